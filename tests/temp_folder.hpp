@@ -37,11 +37,11 @@ class TempFolder {
         return path_ / name;
     }
 
-    /// Names of what lies in it, hidden ones too, but for the lock files, which stay.
+    /// Names of what lies in it, hidden ones too.
     std::vector<std::string> names() const {
         std::vector<std::string> names;
         for (const auto& entry : std::filesystem::directory_iterator(path_))
-            if (entry.path().extension() != ".lock") names.push_back(entry.path().filename().string());
+            names.push_back(entry.path().filename().string());
         std::sort(names.begin(), names.end());
         return names;
     }

@@ -18,7 +18,6 @@
 #include "base/wrap.hpp"
 #include "comm/launcher.hpp"
 #include "host/process.hpp"
-#include "results/lock_wait.hpp"
 #include "results/result_file.hpp"
 #include "results/vocabulary/settings.hpp"
 
@@ -95,7 +94,7 @@ void describe_help(options::Schema& schema) {
 
 void describe_common(options::Schema& schema) {
     schema.append(vocabulary::common_settings())
-        .fallback("lock-timeout", fmt::format("{:.0f}", results::LockWait::kPatience));
+        .fallback("lock-timeout", fmt::format("{:.0f}", results::kLockTimeout));
 }
 
 void name_remedies(const options::Schema& schema) {

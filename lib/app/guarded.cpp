@@ -11,7 +11,6 @@
 
 #include "app/printing.hpp"
 #include "base/failure.hpp"
-#include "base/last_words.hpp"
 #include "base/log.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
@@ -62,7 +61,6 @@ void prepare_process() {
     base::log::set_teller(options::told);
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    base::LastWords::listen_to_signals();
     base::StopSignals::let_warnings_through();
     allocator_settings();
 }

@@ -101,15 +101,9 @@ void check_results_file(Session& session, const vocabulary::CommonSettings& comm
     constexpr std::uint64_t kExpectedBytes = 4U << 20U;  // most runs are smaller
     comm::together(session.control(), [&] {
         if (session.is_root() && common.output != "none")
-            results::ResultFile(common.output).prepare(kExpectedBytes);
+            results::ResultFile(common.output).check_writable(kExpectedBytes);
     });
     session.start_up().done("settings and the results file");
-}
-
-void store(const std::vector<results::Run>& runs, const vocabulary::CommonSettings& common) {
-    if (common.output == "none") return;
-    for (const auto& run : runs)
-        results::ResultFile(common.output).append(run, {.patience_s = common.lock_timeout});
 }
 
 void print_settings(const std::vector<results::Setting>& settings) {

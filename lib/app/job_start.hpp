@@ -39,10 +39,6 @@ void warn_of(const Launch& launch, Session& session);
 
 /// Collective, before the work: EnvironmentError or OptionError where the runs could not be stored.
 void check_results_file(Session& session, const vocabulary::CommonSettings& common);
-/// Appends the runs to --output; where that cannot be, EnvironmentError that says where they are.
-/// With "none" nothing is done.
-void store(const std::vector<results::Run>& runs, const vocabulary::CommonSettings& common);
-
 /// "# key: value" lines on stdout.
 void print_settings(const std::vector<results::Setting>& settings);
 

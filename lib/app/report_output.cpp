@@ -15,7 +15,7 @@
 #include "base/regular_file.hpp"
 #include "base/whole_io.hpp"
 #include "hdf5/file.hpp"
-#include "results/places.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::app {
 namespace {

@@ -60,7 +60,7 @@ int exit_code_of(const std::vector<results::Run>& runs) {
 void show_and_store(const std::vector<results::Run>& runs, const Output& output,
                     const CommonSettings& common) {
     output.answer(runs);
-    store(runs, common);
+    if (common.output != "none") results::store_or_set_apart(common.output, runs, common.lock_timeout);
     output.stored(runs);
     for (const auto& run : runs)
         if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());

@@ -16,7 +16,6 @@
 #include "report/formats/formats.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "results/archive.hpp"
-#include "results/keeper.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
@@ -84,21 +83,7 @@ void refuse_ruin(const std::string& file, const results::Inspection& found) {
             fmt::format("{}: {} of {} runs are damaged; restore a copy", file, found.runs, found.runs));
 }
 
-void refuse_damage(const std::string& file, const results::Inspection& found) {
-    refuse_ruin(file, found);
-    if (!found.damaged.empty())
-        throw base::DataError(
-            fmt::format("{}: {} of {} runs are damaged; `ranklab results export {} --output NEW.h5 "
-                        "--skip-damaged` saves the others",
-                        file, found.damaged.size(), found.runs, file));
-    if (!found.rest.empty())
-        throw base::DataError(fmt::format(
-            "{}: what lies beside its runs is damaged; `ranklab results export {} --output NEW.h5` "
-            "saves the runs",
-            file, file));
-}
-
-// One line a file, one more for each damage.
+// One line a file, one more for each damaged run.
 std::string check(const Options& options) {
     file_of(options, "check");
     for (const auto& file : options.positional()) {
@@ -107,32 +92,14 @@ std::string check(const Options& options) {
                                 found.runs, found.datasets, size_text(found.bytes), found.damaged.size()));
         for (const auto& [id, what] : found.damaged)
             print_whole(fmt::format("damaged {}: {}\n", base::printable(id, 60), base::one_line(what)));
-        if (!found.rest.empty())
-            print_whole(fmt::format("damaged beside the runs: {}\n", base::one_line(found.rest)));
-        refuse_damage(file, found);
+        refuse_ruin(file, found);
+        if (!found.damaged.empty())
+            throw base::DataError(
+                fmt::format("{}: {} of {} runs are damaged; `ranklab results export {} --output NEW.h5 "
+                            "--skip-damaged` saves the others",
+                            file, found.damaged.size(), found.runs, file));
     }
     return "";
-}
-
-results::LockWait wait_of(const Options& options) {
-    return {.patience_s = options.real("lock-timeout")};
-}
-
-// A run that waits to be stored by a job that still works would be there twice. The pattern that names what
-// was left behind names it, too.
-Words without_in_use(const Words& files, std::string& text) {
-    Words free;
-    std::string sentence;
-    for (const auto& file : files) {
-        if (!results::is_pending(file) || !results::is_in_use(file)) {
-            free.push_back(file);
-            continue;
-        }
-        sentence = fmt::format("{} belongs to a job that still works and will store it itself", file);
-        text += fmt::format("left out: {}\n", base::one_line(sentence));
-    }
-    if (free.empty()) throw base::OptionError(sentence + "; wait until that has ended");
-    return free;
 }
 
 std::string merge(const Options& options) {
@@ -142,20 +109,14 @@ std::string merge(const Options& options) {
             "results merge needs the file to merge into and what to merge: ranklab results merge ALL.h5 A.h5 "
             "B.h5");
     std::string text;
-    const Words sources = without_in_use({files.begin() + 1, files.end()}, text);
     for (const auto& merged :
-         results::merge(files.front(), {sources.begin(), sources.end()}, wait_of(options))) {
+         results::merge(files.front(), {files.begin() + 1, files.end()}, options.real("lock-timeout"))) {
         text += fmt::format("{}: {} runs added, {} there already, {} renamed\n",
                             base::one_line(merged.file.string()), merged.added, merged.known,
                             merged.renamed.size());
         for (const auto& [old_id, new_id] : merged.renamed)
             text += fmt::format("renamed {} to {}: another run has that id\n", base::one_line(old_id),
                                 base::one_line(new_id));
-    }
-    for (const auto& source : sources) {
-        if (!results::is_pending(source)) continue;
-        results::forget(source);  // it was only to wait
-        text += fmt::format("removed {}: what it held is stored now\n", base::one_line(source));
     }
     return text + fmt::format("{}: {} runs\n", base::one_line(files.front()),
                               ResultFile(files.front()).runs().size());
@@ -184,7 +145,7 @@ std::string export_some(const Options& options) {
     const auto ids = skip ? whole_runs(file) : ids_of(runs.headers());
     if (ids.empty()) refuse_nothing(file, runs.everything());
     const std::string output = options.text("output");
-    results::export_runs(file, ids, output, wait_of(options));
+    results::export_runs(file, ids, output, options.real("lock-timeout"));
     return fmt::format("{}: {} runs\n", output, ids.size());
 }
 
@@ -220,7 +181,7 @@ std::string prune(const Options& options) {
             fmt::format("{} runs would be removed for good; give --yes to remove them", doomed.size()));
     const auto path = std::filesystem::path(file);
     const auto before = std::filesystem::file_size(path);
-    results::remove_runs(path, ids_of(doomed), wait_of(options));
+    results::remove_runs(path, ids_of(doomed), options.real("lock-timeout"));
     return lines("removed") + fmt::format("{} runs removed; {} was {} and is {}\n", doomed.size(), file,
                                           size_text(before), size_text(std::filesystem::file_size(path)));
 }
@@ -230,7 +191,7 @@ void files_only(Schema& schema) {
 }
 
 void describe_wait(Schema& schema) {
-    schema.real("lock-timeout", 0, fmt::format("{:.0f}", results::LockWait::kPatience),
+    schema.real("lock-timeout", 0, fmt::format("{:.0f}", results::kLockTimeout),
                 "seconds to wait for another job that holds the file's lock");
 }
 
@@ -239,14 +200,12 @@ constexpr std::array kVerbs{
          "  ranklab results list results/ranklab.h5\n"
          "  ranklab results list results/ranklab.h5 --where model=resnet50 --where 'ranks>=4'\n",
          describe_where, list},
-    Verb{"check", "FILE...", "Reads everything of every run; exit 3 where something is damaged.",
+    Verb{"check", "FILE...", "Reads everything of every run; exit 3 where one is damaged.",
          "  ranklab results check results/ranklab.h5\n", files_only, check},
     Verb{"merge", "OUT FILE...",
          "Adds the runs of files to OUT: equal runs once; a different run with the same id gets a new id.",
          "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
-         "  ranklab results merge results/ranklab.h5 results/ranklab.h5.*.pending.h5   # of jobs that were "
-         "killed\n"
-         "  ranklab results merge results/ranklab.h5 ranklab-rescue-Ab12Cd/*.h5   # a run that was saved\n",
+         "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5   # runs that were set apart\n",
          [](Schema& schema) {
              files_only(schema);
              schema.section("Options");

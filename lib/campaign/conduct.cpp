@@ -3,22 +3,24 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fstream>
 #include <thread>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/shell_path.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "campaign/script.hpp"
 #include "campaign/slurm.hpp"
-#include "results/file_lock.hpp"
 
 namespace ranklab::campaign {
 namespace {
@@ -28,20 +30,19 @@ namespace fs = std::filesystem;
 // One process at a time begins jobs of a campaign.
 class Lock {
   public:
-    explicit Lock(const Campaign& campaign)
-        : waiting_({.patience_s = 10,
-                    .because =
-                        fmt::format("another `ranklab campaign` is at work on {}", campaign.file.string())}),
-          lock_(prepared(campaign), waiting_) {}
-
-  private:
-    static fs::path prepared(const Campaign& campaign) {
+    explicit Lock(const Campaign& campaign) {
         make_folder(campaign.folder);
-        return campaign.folder / "campaign";
+        const auto path = campaign.folder / "campaign.lock";
+        file_.reset(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+        if (!file_) base::throw_errno("open", path, errno);
+        if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
+            throw base::EnvironmentError(
+                fmt::format("{} is locked: another `ranklab campaign` is at work on {}", path.string(),
+                            campaign.file.string()));
     }
 
-    results::Waiting waiting_;
-    results::FileLock lock_;
+  private:
+    base::Descriptor file_;
 };
 
 bool wants(const Job& job, const Wanted& wanted) {

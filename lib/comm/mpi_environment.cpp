@@ -8,7 +8,6 @@
 
 #include "base/cast.hpp"
 #include "base/error.hpp"
-#include "base/last_words.hpp"
 #include "base/log.hpp"
 #include "base/mpi_library.hpp"
 #include "base/progress.hpp"
@@ -87,7 +86,6 @@ MpiEnvironment::~MpiEnvironment() {
 }
 
 void MpiEnvironment::abort(int exit_code) {
-    base::LastWords::say();  // nobody comes to it afterwards
     if (running()) {
         const auto limit = exit_if_it_hangs("MPI_Abort", exit_code);
         MPI_Abort(MPI_COMM_WORLD, exit_code);

@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "base/crash_sentence.hpp"
 #include "base/error.hpp"
 #include "base/file_system.hpp"
 #include "base/regular_file.hpp"
@@ -50,7 +49,6 @@ void FileBytes::map(bool resident) {
     if (memory == MAP_FAILED) return;
     map_ = static_cast<const std::byte*>(memory);
     if (!resident) return;
-    const base::CrashSentence lost(shrunk_, base::CrashSentence::For::lost_pages);
 #ifdef MADV_POPULATE_READ
     if (::madvise(memory, size_, MADV_POPULATE_READ) == 0) return;
 #endif

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "data/file_bytes.hpp"
-#include "hdf5/dataset_place.hpp"
+#include "hdf5/volume.hpp"
 
 namespace ranklab::data {
 

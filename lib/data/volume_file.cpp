@@ -3,20 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
-#include "hdf5/dataset_place.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/library_use.hpp"
+#include "hdf5/volume.hpp"
 
 namespace ranklab::data {
 namespace {
 
 constexpr const char* kWanted = "a volume file has /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32";
 
-// Called within a LibraryUse. It is closed within another one, since workers may use the library by then.
+// Called with the library locked; closed so, too, since workers may use it by then.
 std::shared_ptr<hdf5::File> open_hdf5(const std::filesystem::path& path) {
     base::refuse_irregular<base::DataError>(path);
     if (!std::filesystem::exists(path))
@@ -24,8 +24,8 @@ std::shared_ptr<hdf5::File> open_hdf5(const std::filesystem::path& path) {
             fmt::format("there is no file {}; `ranklab data make cosmology` makes one", path.string()));
     if (!hdf5::is_hdf5(path))
         throw base::DataError(fmt::format("{} is not an HDF5 file; {}", path.string(), kWanted));
-    return {new hdf5::File(hdf5::File::open_to_read(path)), [name = path.string()](hdf5::File* file) {
-                const hdf5::LibraryUse closing(name);
+    return {new hdf5::File(hdf5::File::open_to_read(path)), [](hdf5::File* file) {
+                const std::lock_guard lock(hdf5::library_mutex());
                 delete file;
             }};
 }
@@ -130,15 +130,14 @@ class VolumeFile::Opening {
 
     std::unique_ptr<VolumeField> in_memory(const char* dataset, const hdf5::DatasetPlace& place) {
         const auto opened = open(dataset);
-        hdf5::check_all_held(*opened, place);
         return memory_field(name(dataset), *opened, place);
     }
 
     std::shared_ptr<const hdf5::Object> open(const char* dataset) {
         constexpr std::uint64_t kCache = 256U << 20U;  // 27 chunks of [5, 64, 64, 64], and more
         return {new hdf5::Object(hdf5::open_for_boxes(root_, dataset, kCache)),
-                [file = path_.string()](const hdf5::Object* object) {
-                    const hdf5::LibraryUse closing(file);
+                [](const hdf5::Object* object) {
+                    const std::lock_guard lock(hdf5::library_mutex());
                     delete object;
                 }};
     }
@@ -154,7 +153,7 @@ class VolumeFile::Opening {
 
 VolumeFile::VolumeFile(const std::filesystem::path& path, VolumeAccess access) {
     try {
-        const hdf5::LibraryUse use(path.string());
+        const std::lock_guard lock(hdf5::library_mutex());
         Opening(path, access).finish(*this);
     } catch (const base::Hdf5Error& error) {  // a damaged file is wrong data, not a failure of ours
         throw base::DataError(fmt::format("{} cannot be read as volumes, it is damaged or truncated ({})",

@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
-#include "hdf5/inside.hpp"
 #include "hdf5/layout.hpp"
-#include "hdf5/library_mutex.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -23,7 +22,7 @@ std::vector<hsize_t> numeric_shape(const Object& dataset) {
     const std::vector<hsize_t> shape = shape_of(dataset);
     if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || shape.empty() || shape.size() > 2)
         throw base::DataError(fmt::format("{} is not a one- or two-dimensional array of numbers", what));
-    check_claim(dataset.id(), bytes_of(shape, H5Tget_size(type.get())), what);  // while it is converted
+    check_claim(dataset.id(), bytes_of(shape, std::max(H5Tget_size(type.get()), sizeof(double))), what);
     return shape;
 }
 
@@ -60,11 +59,6 @@ void check_rows(const std::string& path, std::size_t values, std::size_t columns
 
 }  // namespace
 
-Object open_dataset(const Group& group, const std::string& name) {
-    const std::string path = group.path_of(name);
-    return {open_dataset_inside(group.id(), name, path), path};
-}
-
 Object write_array(const Group& group, const std::string& name, std::span<const double> values,
                    std::size_t columns) {
     check_rows(group.path_of(name), values.size(), columns);
@@ -98,7 +92,6 @@ Object ArrayWriter::finish() {
 Array array_shape(const Group& group, const std::string& name) {
     const Object dataset = open_dataset(group, name);
     const std::vector<hsize_t> shape = numeric_shape(dataset);
-    check_claim(dataset.id(), bytes_of(shape, sizeof(double)), dataset.path());
     return {{}, shape[0], shape.size() == 2 ? shape[1] : 1};
 }
 
@@ -108,7 +101,6 @@ ArrayReader::ArrayReader(const Group& group, const std::string& name)
     const Array shape = array_shape(group, name);
     rows_ = shape.rows;
     columns_ = shape.columns;
-    check_size(group.id(), rows_ * columns_ * sizeof(double), path_);  // what is unpacked costs time, too
     dataset_ = std::make_unique<Object>(open_dataset_inside(file_.get(), path_, path_), path_);
 }
 
@@ -125,7 +117,6 @@ Array read_array(const Group& group, const std::string& name) {
     const Object dataset = open_dataset(group, name);
     const std::vector<hsize_t> shape = numeric_shape(dataset);
     const hsize_t columns = shape.size() == 2 ? shape[1] : 1;
-    check_size(dataset.id(), bytes_of(shape, sizeof(double)), dataset.path());
     Array array;
     array.rows = shape[0];
     array.columns = columns;
@@ -134,6 +125,29 @@ Array read_array(const Group& group, const std::string& name) {
         check<H5Dread>(dataset.path(), dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
                        array.values.data());
     return array;
+}
+
+void write_bytes(const Group& group, const std::string& name, std::string_view bytes) {
+    const std::string path = group.path_of(name);
+    const std::array<hsize_t, 1> shape{bytes.size()};
+    const Id space = space_of(shape, path);
+    const Id layout = plain_dataset();
+    set_chunk(layout, shape);
+    check<H5Pset_fletcher32>(path, layout.get());
+    const Id dataset = own<H5Dcreate2>(path, group.id(), name.c_str(), H5T_STD_U8LE, space.get(), H5P_DEFAULT,
+                                       layout.get(), H5P_DEFAULT);
+    check<H5Dwrite>(path, dataset.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data());
+}
+
+std::string read_bytes(const Group& group, const std::string& name) {
+    const Object dataset = open_dataset(group, name);
+    const std::vector<hsize_t> shape = shape_of(dataset);
+    if (shape.size() != 1) throw base::DataError(fmt::format("{} is not a list of bytes", dataset.path()));
+    check_claim(dataset.id(), shape[0], dataset.path());
+    std::string bytes(shape[0], '\0');
+    check<H5Dread>(dataset.path(), dataset.id(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                   bytes.data());
+    return bytes;
 }
 
 }  // namespace ranklab::hdf5

@@ -1,10 +1,11 @@
-// float64 datasets of one or two dimensions.
+// float64 datasets of one or two dimensions, and texts as datasets of bytes.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hdf5/group.hpp"
@@ -61,7 +62,8 @@ class ArrayReader {
     std::size_t rows_ = 0, columns_ = 1;
 };
 
-/// The dataset itself, for its attributes.
-Object open_dataset(const Group& group, const std::string& name);
+/// A text as a dataset of uint8 with a checksum (fletcher32); not empty.
+void write_bytes(const Group& group, const std::string& name, std::string_view bytes);
+std::string read_bytes(const Group& group, const std::string& name);
 
 }  // namespace ranklab::hdf5

@@ -5,12 +5,14 @@
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
-#include "hdf5/look_over.hpp"
 #include "hdf5/object.hpp"
-#include "hdf5/texts.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
+
+std::string attribute_name(const Object& object, const std::string& name) {
+    return fmt::format("attribute '{}' of {}", name, object.path());
+}
 
 constexpr std::size_t kLongestText = std::size_t{256} << 20U;
 
@@ -49,28 +51,16 @@ std::string read_fixed(const Opened& opened, const std::string& what) {
     return value;
 }
 
-herr_t add_name(hid_t, const char* name, const H5A_info_t*, void* names) noexcept {
-    try {
-        static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-        return 0;
-    } catch (...) {
-        return -1;
-    }
+// Texts of variable length, which the library allocates.
+std::string read_variable(const Opened& opened, const std::string& what) {
+    char* text = nullptr;
+    check<H5Aread>(what, opened.attribute.get(), opened.type.get(), static_cast<void*>(&text));
+    const std::string value = text == nullptr ? "" : text;
+    H5free_memory(text);
+    return value;
 }
 
 }  // namespace
-
-std::string attribute_name(const Object& object, const std::string& name) {
-    return fmt::format("attribute '{}' of {}", name, object.path());
-}
-
-std::vector<std::string> attributes_of(const Object& object) {
-    object.has_attribute(kNobody);
-    std::vector<std::string> names;
-    check<H5Aiterate2>(object.path(), object.id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name, &names);
-    std::sort(names.begin(), names.end());
-    return names;
-}
 
 bool Object::has_attribute(const std::string& name) const {
     return check<H5Aexists>(attribute_name(*this, name), id(), name.c_str()) > 0;
@@ -107,8 +97,7 @@ double Object::double_attribute(const std::string& name) const {
 std::string Object::text_attribute(const std::string& name) const {
     const Opened opened = open(*this, name, {H5T_STRING});
     const std::string what = attribute_name(*this, name);
-    if (!is_variable_text(opened.type.get())) return read_fixed(opened, what);
-    return attribute_texts(opened.attribute.get(), opened.type.get(), 1, what).front();
+    return H5Tis_variable_str(opened.type.get()) > 0 ? read_variable(opened, what) : read_fixed(opened, what);
 }
 
 }  // namespace ranklab::hdf5

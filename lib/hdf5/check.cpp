@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "hdf5/read_state.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -55,13 +54,6 @@ herr_t close_by_kind(hid_t id) noexcept {
     }
 }
 
-[[noreturn]] void refuse_claim(unsigned long long bytes, std::string_view what) {
-    throw base::DataError(fmt::format(
-        "{} claims {} bytes, more than its file can hold: the file is damaged, or parts of it were "
-        "never written",
-        what, bytes));
-}
-
 }  // namespace
 
 void IdTraits::close(type id) noexcept {
@@ -101,27 +93,15 @@ void initialise() {
     static_cast<void>(done);
 }
 
-void check_possible(hid_t object, unsigned long long bytes, std::string_view what) {
+void check_claim(hid_t object, unsigned long long bytes, std::string_view what) {
+    constexpr unsigned long long kMost = 4ULL << 30U;
     constexpr unsigned long long kBestCompression = 1100;  // deflate's own bound is 1032
     const Id file = own<H5Iget_file_id>(what, object);
     hsize_t file_size = 0;
     check<H5Fget_filesize>(what, file.get(), &file_size);
-    if (bytes / kBestCompression > file_size) refuse_claim(bytes, what);
-}
-
-void check_claim(hid_t object, unsigned long long bytes, std::string_view what) {
-    constexpr unsigned long long kMost = 4ULL << 30U;
-    if (bytes > kMost) refuse_claim(bytes, what);
-    check_possible(object, bytes, what);
-}
-
-void check_held(hid_t object, unsigned long long bytes, std::string_view what) {
-    if (const ReadState* file = read_state_of(object, what)) file->hold(bytes, what);
-}
-
-void check_size(hid_t object, unsigned long long bytes, std::string_view what) {
-    check_claim(object, bytes, what);
-    if (ReadState* file = read_state_of(object, what)) file->take(bytes, what);
+    if (bytes <= kMost && bytes / kBestCompression <= file_size) return;
+    throw base::DataError(
+        fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
 }
 
 Id fixed_text_type(std::size_t size) {

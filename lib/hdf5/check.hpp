@@ -42,15 +42,15 @@ Id own(std::string_view what, Arguments... arguments) {
 /// Opens the library, and stops it from printing its errors: they are thrown instead.
 void initialise();
 
-/// Throws DataError unless `bytes` is an amount that a file of this size may plausibly hold: a damaged
-/// or hostile header must not make us allocate without bound.
+/// Throws DataError unless `bytes` is an amount that a file of this size may hold and memory may take: a
+/// damaged header must not make us allocate without bound.
 void check_claim(hid_t object, unsigned long long bytes, std::string_view what);
-/// The same for what is read piece by piece, so that only the file's size bounds it.
-void check_possible(hid_t object, unsigned long long bytes, std::string_view what);
-/// The same for what is held in memory for a while.
-void check_held(hid_t object, unsigned long long bytes, std::string_view what);
-/// The same for what is about to be kept in memory: all that is taken out of one file together is bounded.
-void check_size(hid_t object, unsigned long long bytes, std::string_view what);
+
+/// Opens the object of that name (or path). DataError where an external link leads into another file.
+Id open_inside(hid_t place, const std::string& name, const std::string& what);
+/// The same, known to be a dataset; `access` are its access properties.
+Id open_dataset_inside(hid_t place, const std::string& name, const std::string& what,
+                       hid_t access = H5P_DEFAULT);
 
 Id fixed_text_type(std::size_t size);
 Id variable_text_type();

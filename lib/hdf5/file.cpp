@@ -1,14 +1,15 @@
 #include "hdf5/file.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "hdf5/layout.hpp"
-#include "hdf5/read_state.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -43,9 +44,11 @@ void keep_cache_small(const Id& access) {
 }  // namespace
 
 bool is_hdf5(const std::filesystem::path& path) {
-    const auto opened = base::try_open_regular(path, O_RDONLY);  // HDF5 would wait for a FIFO's writer
-    if (opened.error == EACCES || opened.error == EPERM) base::throw_read_errno("open", path, opened.error);
-    if (!opened.file) return false;
+    if (!base::irregular_kind(path).empty()) return false;  // HDF5 would wait for a FIFO's writer
+    if (::access(path.c_str(), R_OK) != 0) {
+        if (errno == EACCES || errno == EPERM) base::throw_read_errno("open", path, errno);
+        return false;
+    }
     initialise();
     return H5Fis_hdf5(path.c_str()) > 0;
 }
@@ -73,9 +76,7 @@ File File::open_to_read(const std::filesystem::path& path) {
     base::refuse_irregular<base::DataError>(path);
     const Id access = access_properties();
     keep_cache_small(access);
-    File file(own<H5Fopen>(path.string(), path.c_str(), H5F_ACC_RDONLY, access.get()), path.string());
-    file.read_state_ = make_read_state(file.id_.get(), path.string());
-    return file;
+    return {own<H5Fopen>(path.string(), path.c_str(), H5F_ACC_RDONLY, access.get()), path.string()};
 }
 
 File File::open_to_change(const std::filesystem::path& path) {

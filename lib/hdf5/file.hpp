@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,12 +20,8 @@ void spare(const std::filesystem::path& path, const std::string& setting);
 /// The library's version, "1.10.8".
 std::string library_version();
 
-class ReadState;
-
 class File {
   public:
-    /// Of a file that may be anybody's: nothing in it leads out of it, and no more is taken out of it than it
-    /// can plausibly hold (DataError).
     static File open_to_read(const std::filesystem::path& path);
     static File open_to_change(const std::filesystem::path& path);
     /// Replaces what is there. Written in a form that HDF5 1.8 and newer read.
@@ -46,7 +41,6 @@ class File {
   private:
     File(Id id, std::string path);
 
-    std::shared_ptr<ReadState> read_state_;
     Id id_;
     std::string path_;
 };

@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <compare>
 #include <cstdint>
-#include <unordered_set>
 #include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
-#include "hdf5/inside.hpp"
-#include "hdf5/look_over.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -33,28 +29,39 @@ Group create(const Group& parent, const std::string& name, const Id& properties)
     return {std::move(id), path};
 }
 
-struct Member {
-    std::int64_t made;  // the how manyth; 0 in a file that does not track that
-    std::string name;
-    auto operator<=>(const Member&) const = default;
-};
+// The order in which a member was made (0 in a file that does not track that), and its name.
+using Member = std::pair<std::int64_t, std::string>;
 
-struct Members {
-    std::vector<Member> all;
-    std::unordered_set<haddr_t> objects;
-    std::string twice;  // the last name of an object that has another
-};
-
-herr_t add_name(hid_t, const char* name, const H5L_info_t* link, void* out) noexcept {
+herr_t add_name(hid_t, const char* name, const H5L_info_t* link, void* members) noexcept {
     try {
-        auto& members = *static_cast<Members*>(out);
-        members.all.push_back({link->corder_valid ? link->corder : 0, name});
-        if (link->type == H5L_TYPE_HARD && !members.objects.insert(link->u.address).second)
-            members.twice = name;
+        static_cast<std::vector<Member>*>(members)->emplace_back(link->corder_valid ? link->corder : 0, name);
         return 0;
     } catch (...) {
         return -1;
     }
+}
+
+herr_t refuse_to_follow(const char*, const char*, const char*, const char*, unsigned*, hid_t,
+                        void* met) noexcept {
+    *static_cast<bool*>(met) = true;
+    return -1;
+}
+
+// Whether the library came upon a link into another file since this was last set to false. One for the
+// process, as the library is.
+bool& met_external_link() {
+    static bool met = false;
+    return met;
+}
+
+// Made once: asking it of each object would cost more than the object.
+hid_t link_access() {
+    static const hid_t properties = [] {
+        const hid_t made = check<H5Pcreate>("link access", H5P_LINK_ACCESS);
+        check<H5Pset_elink_cb>("link access", made, refuse_to_follow, &met_external_link());
+        return made;
+    }();
+    return properties;
 }
 
 }  // namespace
@@ -74,7 +81,9 @@ Group Group::create_large_group(const std::string& name) const {
 
 Group Group::open_group(const std::string& name) const {
     const std::string path = path_of(name);
-    return {open_group_inside(id(), name, path), path};
+    Id group = open_inside(id(), name, path);
+    if (H5Iget_type(group.get()) != H5I_GROUP) throw base::DataError(fmt::format("{} is not a group", path));
+    return {std::move(group), path};
 }
 
 std::string Group::path_of(const std::string& name) const {
@@ -86,22 +95,42 @@ bool Group::has(const std::string& name) const {
 }
 
 std::vector<std::string> Group::members() const {
-    // In the library's own order, for which it makes no table of them, but for few links in the group's
-    // header.
-    has(kNobody);
-    Members members;
+    // In the library's own order, for which it makes no table of them.
+    std::vector<Member> members;
     check<H5Literate>(path(), id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name, &members);
-    if (!members.twice.empty())
-        throw base::DataError(
-            fmt::format("{} is another name of something beside it (a hard link), which would be read once a "
-                        "name; remove "
-                        "that link",
-                        path_of(members.twice)));
-    std::sort(members.all.begin(), members.all.end());
+    std::sort(members.begin(), members.end());
     std::vector<std::string> names;
-    names.reserve(members.all.size());
-    for (auto& member : members.all) names.push_back(std::move(member.name));
+    names.reserve(members.size());
+    for (auto& [made, name] : members) names.push_back(std::move(name));
     return names;
+}
+
+void Group::copy_member(const std::string& name, const Group& to, const std::string& new_name) const {
+    check<H5Ocopy>(path_of(name), id(), name.c_str(), to.id(), new_name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
+}
+
+Object open_dataset(const Group& group, const std::string& name) {
+    const std::string path = group.path_of(name);
+    return {open_dataset_inside(group.id(), name, path), path};
+}
+
+Id open_inside(hid_t place, const std::string& name, const std::string& what) {
+    met_external_link() = false;
+    Id id(H5Oopen(place, name.c_str(), link_access()));
+    if (met_external_link())
+        throw base::DataError(
+            fmt::format("{} leads into another file by an external link, which ranklab does not follow "
+                        "(h5copy copies what is there)",
+                        what));
+    if (!id) fail(what);
+    return id;
+}
+
+Id open_dataset_inside(hid_t place, const std::string& name, const std::string& what, hid_t access) {
+    Id id = open_inside(place, name, what);
+    if (H5Iget_type(id.get()) != H5I_DATASET) throw base::DataError(fmt::format("{} is not a dataset", what));
+    if (access != H5P_DEFAULT) id = own<H5Dopen2>(what, place, name.c_str(), access);
+    return id;
 }
 
 }  // namespace ranklab::hdf5

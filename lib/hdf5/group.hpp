@@ -23,9 +23,13 @@ class Group : public Object {
     /// Of a member, there or not: "/runs/x".
     std::string path_of(const std::string& name) const;
     bool has(const std::string& name) const;
-    /// Names in the order they were made (by name in a file that does not track that). DataError where two
-    /// are of one object: a small file could claim to be read without end.
+    /// Names in the order they were made (by name in a file that does not track that).
     std::vector<std::string> members() const;
+    /// Copies a member with all that is below it, losslessly, also what we know nothing of.
+    void copy_member(const std::string& name, const Group& to, const std::string& new_name) const;
 };
+
+/// The dataset itself, for its attributes. DataError where the name is another object's.
+Object open_dataset(const Group& group, const std::string& name);
 
 }  // namespace ranklab::hdf5

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "hdf5/cut_off.hpp"
 #include "hdf5/object.hpp"
 #include "hdf5/transfer.hpp"
 
@@ -74,7 +73,7 @@ class RecordFile {
     bool parallel_;
     bool early_allocation_;
     bool fill_;
-    FileIdentity identity_;
+    std::uint64_t device_ = 0, inode_ = 0;  // of the open file
     Id file_;
     Id group_;
     Id independent_;

@@ -11,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "hdf5/inside.hpp"
 #include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {

@@ -135,8 +135,7 @@ bool as_in_memory(hid_t record, unsigned index, const Member& member, hid_t type
 
 struct Layout {
     std::vector<Member> members;
-    Id type;                  ///< of the record in memory
-    std::size_t in_file = 0;  ///< bytes of the record there, which the library holds while it converts
+    Id type;  ///< of the record in memory
 };
 
 // Adds the column to the layout; true where it lies in memory as in the file.
@@ -150,11 +149,6 @@ bool add_member(hid_t record, unsigned index, const std::string& path, std::vect
         throw base::DataError(
             fmt::format("{}: column '{}' holds neither numbers nor fixed-length texts", path, member.name));
     const std::size_t size = H5Tget_size(type.get());
-    const std::size_t offset = H5Tget_member_offset(record, index);
-    // The library would convert from behind the record.
-    if (offset > H5Tget_size(record) || size > H5Tget_size(record) - offset)
-        throw base::DataError(fmt::format("{}: column '{}' lies outside of its record: the file is damaged",
-                                          path, member.name));
     if (text) member.size = size;
     const bool same = as_in_memory(record, index, member, type.get());
     members.push_back(std::move(member));
@@ -169,13 +163,12 @@ Layout layout_in_file(const Object& dataset) {
     const int count = compound ? H5Tget_nmembers(type.get()) : 0;
     if (!compound || count < 0 || count > kMostColumns)
         throw base::DataError(fmt::format("{} is not a table", dataset.path()));
-    const std::size_t in_file = H5Tget_size(type.get());
     std::vector<Member> members;
     bool same = true;
     for (unsigned i = 0; i < static_cast<unsigned>(count); ++i)
         same = add_member(type.get(), i, dataset.path(), members) && same;
     if (!same || H5Tget_size(type.get()) != record_size(members)) type = record_type(members, dataset.path());
-    return {std::move(members), std::move(type), in_file};
+    return {std::move(members), std::move(type)};
 }
 
 // nullopt-like: 0 rows and `empty` for a table without columns.
@@ -224,13 +217,9 @@ std::vector<Column> read_table(const Group& group, const std::string& name) {
     const Object dataset = open_dataset(group, name);
     const Extent extent = extent_of(dataset);
     if (extent.null) return {};
-    const auto [members, type, in_file] = layout_in_file(dataset);
+    const auto [members, type] = layout_in_file(dataset);
     const std::size_t stride = record_size(members);
-    check_claim(dataset.id(), bytes_of(std::array{extent.rows}, in_file), dataset.path());
-    // As records, and as columns of texts beside them.
-    check_size(dataset.id(), bytes_of(std::array{extent.rows}, stride), dataset.path());
-    check_size(dataset.id(), bytes_of(std::array{extent.rows}, members.size() * sizeof(std::string)),
-               dataset.path());
+    check_claim(dataset.id(), bytes_of(std::array{extent.rows}, stride), dataset.path());
     std::vector<char> records(extent.rows * stride);
     if (!records.empty())
         check<H5Dread>(dataset.path(), dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT,

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -15,7 +16,6 @@
 #include "base/pinned.hpp"
 #include "comm/exchange.hpp"
 #include "comm/native_handle.hpp"
-#include "hdf5/library_use.hpp"
 #include "hdf5/record_source.hpp"
 #include "io/free_space.hpp"
 #include "io/hdf5_account.hpp"
@@ -37,14 +37,14 @@ class Hdf5Reader final : public Reader, base::Pinned {
     Hdf5Reader(const Job& job, fs::path path, IoTimes& times)
         : job_(job), path_(std::move(path)), times_(times) {}
     ~Hdf5Reader() override {
-        const hdf5::LibraryUse closing(path_.string());
+        const std::lock_guard lock(hdf5::library_mutex());
         dataset_.reset();
         file_.reset();
     }
 
     // With --read-only it may be anybody's file.
     void read(std::int64_t id, std::span<double> values) override {
-        const hdf5::LibraryUse use(path_.string());
+        const std::lock_guard lock(hdf5::library_mutex());
         open(id);
         {
             const auto mark = times_.phase(IoPhase::read);

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <mutex>
 #include <string_view>
 
 #include "base/error.hpp"
 #include "base/npy_header.hpp"
 #include "base/regular_file.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/library_use.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -53,7 +53,7 @@ std::string why_not_opened(const std::filesystem::path& path, const std::excepti
 }
 
 std::string why_no_records(const std::filesystem::path& path) try {
-    const hdf5::LibraryUse use(path.string());
+    const std::lock_guard lock(hdf5::library_mutex());
     const auto file = hdf5::File::open_to_read(path);
     if (file.root().has_attribute("ranklab_schema")) return "is a results file";
     const auto members = file.root().members();
@@ -75,9 +75,10 @@ bool writes(const StrategyEntry& entry, const Job& job, const std::string& name)
 }
 
 std::string why_foreign(const std::filesystem::path& path, const std::string& extension) {
-    const auto opened = base::try_open_regular(path, O_RDONLY, base::Links::refuse);
+    if (!base::irregular_kind(path).empty()) return "";
+    const auto file = base::open_file(path, O_RDONLY | O_NOFOLLOW);
     std::string bytes;
-    if (!opened.file || !base::read_up_to(opened.file, 64, bytes) || bytes.empty()) return "";
+    if (!file || !base::read_up_to(file, 64, bytes) || bytes.empty()) return "";
     if (extension == ".txt") return begins_as_text(bytes) ? "" : "does not begin as numpy.savetxt's numbers";
     if (extension == ".npy") return begins_as_npy(bytes) ? "" : "does not begin as numpy.save's float64";
     if (hdf5::is_hdf5(path)) return why_no_records(path);

@@ -29,10 +29,9 @@ void refuse_quoted_comments(const std::string& path, const std::string& text) {
 
 std::string ini_text(const std::string& path, const IniUse& use) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-    const auto opened = base::try_open_regular(path, O_RDONLY);
-    if (!opened.kind.empty())
-        throw base::OptionError(use.before + base::irregular_sentence(path, opened.kind));
-    const auto& file = opened.file;
+    if (const auto kind = base::irregular_kind(path); !kind.empty())
+        throw base::OptionError(use.before + base::irregular_sentence(path, kind));
+    const auto file = base::open_file(path, O_RDONLY);
     std::string text;
     if (!file || !base::read_up_to(file, kMostBytes + 1, text) || text.empty())
         throw base::OptionError(

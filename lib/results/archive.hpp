@@ -1,4 +1,4 @@
-// Results files as wholes: looked over, joined, thinned out. Runs are copied as they lie in the file, so that
+// Results files as wholes: checked, joined, thinned out. Runs are copied as they lie in the file, so that
 // nothing is lost that another ranklab may have stored. A file that changes is replaced as by an append:
 // whole, under its lock, or not at all; runs that others append meanwhile stay.
 #pragma once
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/lock_wait.hpp"
+#include "results/result_file.hpp"
 
 namespace ranklab::results {
 
@@ -27,12 +27,9 @@ struct Inspection {
     std::uint64_t bytes = 0;      ///< of the file
     std::set<std::string> whole;  ///< ids
     std::vector<DamagedRun> damaged;
-    std::string rest;  ///< what is damaged beside the runs, which merge and prune keep; "" for nothing
 };
 
-/// Reads every attribute and dataset of every run, has the schema's eye on it, and copies it as the functions
-/// below do: they take what this finds whole. Errors as of ResultFile::read where the file as a whole cannot
-/// be read.
+/// Reads every run. Errors as of ResultFile::read where the file as a whole cannot be read.
 Inspection inspect(const std::filesystem::path& file);
 
 /// What became of the runs of one file.
@@ -43,19 +40,19 @@ struct Merged {
     std::vector<std::pair<std::string, std::string>> renamed;  ///< id, and its new one
 };
 
-/// Adds the runs of `files` to `out` (made if need be), all in the order of their start. A run whose id is
-/// there already is the same run if all its contents are equal, and stored once; if not, it gets a new id,
-/// which follows from its contents (so that merging again finds it), and its old one as the attribute
-/// merged_from_id. Any error leaves `out` as it was.
+/// Adds the runs of `files` to `out` (made if need be), in the order of their start, behind those that are
+/// there. A run whose id is there already is the same run if all its attributes are equal, and stored once;
+/// if not, it gets a new id, which follows from its attributes (so that merging again finds it), and its old
+/// one as the attribute merged_from_id. Any error leaves `out` as it was.
 std::vector<Merged> merge(const std::filesystem::path& out, const std::vector<std::filesystem::path>& files,
-                          const LockWait& wait = {});
+                          double lock_timeout_s = kLockTimeout);
 
 /// Writes those runs of `file` into `out`, in their order. OptionError where `out` exists.
 void export_runs(const std::filesystem::path& file, const std::set<std::string>& ids,
-                 const std::filesystem::path& out, const LockWait& wait = {});
+                 const std::filesystem::path& out, double lock_timeout_s = kLockTimeout);
 
 /// Takes those runs out of the file and gives their room back.
 void remove_runs(const std::filesystem::path& file, const std::set<std::string>& ids,
-                 const LockWait& wait = {});
+                 double lock_timeout_s = kLockTimeout);
 
 }  // namespace ranklab::results

@@ -1,6 +1,5 @@
 // A run's configuration, surroundings and warnings as the JSON texts of the results file. The texts
-// are always valid JSON in UTF-8 (bytes that are not UTF-8 become U+FFFD); a value above 256 KiB is cut
-// short.
+// are always valid JSON in UTF-8 (bytes that are not UTF-8 become U+FFFD).
 #pragma once
 
 #include <string>

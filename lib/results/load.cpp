@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
-#include "hdf5/contents.hpp"
 #include "hdf5/table.hpp"
 #include "results/json.hpp"
 #include "results/store.hpp"
@@ -156,14 +155,14 @@ void add_later_settings(Run& run) {
 }
 
 void load_attributes(const hdf5::Group& group, Run& run) {
-    run.argv = group.text_attribute("argv");
+    run.argv = load_text(group, "argv");
     run.duration_s = group.double_attribute("duration_s");
     run.version = group.text_attribute("version");
     run.git_revision = group.text_attribute("git_revision");
-    run.config = config_from_json(group.text_attribute("config_json"));
+    run.config = config_from_json(load_text(group, "config_json"));
     add_later_settings(run);
-    run.context = context_from_json(group.text_attribute("context_json"));
-    run.warnings = warnings_from_json(group.text_attribute("warnings_json"));
+    run.context = context_from_json(load_text(group, "context_json"));
+    run.warnings = warnings_from_json(load_text(group, "warnings_json"));
 }
 
 }  // namespace
@@ -202,25 +201,21 @@ RunHeader load_header(const hdf5::Group& runs, const std::string& id) {
     const hdf5::Group group = runs.open_group(id);
     return {id,
             group.text_attribute("command"),
-            group.text_attribute("label"),
+            load_text(group, "label"),
             group.text_attribute("started_utc"),
             group.int_attribute("valid") != 0,
             static_cast<int>(group.int_attribute("exit_code"))};
 }
 
-std::size_t take_run(const hdf5::Group& from, const std::string& id, const hdf5::Group& to,
-                     const std::string& new_id) {
-    static_cast<void>(load(from, id, Detail::all));
-    return hdf5::copy_group(from, id, to, new_id);
+std::string load_text(const hdf5::Group& run, const std::string& name) {
+    return run.has_attribute(name) ? run.text_attribute(name) : hdf5::read_bytes(run, name);
 }
 
-void take_rest(const hdf5::Group& from, const hdf5::Group& to) {
-    hdf5::copy_missing(from, to, "runs");
-    hdf5::copy_attributes(from.open_group("runs"), to.open_group("runs"));
-}
-
-std::string created_utc(const hdf5::Group& root) {
-    return root.text_attribute("created_utc");
+std::size_t datasets_of(const hdf5::Group& run) {
+    std::size_t datasets = run.members().size();
+    for (const char* group : {"samples", "warmup", "tables"})
+        datasets += run.open_group(group).members().size() - 1;
+    return datasets;
 }
 
 }  // namespace ranklab::results

@@ -4,17 +4,17 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <mutex>
 
 #include "base/error.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/library_use.hpp"
-#include "results/places.hpp"
+#include "results/replace.hpp"
 #include "results/result_file.hpp"
 #include "results/store.hpp"
 
 namespace ranklab::results {
 
-/// Calls it; whatever HDF5 stumbles over is damaged data, and every sentence names the file.
+/// Calls it; an error of HDF5 is damaged data, and every sentence names the file.
 template <class Call>
 auto speaking_of(const std::filesystem::path& path, Call call) {
     try {
@@ -31,7 +31,7 @@ auto speaking_of(const std::filesystem::path& path, Call call) {
     }
 }
 
-/// Calls it for one run; whatever HDF5 or a reader stumbles over is that run's damage.
+/// Calls it for one run; an error of HDF5 or of a reader is that run's damage.
 template <class Call>
 auto of_run(const std::filesystem::path& file, const std::string& id, Call call) {
     try {
@@ -43,8 +43,11 @@ auto of_run(const std::filesystem::path& file, const std::string& id, Call call)
     }
 }
 
-/// An HDF5 file of our schema, open to read.
+/// An HDF5 file of our schema, open to read. OptionError where there is none.
 inline hdf5::File open_results(const std::filesystem::path& path) {
+    if (!results_file_exists(path))
+        throw base::OptionError(
+            fmt::format("there is no results file {}; is its name spelt right?", path.string()));
     if (!hdf5::is_hdf5(path))
         throw base::DataError("this is not an HDF5 file, so not a results file; name another");
     hdf5::File file = hdf5::File::open_to_read(path);
@@ -54,27 +57,12 @@ inline hdf5::File open_results(const std::filesystem::path& path) {
 
 /// Opens the file for `read(the group /runs)`.
 template <class Read>
-auto opened(const std::filesystem::path& path, Read read) {
-    const hdf5::LibraryUse use(path.string());
+auto reading(const std::filesystem::path& path, Read read) {
+    const std::lock_guard lock(hdf5::library_mutex());
     return speaking_of(path, [&] {
         const hdf5::File file = open_results(path);
         return read(file.root().open_group("runs"));
     });
-}
-
-/// The path that links lead to, where there is a file to read.
-inline std::filesystem::path existing(const std::filesystem::path& path) {
-    std::filesystem::path resolved = resolve(path, Access::read);
-    if (!regular_file_exists(resolved, Access::read))
-        throw base::OptionError(
-            fmt::format("there is no results file {}; is its name spelt right?", path.string()));
-    return resolved;
-}
-
-/// The same for a file that must be there.
-template <class Read>
-auto reading(const std::filesystem::path& path, Read read) {
-    return opened(existing(path), read);
 }
 
 }  // namespace ranklab::results

@@ -2,29 +2,121 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <fstream>
 #include <string_view>
-#include <tuple>
+#include <thread>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/motion.hpp"
+#include "base/pinned.hpp"
 #include "base/regular_file.hpp"
-#include "results/file_lock.hpp"
+#include "base/stop_signals.hpp"
 
 namespace ranklab::results {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
-// Which of its versions a file is: each rename brings a new inode. Opened, since NFS asks its server then.
-using Version = std::tuple<dev_t, ino_t, off_t, time_t, long>;
-Version version_of(const fs::path& path) {
-    const Descriptor file = base::try_open_regular(path, O_RDONLY).file;
+// "process 123 (ranklab-io)", from the line of /proc/locks about that inode.
+std::string holder_of(const Descriptor& file) {
     struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0) return {};
-    return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+    std::string wanted;
+    if (::fstat(file.get(), &status) == 0)
+        wanted = fmt::format("{:02x}:{:02x}:{}", major(status.st_dev), minor(status.st_dev), status.st_ino);
+    std::ifstream locks("/proc/locks");
+    std::string number, kind, advice, access, inode, rest;
+    long pid = 0;
+    while (locks >> number >> kind) {  // a line with an arrow is about one who waits
+        if (kind == "FLOCK" && locks >> advice >> access >> pid >> inode && inode == wanted && pid > 0) {
+            std::string name;
+            std::getline(std::ifstream(fmt::format("/proc/{}/comm", pid)), name);
+            return fmt::format("process {} ({})", pid, name);
+        }
+        locks.clear();
+        std::getline(locks, rest);
+    }
+    return "another job";
 }
+
+class LockWait {
+  public:
+    LockWait(const fs::path& target, double most_s) : target_(target), most_s_(most_s) {}
+
+    void lock(const Descriptor& file) {
+        while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+            if (errno == EINTR) continue;
+            if (errno != EWOULDBLOCK) check_lockable(file, target_);
+            look(file);
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+    }
+
+  private:
+    void look(const Descriptor& file) {
+        base::beat();
+        if (const int signal = base::StopSignals::received(); signal != 0)
+            throw base::Interrupted(fmt::format("stopped by {} while waiting for the lock of {}",
+                                                base::StopSignals::name_of(signal), target_.string()),
+                                    signal);
+        const double waited = base::seconds_since(begin_);
+        if (waited >= most_s_)
+            throw base::EnvironmentError(fmt::format("{} has held the lock of {} for {:.0f} s or longer",
+                                                     holder_of(file), target_.string(), waited),
+                                         {"lock-timeout"});
+        if (told_ || waited < 0.5) return;
+        told_ = true;
+        base::log::info(fmt::format("waiting for {}, which holds the lock of {}; {:.0f} s at most",
+                                    holder_of(file), target_.string(), most_s_));
+    }
+
+    const fs::path& target_;
+    double most_s_;
+    Clock::time_point begin_ = Clock::now();
+    bool told_ = false;
+};
+
+bool is_named(const Descriptor& file, const fs::path& path) {
+    struct stat ours {};
+    struct stat theirs {};
+    return ::fstat(file.get(), &ours) == 0 && ::lstat(path.c_str(), &theirs) == 0 &&
+           ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
+}
+
+// A lock file of another user may be open to read alone.
+Descriptor open_lock_file(const fs::path& path, const fs::path& target) {
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+    if (!file && errno == EACCES) file.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file && errno != ENOENT) throw_errno("open", target, errno);
+    return file;
+}
+
+// FILE.lock, there while it is held: its holder removes it, and a lock on a file that has lost the name does
+// not count. The results file itself stays unlocked, since h5py locks what it reads.
+class Lock : base::Pinned {
+  public:
+    Lock(const fs::path& target, LockWait wait) : path_(target.string() + ".lock") {
+        do {
+            file_ = open_lock_file(path_, target);
+            if (file_) wait.lock(file_);
+        } while (!file_ || !is_named(file_, path_));
+    }
+    ~Lock() { ::unlink(path_.c_str()); }
+
+  private:
+    fs::path path_;
+    Descriptor file_;
+};
 
 // HDF5 quotes the system's error as "errno = 28"; 0 where the failure was not the system's.
 int system_error_in(std::string_view text) {
@@ -36,46 +128,49 @@ int system_error_in(std::string_view text) {
     return error;
 }
 
-// True when the file is replaced; false when another was faster.
-bool replace_once(const fs::path& target, const std::function<void(const Staging&)>& fill, Waiting& waiting) {
-    const FileLock lock(target, waiting);
-    remove_leftovers(target);
-    const bool fresh = !regular_file_exists(target);
-    if (!fresh) check_not_write_protected(target);
-    const Version before = version_of(target);
-    StagedFile staged(target);
+void fill_with(const std::function<void(const Staging&)>& fill, const Staging& staging) {
     try {
-        fill({target, staged, fresh});
+        fill(staging);
     } catch (const base::Hdf5Error& error) {
         if (const int reason = system_error_in(error.what()); reason != 0)
-            throw_errno("HDF5", target, reason);
-        throw base::DataError(fmt::format(
-            "{}: HDF5 cannot make its next version, so this file, or one that goes into it, is damaged; "
-            "`ranklab results check` says where. If it finds nothing, `ranklab results export` writes the "
-            "runs into a sound file ({})",
-            target.string(), error.what()));
+            throw_errno("HDF5", staging.target, reason);
+        throw base::DataError(
+            fmt::format("{}: HDF5 cannot make its next version; `ranklab results check` says "
+                        "which runs are damaged ({})",
+                        staging.target.string(), error.what()));
     }
-    staged.flush();  // takes its time, and what is asked now shall hold until the rename
-    if (!lock.still_ours() || version_of(target) != before) return false;
-    staged.commit();
-    return true;
 }
 
 }  // namespace
 
-void replace(const fs::path& path, const std::function<void(const Staging&)>& fill, const LockWait& wait) {
-    constexpr int kMostTries = 10;
-    const fs::path target = resolve(path);
-    static_cast<void>(regular_file_exists(target));  // no lock beside a device or a folder
-    make_parent_folders(target);
-    Waiting waiting(wait);
-    for (int tries = 0; tries < kMostTries; ++tries) {
-        if (replace_once(target, fill, waiting)) return;
-    }
+bool results_file_exists(const fs::path& path) {
+    const std::string kind = base::irregular_kind(path);
+    if (!kind.empty())
+        throw base::OptionError(fmt::format(
+            "{} is {}, not a results file: name a file, such as results/ranklab.h5", path.string(), kind));
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0) return true;
+    if (errno != ENOENT) base::throw_read_errno("stat", path, errno);
+    return false;
+}
+
+void check_lockable(const Descriptor& file, const fs::path& target) {
+    if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno == EWOULDBLOCK || errno == EINTR) return;
     throw base::EnvironmentError(
-        fmt::format("{} was changed by others {} times while ranklab wrote its next version; does something "
-                    "remove its lock {}.owner.lock?",
-                    target.string(), kMostTries, target.string()));
+        fmt::format("{}: its file system has no file locks (flock: {}); name a file on another",
+                    target.string(), std::generic_category().message(errno)),
+        {"output"});
+}
+
+void replace(const fs::path& path, double lock_timeout_s, const std::function<void(const Staging&)>& fill) {
+    const fs::path target = resolve(path);
+    static_cast<void>(results_file_exists(target));  // no lock beside a device or a folder
+    make_parent_folders(target);
+    const Lock lock(target, LockWait(target, lock_timeout_s));
+    remove_leftovers(target);
+    StagedFile staged(target);
+    fill_with(fill, {target, staged, !results_file_exists(target)});
+    staged.commit();
 }
 
 }  // namespace ranklab::results

@@ -1,49 +1,76 @@
 #include "results/result_file.hpp"
 
 #include <fmt/format.h>
-#include <sys/file.h>
 
+#include <mutex>
+#include <optional>
 #include <utility>
 
-#include "base/error.hpp"
-#include "base/regular_file.hpp"
 #include "base/shell_path.hpp"
-#include "hdf5/file.hpp"
-#include "hdf5/library_use.hpp"
-#include "results/file_lock.hpp"
 #include "results/opened.hpp"
-#include "results/places.hpp"
 #include "results/replace.hpp"
-#include "results/staged_file.hpp"
-#include "results/store.hpp"
 
 namespace ranklab::results {
 namespace {
 
 namespace fs = std::filesystem;
 
-void check_existing(const fs::path& path) {
-    check_not_write_protected(path);
-    opened(path, [](const hdf5::Group&) { return true; });
+// Does nothing but open it: HDF5, whole, of our schema.
+void check_readable(const fs::path& path) {
+    reading(path, [](const hdf5::Group&) { return true; });
 }
 
-void write_run(const fs::path& target, StagedFile& staged, bool fresh, const Run& run) {
-    // A full disk shows here, not half-way through HDF5's writing. (Creating a file gives the room back
-    // for a moment; should somebody else take it then, HDF5's error is as clear and harms nobody.)
-    staged.reserve(stored_bytes_at_most(run));
-    const hdf5::LibraryUse use(target.string());
+void write_runs(const StagedFile& staged, bool fresh, std::span<const Run> runs) {
+    const std::lock_guard lock(hdf5::library_mutex());
     hdf5::File file = fresh ? create_empty(staged.path()) : hdf5::File::open_to_change(staged.path());
-    store(file.root().open_group("runs"), run);
+    const hdf5::Group group = file.root().open_group("runs");
+    for (const auto& run : runs) store(group, run);
     file.close();
 }
 
-void check_stored(const fs::path& path, const std::string& id) {
-    if (!opened(path, [&](const hdf5::Group& runs) { return runs.has(id); }))
-        throw base::Error(fmt::format("run {} is not in {} after it was written", id, path.string()));
+std::uint64_t room_for(std::span<const Run> runs) {
+    std::uint64_t bytes = 0;
+    for (const auto& run : runs) bytes += stored_bytes_at_most(run);
+    return bytes;
 }
 
 Run whole_run(const fs::path& path, const hdf5::Group& runs, const std::string& id, Detail detail) {
     return of_run(path, id, [&] { return load(runs, id, detail); });
+}
+
+// The folder of `output`, which may not be known, and the system's folder for temporary files.
+std::vector<fs::path> places_apart(const fs::path& output, const std::string& id) {
+    std::vector<fs::path> places;
+    const std::string name = fmt::format("{}.{}.h5", output.filename().string(), id);
+    std::error_code none;
+    if (const fs::path absolute = fs::absolute(output, none); !none)
+        places.push_back(absolute.parent_path() / name);
+    const fs::path temporary = fs::temp_directory_path(none);
+    places.push_back((none ? fs::path("/tmp") : temporary) / name);
+    return places;
+}
+
+// nullopt where no place takes them.
+std::optional<fs::path> set_apart(const fs::path& output, std::span<const Run> runs) {
+    for (const auto& place : places_apart(output, runs.front().id)) {
+        try {
+            StagedFile staged(place);
+            staged.reserve(room_for(runs));
+            write_runs(staged, true, runs);
+            staged.commit();
+            return place;
+        } catch (const std::exception&) {  // the sentence names why the shared file did not take them
+        }
+    }
+    return std::nullopt;
+}
+
+std::string sentence_of(const std::exception& failure, const fs::path& output, std::span<const Run> runs) {
+    const auto place = set_apart(output, runs);
+    const std::string what = runs.size() == 1 ? "the run is" : fmt::format("the {} runs are", runs.size());
+    if (!place) return fmt::format("{}; {} lost, since no other place takes it", failure.what(), what);
+    return fmt::format("{}; {} in {}: `ranklab results merge {} {}` adds it", failure.what(), what,
+                       place->string(), base::shell_path(output.string()), base::shell_path(place->string()));
 }
 
 }  // namespace
@@ -56,40 +83,33 @@ RunDamage::RunDamage(fs::path in, std::string of, std::string reason)
 
 ResultFile::ResultFile(fs::path path) : path_(std::move(path)) {}
 
-void ResultFile::prepare(std::uint64_t expected_bytes) const {
+void ResultFile::check_writable(std::uint64_t expected_bytes) const {
     const fs::path target = resolve(path_);
     std::uint64_t size = 0;
-    if (regular_file_exists(target)) {
-        check_existing(target);
+    if (results_file_exists(target)) {
+        check_not_write_protected(target);
+        check_readable(target);
         size = fs::file_size(target);
     }
     make_parent_folders(target);
-    FileLock::check_possible(target);
     const std::uint64_t room = expected_bytes + stored_bytes_at_most({});
-    check_free_space(target, size + 2 * room);  // it lies there alone too, until it is stored (keeper.hpp)
-    StagedFile(target).reserve(room);           // also shows whether the folder lets us make files
+    check_free_space(target, size + room);
+    StagedFile trial(target);  // shows whether the folder lets us make files
+    trial.reserve(room);
+    check_lockable(trial.descriptor(), target);
 }
 
-void ResultFile::append(const Run& run, const LockWait& wait) const {
-    const auto fill = [&](const Staging& staging) {
+void ResultFile::append(std::span<const Run> runs, double lock_timeout_s) const {
+    replace(path_, lock_timeout_s, [&](const Staging& staging) {
         if (!staging.fresh) {
-            check_existing(staging.target);
+            check_not_write_protected(staging.target);
+            check_readable(staging.target);
             staging.staged.copy_target();
         }
-        write_run(staging.target, staging.staged, staging.fresh, run);
-        check_stored(staging.staged.path(), run.id);
-    };
-    replace(path_, fill, wait);
-}
-
-Descriptor write_alone(const fs::path& path, const Run& run) {
-    StagedFile staged(path);
-    write_run(path, staged, true, run);
-    check_stored(staged.path(), run.id);
-    Descriptor held = base::try_open_regular(staged.path(), O_RDWR, base::Links::refuse).file;
-    if (held) static_cast<void>(::flock(held.get(), LOCK_EX | LOCK_NB));
-    staged.commit();
-    return held;
+        // A full disk shows here, not half-way through HDF5's writing.
+        staging.staged.reserve(room_for(runs));
+        write_runs(staging.staged, staging.fresh, runs);
+    });
 }
 
 std::vector<RunHeader> ResultFile::runs() const {
@@ -111,11 +131,9 @@ Run ResultFile::read(const std::string& id, Detail detail) const {
 }
 
 std::vector<Run> ResultFile::read_all(Detail detail) const {
-    return reading(path_, [&](const hdf5::Group& runs) {
-        std::vector<Run> all;
-        for (const auto& id : runs.members()) all.push_back(whole_run(path_, runs, id, detail));
-        return all;
-    });
+    std::vector<Run> all;
+    visit(detail, {}, [&](Run&& run) { all.push_back(std::move(run)); });
+    return all;
 }
 
 void ResultFile::visit(Detail detail, const std::function<bool(const Run&)>& wanted,
@@ -127,6 +145,18 @@ void ResultFile::visit(Detail detail, const std::function<bool(const Run&)>& wan
         }
         return 0;
     });
+}
+
+void store_or_set_apart(const fs::path& output, std::span<const Run> runs, double lock_timeout_s) {
+    try {
+        ResultFile(output).append(runs, lock_timeout_s);
+    } catch (const base::Interrupted& stopped) {
+        throw base::Interrupted(sentence_of(stopped, output, runs), stopped.signal());
+    } catch (const base::Error& error) {
+        throw base::EnvironmentError(sentence_of(error, output, runs), error.settings());
+    } catch (const std::exception& error) {
+        throw base::EnvironmentError(sentence_of(error, output, runs));
+    }
 }
 
 }  // namespace ranklab::results

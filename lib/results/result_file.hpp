@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
-#include "results/lock_wait.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::results {
@@ -27,22 +27,28 @@ struct RunDamage : base::DataError {
     std::string id, why;
 };
 
+/// Seconds to wait for another process that holds a file's lock.
+inline constexpr double kLockTimeout = 300;
+
 /// Errors, each one sentence. The output is a folder, a device or no path at all, or a file to read
-/// is missing: OptionError. The place is full, read-only or forbidden, or has no file locks:
+/// is missing: OptionError. The place is full, read-only or forbidden, or its lock cannot be had:
 /// EnvironmentError. The file is not HDF5, is damaged, or has another schema: DataError; RunDamage where
-/// it is a run. After any
-/// error the file is byte for byte what it was.
+/// it is a run. After any error the file is byte for byte what it was.
 class ResultFile {
   public:
     explicit ResultFile(std::filesystem::path path);
 
     /// Before the work starts: makes the parent folders and checks what could make append fail,
     /// including room for `expected_bytes` more. Does not create the results file.
-    void prepare(std::uint64_t expected_bytes) const;
+    void check_writable(std::uint64_t expected_bytes) const;
 
-    /// Stores the run, creating the file if need be. When this returns, the run is on the disk.
-    /// Waits for other writers as `wait` says. The id must be new to the file.
-    void append(const Run& run, const LockWait& wait = {}) const;
+    /// Stores the runs, creating the file if need be: one lock, one copy. When this returns, they are on the
+    /// disk. Their ids must be new to the file. Interrupted where a stop signal comes while the lock is
+    /// waited for.
+    void append(std::span<const Run> runs, double lock_timeout_s = kLockTimeout) const;
+    void append(const Run& run, double lock_timeout_s = kLockTimeout) const {
+        append(std::span(&run, 1), lock_timeout_s);
+    }
 
     /// In the order stored, read without touching measurements.
     std::vector<RunHeader> runs() const;
@@ -61,5 +67,11 @@ class ResultFile {
   private:
     std::filesystem::path path_;
 };
+
+/// Appends the runs to `output`. Where that cannot be, writes them to FILE.<first run's id>.h5 beside it,
+/// else in $TMPDIR (/tmp), and throws a sentence that says why, where they lie and how to merge them:
+/// Interrupted where a signal ended the waiting for the lock, else EnvironmentError.
+void store_or_set_apart(const std::filesystem::path& output, std::span<const Run> runs,
+                        double lock_timeout_s = kLockTimeout);
 
 }  // namespace ranklab::results

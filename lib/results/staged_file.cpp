@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/whole_io.hpp"
 
 namespace ranklab::results {
@@ -40,8 +42,8 @@ struct stat status_of(const Descriptor& descriptor, const fs::path& path) {
     return status;
 }
 
-// The way for file systems where copy_file_range does not work. From the current positions to the end.
-void copy_by_reading(const Descriptor& from, const Descriptor& to, const fs::path& path) {
+// From the current positions to the end.
+void copy_all(const Descriptor& from, const Descriptor& to, const fs::path& path) {
     std::vector<char> buffer(std::size_t{1} << 20U);
     for (;;) {
         const auto got = base::read_whole(from.get(), buffer);
@@ -51,32 +53,52 @@ void copy_by_reading(const Descriptor& from, const Descriptor& to, const fs::pat
     }
 }
 
-// In the kernel: shares the blocks on file systems that can. Both calls move the file positions, so
-// that reading and writing carries on where this one ends, be it at the start, for a refusal, or
-// early, as some file systems do.
-void copy_all(const Descriptor& from, const Descriptor& to, off_t size, const fs::path& path) {
-    while (size > 0) {
-        const ssize_t copied = ::copy_file_range(from.get(), nullptr, to.get(), nullptr, size, 0);
-        if (copied < 0 && errno == EINTR) continue;
-        if (copied < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO))
-            throw_errno("copy_file_range", path, errno);
-        if (copied <= 0) break;
-        size -= copied;
-    }
-    copy_by_reading(from, to, path);
-}
-
 void sync(const Descriptor& descriptor, const fs::path& path, const char* setting) {
     // EINVAL: a file system that has nothing to sync for a folder.
     if (::fsync(descriptor.get()) != 0 && errno != EINVAL) throw_errno("fsync", path, errno, setting);
 }
 
-}  // namespace
-
 fs::path temporary_beside(const fs::path& target) {
     std::random_device random;
     const std::string name = fmt::format("{}{:08x}{:08x}{}", prefix_of(target), random(), random(), kSuffix);
     return target.parent_path() / name;
+}
+
+}  // namespace
+
+fs::path resolve(const fs::path& path) {
+    constexpr int kMostLinks = 40;  // the kernel's own limit
+    if (path.filename().empty() || path.filename() == "." || path.filename() == "..")
+        throw base::OptionError(
+            fmt::format("'{}' names a folder; name a file, such as results/ranklab.h5", path.string()),
+            {"output"});
+    std::error_code error;
+    fs::path resolved = fs::absolute(path, error);
+    if (error) throw_errno("getcwd", path, error.value());
+    for (int links = 0; fs::is_symlink(fs::symlink_status(resolved, error)); ++links) {
+        const fs::path target = fs::read_symlink(resolved, error);
+        if (error || links == kMostLinks) throw_errno("readlink", path, error ? error.value() : ELOOP);
+        resolved = resolved.parent_path() / target;  // an absolute target replaces the whole
+    }
+    return resolved;
+}
+
+void make_parent_folders(const fs::path& resolved) {
+    std::error_code error;
+    fs::create_directories(resolved.parent_path(), error);
+    if (error) throw_errno("mkdir", resolved.parent_path(), error.value());
+}
+
+void check_not_write_protected(const fs::path& resolved, const char* setting) {
+    if (::faccessat(AT_FDCWD, resolved.c_str(), W_OK, AT_EACCESS) != 0)
+        throw_errno("access", resolved, errno, setting);
+}
+
+void check_free_space(const fs::path& resolved, std::uint64_t bytes) {
+    struct statvfs status {};
+    const fs::path folder = resolved.parent_path();
+    if (::statvfs(folder.c_str(), &status) != 0) throw_errno("statvfs", folder, errno);
+    if (status.f_bavail < bytes / status.f_frsize) throw_errno("statvfs", folder, ENOSPC);
 }
 
 StagedFile::StagedFile(fs::path target, const char* setting)
@@ -92,7 +114,7 @@ StagedFile::~StagedFile() {
 void StagedFile::copy_target() {
     const Descriptor from = open_target();
     take_permissions(from);
-    copy_all(from, descriptor_, status_of(from, target_).st_size, target_);
+    copy_all(from, descriptor_, target_);
 }
 
 void StagedFile::copy_permissions() {

@@ -1,4 +1,4 @@
-// A file that takes the place of another in one step, or not at all.
+// A file that takes the place of another in one step, or not at all, and where such a file may lie.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,25 @@
 #include <filesystem>
 #include <span>
 
-#include "results/places.hpp"
+#include "base/descriptor.hpp"
 
 namespace ranklab::results {
+
+using base::Descriptor;
+using base::throw_errno;
+
+/// The absolute path that symbolic links lead to, whether or not there is a file yet. OptionError for
+/// a path without a file name and for links in a circle.
+std::filesystem::path resolve(const std::filesystem::path& path);
+
+void make_parent_folders(const std::filesystem::path& resolved);
+
+/// The system's word on whether we may write the existing file, which `setting` names.
+void check_not_write_protected(const std::filesystem::path& resolved, const char* setting = "output");
+
+/// EnvironmentError where the file system has fewer free bytes. (A full quota shows only when room is
+/// reserved.)
+void check_free_space(const std::filesystem::path& resolved, std::uint64_t bytes);
 
 /// A temporary `.NAME.<16 hex digits>.tmp` beside NAME, removed with the object unless committed.
 class StagedFile {
@@ -19,6 +35,7 @@ class StagedFile {
     ~StagedFile();
 
     const std::filesystem::path& path() const { return path_; }
+    const Descriptor& descriptor() const { return descriptor_; }
 
     /// Fills the temporary with what the target holds; it will get the target's permissions.
     void copy_target();
@@ -43,9 +60,6 @@ class StagedFile {
     Descriptor descriptor_;
     bool committed_ = false;
 };
-
-/// A fresh name of that pattern.
-std::filesystem::path temporary_beside(const std::filesystem::path& target);
 
 /// Removes temporaries that killed writers left. Only for the holder of the lock, or a folder's one writer.
 void remove_leftovers(const std::filesystem::path& target);

@@ -126,19 +126,28 @@ void store_tables(const hdf5::Group& group, const std::vector<Table>& tables) {
     for (const auto& table : tables) hdf5::write_table(all, table.name, table.columns);
 }
 
+// The schema of attributes in HDF5 up to 1.8 ends at 64 KiB, so a longer text is a dataset of the same name.
+void store_text(const hdf5::Group& group, const char* name, const std::string& text) {
+    constexpr std::size_t kMostInAttribute = 60000;
+    if (text.size() <= kMostInAttribute)
+        group.set_text(name, text);
+    else
+        hdf5::write_bytes(group, name, text);
+}
+
 void store_attributes(const hdf5::Group& group, const Run& run) {
     group.set_text("command", run.command);
-    group.set_text("argv", run.argv);
-    group.set_text("label", run.label);
+    store_text(group, "argv", run.argv);
+    store_text(group, "label", run.label);
     group.set_text("started_utc", run.started_utc);
     group.set_double("duration_s", run.duration_s);
     group.set_text("version", run.version);
     group.set_text("git_revision", run.git_revision);
     group.set_int("exit_code", run.exit_code);
     group.set_int("valid", run.valid ? 1 : 0);
-    group.set_text("config_json", config_to_json(run.config));
-    group.set_text("context_json", context_to_json(run.context));
-    group.set_text("warnings_json", warnings_to_json(run.warnings));
+    store_text(group, "config_json", config_to_json(run.config));
+    store_text(group, "context_json", context_to_json(run.context));
+    store_text(group, "warnings_json", warnings_to_json(run.warnings));
 }
 
 // Of chunks that do not compress, too.

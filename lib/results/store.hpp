@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 
-#include "base/descriptor.hpp"
 #include "hdf5/file.hpp"
 #include "results/result_file.hpp"
 #include "results/run.hpp"
@@ -37,22 +36,9 @@ std::uint64_t stored_bytes_at_most(const Run& run);
 Run load(const hdf5::Group& runs, const std::string& id, Detail detail);
 RunHeader load_header(const hdf5::Group& runs, const std::string& id);
 
-/// Writes a results file that holds this run and nothing else, in place of one that may be there; on the disk
-/// when this returns. Waits for no lock: the name must be the caller's own. Errors as of ResultFile::append.
-/// What it returns holds a flock on the file, from before it had its name on, and none where there is no
-/// flock.
-base::Descriptor write_alone(const std::filesystem::path& path, const Run& run);
-
-// What is taken out of a results file, each run and the rest. `results check` takes it as `export`, `merge`
-// and `prune` do, and throws it away: what it finds sound, they all take.
-
-/// Reads the run `id` of `from` as every reader does, and copies it into `to` as `new_id`. Both are groups
-/// /runs. Returns how many datasets it holds. DataError or Hdf5Error where one of the two fails.
-std::size_t take_run(const hdf5::Group& from, const std::string& id, const hdf5::Group& to,
-                     const std::string& new_id);
-/// Copies what a file holds beside its runs and `to` does not have, from root group to root group.
-void take_rest(const hdf5::Group& from, const hdf5::Group& to);
-/// When the file was made.
-std::string created_utc(const hdf5::Group& root);
+/// A text attribute of that name, or, where it is longer than an attribute may be, a dataset of its bytes.
+std::string load_text(const hdf5::Group& run, const std::string& name);
+/// How many datasets the run holds.
+std::size_t datasets_of(const hdf5::Group& run);
 
 }  // namespace ranklab::results

@@ -153,7 +153,7 @@ class TwoLibrariesTest(ResultsCase):
 
 
 class WritersTest(ResultsCase):
-    """tests/slow/apps/results_crash_test.py: at full length."""
+    """tests/slow/apps/results_storm_test.py: at full length."""
 
     def test_no_kill_loses_a_stored_run(self):
         stored = set(ids(self.file))

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,7 +19,6 @@
 #include "data/formats/volume_scan.hpp"
 #include "data/make/pace.hpp"
 #include "data/make/slab_writer.hpp"
-#include "hdf5/library_use.hpp"
 #include "hdf5/volume.hpp"
 
 namespace ranklab::data {
@@ -125,7 +125,7 @@ std::string first_fault(comm::Communicator& control, const std::function<void()>
 }
 
 void check_cosmology(comm::Communicator& control, base::ProgressSink& progress, FileVerdict& verdict) {
-    const hdf5::LibraryUse use(verdict.file);
+    const std::lock_guard lock(hdf5::library_mutex());
     verdict.wrong = first_fault(control, [&] {
         if (control.rank() == 0) check_forms(verdict.file, verdict.content);
     });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 
@@ -14,7 +15,6 @@
 #include "data/make/convert.hpp"
 #include "data/make/output_file.hpp"
 #include "data/make/pieces.hpp"
-#include "hdf5/library_use.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -112,7 +112,7 @@ std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpe
                                    base::ProgressSink& progress) {
     const fs::path& input = spec.inputs.front();
     std::array sources{Source{kVolumesWanted[0], "_data.npy"}, Source{kVolumesWanted[1], "_label.npy"}};
-    const hdf5::LibraryUse use(input.string());
+    const std::lock_guard lock(hdf5::library_mutex());
     comm::together(control, [&] { check_sources(input, sources); });
     std::vector<Converted> report;
     std::vector<std::unique_ptr<OutputFile>> outputs;

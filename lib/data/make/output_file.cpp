@@ -12,7 +12,7 @@
 #include "base/regular_file.hpp"
 #include "base/whole_io.hpp"
 #include "comm/exchange.hpp"
-#include "results/places.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::data {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "io/own_files.hpp"
-#include "results/places.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::experiments {
 

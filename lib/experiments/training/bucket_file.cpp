@@ -17,7 +17,6 @@
 #include "experiments/training/model_of.hpp"
 #include "experiments/training/steps.hpp"
 #include "host/process.hpp"
-#include "results/places.hpp"
 #include "results/staged_file.hpp"
 #include "train/tensor_view.hpp"
 

@@ -15,7 +15,6 @@
 #include "base/regular_file.hpp"
 #include "experiments/training/checkpoint_index.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/library_mutex.hpp"
 #include "hdf5/table.hpp"
 #include "results/staged_file.hpp"
 

@@ -40,7 +40,7 @@ struct Checkpoint {
 std::vector<std::byte> encode(const Checkpoint& checkpoint);
 
 /// DataError unless the bytes are a whole, undamaged checkpoint of this schema. HDF5 does not come to see
-/// them: whoever can make a checksum can make a file that it does not survive (docs/adr/0015).
+/// them: whoever can make a checksum can make a file that it does not survive.
 Checkpoint decode(std::span<const std::byte> bytes);
 
 /// FOLDER/checkpoint.h5 has one writer at a time and is whole at every moment: each new one is written beside

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -14,8 +15,6 @@
 #include "base/whole_io.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/library_mutex.hpp"
-#include "hdf5/library_use.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -39,7 +38,7 @@ std::vector<std::byte> image_of(const nn::Model& model) {
 // Leaves no temporary file behind when it throws.
 void write_bytes(const std::string& path, const fs::path& temporary, const std::vector<std::byte>& bytes) {
     const auto file =
-        base::open_regular<base::OptionError>(temporary, O_WRONLY | O_CREAT | O_TRUNC, base::Links::refuse);
+        base::open_regular<base::OptionError>(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
     if (file && base::write_whole(file.get(), bytes)) return;
     const int reason = errno;
     std::error_code ignored;
@@ -50,7 +49,7 @@ void write_bytes(const std::string& path, const fs::path& temporary, const std::
 }
 
 bool holds_parameters(const std::string& path) try {
-    const hdf5::LibraryUse use(path);
+    const std::lock_guard lock(hdf5::library_mutex());
     const auto file = hdf5::File::open_to_read(path);
     const auto root = file.root();
     const auto names = root.members();

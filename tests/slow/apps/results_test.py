@@ -6,7 +6,7 @@ import shutil
 import ranklab_cli as cli
 from ranklab_cli import Case, ranklab
 
-h5py, numpy = cli.modules("h5py", "numpy")
+(h5py,) = cli.modules("h5py")
 
 WRITER = cli.BIN.parent / "tests" / "results_writer"
 
@@ -54,7 +54,7 @@ class PlacesTest(ResultsCase):
         before = (place / "r.h5").read_bytes()
         self.assertSays(results("merge", place / "r.h5", self.folder / "big.h5"), 5, "no room")
         self.assertEqual((place / "r.h5").read_bytes(), before)
-        self.assertEqual([p.name for p in place.iterdir() if p.suffix != ".lock"], ["r.h5"])
+        self.assertEqual([p.name for p in place.iterdir()], ["r.h5"])
 
     def test_a_place_that_cannot_be_written(self):
         place = self.mount_small_tmpfs(512 << 10)
@@ -80,41 +80,6 @@ class PlacesTest(ResultsCase):
         self.assertEqual(len(told), 40)
         gone = {run for run in told if int(run.partition("-")[2]) % 3 == 0}  # those of label a may have been pruned
         self.assertLessEqual(set(told) - gone, set(ids(self.file)))
-
-    def test_what_it_finds_sound_every_command_takes(self):
-        def soft_run(file):
-            file["runs/other"] = h5py.SoftLink(f"/runs/{list(file['runs'])[0]}")
-
-        def soft_table(file):
-            run = list(file["runs"].values())[0]
-            run["tables/other"] = h5py.SoftLink(f"{run.name}/hosts")
-
-        def soft_note(file):
-            file["notes"] = h5py.SoftLink("/runs")
-
-        def lists_of_any_length(file):
-            list(file["runs"].values())[0].create_dataset("more", (2,), h5py.vlen_dtype("f8"))
-
-        def no_date(file):
-            del file.attrs["created_utc"]
-
-        def more_than_we_know(file):
-            file["notes"] = numpy.arange(3)
-            list(file["runs"].values())[0].attrs["more"] = "x"
-
-        for change, code in ((soft_run, 3), (soft_table, 3), (soft_note, 3), (lists_of_any_length, 3), (no_date, 3), (more_than_we_know, 0)):
-            with self.subTest(change.__name__):
-                path = self.folder / "changed.h5"
-                path.write_bytes(self.file.read_bytes())
-                with h5py.File(path, "r+") as file:
-                    change(file)
-                new = self.folder / "new.h5"
-                new.unlink(missing_ok=True)
-                codes = {words: results(*words).code for words in (
-                    ("check", path), ("list", path), ("export", path, "--output", new), ("merge", self.folder / "fresh.h5", path),
-                    ("merge", path, self.file), ("prune", path, "--where", "label=nobody"), ("prune", path, "--keep-last", "1", "--yes"))}
-                self.assertEqual(codes["check", path], code, codes)
-                if code == 0: self.assertEqual(set(codes.values()), {0}, codes)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class OneDefinition(unittest.TestCase):
         code, said = compared(FOLDER, "-S", SOURCE, "--preset", "odr")
         self.assertEqual(code, 0, said[-6000:])
         objects = (FOLDER / "odr_objects.txt").read_text().splitlines()
-        for part in ("lib/base/", "lib/results/", "lib/report/page/", "lib/app/", "tests/unit/", "tests/mpi/", "tests/slow/fuzz/"):
+        for part in ("lib/base/", "lib/results/", "lib/report/page/", "lib/app/", "tests/unit/", "tests/mpi/"):
             self.assertTrue(any(part in one for one in objects), f"no object of {part} among {len(objects)}")
 
     def planted(self, room, program):

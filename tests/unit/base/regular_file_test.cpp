@@ -96,8 +96,6 @@ TEST(RegularFile, ALinkIsFollowedWhereItMay) {
     write(folder / "x", "text");
     fs::create_symlink("x", folder / "link");
     EXPECT_EQ(read(folder / "link"), "text");
-    EXPECT_EQ(try_open_regular(folder / "link", O_RDONLY, Links::refuse).kind, "a symbolic link");
-    EXPECT_TRUE(try_open_regular(folder / "x", O_RDONLY, Links::refuse).file);
 }
 
 TEST(RegularFile, WhatIsMissingIsTheSystemsToTell) {
@@ -106,15 +104,6 @@ TEST(RegularFile, WhatIsMissingIsTheSystemsToTell) {
     EXPECT_FALSE(file);
     EXPECT_EQ(errno, ENOENT);
     EXPECT_EQ(irregular_kind(folder / "x"), "");
-}
-
-TEST(RegularFile, ReadingBlocksAsEver) {
-    const TempFolder folder;
-    write(folder / "x", "x");
-    const auto opened = try_open_regular(folder / "x", O_RDONLY);
-    EXPECT_EQ(::fcntl(opened.file.get(), F_GETFL) & O_NONBLOCK, 0);
-    const auto asked = try_open_regular(folder / "x", O_RDONLY | O_NONBLOCK);
-    EXPECT_NE(::fcntl(asked.file.get(), F_GETFL) & O_NONBLOCK, 0);
 }
 
 }  // namespace

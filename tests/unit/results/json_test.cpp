@@ -52,44 +52,14 @@ TEST(Json, OfAnotherShapeIsRefused) {
     EXPECT_THROW(warnings_from_json(std::string(100000, '[')), base::DataError);
 }
 
-// To hold these as a tree would overflow the stack, or take minutes.
-TEST(Json, OfAnyDepthIsRefusedAtOnce) {
-    for (const std::size_t depth : {std::size_t{3}, std::size_t{100001}}) {
-        std::string objects;
-        for (std::size_t i = 0; i < depth; ++i) objects += "{\"k\":";
-        const std::string arrays(depth, '[');
-        for (const std::string& deep : {arrays, objects, objects + "1" + std::string(depth, '}'),
-                                        arrays + "1" + std::string(depth, ']'), "{\"a\":" + arrays,
-                                        "{\"a\":{\"b\":" + objects, "[" + objects}) {
-            EXPECT_THROW(config_from_json(deep), base::DataError);
-            EXPECT_THROW(context_from_json(deep), base::DataError);
-            EXPECT_THROW(warnings_from_json(deep), base::DataError);
-        }
+TEST(Json, OfAnotherDepthIsRefused) {
+    const std::string deep(100001, '[');
+    for (const std::string& text : {R"({"a":{"b":{}}})" + std::string(), R"({"a":[1]})" + std::string(), deep,
+                                    deep + "1" + std::string(deep.size(), ']')}) {
+        EXPECT_THROW(config_from_json(text), base::DataError);
+        EXPECT_THROW(context_from_json(text), base::DataError);
+        EXPECT_THROW(warnings_from_json(text), base::DataError);
     }
-}
-
-TEST(Json, OfManyValuesIsReadInOnePassAndOfTooManyRefused) {
-    const auto settings = [](int count) {
-        std::string text = "{";
-        for (int i = 0; i < count; ++i) text += (i > 0 ? ",\"k" : "\"k") + std::to_string(i) + "\":1";
-        return text + "}";
-    };
-    EXPECT_EQ(config_from_json(settings(9900)).size(), 9900U);
-    EXPECT_THROW(context_from_json("{\"a\":" + settings(100001) + "}"), base::DataError);
-    std::string sections = "{";
-    for (int i = 0; i < 100001; ++i) sections += (i > 0 ? ",\"s" : "\"s") + std::to_string(i) + "\":{}";
-    EXPECT_THROW(context_from_json(sections + "}"), base::DataError);
-    EXPECT_THROW(warnings_from_json("[" + std::string(1000, ' ') + std::string(100001, ',') + "]"),
-                 base::DataError);
-}
-
-TEST(Json, OfALongTextIsOneThatAReaderTakes) {
-    const std::string text(2 << 20, 'x');
-    const auto warnings = warnings_from_json(warnings_to_json({text, "short"}));
-    ASSERT_EQ(warnings.size(), 2U);
-    EXPECT_LT(warnings[0].size(), std::size_t{1} << 20U);
-    EXPECT_TRUE(warnings[0].ends_with("x..."));
-    EXPECT_EQ(warnings[1], "short");
 }
 
 TEST(ConfigJson, OfTwoValuesOfOneKeyTheLaterCounts) {

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "base/error.hpp"
-#include "results/keeper.hpp"
+#include "hdf5/file.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::results {
@@ -20,7 +20,7 @@ std::string id_of(int i) {
 TEST(ResultFile, GivesBackEveryField) {
     const TempFolder folder;
     const ResultFile file(folder / "sub/folder/r.h5");
-    file.prepare(10000);
+    file.check_writable(10000);
     file.append(sample_run());
     expect_same(file.read(sample_run().id), sample_run());
 }
@@ -144,7 +144,7 @@ TEST(ResultFile, LeavesNothingBesideIt) {
     const TempFolder folder;
     write_bytes(folder / ".r.h5.0123456789abcdef.tmp", "left by a killed job");
     const ResultFile file(folder / "r.h5");
-    file.prepare(1000);
+    file.check_writable(1000);
     file.append(sample_run());
     EXPECT_EQ(folder.names(), std::vector<std::string>{"r.h5"});
 }
@@ -202,12 +202,31 @@ TEST(ResultFile, IsCompact) {
     std::cout << "[ SIZE     ] first run " << first << " B, without samples " << second << " B\n";
 }
 
-TEST(Rescue, StoresTheRunAlone) {
-    const fs::path path = write_rescue(sample_run());
-    const ResultFile file(path);
-    expect_same(file.read(sample_run().id), sample_run());
-    EXPECT_EQ(fs::directory_iterator(path.parent_path())->path(), path);
-    fs::remove_all(path.parent_path());
+TEST(ResultFile, StoresSeveralRunsOrNone) {
+    const TempFolder folder;
+    const ResultFile file(folder / "r.h5");
+    file.append(std::vector{sample_run("a"), sample_run("b")});
+    EXPECT_THROW(file.append(std::vector{sample_run("c"), sample_run("a")}), base::Error);
+    EXPECT_EQ(file.runs().size(), 2U);
+    expect_same(file.read("b"), sample_run("b"));
+}
+
+// Longer than an attribute may be for HDF5 up to 1.8.
+TEST(ResultFile, StoresALongTextAsADatasetWithAChecksum) {
+    const TempFolder folder;
+    StoredRun run = sample_run();
+    run.argv = std::string(70000, 'a') + "é";
+    run.label = std::string(60000, 'l');
+    ResultFile(folder / "r.h5").append(run);
+    expect_same(ResultFile(folder / "r.h5").read(run.id), run);
+    const auto file = hdf5::File::open_to_read(folder / "r.h5");
+    const auto group = file.root().open_group("runs").open_group(run.id);
+    EXPECT_FALSE(group.has_attribute("argv"));
+    EXPECT_TRUE(group.has_attribute("label"));
+    std::string bytes = bytes_of(folder / "r.h5");
+    bytes[bytes.find(std::string(1000, 'a')) + 500] = 'b';
+    write_bytes(folder / "damaged.h5", bytes);
+    EXPECT_THROW(static_cast<void>(ResultFile(folder / "damaged.h5").read(run.id)), RunDamage);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Files that say they hold something else, or more, than they do: errors, never a crash.
+// Datasets of another type, shape or size than a reader asks for.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -28,7 +28,7 @@ void make_attribute(const Group& group, const char* name, hid_t type, hsize_t n)
     H5Sclose(space);
 }
 
-TEST(HostileArray, OfAnyTypeRankOrSizeIsRefused) {
+TEST(OtherArray, OfAnyTypeRankOrSizeIsRefused) {
     const Scratch scratch;
     const File file = File::create(scratch.file());
     const Group root = file.root();
@@ -46,7 +46,7 @@ TEST(HostileArray, OfAnyTypeRankOrSizeIsRefused) {
     EXPECT_EQ(read_array(root, "ints").values, (std::vector<double>{0, 0}));
 }
 
-TEST(HostileTable, OfAnyTypeRankOrSizeIsRefused) {
+TEST(OtherTable, OfAnyTypeRankOrSizeIsRefused) {
     const Scratch scratch;
     const File file = File::create(scratch.file());
     const Group root = file.root();
@@ -60,15 +60,12 @@ TEST(HostileTable, OfAnyTypeRankOrSizeIsRefused) {
     H5Tinsert(plain, "x", 0, H5T_NATIVE_DOUBLE);
     make_dataset(root, "huge", plain, {1ULL << 40U});
     make_dataset(root, "2d", plain, {2, 2});
-    const hid_t wide = H5Tcreate(H5T_COMPOUND, 0xff000000);  // the library holds one to convert it
-    H5Tinsert(wide, "x", 0, H5T_NATIVE_DOUBLE);
-    make_dataset(root, "wide", wide, {2});
-    for (const char* name : {"variable texts", "numbers", "huge", "2d", "wide"})
+    for (const char* name : {"variable texts", "numbers", "huge", "2d"})
         EXPECT_THROW(read_table(root, name), base::DataError) << name;
-    for (const hid_t type : {text, record, plain, wide}) H5Tclose(type);
+    for (const hid_t type : {text, record, plain}) H5Tclose(type);
 }
 
-TEST(HostileAttribute, OfAnotherTypeOrShapeIsRefused) {
+TEST(OtherAttribute, OfAnotherTypeOrShapeIsRefused) {
     const Scratch scratch;
     const File file = File::create(scratch.file());
     const Group root = file.root();

@@ -1,4 +1,4 @@
-#include "results/places.hpp"
+#include "results/staged_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,6 @@
 #include <span>
 
 #include "base/error.hpp"
-#include "results/file_lock.hpp"
-#include "results/result_file.hpp"
-#include "results/staged_file.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::results {
@@ -39,28 +36,6 @@ TEST(ThrowErrno, TellsWrongPathsFromWrongPlaces) {
         EXPECT_EQ(std::string(error.what()),
                   "a/b: the file system is read-only; name a writable place (mkdir: Read-only file system)");
         EXPECT_EQ(error.settings(), base::Settings{"output"});
-    }
-}
-
-TEST(Reading, SpeaksOfReadingAlone) {
-    const TempFolder folder;
-    fs::create_symlink("circle", folder / "circle");
-    const auto refusal = [](const fs::path& path) {
-        try {
-            static_cast<void>(ResultFile(path).runs());
-        } catch (const base::OptionError& error) {
-            EXPECT_EQ(error.settings(), base::Settings{}) << "no option names what is read";
-            return std::string(error.what());
-        }
-        return std::string("nothing was thrown");
-    };
-    for (const auto& path : {folder / "circle", folder / std::string(300, 'x')})
-        EXPECT_THAT(refusal(path), ::testing::Not(::testing::HasSubstr("writ")));
-    static_cast<void>(refusal(".."));
-    try {
-        throw_read_errno("stat", "a", EACCES);
-    } catch (const base::EnvironmentError& error) {
-        EXPECT_THAT(error.what(), ::testing::HasSubstr("a: "));
     }
 }
 
@@ -134,18 +109,6 @@ TEST(RemoveLeftovers, TakesOnlyItsOwn) {
     remove_leftovers(folder / "a");
     EXPECT_EQ(folder.names().size(), 4U);
     EXPECT_FALSE(fs::exists(folder / ".a.0123456789abcdef.tmp"));
-}
-
-TEST(FileLock, SurvivesTheLockFilesBeingTidiedAway) {
-    const TempFolder folder;
-    Waiting waiting(LockWait{});
-    const FileLock first(folder / "x", waiting);
-    fs::remove(folder / "x.lock");
-    fs::remove(folder / "x.owner.lock");
-    const FileLock second(folder / "x", waiting);  // would wait for ever on the old ones
-    EXPECT_TRUE(fs::exists(folder / "x.lock"));
-    EXPECT_TRUE(second.still_ours());
-    EXPECT_FALSE(first.still_ours());
 }
 
 }  // namespace
