@@ -13,7 +13,6 @@
 #include "app/crew.hpp"
 #include "app/job_start.hpp"
 #include "app/launch_checks.hpp"
-#include "app/many_samples.hpp"
 #include "app/mpi_program.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"
@@ -30,11 +29,11 @@
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/shared/measurements.hpp"
 #include "report/formats/formats.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/notices.hpp"
 #include "results/keeper.hpp"
-#include "results/kept_samples.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
@@ -57,10 +56,14 @@ void print_listings(const Experiment& experiment) {
 
 // Samples, and a margin for the rest.
 std::uint64_t expected_bytes(const Job& job, int world_size) {
-    const auto kept = results::kept_samples(job.options.text(results::kKeepSamples));
+    constexpr std::uint64_t kSeries = 10;  // about so many measurements have samples
+    constexpr std::uint64_t kOfSummary = 128;
+    const auto ranks = static_cast<std::uint64_t>(world_size);
     const std::uint64_t steps =
         job.options.has("steps") ? static_cast<std::uint64_t>(job.options.integer("steps")) : 10000;
-    return samples_bytes(kept, static_cast<std::uint64_t>(world_size), steps) + (1U << 18U);
+    const std::uint64_t of_rows =
+        world_size > experiments::kMostRanksStored ? 8 * steps + kOfSummary * ranks : 8 * steps * ranks;
+    return kSeries * of_rows + (1U << 18U);
 }
 
 // What earlier jobs could not store, since they were killed. A lock of another host may not reach here, so
@@ -250,7 +253,6 @@ void drop_samples(results::Run& run) {
     for (auto& measurement : run.measurements) {
         if (std::ranges::find(kept, measurement.name) == kept.end()) measurement.samples = {};
         measurement.warmup = {};
-        measurement.stream = nullptr;
     }
 }
 

@@ -4,22 +4,17 @@
 
 #include <algorithm>
 #include <exception>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "app/context.hpp"
-#include "app/many_samples.hpp"
 #include "app/version.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/motion.hpp"
-#include "base/number_ranges.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/doubts.hpp"
-#include "results/kept_samples.hpp"
 #include "results/rows.hpp"
 
 namespace ranklab::app {
@@ -31,32 +26,6 @@ results::Table use_table(const std::vector<host::Span>& spans) {
     for (const auto& span : spans)
         table.add({std::int64_t{span.rank}, span.host, span.seconds, span.own_s,
                    std::int64_t{span.looks ? span.cpus : 0}, span.peak_rss_bytes, span.memory_limit_bytes});
-    return std::move(table).table();
-}
-
-// The same of each host's ranks together.
-results::Table host_use_table(const std::vector<host::Span>& spans) {
-    struct Host {
-        host::Span sum;
-        std::vector<int> ranks;
-    };
-    std::map<std::string, std::size_t> places;
-    std::vector<Host> hosts;
-    for (const auto& span : spans) {
-        const auto [place, fresh] = places.try_emplace(span.host, hosts.size());
-        if (fresh) hosts.emplace_back().sum.host = span.host;
-        auto& [sum, ranks] = hosts[place->second];
-        ranks.push_back(span.rank);
-        sum.seconds = std::max(sum.seconds, span.seconds);
-        sum.own_s += span.own_s;
-        sum.cpus += span.looks ? span.cpus : 0;
-        sum.peak_rss_bytes += span.peak_rss_bytes;
-        sum.memory_limit_bytes = std::max(sum.memory_limit_bytes, span.memory_limit_bytes);
-    }
-    results::Rows table("host_use");
-    for (const auto& [sum, ranks] : hosts)
-        table.add({sum.host, base::few_ranges(ranks), sum.seconds, sum.own_s, std::int64_t{sum.cpus},
-                   sum.peak_rss_bytes, sum.memory_limit_bytes});
     return std::move(table).table();
 }
 
@@ -95,21 +64,9 @@ experiments::Surroundings RunUnderWay::surroundings(base::ProgressSink& progress
     experiments::Surroundings around{job_.crew->control(), job_.options, progress,
                                      first ? &job_.session.start_up() : nullptr};
     around.counting = {[this] { place_->counting_begins(); }, [this] { place_->counting_ends(); }};
-    if (job_.options.text("output") != "none") {
-        around.will_have = [this](std::int64_t rows, const std::string& what) { will_have(rows, what); };
+    if (job_.options.text("output") != "none")
         around.keep = [this](const results::Run& so_far) { keep(so_far); };
-    }
     return around;
-}
-
-// Once, where several runs of a command have as many.
-void RunUnderWay::will_have(std::int64_t rows, const std::string& what) const {
-    static std::set<std::string> told;
-    if (!job_.session.is_root()) return;
-    const auto text =
-        many_samples(results::kept_samples(job_.options.text(results::kKeepSamples)),
-                     static_cast<std::uint64_t>(job_.crew->size()), static_cast<std::uint64_t>(rows), what);
-    if (!text.empty() && told.insert(text).second) base::log::warn(text);
 }
 
 void RunUnderWay::keep(results::Run so_far) {
@@ -175,8 +132,7 @@ void RunUnderWay::complete(results::Run& run) const {
     run.hosts = host_rows(job_.launch().placements,
                           job_.options.has("device") && job_.options.text("device") == "cuda");
     experiments::add_doubts(run);
-    const bool by_rank = results::kept_samples(run) != results::KeptSamples::summary;
-    if (!spans_.empty()) run.tables.push_back(by_rank ? use_table(spans_) : host_use_table(spans_));
+    if (!spans_.empty()) run.tables.push_back(use_table(spans_));
     if (!start_up_.empty()) run.tables.push_back(start_up_table(start_up_));
     for (const auto& [key, value] : host::facts_of(host::quiet_of(spans_)))
         run.context.push_back({"place", key, value});

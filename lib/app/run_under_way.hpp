@@ -65,7 +65,6 @@ class RunUnderWay {
     static void mark_incomplete(results::Run& run, const std::string& why, int signal = 0);
 
   private:
-    void will_have(std::int64_t rows, const std::string& what) const;
     void complete(results::Run& run) const;
     void add_warnings_of_place(results::Run& run) const;
     void add_context(results::Run& run) const;

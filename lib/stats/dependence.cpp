@@ -1,3 +1,5 @@
+#include "stats/dependence.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,9 +7,7 @@
 #include <vector>
 
 #include "base/cast.hpp"
-#include "stats/correlation.hpp"
 #include "stats/distributions.hpp"
-#include "stats/interval.hpp"
 
 namespace ranklab::stats {
 namespace {
@@ -109,14 +109,19 @@ std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
     return std::min(2 * (last + 1), lags);
 }
 
-}  // namespace
+struct Correlation {
+    double lag1 = 0;          // of the normal scores of the samples' ranks
+    double inflation = 1;     // long-run variance of "above the median" over that of independent samples
+    double block_length = 1;  // for a circular block bootstrap of the median
+};
 
+// n >= 3, not all equal.
 Correlation correlation(std::span<const double> samples, double median) {
     const double n = base::real(samples.size());
     const std::size_t lags = std::min(kMostLags, std::max<std::size_t>(1, samples.size() / 4));
     Autocorrelation r(normal_scores(samples));
-    Correlation found{.lag1 = r.at(1), .visible = visible(r, lags, n), .inflation = 1, .block_length = 1};
-    if (!found.visible) return found;
+    Correlation found{.lag1 = r.at(1)};
+    if (!visible(r, lags, n)) return found;
     const std::size_t most = bandwidth(r, lags, n);
     Autocorrelation s(signs(samples, median));
     double sum = 0;
@@ -138,8 +143,6 @@ Correlation correlation(std::span<const double> samples, double median) {
     return found;
 }
 
-namespace {
-
 std::string sentence(const Correlation& found, double n, double effective) {
     if (effective >= n) return "";
     const auto says = fmt::format(
@@ -158,8 +161,7 @@ std::string sentence(const Correlation& found, double n, double effective) {
     return "";
 }
 
-}  // namespace
-
+// What it leaves of n samples, and in words.
 Dependence dependence_of(const Correlation& found, double n) {
     Dependence result;
     result.lag1 = found.lag1;
@@ -170,6 +172,30 @@ Dependence dependence_of(const Correlation& found, double n) {
     return result;
 }
 
+double below(double x, double median) {
+    return x < median ? 1 : x == median ? 0.5 : 0;
+}
+
+// The variance, over all n circular blocks of b samples, of how many of a block's samples lie below the
+// median.
+double block_variance(std::span<const double> samples, double median, std::size_t b) {
+    const std::size_t n = samples.size();
+    double mean = 0;
+    for (const double x : samples) mean += below(x, median);
+    mean *= base::real(b) / base::real(n);
+    double inside = 0;
+    for (std::size_t i = 0; i < b; ++i) inside += below(samples[i], median);
+    double squares = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        squares += (inside - mean) * (inside - mean);
+        const std::size_t next = i + b < n ? i + b : i + b - n;
+        inside += below(samples[next], median) - below(samples[i], median);
+    }
+    return squares / base::real(n);
+}
+
+}  // namespace
+
 Dependence dependence_about(std::span<const double> samples, double median) {
     const double n = base::real(samples.size());
     const auto differs = [&](double x) { return x != samples.front(); };
@@ -178,6 +204,24 @@ Dependence dependence_about(std::span<const double> samples, double median) {
     Dependence none;
     none.effective_n = n;
     return none;
+}
+
+// A resample is n/b blocks drawn with replacement. How many of its samples lie below the series' median is a
+// sum of n/b independent counts: nearly normal, its variance known from all blocks. So the limits that
+// 1,000,000 resamples would have are at hand without a single one; a count of that many more or fewer samples
+// below the median is so many ranks (Woodruff, JASA 47, 1952).
+IntervalRanks block_bootstrap_ranks(std::span<const double> samples, double median, double block_length,
+                                    double level) {
+    const double n = base::real(samples.size());
+    const auto b = static_cast<std::size_t>(std::clamp(std::ceil(block_length), 1.0, std::floor(n / 4 + 1)));
+    const double blocks = n / base::real(b);
+    // Few blocks vary less among themselves than they should: the expanded percentiles of Hesterberg, What
+    // teachers should know about the bootstrap, The American Statistician 69, 2015.
+    const double t = student_quantile((1 + level) / 2, std::max(3.0, blocks - 1));
+    const double deviation = std::sqrt(blocks * block_variance(samples, median, b) * blocks / (blocks - 1));
+    const double low = std::max(1.0, std::floor((n + 1) / 2 - t * deviation));
+    const auto rank = static_cast<std::size_t>(low);
+    return {rank, samples.size() + 1 - rank, 0};
 }
 
 }  // namespace ranklab::stats

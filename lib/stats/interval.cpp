@@ -2,39 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
-#include "stats/block_bootstrap.hpp"
-#include "stats/correlation.hpp"
-#include "stats/distributions.hpp"
-#include "stats/order.hpp"
+#include "stats/dependence.hpp"
 
 namespace ranklab::stats {
-namespace {
-
-bool has_nan(std::span<const double> samples) {
-    return std::any_of(samples.begin(), samples.end(), [](double x) { return std::isnan(x); });
-}
-
-}  // namespace
-
-Interval quantile_interval(std::span<const double> samples, double q, double level) {
-    const auto x = sorted(samples);
-    if (!x || !(q > 0 && q < 1)) return {};
-    const std::size_t n = x->size();
-    const std::size_t l = binomial_rank(n, q, (1 - level) / 2).k;
-    // P(Bin(n, q) >= u) <= tail is P(Bin(n, 1 - q) < n + 1 - u) <= tail.
-    const std::size_t from_above = binomial_rank(n, 1 - q, (1 - level) / 2).k;
-    if (l < 1 || from_above < 1 || l + from_above > n) return {};
-    return {(*x)[l - 1], (*x)[n - from_above]};
-}
 
 MedianEstimate estimate_median(std::span<const double> samples, double level) {
     MedianEstimate estimate;
-    if (samples.empty() || has_nan(samples)) return estimate;
-    Selection select(samples);
-    const auto x = [&](std::size_t rank) { return select(rank); };
-    estimate.value = quantile_at(samples.size(), 0.5, x);
+    const auto x = sorted(samples);
+    if (!x || x->empty()) return estimate;
+    estimate.value = quantile_of_sorted(*x, 0.5);
     estimate.dependence = dependence_about(samples, estimate.value);
     IntervalRanks ranks = median_ranks(samples.size(), level);
     estimate.method = ranks.low == 0 ? "" : "order statistics";
@@ -46,15 +23,14 @@ MedianEstimate estimate_median(std::span<const double> samples, double level) {
             estimate.method = "block bootstrap";
         }
     }
-    estimate.ci = interval_at(ranks, x);
+    estimate.ci = interval_at(ranks, *x);
     return estimate;
 }
 
 Dependence dependence(std::span<const double> samples) {
-    if (samples.empty() || has_nan(samples)) return {};
-    Selection select(samples);
-    return dependence_about(samples,
-                            quantile_at(samples.size(), 0.5, [&](std::size_t rank) { return select(rank); }));
+    const auto x = sorted(samples);
+    if (!x || x->empty()) return {};
+    return dependence_about(samples, quantile_of_sorted(*x, 0.5));
 }
 
 double relative_half_width(const MedianEstimate& estimate) {

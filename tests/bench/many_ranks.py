@@ -1,9 +1,9 @@
-"""What a run of many ranks costs to store and to read, by what --keep-samples keeps: two tables on stdout.
+"""What a run of many ranks costs to store and to read: two tables on stdout.
 
     python tests/bench/many_ranks.py [--ranks 4096] [--steps 1000] [--bin build/release/bin] [--folder DIR] [--json FILE]
 
 One real run of `ranklab train` on two ranks lends its settings and times; build/release/tests/wide_run makes of it a run of so many ranks,
-through the code that gathers, keeps and appends real ones. The first table: the file, the time to gather (by a communicator that plays the
+through the code that gathers and appends real ones. The first table: the file, the time to gather (by a communicator that plays the
 ranks) and to append, and the writer's memory. The second: `ranklab report` in each format, `results check`, and what they wrote.
 """
 
@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 
-KEPT = ("all", "ranks", "summary")
 TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--threads", "1", "--memory-format", "contiguous", "--steps", "40")
 READERS = (("text", ("report", "FILE")), ("markdown", ("report", "FILE", "--format", "markdown")), ("html", ("report", "FILE", "--format", "html")),
            ("plots", ("report", "FILE", "--plots", "OUT")), ("json", ("report", "FILE", "--format", "json")),
@@ -59,25 +58,22 @@ def main():
     ranklab, wide_run = arguments.bin.resolve() / "ranklab", arguments.bin.resolve().parent / "tests" / "wide_run"
     if not wide_run.exists():
         sys.exit(f"{wide_run} is not there: build the target wide_run")
-    numbers = {}
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         folder = pathlib.Path(name)
         pattern(ranklab, folder)
         print(f"# {arguments.ranks} ranks, {arguments.steps} steps")
-        print(f"{'kept':<8} {'file_MB':>9} {'gather_s':>9} {'append_s':>9} {'rss_MiB':>8}")
-        for kept in KEPT:
-            made = subprocess.run([wide_run, "pattern.h5", f"{kept}.h5", str(arguments.ranks), str(arguments.steps), kept], cwd=folder, check=True,
-                                  stdout=subprocess.PIPE)
-            one = numbers[kept] = json.loads(made.stdout)
-            print(f"{kept:<8} {one['file_bytes'] / 1e6:9.2f} {one['made_s']:9.2f} {one['append_s']:9.2f} {one['peak_MiB']:8.0f}", flush=True)
-        print(f"\n{'kept':<8} {'reader':<9} {'time_s':>8} {'cpu_s':>8} {'rss_MiB':>8} {'lines':>8} {'written_kB':>11}")
-        for kept in KEPT:
-            for reader, words in READERS:
-                one = numbers[kept][reader] = measure([ranklab, *(f"{kept}.h5" if word == "FILE" else word for word in words)], folder)
-                print(f"{kept:<8} {reader:<9} " + (f"{one['time_s']:8.2f} {one['cpu_s']:8.2f} {one['rss_MiB']:8.0f} {one['lines']:8} "
-                                                  f"{one['bytes'] / 1e3:11.1f}" if one else "does not apply: it needs each rank's samples"), flush=True)
+        print(f"{'file_MB':>9} {'gather_s':>9} {'append_s':>9} {'rss_MiB':>8}")
+        made = subprocess.run([wide_run, "pattern.h5", "wide.h5", str(arguments.ranks), str(arguments.steps)], cwd=folder, check=True,
+                              stdout=subprocess.PIPE)
+        numbers = json.loads(made.stdout)
+        print(f"{numbers['file_bytes'] / 1e6:9.2f} {numbers['made_s']:9.2f} {numbers['append_s']:9.2f} {numbers['peak_MiB']:8.0f}", flush=True)
+        print(f"\n{'reader':<9} {'time_s':>8} {'cpu_s':>8} {'rss_MiB':>8} {'lines':>8} {'written_kB':>11}")
+        for reader, words in READERS:
+            one = numbers[reader] = measure([ranklab, *("wide.h5" if word == "FILE" else word for word in words)], folder)
+            print(f"{reader:<9} " + (f"{one['time_s']:8.2f} {one['cpu_s']:8.2f} {one['rss_MiB']:8.0f} {one['lines']:8} {one['bytes'] / 1e3:11.1f}"
+                                     if one else "does not apply: it needs each rank's samples"), flush=True)
     if arguments.json:
-        arguments.json.write_text(json.dumps({"ranks": arguments.ranks, "steps": arguments.steps, "kept": numbers}, indent=1))
+        arguments.json.write_text(json.dumps({"ranks": arguments.ranks, "steps": arguments.steps, **numbers}, indent=1))
 
 
 if __name__ == "__main__":

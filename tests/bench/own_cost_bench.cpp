@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "comm/self.hpp"
-#include "experiments/shared/series_measurements.hpp"
+#include "experiments/shared/measurements.hpp"
 #include "host/process.hpp"
 #include "measure/phase_recorder.hpp"
-#include "measure/series.hpp"
 #include "results/result_file.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -25,11 +24,10 @@ namespace {
 using ranklab::base::Phase;
 using ranklab::measure::Clock;
 using ranklab::measure::PhaseRecorder;
-using ranklab::measure::Spool;
 
 constexpr double kRunSeconds = 60;
 constexpr double kLargestShare = 0.01;
-constexpr std::size_t kNoteColumns = 7;
+constexpr std::size_t kPhases = 7;
 constexpr int kRepetitions = 5;
 
 double since(Clock::time_point start) {
@@ -43,32 +41,29 @@ struct Cost {
 };
 
 // Every step of another length, so that deflate has something to do.
-void make_steps(std::size_t steps, PhaseRecorder& recorder, Spool& notes) {
+void make_steps(std::size_t steps, PhaseRecorder& recorder) {
     std::mt19937_64 random(1);
     std::lognormal_distribution<double> draw(-4, 0.1);
-    std::vector<double> row(kNoteColumns);
+    recorder.reserve(steps);
     for (std::size_t step = 0; step < steps; ++step) {
         recorder.begin_step();
-        for (std::size_t phase = 0; phase < 6; ++phase) {
+        for (std::size_t phase = 0; phase < kPhases; ++phase) {
             const auto held = recorder.phase(static_cast<Phase>(phase));
         }
         recorder.end_step();
         recorder.correct_last(Phase::forward, draw(random));
-        row.assign(kNoteColumns, draw(random));
-        notes.push(row);
     }
 }
 
-std::vector<ranklab::results::Measurement> measured(ranklab::comm::Communicator& control, const Spool& spool,
-                                                    const Spool& notes) {
-    std::vector<ranklab::results::Measurement> all;
-    for (const Spool* one : {&spool, &notes}) {
-        const auto series = ranklab::measure::gather_spools(control, *one);
-        for (std::size_t i = 0; i < std::min<std::size_t>(7, series.size()); ++i)
-            all.push_back(ranklab::experiments::by_rank(ranklab::vocabulary::quantities()[all.size()].name,
-                                                        "step", series[i], 10));
-    }
-    return all;
+// Each phase twice, since a run has notes of its steps, too.
+void add_measurements(ranklab::results::Run& run, ranklab::comm::Communicator& control,
+                      const PhaseRecorder& recorder) {
+    ranklab::experiments::RankMeasurements of_ranks(run, control);
+    for (std::size_t i = 0; i < 2 * kPhases; ++i)
+        of_ranks.add(ranklab::vocabulary::quantities()[i].name, "step",
+                     ranklab::experiments::column_of(
+                         recorder.steps(), [i](const auto& step) { return step.phases[i % kPhases]; }),
+                     10);
 }
 
 Cost cost_of(std::size_t steps, const std::filesystem::path& folder) {
@@ -76,14 +71,13 @@ Cost cost_of(std::size_t steps, const std::filesystem::path& folder) {
     const auto file = folder / "own_cost.h5";
     Cost cost;
     PhaseRecorder recorder;
-    Spool notes(kNoteColumns);
     auto start = Clock::now();
-    make_steps(steps, recorder, notes);
+    make_steps(steps, recorder);
     cost.record = since(start);
     start = Clock::now();
     ranklab::results::Run run;
     run.id = "own-cost";
-    run.measurements = measured(*control, recorder.spool(), notes);
+    add_measurements(run, *control, recorder);
     cost.gather = since(start);
     start = Clock::now();
     ranklab::results::ResultFile(file).append(run);

@@ -18,7 +18,7 @@
 #include "comm/exchange.hpp"
 #include "host/facts.hpp"
 #include "results/places.hpp"
-#include "stats/mean.hpp"
+#include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -36,9 +36,6 @@ struct Surroundings {
     /// it outside of what is timed, and where work repeats by a KeepPace. Never throws. Empty: keeps nothing.
     std::function<void(const results::Run& so_far)> keep = {};
     CountedPart counting = {};
-    /// Says that each rank's samples will have about so many rows (`what`: "steps"), as soon as that is
-    /// known, so that who runs it hears of a file that becomes large. Empty: nothing is stored.
-    std::function<void(std::int64_t rows, const std::string& what)> will_have = {};
 
     /// The part of the start-up that the process was at is done.
     void started(const char* part) const {

@@ -29,9 +29,7 @@ class StorageWork final : public Work {
           surroundings_(surroundings),
           stopped_by_(stopped_by),
           folder_(surroundings.control, options_),
-          repetitions_(options_, surroundings) {
-        if (surroundings.will_have) surroundings.will_have(options.repetitions(), "repetitions");
-    }
+          repetitions_(options_, surroundings) {}
     bool repeat() override {
         whole_ = false;
         if (repetitions_.has_counted()) hear();  // between two repetitions no rank leaves another

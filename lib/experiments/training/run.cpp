@@ -171,9 +171,6 @@ results::Run make_training_run(TrainingOptions options, const Surroundings& arou
     const auto planned = plan_steps(options, around, samples, sampler.steps_per_epoch());
     const auto checkpoints = make_checkpoints(options, around, *model, samples);
     const auto schedule = resumed(planned, checkpoints.get(), control);
-    if (around.will_have)
-        around.will_have(
-            options.has("target-ci") ? options.integer("steps") : schedule.total - schedule.first, "steps");
     // After all that may refuse the run, since it takes seconds; the training finds no trace of it.
     take_format(options, around, *model, checkpoints.get(), [&] {
         train::Rewind rewind(*model, train::default_generators(device.get()));

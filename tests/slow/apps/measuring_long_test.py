@@ -1,4 +1,4 @@
-"""More of how long `ranklab train` and `ranklab io` measure: several syncs and sweeps in turns, and samples that become large. No test
+"""More of how long `ranklab train` and `ranklab io` measure: several syncs and sweeps in turns. No test
 looks at a time: a target that nothing reaches and one that everything reaches are told apart by what was done."""
 
 import json
@@ -64,25 +64,8 @@ class Training(Measuring):
             self.assertNotIn("order", run["tables"])
 
 
-    def test_epochs_whose_samples_become_large_are_told(self):
-        result, _ = self.one("--epochs", 3000000, "--time-limit", 0.3, code=6)
-        self.assertIn("the samples of 1 rank and 48000000 steps are about 3.6 GiB, which rank 0 stores at the end; only fewer steps make them less",
-                      " ".join(result.stderr.split()))
-
-
 class Files(Measuring):
     command = ("io", "-n", 3, "-s", 10, "--directory", "o")
-
-    def test_repetitions_whose_samples_become_large_are_told(self):
-        words = ("--strategy", "binary", "--ceilings", "off", "--time-limit", 0.3)
-        for ranks, says in ((1, "only fewer repetitions make them less"), (2, "--keep-samples ranks stores a summary of each rank instead (about 305.2 MiB)")):
-            with self.subTest(ranks=ranks):
-                result, _ = self.one(*words, "-i", 4000000, code=6, ranks=ranks)
-                said = " ".join(result.stderr.split())
-                self.assertIn(f"the samples of {ranks} rank{'s' if ranks > 1 else ''} and 4000000 repetitions are about ", said)
-                self.assertIn(says, said)
-        result, _ = self.one(*words, "-i", 3000000, code=6)
-        self.assertNotIn("the samples of", result.stderr)
 
     def test_sweeps_take_turns_in_one_folder_and_the_files_stay_whole(self):
         _, runs = self.runs("--strategy", "mpi-send,binary", "--ranks", "1,2", "-i", 3, "-k", ranks=2)

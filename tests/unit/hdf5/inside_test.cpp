@@ -50,8 +50,6 @@ class Outside : public ::testing::Test {
         const Group root = opened.root();
         const std::vector<std::function<void()>> readers{
             [&] { read_array(root, "x"); },
-            [&] { array_shape(root, "x"); },
-            [&] { const ArrayReader reader(root, "x"); },
             [&] { open_dataset(root, "x"); },
             [&] { read_table(root, "x"); },
             [&] { Volume::open(root, "x"); },
