@@ -117,7 +117,8 @@ void measure(Run& run, int ranks, std::size_t steps) {
         if (m.rank_reduction == "max" && m.axis != "probe step")
             of_ranks.add(m.name, m.axis, mine);
         else if (m.name == vocabulary::kThroughput)
-            run.measurements.push_back(experiments::rate(m.name, "step", std::vector<double>(steps, 8.0 * ranks),
+            run.measurements.push_back(experiments::rate(m.name, "step",
+                                                         std::vector<double>(steps, 8.0 * ranks),
                                                          run.find(vocabulary::kStepTime)->largest_of_rows()));
         else if (of_steps)
             run.measurements.push_back(experiments::one_column(m.name, "step", m.rank_reduction, mine));

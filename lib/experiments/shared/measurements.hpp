@@ -39,7 +39,8 @@ results::Measurement rate(std::string_view name, const std::string& axis, std::s
                           std::span<const double> costs);
 
 /// Adds measurements to which each rank has its own part. Collective: all ranks call the same verbs in the
-/// same order, with as many rows. Summaries are the same on all ranks; the ranks' columns are on rank 0 alone.
+/// same order, with as many rows. Summaries are the same on all ranks; the ranks' columns are on rank 0
+/// alone.
 class RankMeasurements {
   public:
     /// `participants`: ranks 0 .. participants - 1 count; 0: all.

@@ -74,7 +74,8 @@ void add_writing(results::Run& run, const StorageRecord& record, RankMeasurement
     const auto bytes = column_of(writes, [](const WriteTrial& w) { return w.times.bytes(); });
     const auto files = column_of(writes, [](const WriteTrial& w) { return w.times.records().calls; });
     add_rates(run, spans_of(of_ranks, writes), of_ranks.sums(bytes), of_ranks.sums(files), warmup);
-    of_ranks.add_imbalance(std::accumulate(job.begin() + static_cast<std::ptrdiff_t>(warmup), job.end(), 0.0));
+    of_ranks.add_imbalance(
+        std::accumulate(job.begin() + static_cast<std::ptrdiff_t>(warmup), job.end(), 0.0));
 }
 
 // The first timed pass of each repetition: later ones read what it left in memory.

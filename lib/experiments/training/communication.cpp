@@ -285,8 +285,7 @@ void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicato
         if (step.reductions.size() == reductions) alike.push_back(&step);
     const auto ranks = static_cast<std::size_t>(control.world_size());
     const std::size_t rows = 2 + 4 * reductions;
-    const std::size_t steps =
-        std::min(alike.size(), std::max(kFewestLooked, kMostValues / ranks));
+    const std::size_t steps = std::min(alike.size(), std::max(kFewestLooked, kMostValues / ranks));
     const std::size_t at_once = std::max<std::size_t>(1, kMostValues / (rows * ranks));
     for (std::size_t first = 0; first < steps; first += at_once) {
         const std::size_t count = std::min(at_once, steps - first);

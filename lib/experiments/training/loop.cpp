@@ -246,7 +246,8 @@ bool TrainingLoop::enough_steps(bool late, std::int64_t step) {
 
 void TrainingLoop::look_at_convergence(std::int64_t now) {
     const auto first = static_cast<std::size_t>(setup_.schedule.warmup + record_.convergence.seen());
-    const auto since = column_of(std::span(steps_.recorder().steps()).subspan(first), &measure::StepTimes::step);
+    const auto since =
+        column_of(std::span(steps_.recorder().steps()).subspan(first), &measure::StepTimes::step);
     setup_.progress.activity(fmt::format("looking at the interval after {} steps", now));
     record_.convergence.look(setup_.control, since);
 }

@@ -92,7 +92,8 @@ void add_reading(const TrainingRecord& record, RankMeasurements& of_ranks) {
     const auto add = [&](const char* name, double StepNotes::*time, bool always) {
         const auto mine = column_of(record.notes, time);
         const double sum = std::accumulate(mine.begin(), mine.end(), 0.0);
-        if (always || of_ranks.largest({sum}).front() > 0) of_ranks.add(name, "step", mine, warmup_rows(record));
+        if (always || of_ranks.largest({sum}).front() > 0)
+            of_ranks.add(name, "step", mine, warmup_rows(record));
     };
     add("loader_read_time_s", &StepNotes::read_s, true);
     add("loader_decode_time_s", &StepNotes::decode_s, false);
@@ -118,8 +119,8 @@ StepMedians medians_of(const results::Run& run, std::span<const StepTimes> count
 void add_throughput(results::Run& run, const TrainingRecord& record) {
     const auto costs = run.find(vocabulary::kStepTime)->largest_of_rows();
     const auto counts = column_of(record.notes, &StepNotes::true_count);
-    run.measurements.push_back(rate(vocabulary::kThroughput, "step",
-                                    std::span(counts).subspan(warmup_rows(record)), costs));
+    run.measurements.push_back(
+        rate(vocabulary::kThroughput, "step", std::span(counts).subspan(warmup_rows(record)), costs));
 }
 
 void add_step_measurements(results::Run& run, const TrainingRecord& record, const std::string& host,
@@ -173,8 +174,7 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
                 RankMeasurements& of_ranks) {
     const auto mine = column_of(record.epochs, &EpochRow::time_s);
     of_ranks.add(vocabulary::kEpochTime, "epoch", mine);
-    const auto sums =
-        measure::ordered_sums_of_ranks(control, column_of(record.epochs, &EpochRow::loss_sum));
+    const auto sums = measure::ordered_sums_of_ranks(control, column_of(record.epochs, &EpochRow::loss_sum));
     const auto evaluations = of_ranks.largest(column_of(record.epochs, &EpochRow::validation_time_s));
     const auto longest = of_ranks.largest(mine);
     results::Rows table("epochs");

@@ -229,8 +229,8 @@ std::string series(const Run& run) {
 
 // What stands elsewhere: in the line `outliers`, or in the answer of comm; or is for who looks into the file.
 bool is_shown_elsewhere(const results::Table& table) {
-    static constexpr std::array kNames{
-        "statistics", "order", "messages", "nonblocking", "buckets", "guidelines", "rank_summaries"};
+    static constexpr std::array kNames{"statistics", "order",      "messages",      "nonblocking",
+                                       "buckets",    "guidelines", "rank_summaries"};
     return std::ranges::find(kNames, table.name) != kNames.end();
 }
 

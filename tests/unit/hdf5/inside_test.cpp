@@ -49,14 +49,10 @@ class Outside : public ::testing::Test {
         const File opened = File::open_to_read(scratch_.file());
         const Group root = opened.root();
         const std::vector<std::function<void()>> readers{
-            [&] { read_array(root, "x"); },
-            [&] { open_dataset(root, "x"); },
-            [&] { read_table(root, "x"); },
-            [&] { Volume::open(root, "x"); },
-            [&] { place_of(root, "x"); },
-            [&] { open_for_boxes(root, "x", 1000); },
-            [&] { contents_of(root); },
-            [&] { copy_group(root, "x", root, "y"); },
+            [&] { read_array(root, "x"); }, [&] { open_dataset(root, "x"); },
+            [&] { read_table(root, "x"); }, [&] { Volume::open(root, "x"); },
+            [&] { place_of(root, "x"); },   [&] { open_for_boxes(root, "x", 1000); },
+            [&] { contents_of(root); },     [&] { copy_group(root, "x", root, "y"); },
         };
         for (std::size_t i = 0; i < readers.size(); ++i) {
             const auto said = tests::thrown_sentence<base::DataError>(readers[i]);

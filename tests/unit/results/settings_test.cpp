@@ -27,10 +27,9 @@ Names together(const Names& one, const Names& other) {
     return both;
 }
 
-const Names kToNobody{"output",       "label",     "config",         "quiet",
-                      "seed",         "directory", "time-limit",     "stall-timeout",
-                      "lock-timeout", "order",     "made-for-ranks", "expect-ranks",
-                      "data-dir",     "memory-format", "scaling"};
+const Names kToNobody{"output",         "label",        "config",        "quiet",         "seed",
+                      "directory",      "time-limit",   "stall-timeout", "lock-timeout",  "order",
+                      "made-for-ranks", "expect-ranks", "data-dir",      "memory-format", "scaling"};
 const Names kToComparisonAlone{"repetitions", "target-ci",       "checkpoint", "resume",
                                "benchy-json", "save-parameters", "keep"};
 const Names kNotToGroups{"warmup",      "steps",           "epochs",           "ranks", "overlap-steps",

@@ -137,7 +137,8 @@ TEST(RankMeasurements, LeavesOutWhoTookNoPart) {
 }
 
 TEST(Measurements, ARateIsSumOverSum) {
-    const auto m = rate(vocabulary::kThroughput, "step", std::vector<double>{64, 64}, std::vector<double>{1, 3});
+    const auto m =
+        rate(vocabulary::kThroughput, "step", std::vector<double>{64, 64}, std::vector<double>{1, 3});
     EXPECT_THAT(m.samples, ElementsAre(64, 64.0 / 3));
     EXPECT_DOUBLE_EQ(m.summary.mean, 32);
     EXPECT_EQ(m.unit, "samples/s");
