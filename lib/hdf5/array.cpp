@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
-#include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
@@ -37,21 +35,6 @@ Object create(const Group& group, const std::string& name, std::size_t rows, std
             path};
 }
 
-// `rows` of a dataset from `first` on, and memory for them.
-struct Selection {
-    Id file, memory;
-};
-
-Selection select_rows(const Object& dataset, std::size_t first, std::size_t rows, std::size_t columns) {
-    return {select_box(dataset, std::array<hsize_t, 2>{first, 0}, std::array<hsize_t, 2>{rows, columns}),
-            space_of(std::array<hsize_t, 1>{rows * columns}, dataset.path())};
-}
-
-Id reopened(const Group& group) {
-    const Id file = own<H5Iget_file_id>(group.path(), group.id());
-    return own<H5Freopen>(group.path(), file.get());
-}
-
 void check_rows(const std::string& path, std::size_t values, std::size_t columns) {
     if (columns == 0 || values % columns != 0)
         throw base::Error(fmt::format("{}: {} values do not make rows of {} columns", path, values, columns));
@@ -67,50 +50,6 @@ Object write_array(const Group& group, const std::string& name, std::span<const 
         check<H5Dwrite>(dataset.path(), dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
                         values.data());
     return dataset;
-}
-
-ArrayWriter::ArrayWriter(const Group& group, const std::string& name, std::size_t rows, std::size_t columns)
-    : dataset_(create(group, name, rows, columns)), rows_(rows), columns_(columns) {}
-
-void ArrayWriter::append(std::span<const double> values) {
-    check_rows(dataset_.path(), values.size(), columns_);
-    if (values.empty()) return;
-    const std::size_t rows = values.size() / columns_;
-    const Selection selection = select_rows(dataset_, written_, rows, columns_);
-    check<H5Dwrite>(dataset_.path(), dataset_.id(), H5T_NATIVE_DOUBLE, selection.memory.get(),
-                    selection.file.get(), H5P_DEFAULT, values.data());
-    written_ += rows;
-}
-
-Object ArrayWriter::finish() {
-    if (written_ != rows_)
-        throw base::Error(
-            fmt::format("{}: {} of its {} rows were written", dataset_.path(), written_, rows_));
-    return std::move(dataset_);
-}
-
-Array array_shape(const Group& group, const std::string& name) {
-    const Object dataset = open_dataset(group, name);
-    const std::vector<hsize_t> shape = numeric_shape(dataset);
-    return {{}, shape[0], shape.size() == 2 ? shape[1] : 1};
-}
-
-// By the path within the file: the reopened file's objects do not end with the group's file.
-ArrayReader::ArrayReader(const Group& group, const std::string& name)
-    : file_(reopened(group)), path_(group.path_of(name)) {
-    const Array shape = array_shape(group, name);
-    rows_ = shape.rows;
-    columns_ = shape.columns;
-    dataset_ = std::make_unique<Object>(open_dataset_inside(file_.get(), path_, path_), path_);
-}
-
-void ArrayReader::read(std::size_t first, std::span<double> to) const {
-    const std::lock_guard lock(library_mutex());
-    check_rows(path_, to.size(), columns_);
-    if (to.empty()) return;
-    const Selection selection = select_rows(*dataset_, first, to.size() / columns_, columns_);
-    check<H5Dread>(path_, dataset_->id(), H5T_NATIVE_DOUBLE, selection.memory.get(), selection.file.get(),
-                   H5P_DEFAULT, to.data());
 }
 
 Array read_array(const Group& group, const std::string& name) {

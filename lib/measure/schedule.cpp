@@ -10,12 +10,7 @@ namespace ranklab::measure {
 namespace {
 
 void check(std::int64_t warmup, std::int64_t steps) {
-    if (warmup < steps && warmup <= kMostWarmup) return;
-    if (warmup < steps)
-        throw base::OptionError(
-            fmt::format("a warm-up of {} steps is more than {}, and all of it is stored; give fewer", warmup,
-                        kMostWarmup),
-            {"warmup"});
+    if (warmup < steps) return;
     throw base::OptionError(
         fmt::format(
             "a warm-up of {} steps leaves nothing to measure of {}; give more steps or a shorter warm-up",

@@ -18,14 +18,11 @@ struct Schedule {
     bool ends_epoch(std::int64_t step) const { return (step + 1) % steps_per_epoch == 0; }
 };
 
-/// Warm-up steps are stored, and held whole.
-inline constexpr std::int64_t kMostWarmup = 65536;
-
 /// The interface's default: min(10, steps/10).
 std::int64_t default_warmup(std::int64_t steps);
 
 /// `steps` counted steps after `warmup` more. Throws OptionError when warmup >= steps: what would be
-/// measured is then less than what is thrown away; or above kMostWarmup.
+/// measured is then less than what is thrown away.
 Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t steps_per_epoch);
 
 /// Whole epochs; the warm-up is the beginning of the first one, since an epoch is every sample once.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <utility>
 
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
@@ -74,34 +75,6 @@ std::vector<Measurement> load_measurements(const hdf5::Group& group) {
     return measurements;
 }
 
-class StoredSamples final : public SampleSource {
-  public:
-    StoredSamples(const hdf5::Group& samples, const std::string& name) : array_(samples, name) {}
-    std::size_t rows() const override { return array_.rows(); }
-    std::size_t columns() const override { return array_.columns(); }
-    void read(std::size_t first, std::span<double> to) const override {
-        try {
-            array_.read(first, to);
-        } catch (const base::Hdf5Error& error) {
-            throw base::DataError(fmt::format(
-                "the file is damaged or cut short; restore it or name another ({})", error.what()));
-        }
-    }
-
-  private:
-    hdf5::ArrayReader array_;
-};
-
-// Whole, or from the file when they are wanted.
-void load_rows(const hdf5::Group& samples, Measurement& measurement) {
-    const hdf5::Array shape = hdf5::array_shape(samples, measurement.name);
-    measurement.columns = shape.columns;
-    if (shape.rows * shape.columns > kMostHeldSamples)
-        measurement.stream = std::make_shared<StoredSamples>(samples, measurement.name);
-    else
-        measurement.samples = hdf5::read_array(samples, measurement.name).values;
-}
-
 void load_value_of_run(Measurement& measurement) {
     if (measurement.summary.n != 1) return;  // a summary and nothing else
     measurement.axis = kAxisOfRun;
@@ -118,7 +91,9 @@ void load_samples(const hdf5::Group& group, std::vector<Measurement>& measuremen
             load_value_of_run(measurement);
             continue;
         }
-        load_rows(samples, measurement);
+        auto stored = hdf5::read_array(samples, measurement.name);
+        measurement.columns = stored.columns;
+        measurement.samples = std::move(stored.values);
         measurement.axis = hdf5::open_dataset(samples, measurement.name).text_attribute("axis");
     }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <random>
+#include <span>
 
 #include "base/cast.hpp"
 #include "base/error.hpp"
@@ -17,25 +18,10 @@ std::string kind_name(Kind kind) {
     return kNames[base::number_of(kind)];
 }
 
-std::size_t Measurement::rows() const {
-    return stream ? stream->rows() : samples.size() / std::max<std::size_t>(1, columns);
-}
-
-void Measurement::visit(const std::function<void(std::span<const double>)>& take) const {
-    if (stream)
-        stream->visit(take);
-    else
-        take(std::span(samples).first(rows() * columns));
-}
-
-std::vector<double> Measurement::largest_of_rows() const {
+std::vector<double> Measurement::largest_of(const std::vector<double>& rows) const {
     std::vector<double> largest;
-    visit([&](std::span<const double> piece) {
-        for (std::size_t i = 0; i < piece.size(); i += columns) {
-            const auto row = piece.subspan(i, columns);
-            largest.push_back(*std::ranges::max_element(row));
-        }
-    });
+    for (std::size_t end = columns; columns > 0 && end <= rows.size(); end += columns)
+        largest.push_back(*std::ranges::max_element(std::span(rows).subspan(end - columns, columns)));
     return largest;
 }
 

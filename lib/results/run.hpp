@@ -2,16 +2,14 @@
 // report. docs/results.md is the file's form of the same.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hdf5/table.hpp"
-#include "results/samples.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/summary.hpp"
 
@@ -30,15 +28,13 @@ struct Measurement {
     std::vector<double> samples;  ///< row-major [rows, columns]; counted rows only
     std::vector<double> warmup;   ///< same columns; recorded, not in `summary`
     stats::Summary summary;       ///< over rows, after folding the ranks of each row
-    /// In place of `samples`, which is then empty, where there are more than kMostHeldSamples; else null.
-    std::shared_ptr<const SampleSource> stream = nullptr;
 
-    /// Of counted samples, wherever they are.
-    std::size_t rows() const;
-    /// Calls `take` with all of them, row-major, in pieces of whole rows.
-    void visit(const std::function<void(std::span<const double> rows)>& take) const;
-    /// The largest of each counted row, 8 bytes a row.
-    std::vector<double> largest_of_rows() const;
+    /// Counted ones.
+    std::size_t rows() const { return samples.size() / std::max<std::size_t>(1, columns); }
+    /// The largest of each counted row.
+    std::vector<double> largest_of_rows() const { return largest_of(samples); }
+    /// The same of other rows of as many columns.
+    std::vector<double> largest_of(const std::vector<double>& rows) const;
 };
 
 using Column = hdf5::Column;  ///< named with its unit where it has one

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <ctime>
 #include <set>
-#include <span>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -78,18 +77,7 @@ bool is_value_of_run(const Measurement& measurement) {
 // A measurement that is a summary and nothing else has no dataset.
 bool has_samples(const Measurement& measurement) {
     if (is_value_of_run(measurement)) return false;
-    return measurement.stream != nullptr || !measurement.samples.empty() || !measurement.axis.empty() ||
-           measurement.columns != 1;
-}
-
-// Returned for attributes.
-hdf5::Object store_rows(const hdf5::Group& samples, const Measurement& measurement) {
-    if (!measurement.stream)
-        return hdf5::write_array(samples, measurement.name, measurement.samples, measurement.columns);
-    const auto& stream = *measurement.stream;
-    hdf5::ArrayWriter writer(samples, measurement.name, stream.rows(), stream.columns());
-    stream.visit([&](std::span<const double> rows) { writer.append(rows); });
-    return writer.finish();
+    return !measurement.samples.empty() || !measurement.axis.empty() || measurement.columns != 1;
 }
 
 void store_samples(const hdf5::Group& group, const std::vector<Measurement>& measurements) {
@@ -101,7 +89,8 @@ void store_samples(const hdf5::Group& group, const std::vector<Measurement>& mea
         if (warm(measurement))
             hdf5::write_array(warmup, measurement.name, measurement.warmup, measurement.columns);
         if (!has_samples(measurement)) continue;
-        const auto dataset = store_rows(samples, measurement);
+        const auto dataset =
+            hdf5::write_array(samples, measurement.name, measurement.samples, measurement.columns);
         dataset.set_text("unit", measurement.unit);
         dataset.set_text("kind", kind_name(measurement.kind));
         dataset.set_text("axis", measurement.axis);
@@ -150,10 +139,10 @@ void store_attributes(const hdf5::Group& group, const Run& run) {
     store_text(group, "warnings_json", warnings_to_json(run.warnings));
 }
 
-// Of chunks that do not compress, too.
+// Chunks that do not compress need a little more.
 std::uint64_t sample_bytes(const Measurement& m) {
-    const std::uint64_t streamed = m.stream ? m.stream->rows() * m.stream->columns() * sizeof(double) : 0;
-    return sizeof(double) * (m.samples.size() + m.warmup.size()) + streamed + streamed / 64;
+    const std::uint64_t bytes = sizeof(double) * (m.samples.size() + m.warmup.size());
+    return bytes + bytes / 64;
 }
 
 std::uint64_t table_bytes(const Table& table) {

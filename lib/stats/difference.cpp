@@ -1,14 +1,12 @@
 #include "stats/difference.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
 #include "base/cast.hpp"
 #include "stats/distributions.hpp"
-#include "stats/ratio.hpp"
 
 namespace ranklab::stats {
 namespace {
@@ -45,13 +43,8 @@ std::vector<double> holm(std::span<const double> p) {
     return corrected;
 }
 
-std::string verdict_name(Verdict verdict) {
-    static constexpr std::array kNames{"better", "worse", "same", "too noisy", "too few runs"};
-    return kNames.at(base::number_of(verdict));
-}
-
 Difference difference(std::span<const double> a, std::span<const double> b) {
-    return {a.size(), b.size(), bootstrap_ratio(b, a, 1 - kLevel, kFewestRuns), mann_whitney(a, b)};
+    return {a.size(), b.size(), estimate_ratio(b, a, 1 - kLevel, kFewestRuns), mann_whitney(a, b)};
 }
 
 Verdict judge(const Difference& difference, double corrected_p, double smallest, Better better) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "stats/interval.hpp"
@@ -25,7 +24,6 @@ std::vector<double> holm(std::span<const double> p);
 
 enum class Better { lower, higher };
 enum class Verdict { better, worse, same, too_noisy, too_few_runs };
-std::string verdict_name(Verdict verdict);  ///< "better", "worse", "same", "too noisy", "too few runs"
 
 inline constexpr std::size_t kFewestRuns = 5;  ///< a side
 

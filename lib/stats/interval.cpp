@@ -1,40 +1,238 @@
 #include "stats/interval.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "stats/block_bootstrap.hpp"
-#include "stats/correlation.hpp"
+#include "base/cast.hpp"
 #include "stats/distributions.hpp"
 #include "stats/order.hpp"
 
 namespace ranklab::stats {
 namespace {
 
-bool has_nan(std::span<const double> samples) {
-    return std::any_of(samples.begin(), samples.end(), [](double x) { return std::isnan(x); });
+constexpr std::size_t kReference = 1024;  // samples that give the ranks of a longer series
+constexpr std::size_t kMostLags = 60;
+constexpr std::size_t kQuietLags = 5;  // so many small autocorrelations in a row are the end of it
+constexpr double kLongEnough = 1000;
+constexpr double kStrong = 0.5;
+
+// The first of sorted values that is not less; without branches, which would be mispredicted half of the
+// time.
+std::size_t first_not_less(const std::vector<double>& sorted, double x) {
+    std::size_t first = 0;
+    for (std::size_t left = sorted.size(); left > 1;) {
+        const std::size_t half = left / 2;
+        first += sorted[first + half - 1] < x ? half : 0;
+        left -= half;
+    }
+    return first + (sorted[first] < x ? 1 : 0);
+}
+
+// Normal scores of mid-ranks: autocorrelations of these do not change with the shape of the distribution, and
+// one far-out sample cannot hide the correlation of the others.
+std::vector<double> normal_scores(std::span<const double> x) {
+    const std::size_t step = (x.size() + kReference - 1) / kReference;
+    std::vector<double> reference;
+    for (std::size_t i = 0; i < x.size(); i += step) reference.push_back(x[i]);
+    std::sort(reference.begin(), reference.end());
+    const std::size_t m = reference.size();
+    std::vector<double> score(2 * m + 1);
+    for (std::size_t i = 0; i <= 2 * m; ++i)
+        score[i] = normal_quantile((base::real(i) + 1) / (2.0 * base::real(m) + 2));
+    std::vector<std::size_t> equal(m + 1, 0);  // how many from here on are equal
+    for (std::size_t i = m; i-- > 0;)
+        equal[i] = i + 1 < m && reference[i] == reference[i + 1] ? equal[i + 1] + 1 : 1;
+    std::vector<double> z(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const std::size_t low = first_not_less(reference, x[i]);
+        z[i] = score[2 * low + (low < m && reference[low] == x[i] ? equal[low] : 0)];
+    }
+    return z;
+}
+
+std::vector<double> signs(std::span<const double> x, double median) {
+    std::vector<double> s(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) s[i] = x[i] > median ? 1 : x[i] < median ? -1 : 0;
+    return s;
+}
+
+// Autocorrelations, computed as they are asked for.
+class Autocorrelation {
+  public:
+    explicit Autocorrelation(std::vector<double> z) : z_(std::move(z)) {
+        double mean = 0;
+        for (const double value : z_) mean += value;
+        mean /= base::real(z_.size());
+        for (double& value : z_) value -= mean;
+        variance_ = products(0);
+    }
+    double at(std::size_t lag) {
+        for (std::size_t next = known_.size(); next <= lag; ++next)
+            known_.push_back(variance_ > 0 ? products(next) / variance_ : 0);
+        return known_[lag];
+    }
+
+  private:
+    double products(std::size_t lag) const {
+        double sums[4] = {};  // four chains of additions instead of one
+        std::size_t i = lag;
+        for (; i + 4 <= z_.size(); i += 4)
+            for (std::size_t k = 0; k < 4; ++k) sums[k] += z_[i + k] * z_[i + k - lag];
+        for (; i < z_.size(); ++i) sums[0] += z_[i] * z_[i - lag];
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+
+    std::vector<double> z_;
+    double variance_ = 0;
+    std::vector<double> known_;
+};
+
+// Independent samples have r(k) of 0 +- 1/sqrt(n), a little below 0. The first lag has one chance in fifty to
+// look positive by accident, the others together one in a hundred.
+bool visible(Autocorrelation& r, std::size_t lags, double n) {
+    const double noise = 1 / std::sqrt(n);
+    for (std::size_t lag = 1; lag <= std::min(lags, kQuietLags); ++lag)
+        if (r.at(lag) + 1 / n > (lag == 1 ? 2.05 : 3) * noise) return true;
+    return false;
+}
+
+// Politis's adaptive bandwidth (Adaptive bandwidth choice, J. Nonparametric Statistics 15, 2003): after which
+// lag kQuietLags autocorrelations in a row are not to be told from 0. Twice that, and a little more, since an
+// autocorrelation just too small to be seen is not 0.
+std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
+    const double noise = 2 * std::sqrt(std::log10(n) / n);
+    std::size_t last = 0;
+    for (std::size_t lag = 1; lag <= std::min(lags, last + kQuietLags); ++lag)
+        if (std::abs(r.at(lag)) >= noise) last = lag;
+    return std::min(2 * (last + 1), lags);
+}
+
+struct Correlation {
+    double lag1 = 0;          // of the normal scores of the samples' ranks
+    double inflation = 1;     // long-run variance of "above the median" over that of independent samples
+    double block_length = 1;  // for a circular block bootstrap of the median
+};
+
+// n >= 3, not all equal.
+Correlation correlation(std::span<const double> samples, double median) {
+    const double n = base::real(samples.size());
+    const std::size_t lags = std::min(kMostLags, std::max<std::size_t>(1, samples.size() / 4));
+    Autocorrelation r(normal_scores(samples));
+    Correlation found{.lag1 = r.at(1)};
+    if (!visible(r, lags, n)) return found;
+    const std::size_t most = bandwidth(r, lags, n);
+    Autocorrelation s(signs(samples, median));
+    double sum = 0;
+    double moment = 0;
+    for (std::size_t lag = 1; lag <= most; ++lag) {
+        // The flat-top window: no bias from the lags that matter.
+        const double t = base::real(lag) / base::real(most);
+        const double weight = t <= 0.5 ? 1 : 2 * (1 - t);
+        sum += weight * s.at(lag);
+        moment += weight * s.at(lag) * base::real(lag);
+    }
+    // Of a short series the later ones fall below 0, whatever they are in truth: the first one stays.
+    found.inflation = std::clamp(1 + 2 * std::max(sum, s.at(1)), 1.0, n);
+    // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28): the length
+    // of least mean squared error. Half as much again, since of that error it is the bias that costs
+    // coverage.
+    const double ratio = 2 * std::max({moment, s.at(1), 0.0}) / found.inflation;
+    found.block_length = std::max(1.0, 1.5 * std::cbrt(1.5 * ratio * ratio * n));
+    return found;
+}
+
+std::string sentence(const Correlation& found, double n, double effective) {
+    if (effective >= n) return "";
+    const auto says = fmt::format(
+        "the samples are correlated (lag-1 {:.2f}): {:.0f} of them say as much as "
+        "{:.0f} independent ones",
+        found.lag1, n, effective);
+    // A slow drift has a small lag-1 and leaves little.
+    const bool strong = found.lag1 > kStrong || effective < n / 10;
+    if (n < kLongEnough)
+        return says +
+               fmt::format(", too few for a trustworthy interval of the median: measure {:.0f} or more{}",
+                           kLongEnough, strong ? ", or repeat the run and compare runs" : "");
+    if (strong)
+        return says +
+               ", too strongly for a trustworthy interval of the median: repeat the run and compare runs";
+    return "";
+}
+
+// What it leaves of n samples, and in words.
+Dependence dependence_of(const Correlation& found, double n) {
+    Dependence result;
+    result.lag1 = found.lag1;
+    // Where what is seen adds up to nothing, the samples say as much as independent ones.
+    result.effective_n = found.inflation > 1.05 ? std::max(1.0, n / found.inflation) : n;
+    if (result.effective_n < n) result.block_length = found.block_length;
+    result.warning = sentence(found, n, result.effective_n);
+    return result;
+}
+
+double below(double x, double median) {
+    return x < median ? 1 : x == median ? 0.5 : 0;
+}
+
+// The variance, over all n circular blocks of b samples, of how many of a block's samples lie below the
+// median.
+double block_variance(std::span<const double> samples, double median, std::size_t b) {
+    const std::size_t n = samples.size();
+    double mean = 0;
+    for (const double x : samples) mean += below(x, median);
+    mean *= base::real(b) / base::real(n);
+    double inside = 0;
+    for (std::size_t i = 0; i < b; ++i) inside += below(samples[i], median);
+    double squares = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        squares += (inside - mean) * (inside - mean);
+        const std::size_t next = i + b < n ? i + b : i + b - n;
+        inside += below(samples[next], median) - below(samples[i], median);
+    }
+    return squares / base::real(n);
+}
+
+// Of samples whose median is known; no NaN, n >= 1.
+Dependence dependence_about(std::span<const double> samples, double median) {
+    const double n = base::real(samples.size());
+    const auto differs = [&](double x) { return x != samples.front(); };
+    if (samples.size() >= 3 && std::any_of(samples.begin(), samples.end(), differs))
+        return dependence_of(correlation(samples, median), n);
+    Dependence none;
+    none.effective_n = n;
+    return none;
+}
+
+// The circular block bootstrap of a median (Kuensch 1989; Politis & Romano 1992) of a series that is
+// correlated over about `block_length` samples; n >= 6. A resample is n/b blocks drawn with replacement. How
+// many of its samples lie below the series' median is a sum of n/b independent counts: nearly normal, its
+// variance known from all blocks. So the limits that 1,000,000 resamples would have are at hand without a
+// single one; a count of that many more or fewer samples below the median is so many ranks (Woodruff, JASA
+// 47, 1952).
+IntervalRanks block_bootstrap_ranks(std::span<const double> samples, double median, double block_length,
+                                    double level) {
+    const double n = base::real(samples.size());
+    const auto b = static_cast<std::size_t>(std::clamp(std::ceil(block_length), 1.0, std::floor(n / 4 + 1)));
+    const double blocks = n / base::real(b);
+    // Few blocks vary less among themselves than they should: the expanded percentiles of Hesterberg, What
+    // teachers should know about the bootstrap, The American Statistician 69, 2015.
+    const double t = student_quantile((1 + level) / 2, std::max(3.0, blocks - 1));
+    const double deviation = std::sqrt(blocks * block_variance(samples, median, b) * blocks / (blocks - 1));
+    const double low = std::max(1.0, std::floor((n + 1) / 2 - t * deviation));
+    const auto rank = static_cast<std::size_t>(low);
+    return {rank, samples.size() + 1 - rank, 0};
 }
 
 }  // namespace
 
-Interval quantile_interval(std::span<const double> samples, double q, double level) {
-    const auto x = sorted(samples);
-    if (!x || !(q > 0 && q < 1)) return {};
-    const std::size_t n = x->size();
-    const std::size_t l = binomial_rank(n, q, (1 - level) / 2).k;
-    // P(Bin(n, q) >= u) <= tail is P(Bin(n, 1 - q) < n + 1 - u) <= tail.
-    const std::size_t from_above = binomial_rank(n, 1 - q, (1 - level) / 2).k;
-    if (l < 1 || from_above < 1 || l + from_above > n) return {};
-    return {(*x)[l - 1], (*x)[n - from_above]};
-}
-
 MedianEstimate estimate_median(std::span<const double> samples, double level) {
     MedianEstimate estimate;
-    if (samples.empty() || has_nan(samples)) return estimate;
-    Selection select(samples);
-    const auto x = [&](std::size_t rank) { return select(rank); };
-    estimate.value = quantile_at(samples.size(), 0.5, x);
+    const auto x = sorted(samples);
+    if (!x || x->empty()) return estimate;
+    estimate.value = quantile_of_sorted(*x, 0.5);
     estimate.dependence = dependence_about(samples, estimate.value);
     IntervalRanks ranks = median_ranks(samples.size(), level);
     estimate.method = ranks.low == 0 ? "" : "order statistics";
@@ -46,15 +244,14 @@ MedianEstimate estimate_median(std::span<const double> samples, double level) {
             estimate.method = "block bootstrap";
         }
     }
-    estimate.ci = interval_at(ranks, x);
+    estimate.ci = interval_at(ranks, *x);
     return estimate;
 }
 
 Dependence dependence(std::span<const double> samples) {
-    if (samples.empty() || has_nan(samples)) return {};
-    Selection select(samples);
-    return dependence_about(samples,
-                            quantile_at(samples.size(), 0.5, [&](std::size_t rank) { return select(rank); }));
+    const auto x = sorted(samples);
+    if (!x || x->empty()) return {};
+    return dependence_about(samples, quantile_of_sorted(*x, 0.5));
 }
 
 double relative_half_width(const MedianEstimate& estimate) {

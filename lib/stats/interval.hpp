@@ -1,4 +1,4 @@
-// Intervals for what one looks at: medians, quantiles, ratios of medians and the efficiencies made of them.
+// Intervals of medians, of ratios of medians and of the efficiencies made of them.
 // Pure functions; where no interval exists it is NaN, with the reason in words.
 #pragma once
 
@@ -10,11 +10,6 @@
 #include "stats/summary.hpp"
 
 namespace ranklab::stats {
-
-/// The distribution-free interval of the q-quantile of independent samples: order statistics x(l), x(u) by
-/// the binomial distribution (Hahn & Meeker, Statistical Intervals, 5.2). NaN where none exists at that
-/// level.
-Interval quantile_interval(std::span<const double> samples, double q, double level = 0.95);
 
 /// How much the samples of one series, in the order measured, hang together.
 struct Dependence {
@@ -40,20 +35,20 @@ struct MedianEstimate {
     Dependence dependence;
 };
 /// `samples` in the order measured. Order statistics where they are independent as far as can be seen, block
-/// bootstrap where not; the cost is bounded whatever n.
+/// bootstrap where not.
 MedianEstimate estimate_median(std::span<const double> samples, double level = 0.95);
 
 /// Half the interval's width over the median: the longer side, of 1 = 100 %. NaN where there is none.
 double relative_half_width(const MedianEstimate& estimate);
 
 /// A ratio of two medians with its bootstrap interval (percentile; both sides resampled; deterministic).
-/// The interval is NaN where a side has fewer than 6 samples.
+/// The interval is NaN where a side has fewer than `fewest` samples.
 struct RatioEstimate {
     double ratio = kNone;
     Interval ci;
 };
 RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator,
-                             double level = 0.95);
+                             double level = 0.95, std::size_t fewest = 6);
 
 /// The same of samples that belong together, one of each side a step or round: pairs are drawn, so that what
 /// moved both sides of a pair at once is in both or in none. Both sides have equally many.

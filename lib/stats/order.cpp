@@ -16,15 +16,16 @@ std::optional<std::vector<double>> sorted(std::span<const double> samples) {
     return copy;
 }
 
-double Selection::operator()(std::size_t rank) {
-    const auto at = x_.begin() + (rank - 1);
-    std::nth_element(x_.begin(), at, x_.end());
-    return *at;
-}
-
 double between(double low, double high, double fraction) {
     if (low == high) return low;  // two infinities, too
     return std::lerp(low, high, fraction);
+}
+
+double quantile_of_sorted(std::span<const double> x, double q) {
+    const double position = std::clamp(q, 0.0, 1.0) * base::real(x.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
+    const double fraction = position - base::real(below);
+    return fraction == 0 ? x[below] : between(x[below], x[below + 1], fraction);
 }
 
 IntervalRanks median_ranks(std::size_t n, double level) {
@@ -40,6 +41,14 @@ IntervalRanks median_ranks(std::size_t n, double level) {
     const double share = (1 - 2 * below - level) / (2 * next);
     ranks.weight = std::clamp((size - rank) * share / (rank + (size - 2 * rank) * share), 0.0, 1.0);
     return ranks;
+}
+
+Interval interval_at(const IntervalRanks& ranks, std::span<const double> x) {
+    if (ranks.low == 0) return {};
+    const double low = x[ranks.low - 1];
+    const double high = x[ranks.high - 1];
+    if (ranks.weight == 0) return {low, high};
+    return {between(low, x[ranks.low], ranks.weight), between(high, x[ranks.high - 2], ranks.weight)};
 }
 
 }  // namespace ranklab::stats

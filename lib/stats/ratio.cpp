@@ -1,11 +1,11 @@
-#include "stats/ratio.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/cast.hpp"
+#include "stats/interval.hpp"
 #include "stats/order.hpp"
 #include "stats/random.hpp"
 
@@ -64,15 +64,15 @@ double ratio_of(double numerator, double denominator) {
     return numerator == denominator ? 1 : numerator / denominator;
 }
 
-double sorted_median(const std::vector<double>& x) {
-    return quantile_at(x.size(), 0.5, [&](std::size_t rank) { return x[rank - 1]; });
-}
-
 RatioEstimate scaled(RatioEstimate estimate, double factor) {
     return {estimate.ratio * factor, {estimate.ci.low * factor, estimate.ci.high * factor}};
 }
 
-}  // namespace
+// How many independent samples say as much as each side's (Dependence::effective_n).
+struct EffectiveSizes {
+    double numerator = std::numeric_limits<double>::infinity();
+    double denominator = std::numeric_limits<double>::infinity();
+};
 
 RatioEstimate bootstrap_ratio(std::span<const double> numerator, std::span<const double> denominator,
                               double level, std::size_t fewest, const EffectiveSizes& sizes) {
@@ -80,7 +80,7 @@ RatioEstimate bootstrap_ratio(std::span<const double> numerator, std::span<const
     const auto b = sorted(denominator);
     if (!a || !b || a->empty() || b->empty()) return {};
     RatioEstimate estimate;
-    estimate.ratio = ratio_of(sorted_median(*a), sorted_median(*b));
+    estimate.ratio = ratio_of(quantile_of_sorted(*a, 0.5), quantile_of_sorted(*b, 0.5));
     if (too_few(*a, sizes.numerator, fewest) || too_few(*b, sizes.denominator, fewest)) return estimate;
     Random random(kSeed);
     const ResampledMedian above(*a, sizes.numerator);
@@ -94,9 +94,11 @@ RatioEstimate bootstrap_ratio(std::span<const double> numerator, std::span<const
     return estimate;
 }
 
+}  // namespace
+
 RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator,
-                             double level) {
-    return bootstrap_ratio(numerator, denominator, level, kFewest);
+                             double level, std::size_t fewest) {
+    return bootstrap_ratio(numerator, denominator, level, fewest, {});
 }
 
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator,

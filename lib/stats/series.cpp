@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "stats/order.hpp"
-#include "stats/passes.hpp"
 
 namespace ranklab::stats {
 namespace {
@@ -57,8 +57,10 @@ Outliers outliers(std::span<const double> samples) {
     Outliers found;
     const auto x = sorted(samples);
     if (!x || x->empty()) return found;
-    const auto at = [&](std::size_t rank) { return (*x)[rank - 1]; };
-    found = fences(x->size(), at);
+    const double lower = quantile_of_sorted(*x, 0.25);
+    const double upper = quantile_of_sorted(*x, 0.75);
+    found.low_fence = lower - 3 * (upper - lower);
+    found.high_fence = upper + 3 * (upper - lower);
     for (const double value : *x) {
         found.below += value < found.low_fence ? 1 : 0;
         found.above += value > found.high_fence ? 1 : 0;

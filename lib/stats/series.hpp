@@ -3,9 +3,7 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
-#include "stats/interval.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::stats {
@@ -25,25 +23,5 @@ inline constexpr std::size_t kFewestForWarmup = 20;
 /// than kFewestForWarmup samples. Samples beyond the far-out fences of the later half count as these. To be
 /// reported beside the rule that was fixed before the run, not used in its place.
 std::size_t warmup_end(std::span<const double> samples);
-
-/// Order statistics of a series that is too long to hold: a source that can be read again from its beginning.
-/// `visit` calls its argument with consecutive pieces. Exact, in bounded memory, by a few passes.
-class Source {
-  public:
-    virtual ~Source() = default;
-    virtual void visit(void (*take)(void* state, std::span<const double> piece), void* state) const = 0;
-};
-/// x(ranks[i]), ranks from 1 to n, ascending. NaN samples: all NaN.
-std::vector<double> order_statistics(const Source& source, std::span<const std::size_t> ranks);
-/// As summarise(samples), of a source; the same values to the bit but for the mean, which may differ in
-/// rounding.
-Summary summarise(const Source& source);
-/// As estimate_median(samples). From 262,144 samples on, which are not held: the samples below the median are
-/// counted in 2,000 stretches, whose variance (and correlation) is that of the blocks of a block bootstrap;
-/// lag1 is then sin(pi/2 r) of the lag-1 autocorrelation r of "below the median", as it is for normal
-/// samples.
-MedianEstimate estimate_median(const Source& source, double level = 0.95);
-/// As outliers(samples).
-Outliers outliers(const Source& source);
 
 }  // namespace ranklab::stats

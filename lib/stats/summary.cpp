@@ -9,31 +9,29 @@
 #include "stats/order.hpp"
 
 namespace ranklab::stats {
-namespace {
-
-auto value_at(const std::vector<double>& x) {
-    return [&x](std::size_t rank) { return x[rank - 1]; };
-}
-
-}  // namespace
-
 double quantile(std::span<const double> samples, double q) {
     const auto x = sorted(samples);
-    return x && !x->empty() && !std::isnan(q) ? quantile_at(x->size(), q, value_at(*x)) : kNone;
+    return x && !x->empty() && !std::isnan(q) ? quantile_of_sorted(*x, q) : kNone;
 }
 
 Interval median_interval(std::span<const double> samples, double level) {
     const auto x = sorted(samples);
-    return x ? median_interval_at(x->size(), level, value_at(*x)) : Interval{};
+    return x ? interval_at(median_ranks(x->size(), level), *x) : Interval{};
 }
 
 Summary summarise(std::span<const double> samples) {
+    constexpr double kLevel = 0.95;
     Summary summary;
     summary.n = samples.size();
     const auto x = sorted(samples);
     if (!x || x->empty()) return summary;
+    summary.median = quantile_of_sorted(*x, 0.5);
     summary.mean = std::accumulate(x->begin(), x->end(), 0.0) / base::real(x->size());
-    fill_order_statistics(summary, x->size(), value_at(*x));
+    summary.min = x->front();
+    summary.max = x->back();
+    summary.p95 = quantile_of_sorted(*x, 0.95);
+    summary.p99 = quantile_of_sorted(*x, 0.99);
+    summary.ci95 = interval_at(median_ranks(x->size(), kLevel), *x);
     return summary;
 }
 
@@ -45,6 +43,17 @@ Summary summarise_rate(std::span<const double> counts, std::span<const double> c
     summary.mean =
         std::accumulate(counts.begin(), counts.end(), 0.0) / std::accumulate(costs.begin(), costs.end(), 0.0);
     return summary;
+}
+
+double mean_of_finite(std::span<const double> values) {
+    double sum = 0;
+    std::size_t count = 0;
+    for (const double value : values) {
+        if (!std::isfinite(value)) continue;
+        sum += value;
+        ++count;
+    }
+    return count == 0 ? kNone : sum / base::real(count);
 }
 
 double load_imbalance(std::span<const double> cost_per_rank) {

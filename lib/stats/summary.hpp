@@ -43,6 +43,9 @@ Summary summarise(std::span<const double> samples);
 /// counts and costs have equal length; costs > 0.
 Summary summarise_rate(std::span<const double> counts, std::span<const double> costs);
 
+/// The mean of those that are finite; NaN where none is.
+double mean_of_finite(std::span<const double> values);
+
 /// Load imbalance max/mean - 1 of one cost per rank; 0 for one rank or when the mean is 0.
 double load_imbalance(std::span<const double> cost_per_rank);
 

@@ -1,7 +1,7 @@
 // A run of many ranks, for tests and benchmarks, without so many ranks: what one rank measured becomes that
-// of all by a communicator that plays them, and goes through the code that gathers, keeps and stores real
+// of all by a communicator that plays them, and goes through the code that gathers and stores real
 // ones.
-//   wide_run PATTERN OUT RANKS STEPS all|ranks|summary
+//   wide_run PATTERN OUT RANKS STEPS
 // PATTERN's first run (of ranklab train, two ranks at least) lends its settings, facts and tables. On stdout
 // how long it took, as one JSON object.
 #include <sys/resource.h>
@@ -15,11 +15,11 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
-#include "experiments/shared/rank_keeper.hpp"
-#include "experiments/shared/series_measurements.hpp"
+#include "experiments/shared/measurements.hpp"
 #include "experiments/shared/statistics_table.hpp"
 #include "many_ranks.hpp"
 #include "results/result_file.hpp"
@@ -28,8 +28,6 @@
 
 namespace {
 
-using ranklab::measure::RankSeries;
-using ranklab::measure::Spool;
 using ranklab::results::Run;
 namespace experiments = ranklab::experiments;
 namespace results = ranklab::results;
@@ -95,58 +93,40 @@ void widen(Run& run, int ranks) {
 }
 
 // One rank's steps: those of rank 0 of the pattern, again and again, none like another.
-Spool steps_of(const std::vector<std::vector<double>>& columns, std::size_t steps) {
-    Spool spool(columns.size());
-    std::vector<double> row(columns.size());
-    for (std::size_t step = 0; step < steps; ++step) {
-        for (std::size_t c = 0; c < columns.size(); ++c)
-            row[c] = columns[c][step % columns[c].size()] * (1 + 1e-3 * noise(step, 1.0));
-        spool.push(row);
-    }
-    return spool;
+std::vector<double> lengthened(const std::vector<double>& pattern, std::size_t steps) {
+    std::vector<double> all;
+    for (std::size_t step = 0; step < steps; ++step)
+        all.push_back(pattern[step % pattern.size()] * (1 + 1e-3 * noise(step, 1.0)));
+    return all;
 }
 
 std::vector<double> rank_0(const results::Measurement& m) {
     std::vector<double> values;
-    m.visit([&](std::span<const double> rows) {
-        for (std::size_t i = 0; i < rows.size(); i += m.columns) values.push_back(rows[i]);
-    });
+    for (std::size_t i = 0; i < m.samples.size(); i += m.columns) values.push_back(m.samples[i]);
     return values;
 }
 
-bool is_of_steps(const results::Measurement& m) {
-    return m.axis == "step" && m.rank_reduction == "max" && m.rows() > 0;
-}
-
-void measure(Run& run, int ranks, std::size_t steps, results::KeptSamples kept) {
+void measure(Run& run, int ranks, std::size_t steps) {
     ranklab::testing::ManyRanks job(
         ranks, [ranks](int rank, ranklab::comm::BufferView part) { others(rank, part, ranks); });
-    experiments::RankKeeper keeper(job, kept);
-    std::vector<std::vector<double>> columns;
-    for (const auto& m : run.measurements)
-        if (is_of_steps(m)) columns.push_back(rank_0(m));
-    const Spool mine = steps_of(columns, steps);
-    const auto all = keeper.series(mine);
-    const RankSeries own = ranklab::measure::columns_of(mine, 0, 1);
-    std::size_t column = 0;
-    for (auto& m : run.measurements) {
-        if (is_of_steps(m)) {
-            m = keeper.by_rank(m.name, "step", all[column], mine, column, 0);
-            ++column;
-        } else if (m.name == vocabulary::kThroughput) {
-            ranklab::measure::SeriesMaker counts;
-            for (std::size_t step = 0; step < steps; ++step) counts.push(8.0 * ranks);
-            m = experiments::rate(m.name, "step", counts.series(), all.front(), 0);
-        } else if (m.axis == "step") {
-            m = experiments::one_column(m.name, "step", m.rank_reduction, own, 0);
-        } else if (m.axis == "epoch" && m.rank_reduction == "max") {
-            m = keeper.by_rank(m.name, "epoch", rank_0(m));
-        } else if (m.rank_reduction == "max" && m.rows() == 1) {
-            m = keeper.of_run(m.name, rank_0(m).front());
-        }
+    const auto pattern = std::exchange(run.measurements, {});
+    experiments::RankMeasurements of_ranks(run, job);
+    for (const auto& m : pattern) {
+        const bool of_steps = m.axis == "step" && m.rows() > 0;
+        const auto mine = of_steps ? lengthened(rank_0(m), steps) : rank_0(m);
+        if (m.rank_reduction == "max" && m.axis != "probe step")
+            of_ranks.add(m.name, m.axis, mine);
+        else if (m.name == vocabulary::kThroughput)
+            run.measurements.push_back(experiments::rate(m.name, "step",
+                                                         std::vector<double>(steps, 8.0 * ranks),
+                                                         run.find(vocabulary::kStepTime)->largest_of_rows()));
+        else if (of_steps)
+            run.measurements.push_back(experiments::one_column(m.name, "step", m.rank_reduction, mine));
+        else
+            run.measurements.push_back(m);
     }
+    of_ranks.finish();
     experiments::add_statistics(run);
-    keeper.finish(run);
 }
 
 double peak_mib() {
@@ -159,13 +139,10 @@ int write_wide(const std::vector<std::string>& words) {
     const int ranks = std::stoi(words[2]);
     Run run = ranklab::results::ResultFile(words[0]).read_all().at(0);
     if (run.hosts.size() < 2 || run.command != "train") throw std::runtime_error("no pattern: " + words[0]);
-    std::erase_if(run.config, [](const auto& one) { return one.key == results::kKeepSamples; });
-    run.config.push_back({results::kKeepSamples, words[4], false});
-    run.id = results::make_run_id(1790000000 + static_cast<std::int64_t>(words[4].size()));
-    run.label = words[4];
+    run.id = results::make_run_id(1790000000);
     const auto begin = ranklab::base::Clock::now();
     widen(run, ranks);
-    measure(run, ranks, std::stoul(words[3]), results::kept_samples(words[4]));
+    measure(run, ranks, std::stoul(words[3]));
     const double made = ranklab::base::seconds_since(begin);
     const double peak_made = peak_mib();
     const auto appending = ranklab::base::Clock::now();
@@ -183,8 +160,8 @@ int write_wide(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
     try {
         const std::vector<std::string> words(argv + 1, argv + argc);
-        if (words.size() == 5) return write_wide(words);
-        std::fputs("wide_run PATTERN OUT RANKS STEPS all|ranks|summary\n", stderr);
+        if (words.size() == 4) return write_wide(words);
+        std::fputs("wide_run PATTERN OUT RANKS STEPS\n", stderr);
         return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());

@@ -34,7 +34,7 @@ double seconds_per_step() {
         recorder.end_step();
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    return recorder.count() == kSteps ? seconds / static_cast<double>(kSteps) : -1;
+    return recorder.steps().size() == kSteps ? seconds / static_cast<double>(kSteps) : -1;
 }
 
 }  // namespace

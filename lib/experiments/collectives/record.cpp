@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "experiments/collectives/tables.hpp"
 #include "experiments/shared/measurements.hpp"
-#include "experiments/shared/rank_keeper.hpp"
 #include "experiments/shared/statistics_table.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/verdicts.hpp"
@@ -232,9 +231,9 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
     add_verdicts(run, sweep, options);
     mark_end(run, sweep, end);
     add_measurements(run, sweep, options, control);
-    RankKeeper keeper(control, results::KeptSamples::all);
-    run.measurements.push_back(
-        keeper.of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes())));
+    RankMeasurements of_ranks(run, control);
+    of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));
+    of_ranks.finish();
     add_facts(run, sweep, options, library);
     add_late_rank(run, sweep);
     if (control.world_size() == 1)
@@ -244,7 +243,6 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
             base::mpirun() + " -n 2");
     add_statistics(run);
     add_collectives_tables(run, sweep, options, library, control);
-    keeper.finish(run);
 }
 
 }  // namespace ranklab::experiments

@@ -8,6 +8,7 @@
 
 #include "results/rows.hpp"
 #include "results/vocabulary/measurements.hpp"
+#include "stats/interval.hpp"
 #include "stats/series.hpp"
 
 namespace ranklab::experiments {
@@ -22,29 +23,6 @@ constexpr double kShareThatMatters = 0.05;
 // The times of a whole: they are warned of. What they are made of stands in the table.
 constexpr std::array kWholes{vocabulary::kStepTime, vocabulary::kJobTime, vocabulary::kEpochTime};
 
-std::vector<double> slowest(const std::vector<double>& rows, std::size_t columns) {
-    std::vector<double> largest;
-    for (auto row = rows.begin(); row != rows.end(); row += static_cast<std::ptrdiff_t>(columns))
-        largest.push_back(*std::max_element(row, row + static_cast<std::ptrdiff_t>(columns)));
-    return largest;
-}
-
-// Of all rows, or of as many as may be held: a warm-up that is longer would be none. By rows, not by samples:
-// how many ranks' samples are kept changes no number.
-std::vector<double> first_slowest(const Measurement& m) {
-    if (m.stream == nullptr) return slowest(m.samples, m.columns);
-    const std::size_t wanted = std::min(m.stream->rows(), results::kMostHeldSamples);
-    const std::size_t at_once = std::max<std::size_t>(1, results::kMostHeldSamples / m.columns);
-    std::vector<double> all, rows;
-    while (all.size() < wanted) {
-        rows.resize(std::min(at_once, wanted - all.size()) * m.columns);
-        m.stream->read(all.size(), rows);
-        const auto some = slowest(rows, m.columns);
-        all.insert(all.end(), some.begin(), some.end());
-    }
-    return all;
-}
-
 // One value a row, as the summary has it.
 struct Series {
     stats::MedianEstimate estimate;
@@ -53,21 +31,11 @@ struct Series {
 };
 
 Series series_of(const Measurement& m) {
-    Series series;
-    series.warmup_fixed = m.warmup.size() / m.columns;
-    std::vector<double> beginning = slowest(m.warmup, m.columns);
-    const auto counted = first_slowest(m);
-    if (counted.size() < m.rows()) {
-        const results::LargestOfRows source(*m.stream);
-        series.estimate = stats::estimate_median(source);
-        series.outliers = stats::outliers(source);
-    } else {
-        series.estimate = stats::estimate_median(counted);
-        series.outliers = stats::outliers(counted);
-    }
-    beginning.insert(beginning.end(), counted.begin(), counted.end());
-    series.warmup_detected = stats::warmup_end(beginning);
-    return series;
+    const auto counted = m.largest_of_rows();
+    auto all = m.largest_of(m.warmup);
+    const std::size_t warmup = all.size();
+    all.insert(all.end(), counted.begin(), counted.end());
+    return {stats::estimate_median(counted), stats::outliers(counted), warmup, stats::warmup_end(all)};
 }
 
 bool is_series(const Measurement& m) {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
-#include "experiments/shared/rank_keeper.hpp"
 #include "experiments/shared/statistics_table.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/target_ci.hpp"
@@ -27,22 +27,14 @@ using base::IoPhase;
 
 constexpr double kMiB = 1048576;
 
-// This rank's of each trial.
-template <class Trials, class Value>
-std::vector<double> column_of(const Trials& trials, Value value) {
-    std::vector<double> mine;
-    for (const auto& trial : trials) mine.push_back(value(trial));
-    return mine;
-}
-
 // Aggregate bandwidth is of all bytes from the first open to the last close, of any rank. The ranks' clocks
 // may differ: what they share is the barrier at which each began.
-std::vector<double> spans_of(const RankKeeper& keeper, const std::vector<WriteTrial>& writes) {
+std::vector<double> spans_of(const RankMeasurements& of_ranks, const std::vector<WriteTrial>& writes) {
     std::vector<double> spans =
-        keeper.largest(column_of(writes, [](const auto& w) { return w.times.last_close_s() - w.begin_s; }));
+        of_ranks.largest(column_of(writes, [](const auto& w) { return w.times.last_close_s() - w.begin_s; }));
     // The maximum of the negative is the minimum.
     const auto begins =
-        keeper.largest(column_of(writes, [](const auto& w) { return w.begin_s - w.times.first_open_s(); }));
+        of_ranks.largest(column_of(writes, [](const auto& w) { return w.begin_s - w.times.first_open_s(); }));
     for (std::size_t i = 0; i < spans.size(); ++i) spans[i] += begins[i];
     return spans;
 }
@@ -61,40 +53,41 @@ void add_rates(results::Run& run, const std::vector<double>& spans, std::vector<
     run.measurements.push_back(rate(vocabulary::kFileRate, "repetition", counted(files), costs));
 }
 
-void add_writing(results::Run& run, const StorageRecord& record, RankKeeper& keeper, std::size_t warmup) {
+void add_writing(results::Run& run, const StorageRecord& record, RankMeasurements& of_ranks,
+                 std::size_t warmup) {
     const auto& writes = record.writes;
     if (writes.empty()) return;
     const auto job = column_of(writes, [](const WriteTrial& w) { return w.job_s; });
-    run.measurements.push_back(keeper.by_rank(vocabulary::kJobTime, "repetition", job, warmup));
+    of_ranks.add(vocabulary::kJobTime, "repetition", job, warmup);
     const auto add = [&](const std::string& name, auto value) {
-        run.measurements.push_back(keeper.by_rank(name, "repetition", column_of(writes, value), warmup));
+        of_ranks.add(name, "repetition", column_of(writes, value), warmup);
     };
     add("setup_time_s", [](const WriteTrial& w) { return w.open_s; });
     for (std::size_t i = 0; i < base::kIoPhaseCount; ++i) {
         const auto phase = static_cast<IoPhase>(i);
         const auto most =
-            keeper.largest(column_of(writes, [&](const WriteTrial& w) { return w.times.of(phase).calls; }));
+            of_ranks.largest(column_of(writes, [&](const WriteTrial& w) { return w.times.of(phase).calls; }));
         if (*std::max_element(most.begin(), most.end()) > 0)
             add(fmt::format("{}_time_s", base::kIoPhaseNames[i]),
                 [&](const WriteTrial& w) { return w.times.of(phase).total_s; });
     }
     const auto bytes = column_of(writes, [](const WriteTrial& w) { return w.times.bytes(); });
     const auto files = column_of(writes, [](const WriteTrial& w) { return w.times.records().calls; });
-    add_rates(run, spans_of(keeper, writes), keeper.sums(bytes), keeper.sums(files), warmup);
-    run.measurements.push_back(one_column(vocabulary::kLoadImbalance, "run", "max/mean-1",
-                                          {stats::load_imbalance(keeper.means(job, warmup))}));
+    add_rates(run, spans_of(of_ranks, writes), of_ranks.sums(bytes), of_ranks.sums(files), warmup);
+    of_ranks.add_imbalance(
+        std::accumulate(job.begin() + static_cast<std::ptrdiff_t>(warmup), job.end(), 0.0));
 }
 
 // The first timed pass of each repetition: later ones read what it left in memory.
-void add_reading(results::Run& run, const StorageRecord& record, RankKeeper& keeper) {
+void add_reading(results::Run& run, const StorageRecord& record, RankMeasurements& of_ranks) {
     std::vector<ReadTrial> first;
     for (const auto& pass : record.reads)
         if (pass.kind == kRatedPass) first.push_back(pass.trial);
     if (first.empty()) return;
     const auto times = column_of(first, [](const ReadTrial& t) { return t.seconds(); });
-    run.measurements.push_back(keeper.by_rank(vocabulary::kReadTime, "repetition", times));
-    auto counts = keeper.sums(column_of(first, [](const ReadTrial& t) { return t.bytes; }));
-    const auto costs = keeper.largest(times);
+    of_ranks.add(vocabulary::kReadTime, "repetition", times);
+    auto counts = of_ranks.sums(column_of(first, [](const ReadTrial& t) { return t.bytes; }));
+    const auto costs = of_ranks.largest(times);
     if (std::any_of(costs.begin(), costs.end(), [](double s) { return !(s > 0); })) return;
     for (double& count : counts) count /= kMiB;
     run.measurements.push_back(rate(vocabulary::kReadRate, "repetition", counts, costs));
@@ -171,18 +164,17 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
     }
     mark_stopped(run, record.stopped_by, how_far + ": the numbers cover what was done");
     add_convergence(run, record.convergence, "repetitions", options.repetitions);
-    RankKeeper keeper(control, results::KeptSamples::all, participants);
-    add_writing(run, record, keeper, warmup);
-    keeper.count(options.ranks);
-    add_reading(run, record, keeper);
-    keeper.count(0);
-    run.measurements.push_back(
-        keeper.of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes())));
+    RankMeasurements of_ranks(run, control, participants);
+    add_writing(run, record, of_ranks, warmup);
+    of_ranks.count(options.ranks);
+    add_reading(run, record, of_ranks);
+    of_ranks.count(0);
+    of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));
+    of_ranks.finish();
     add_place(run, options, control);
     run.context.push_back({"storage", "participants", fmt::format("{}", participants)});
     add_storage_tables(run, record, options, participants, control);
     add_statistics(run);
-    keeper.finish(run);
 }
 
 }  // namespace ranklab::experiments

@@ -48,15 +48,8 @@ double step_time(const std::vector<TrialTimes>& trials, Trial kind, double (Tria
 }
 
 results::Measurement throughput(const std::vector<TrialTimes>& trials, std::string_view name) {
-    std::vector<double> counts, costs;
-    auto rate = measurement_of(fmt::format("throughput_{}_samples_per_s", name), "trial", "sum");
-    for (const auto& t : trials) {
-        counts.push_back(static_cast<double>(t.samples));
-        costs.push_back(t.longest());
-        rate.samples.push_back(t.rate());
-    }
-    rate.summary = stats::summarise_rate(counts, costs);
-    return rate;
+    return rate(fmt::format("throughput_{}_samples_per_s", name), "trial",
+                column_of(trials, &TrialTimes::samples), column_of(trials, &TrialTimes::longest));
 }
 
 base::EnvironmentError unwritable(const std::string& path) {

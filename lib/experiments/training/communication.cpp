@@ -10,7 +10,6 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/overlap.hpp"
-#include "measure/series.hpp"
 #include "results/rows.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/distributions.hpp"
@@ -29,6 +28,12 @@ constexpr double kNoticeableWait = 0.05;
 constexpr double kByLuck = 0.001;
 constexpr std::size_t kFewestSteps = 6;    // fewer have no 95 % interval of a median
 constexpr std::size_t kFewestLooked = 16;  // steps whose stamps are looked at, however many ranks there are
+constexpr std::size_t kMostValues = std::size_t{1} << 18U;  // of all ranks, in one exchange
+
+// Of `count` rows that are spread evenly over all `rows`, where the i-th lies; count <= rows.
+std::size_t spread_row(std::size_t i, std::size_t count, std::size_t rows) {
+    return (2 * i + 1) * rows / (2 * count);
+}
 
 double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
@@ -47,13 +52,6 @@ double moving_time(const ReductionTimes& times) {
 }
 double whole_time(const ReductionTimes& times) {
     return times.end - times.start;
-}
-
-template <class Value>
-std::vector<double> column(const std::vector<StepAnalysis>& steps, Value value) {
-    std::vector<double> values;
-    for (const auto& step : steps) values.push_back(value(step));
-    return values;
 }
 
 double median(const std::vector<double>& values) {
@@ -90,8 +88,8 @@ OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
     std::vector<StepAnalysis> analyses;
     visit_reductions(probe.reductions, control,
                      [&](const auto& by_rank) { analyses.push_back(analyse(by_rank)); });
-    pairs.total = column(analyses, [](const auto& s) { return s.transfer; });
-    pairs.inside_backward = column(analyses, [](const auto& s) { return s.hidden; });
+    pairs.total = column_of(analyses, &StepAnalysis::transfer);
+    pairs.inside_backward = column_of(analyses, &StepAnalysis::hidden);
     return pairs;
 }
 
@@ -165,7 +163,7 @@ struct Lateness {
 Lateness lateness_of(const std::vector<StepAnalysis>& analyses, std::size_t ranks) {
     Lateness result{{}, std::vector<std::size_t>(ranks, 0)};
     for (std::size_t rank = 0; rank < ranks; ++rank)
-        result.waited.push_back(median(column(analyses, [rank](const auto& s) { return s.idle[rank]; })));
+        result.waited.push_back(median(column_of(analyses, [rank](const auto& s) { return s.idle[rank]; })));
     for (const auto& step : analyses) ++result.last_times[step.last_rank];
     return result;
 }
@@ -287,14 +285,13 @@ void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicato
         if (step.reductions.size() == reductions) alike.push_back(&step);
     const auto ranks = static_cast<std::size_t>(control.world_size());
     const std::size_t rows = 2 + 4 * reductions;
-    const std::size_t steps =
-        std::min(alike.size(), std::max(kFewestLooked, measure::kMostHeldValues / ranks));
-    const std::size_t at_once = std::max<std::size_t>(1, measure::kMostHeldValues / (rows * ranks));
+    const std::size_t steps = std::min(alike.size(), std::max(kFewestLooked, kMostValues / ranks));
+    const std::size_t at_once = std::max<std::size_t>(1, kMostValues / (rows * ranks));
     for (std::size_t first = 0; first < steps; first += at_once) {
         const std::size_t count = std::min(at_once, steps - first);
         std::vector<double> values;
         for (std::size_t step = first; step < first + count; ++step)
-            pack(values, *alike[measure::spread_row(step, steps, alike.size())]);
+            pack(values, *alike[spread_row(step, steps, alike.size())]);
         const RankSamples all = measure::gather_columns(control, values);
         for (std::size_t step = 0; step < count; ++step) {
             std::vector<StepReductions> by_rank;

@@ -85,7 +85,7 @@ struct CommunicationFacts {
     std::vector<std::size_t> bucket_parameters;
 };
 
-/// Medians over counted steps; of very many some, spread evenly over them.
+/// Medians over counted steps.
 struct StepMedians {
     measure::RankSamples phases;  ///< a row a phase, in base::Phase's order; a column a rank
     double step = 0;              ///< of the slowest ranks' steps

@@ -4,15 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <utility>
+#include <span>
 
 #include "base/clock.hpp"
 #include "base/share.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/shared/measurements.hpp"
 #include "train/torch_cuda.hpp"
 
 namespace ranklab::experiments {
@@ -20,10 +20,8 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-void add_times(std::vector<double>& row, const std::vector<train::ReplicaTimes>& times,
-               double train::ReplicaTimes::*time) {
-    for (const auto& of_replica : times) row.push_back(of_replica.*time);
-}
+// Steps for which memory is reserved: of longer runs it grows, between two steps.
+constexpr std::int64_t kMostReserved = 1 << 20;
 
 }  // namespace
 
@@ -41,8 +39,6 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
       first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
     record_.phases = steps_.phases();
-    if (steps_.replicas() != nullptr) record_.replicas = steps_.replicas()->count();
-    record_.notes = measure::Spool(kNotes + 2 * record_.replicas);
     record_.convergence = setup.options.convergence;
     record_.least_steps = setup.options.settings.steps.value_or(0);
     record_.computes = setup.options.input.kind != Input::io_only;
@@ -84,6 +80,9 @@ void TrainingLoop::ablate() {
 void TrainingLoop::run() {
     if (!begin()) return;
     steps_.plan(setup_.schedule.first, setup_.schedule.total);
+    const auto planned = std::min(setup_.schedule.total - setup_.schedule.first, kMostReserved);
+    steps_.reserve(planned);
+    record_.notes.reserve(static_cast<std::size_t>(planned));
     train::restart_peak_gpu_bytes(steps_.gpus());
     setup_.control.barrier();
     if (setup_.start_up != nullptr) setup_.start_up->done("checks before the first step");
@@ -174,23 +173,27 @@ void TrainingLoop::do_step(std::int64_t step) {
 
 void TrainingLoop::note_step(const TrainingSteps::Counts& counts) {
     const auto& reading = steps_.last_reading();
-    std::vector<double> row{reading.read,
-                            reading.decode,
-                            reading.augment,
-                            learning_rate_,
-                            counts.loss_sum,
-                            static_cast<double>(counts.global),
-                            static_cast<double>(counts.unrepeated)};
-    if (steps_.replicas() != nullptr) {
-        add_times(row, steps_.replicas()->times(), &train::ReplicaTimes::forward);
-        add_times(row, steps_.replicas()->times(), &train::ReplicaTimes::backward);
-    }
-    record_.notes.push(row);
+    record_.notes.push_back({.read_s = reading.read,
+                             .decode_s = reading.decode,
+                             .augment_s = reading.augment,
+                             .rate = learning_rate_,
+                             .loss_sum = counts.loss_sum,
+                             .global_count = static_cast<double>(counts.global),
+                             .true_count = static_cast<double>(counts.unrepeated)});
+    if (steps_.replicas() != nullptr) note_replicas(steps_.replicas()->times());
     epoch_.time_s += steps_.recorder().last_step().step;
     epoch_.steps += 1;
     epoch_.samples += counts.unrepeated;
     epoch_.loss_sum += counts.loss_sum;
     epoch_.global_count += static_cast<double>(counts.global);
+}
+
+void TrainingLoop::note_replicas(const std::vector<train::ReplicaTimes>& times) {
+    record_.replica_forward_s.ranks = record_.replica_backward_s.ranks = times.size();
+    for (const auto& replica : times) {
+        record_.replica_forward_s.values.push_back(replica.forward);
+        record_.replica_backward_s.values.push_back(replica.backward);
+    }
 }
 
 void TrainingLoop::note_reductions() {
@@ -240,14 +243,9 @@ bool TrainingLoop::enough_steps(bool late, std::int64_t step) {
 }
 
 void TrainingLoop::look_at_convergence(std::int64_t now) {
-    const auto& spool = steps_.recorder().spool();
     const auto first = static_cast<std::size_t>(setup_.schedule.warmup + record_.convergence.seen());
-    std::array<double, measure::kStepColumns> row{};
-    std::vector<double> since;
-    for (std::size_t i = first; i < spool.rows(); ++i) {
-        spool.read(i, row);
-        since.push_back(row[0]);
-    }
+    const auto since =
+        column_of(std::span(steps_.recorder().steps()).subspan(first), &measure::StepTimes::step);
     setup_.progress.activity(fmt::format("looking at the interval after {} steps", now));
     record_.convergence.look(setup_.control, since);
 }
@@ -359,8 +357,8 @@ Verdict TrainingLoop::loss_verdict() const {
     const std::string check = "loss is a number";
     if (setup_.options.input.kind == Input::io_only) return {check, "not verified", "nothing was computed"};
     if (!bad_loss_.empty()) return {check, "failed", bad_loss_};
-    if (record_.notes.rows() == 0) return {check, "not verified", "no step was made"};
-    return {check, "passed", fmt::format("in {} steps", record_.notes.rows())};
+    if (record_.notes.size() == 0) return {check, "not verified", "no step was made"};
+    return {check, "passed", fmt::format("in {} steps", record_.notes.size())};
 }
 
 Verdict TrainingLoop::evaluation_verdict() const {

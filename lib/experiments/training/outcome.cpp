@@ -61,8 +61,7 @@ results::Run TrainingOutcome::run_of(const TrainingLoop& loop) const {
     if (facts_.options.ablation.on)
         add_trials(run, loop);
     else
-        fill_run(run, loop.record(), loop.verdicts(), host::host_name(), around_.control,
-                 results::KeptSamples::all);
+        fill_run(run, loop.record(), loop.verdicts(), host::host_name(), around_.control);
     return run;
 }
 

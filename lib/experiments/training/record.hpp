@@ -11,10 +11,9 @@
 #include "experiments/training/communication.hpp"
 #include "experiments/training/memory_format.hpp"
 #include "measure/convergence.hpp"
+#include "measure/gather.hpp"
 #include "measure/phase_recorder.hpp"
 #include "measure/schedule.hpp"
-#include "measure/spool.hpp"
-#include "results/kept_samples.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
 
@@ -42,27 +41,23 @@ struct EarlyEnd {
     bool has_checkpoint = false;  ///< of its last step
 };
 
-/// Columns of TrainingRecord::notes.
-enum Note : std::size_t {
-    kReadTime,  ///< by the loader's threads
-    kDecodeTime,
-    kAugmentTime,
-    kRate,         ///< of learning
-    kLossSum,      ///< this rank's mean loss x its samples
-    kGlobalCount,  ///< the divisor of the mean
-    kTrueCount,    ///< without repeats
-    kNotes
+/// What else there is of a step than its times.
+struct StepNotes {
+    double read_s = 0, decode_s = 0, augment_s = 0;  ///< by the loader's threads
+    double rate = 0;                                 ///< of learning
+    double loss_sum = 0;                             ///< this rank's mean loss x its samples
+    double global_count = 0;                         ///< the divisor of the mean
+    double true_count = 0;                           ///< without repeats
 };
 
 /// One rank's record, in step order; what is "global" is the same on all ranks.
 struct TrainingRecord {
     measure::Schedule schedule;
     std::vector<base::Phase> phases;  ///< that a step of this mode has; others are not reported
-    measure::Spool steps{measure::kStepColumns};
-    /// What else there is of each step: the columns of Note, then, of mode dp, each replica's own forward
-    /// time and each replica's own backward time.
-    measure::Spool notes{kNotes};
-    std::size_t replicas = 0;  ///< of mode dp
+    std::vector<measure::StepTimes> steps;
+    std::vector<StepNotes> notes;  ///< a row a step
+    /// Of mode dp: each replica's own times, a row a step.
+    measure::RankSamples replica_forward_s{0, {}}, replica_backward_s{0, {}};
     std::vector<EpochRow> epochs;
     SampledSteps reductions;  ///< of counted steps
     CommunicationFacts facts;
@@ -80,8 +75,7 @@ struct TrainingRecord {
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.
 /// `host` is this rank's.
 void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
-              const std::string& host, comm::Communicator& control,
-              results::KeptSamples kept = results::KeptSamples::all);
+              const std::string& host, comm::Communicator& control);
 
 /// "after 57 of 200 steps", "after all 200 steps, before the evaluation was made".
 std::string how_far(const TrainingRecord& record);

@@ -79,8 +79,10 @@ class TrainingSteps {
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
     std::vector<base::Phase> phases() const;
     const measure::PhaseRecorder& recorder() const { return recorder_; }
+    /// So many steps are to come.
+    void reserve(std::int64_t steps) { recorder_.reserve(static_cast<std::size_t>(steps)); }
     /// The times of all steps so far, out of the recorder.
-    measure::Spool take_times() { return recorder_.take(); }
+    std::vector<measure::StepTimes> take_times() { return recorder_.take(); }
     /// What the loader's threads spent on the last step's samples, beside the step.
     const data::ReadTimes& last_reading() const { return last_reading_; }
     /// nullptr but in mode dp.

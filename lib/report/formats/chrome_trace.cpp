@@ -12,7 +12,6 @@
 #include "report/formats/json_dump.hpp"
 #include "report/formats/parts.hpp"
 #include "report/model/values.hpp"
-#include "results/kept_samples.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
@@ -22,21 +21,28 @@ using results::Measurement;
 using results::Run;
 
 constexpr double kMicroseconds = 1e6;
+constexpr const char* kOnlySlowest =
+    "this run stored the slowest rank's time alone, as runs of more than 64 ranks do";
+
+// One column of several ranks that took part is their maximum.
+bool is_folded(const Run& run, const Measurement& steps) {
+    return steps.columns == 1 && run.hosts.size() > 1 && run.fact("storage", "participants") != "1";
+}
 
 class Trace {
   public:
     Trace(std::size_t most_steps, const model::Sink& sink) : most_steps_(most_steps), sink_(sink) {}
 
-    void add(const Run& stored) {
-        const Run run = with_beginnings(stored);
+    void add(const Run& run) {
         bool has_times = false;
         for (const auto* whole : vocabulary::wholes()) {
             const Measurement* steps = run.find(whole->name);
             if (steps == nullptr || steps->samples.empty() || steps->columns == 0) continue;
             has_times = true;
-            const std::size_t all = stored.find(whole->name)->rows();
-            if (const auto why = results::why_no_rank_samples(run); !why.empty()) {
-                untold_ = why;
+            const std::size_t all = steps->rows();
+            if (is_folded(run, *steps)) {
+                const std::string why = kOnlySlowest;
+                untold_ = true;
                 if (left_out_.empty() || left_out_.back().first != run.id)
                     left_out_.emplace_back(run.id, why);
                 told_.push_back({{"run", run.id},
@@ -67,21 +73,10 @@ class Trace {
     }
     Json told() const { return told_; }
     bool drew() const { return drew_; }
-    /// Why a run has no times of each rank; "" where all have, or none has times at all.
-    const std::string& untold() const { return untold_; }
+    /// Whether a run has times, but not those of each rank.
+    bool untold() const { return untold_; }
 
   private:
-    // What a long run has in its file, as far as it is drawn.
-    Run with_beginnings(Run run) const {
-        for (auto& m : run.measurements) {
-            if (!m.stream) continue;
-            m.samples.resize(std::min(most_steps_, m.rows()) * m.columns);
-            m.stream->read(0, m.samples);
-            m.stream = nullptr;
-        }
-        return run;
-    }
-
     // They lie in the order of ranks; a search for each would be quadratic in them.
     static std::vector<results::HostRow>::const_iterator row_of(const Run& run, std::size_t rank) {
         if (rank < run.hosts.size() && run.hosts[rank].rank == static_cast<int>(rank))
@@ -159,7 +154,8 @@ class Trace {
     std::size_t most_steps_;
     const model::Sink& sink_;
     std::size_t processes_ = 1;  // pid 0 is the idle task's
-    std::string between_ = "\n", untold_;
+    std::string between_ = "\n";
+    bool untold_ = false;
     Json told_ = Json::array();
     bool drew_ = false;
     std::vector<std::pair<std::string, std::string>> left_out_;  // id, why
@@ -183,10 +179,10 @@ std::vector<std::string> write_chrome_trace(const model::ChosenRuns& runs, std::
     sink("{\"traceEvents\":[");
     Trace trace(most_steps, sink);
     const std::size_t met = visit(runs, [&](const Run& run) { trace.add(run); });
-    if (!trace.drew() && !trace.untold().empty())
+    if (!trace.drew() && trace.untold())
         throw base::OptionError(
             fmt::format("a trace is made of the times of each rank, which are not known: {}; choose others",
-                        trace.untold()),
+                        kOnlySlowest),
             {"where", "run"});
     if (trace.told().empty() && met > 0)
         throw base::OptionError(

@@ -18,7 +18,7 @@
 #include "report/model/messages.hpp"
 #include "report/model/run_group.hpp"
 #include "report/model/values.hpp"
-#include "stats/mean.hpp"
+#include "stats/summary.hpp"
 
 namespace ranklab::report::formats {
 namespace {

@@ -19,7 +19,6 @@
 #include "report/model/step_parts.hpp"
 #include "report/model/text_table.hpp"
 #include "report/model/values.hpp"
-#include "results/kept_samples.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/series.hpp"
 
@@ -166,8 +165,7 @@ std::string resources(const Run& run) {
                             fmt::format("{} (the largest rank)", base::human_bytes(m->summary.max)));
     if (const auto looked_at = run.fact("communication", "steps_looked_at"); !looked_at.empty())
         text += screen_line("who waited", looked_at + " steps were looked at, spread evenly over the run");
-    const auto why = results::why_no_rank_summaries(run);
-    return text + threads(run) + screen_line("each rank", why.empty() ? "" : "not known: " + why);
+    return text + threads(run);
 }
 
 // Of the whole, the parts that are known.
@@ -231,8 +229,8 @@ std::string series(const Run& run) {
 
 // What stands elsewhere: in the line `outliers`, or in the answer of comm; or is for who looks into the file.
 bool is_shown_elsewhere(const results::Table& table) {
-    static constexpr std::array kNames{
-        "statistics", "order", "messages", "nonblocking", "buckets", "guidelines", results::kRankSummaries};
+    static constexpr std::array kNames{"statistics", "order",      "messages",      "nonblocking",
+                                       "buckets",    "guidelines", "rank_summaries"};
     return std::ranges::find(kNames, table.name) != kNames.end();
 }
 

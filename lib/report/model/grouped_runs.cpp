@@ -72,7 +72,6 @@ void slim(Run& run, std::size_t ranks) {
     for (auto& m : run.measurements) {
         m.samples = {};
         m.warmup = {};
-        m.stream = nullptr;
     }
 }
 

@@ -1,5 +1,4 @@
-// What a run took of what its job has, as seff tells it of a Slurm job: from the tables
-// `job_use` and `host_use`.
+// What a run took of what its job has, as seff tells it of a Slurm job: from the table `job_use`.
 #pragma once
 
 #include <cstdint>

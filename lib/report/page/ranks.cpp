@@ -9,7 +9,6 @@
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
 #include "report/page/sections.hpp"
-#include "results/kept_samples.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::page {
@@ -35,9 +34,9 @@ struct Strip {
     bool summarised = false;  // the means are stored, and the samples are not
 };
 
-// Of a run that kept each rank's summary in place of its samples; none where it has none.
+// Of a run that stored each rank's summary in place of its samples; none where it has none.
 std::vector<double> stored_means(const Run& run, std::string_view name) {
-    const results::Table* table = run.find_table(results::kRankSummaries);
+    const results::Table* table = run.find_table("rank_summaries");
     if (table == nullptr) return {};
     const auto* names = table->find<std::string>("measurement");
     const auto* ranks = table->find<std::int64_t>("rank");
@@ -53,10 +52,8 @@ std::vector<double> stored_means(const Run& run, std::string_view name) {
 
 std::vector<double> means_of(const Measurement& m) {
     std::vector<double> means(m.columns, 0);
-    m.visit([&](std::span<const double> rows) {
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            means[i % m.columns] += rows[i] / static_cast<double>(m.rows());
-    });
+    for (std::size_t i = 0; i < m.samples.size(); ++i)
+        means[i % m.columns] += m.samples[i] / static_cast<double>(m.rows());
     return means;
 }
 
@@ -124,7 +121,7 @@ Data number_cell(const Strip& strip, std::size_t rank, const Run& run, bool colo
     if (rank >= strip.means.size()) return Object{{"coloured", false}, {"words", List{}}};
     const auto number = figures::derived(
         strip.means[rank], strip.summarised ? fmt::format("tables/{}: mean of {} of rank {}, run {}",
-                                                          results::kRankSummaries, strip.name, rank, run.id)
+                                                          "rank_summaries", strip.name, rank, run.id)
                                             : fmt::format("mean over steps of samples/{}[:, {}], run {}",
                                                           strip.name, rank, run.id));
     Object cell = shade(strip.means[rank], strip);
@@ -172,22 +169,10 @@ List colours_of(const Strip& strip, const Run& run) {
     return cells;
 }
 
-// In place of a figure that would need what the run did not keep.
-Data unknown_of(const Run& run, const std::string& title) {
-    const auto why = results::why_no_rank_summaries(run);
-    if (why.empty()) return false;
-    return Object{{"anchor", figures::plain_name(run.id)},
-                  {"ranks", fmt::to_string(run.hosts.size())},
-                  {"title", figures::cut(title, 200)},
-                  {"id", run.id},
-                  {"known", false},
-                  {"unknown", why}};
-}
-
 Data figure_of(const model::Group& group, const std::string& title, const PageInput& input) {
     const Run run = input.source.load(group.newest.id);
     const auto strips = strips_of(run);
-    if (strips.empty()) return unknown_of(run, title);
+    if (strips.empty()) return false;
     const std::size_t ranks = strips.front().means.size();
     const std::size_t shown = ranks <= kMostRows ? ranks : kSlowest;
     const bool few = ranks <= kMostNumbered;
@@ -200,8 +185,6 @@ Data figure_of(const model::Group& group, const std::string& title, const PageIn
                   {"ranks", fmt::to_string(ranks)},
                   {"title", figures::cut(title, 200)},
                   {"id", run.id},
-                  {"unknown", false},
-                  {"known", true},
                   {"strip", !few},
                   {"measurements", measurements},
                   {"waiting", run.find_table("waiting") != nullptr},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 
@@ -28,13 +29,6 @@ Schema made_common_settings() {
         .text("label", "TEXT", "", "a name to find the run by")
         .bind(&CommonSettings::label)
         .elsewhere({"name", "tag"})
-        .role(Role::bookkeeping)
-        .choice("keep-samples", {"all", "ranks", "summary"}, "all",
-                "what is stored of each step (io: repetition) beside its slowest rank's time. all: every "
-                "rank's; ranks: a summary of each rank; summary: nothing of ranks (docs/scale.md). comm "
-                "stores the times over ranks alone: all and ranks are the same there, summary leaves out the "
-                "tables with a row a rank. No number of the answer depends on it")
-        .elsewhere({"save-samples", "store-samples"})
         .role(Role::bookkeeping)
         .integer(
             "warmup", {0, 1'000'000'000}, std::nullopt,
@@ -99,11 +93,19 @@ Schema made_common_settings() {
     return rows;
 }
 
+// Settings that runs of older versions stored, and on which no number depends.
+constexpr std::array<std::string_view, 1> kFormer{"keep-samples"};
+
 // An option like any other where there is none of that name.
 const options::Option& row_of(std::string_view name) {
     static const options::Option other;
-    const auto* known = find_setting(name);
-    return known == nullptr ? other : *known;
+    static const auto former = [] {
+        options::Option option;
+        option.role = Role::bookkeeping;
+        return option;
+    }();
+    if (const auto* known = find_setting(name); known != nullptr) return *known;
+    return std::ranges::find(kFormer, name) == kFormer.end() ? other : former;
 }
 
 }  // namespace

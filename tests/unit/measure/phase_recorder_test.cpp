@@ -16,15 +16,6 @@ double in(const StepTimes& step, Phase phase) {
     return step.phases[static_cast<std::size_t>(phase)];
 }
 
-// Of a spool of steps.
-StepTimes step_at(const Spool& spool, std::size_t index) {
-    std::array<double, kStepColumns> row{};
-    spool.read(index, row);
-    StepTimes step{row[0], {}};
-    std::copy(row.begin() + 1, row.end(), step.phases.begin());
-    return step;
-}
-
 void spend(PhaseRecorder& recorder, Phase phase, std::chrono::milliseconds time) {
     const auto mark = recorder.phase(phase);
     std::this_thread::sleep_for(time);
@@ -37,8 +28,8 @@ TEST(PhaseRecorder, AddsUpAPhaseThatIsEnteredTwice) {
     spend(recorder, Phase::forward, 10ms);
     spend(recorder, Phase::sync, 20ms);
     recorder.end_step();
-    ASSERT_EQ(recorder.count(), 1U);
-    const auto step = step_at(recorder.spool(), 0);
+    ASSERT_EQ(recorder.steps().size(), 1U);
+    const auto& step = recorder.steps().front();
     EXPECT_GE(in(step, Phase::sync), 0.040);
     EXPECT_GE(in(step, Phase::forward), 0.010);
     EXPECT_EQ(in(step, Phase::optimizer), 0.0) << "a phase that was not marked takes no time";
@@ -52,9 +43,8 @@ TEST(PhaseRecorder, ThePhasesAreWithinTheStep) {
         std::this_thread::sleep_for(5ms);  // in no phase
         recorder.end_step();
     }
-    ASSERT_EQ(recorder.count(), 3U);
-    for (std::size_t i = 0; i < 3; ++i) {
-        const auto step = step_at(recorder.spool(), i);
+    ASSERT_EQ(recorder.steps().size(), 3U);
+    for (const auto& step : recorder.steps()) {
         const double sum = std::accumulate(step.phases.begin(), step.phases.end(), 0.0);
         EXPECT_GE(sum, 0.006);
         EXPECT_LE(sum + 0.005, step.step);
@@ -82,8 +72,8 @@ TEST(PhaseRecorder, WhatKnowsBetterCorrectsTheLastStep) {
         recorder.end_step();
     }
     recorder.correct_last(Phase::forward, 7);
-    EXPECT_EQ(in(step_at(recorder.spool(), 0), Phase::forward), 0);
-    EXPECT_EQ(in(step_at(recorder.spool(), 1), Phase::forward), 7);
+    EXPECT_EQ(in(recorder.steps()[0], Phase::forward), 0);
+    EXPECT_EQ(in(recorder.steps()[1], Phase::forward), 7);
     EXPECT_EQ(in(recorder.last_step(), Phase::forward), 7);
 }
 
@@ -91,9 +81,8 @@ TEST(PhaseRecorder, WhatIsTakenIsGone) {
     PhaseRecorder recorder;
     recorder.begin_step();
     recorder.end_step();
-    const Spool taken = recorder.take();
-    EXPECT_EQ(taken.rows(), 1U);
-    EXPECT_EQ(recorder.count(), 0U);
+    EXPECT_EQ(recorder.take().size(), 1U);
+    EXPECT_TRUE(recorder.steps().empty());
 }
 
 TEST(PhaseRecorder, AMarkEndsWhenAnExceptionPasses) {

@@ -5,7 +5,6 @@
 
 #include <set>
 
-#include "results/kept_samples.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::results {
@@ -31,20 +30,14 @@ TEST(Run, FindsByName) {
     EXPECT_EQ(run.find_table("nothing"), nullptr);
 }
 
-TEST(KeptSamples, AreThoseOfTheOnlyRankWhateverWasKept) {
-    auto run = sample_run();
-    run.config.push_back({kKeepSamples, "summary", false});
-    EXPECT_EQ(why_no_rank_samples(run), "this run kept nothing of each rank (--keep-samples summary)");
-    EXPECT_EQ(why_no_rank_summaries(run), why_no_rank_samples(run));
-    run.hosts.resize(1);
-    EXPECT_EQ(why_no_rank_samples(run), "");
-    EXPECT_EQ(why_no_rank_summaries(run), "");
-    run.config.back().value = "ranks";
-    EXPECT_EQ(why_no_rank_samples(run), "");
-    run.hosts.resize(2);
-    EXPECT_EQ(why_no_rank_samples(run),
-              "this run kept a summary of each rank and no samples of it (--keep-samples ranks)");
-    EXPECT_EQ(why_no_rank_summaries(run), "");
+TEST(Measurement, FoldsItsRows) {
+    Measurement m;
+    m.columns = 2;
+    m.samples = {1, 4, 6, 2, 3, 3};
+    EXPECT_EQ(m.rows(), 3U);
+    EXPECT_THAT(m.largest_of_rows(), testing::ElementsAre(4, 6, 3));
+    m.columns = 0;
+    EXPECT_TRUE(m.largest_of_rows().empty()) << "a damaged file";
 }
 
 TEST(Kind, HasItsName) {

@@ -27,10 +27,9 @@ Names together(const Names& one, const Names& other) {
     return both;
 }
 
-const Names kToNobody{"output",       "label",     "config",         "quiet",
-                      "seed",         "directory", "time-limit",     "stall-timeout",
-                      "lock-timeout", "order",     "made-for-ranks", "expect-ranks",
-                      "keep-samples", "data-dir",  "memory-format",  "scaling"};
+const Names kToNobody{"output",         "label",        "config",        "quiet",         "seed",
+                      "directory",      "time-limit",   "stall-timeout", "lock-timeout",  "order",
+                      "made-for-ranks", "expect-ranks", "data-dir",      "memory-format", "scaling"};
 const Names kToComparisonAlone{"repetitions", "target-ci",       "checkpoint", "resume",
                                "benchy-json", "save-parameters", "keep"};
 const Names kNotToGroups{"warmup",      "steps",           "epochs",           "ranks", "overlap-steps",
@@ -44,6 +43,12 @@ TEST(Settings, MatterToSomeAndNotToOthers) {
     EXPECT_EQ(unimportant_to(Asker::comparison), kToNobody);
     EXPECT_EQ(unimportant_to(Asker::factor), together(kToNobody, kToComparisonAlone));
     EXPECT_EQ(unimportant_to(Asker::group), together(together(kToNobody, kToComparisonAlone), kNotToGroups));
+}
+
+TEST(Settings, OfAnEarlierProgramOnWhichNoNumberDependsMatterToNobody) {
+    for (const auto asker : {Asker::comparison, Asker::group, Asker::factor})
+        EXPECT_FALSE(matters_to(asker, "keep-samples", "summary"));
+    EXPECT_EQ(find_setting("keep-samples"), nullptr);
 }
 
 TEST(Settings, OfALaterProgramMatterToAll) {

@@ -201,14 +201,6 @@ TEST(Judge, WhatNeverChangesIsTheSame) {
     }
 }
 
-TEST(Judge, Names) {
-    EXPECT_EQ(verdict_name(Verdict::too_few_runs), "too few runs");
-    EXPECT_EQ(verdict_name(Verdict::too_noisy), "too noisy");
-    EXPECT_EQ(verdict_name(Verdict::same), "same");
-    EXPECT_EQ(verdict_name(Verdict::better), "better");
-    EXPECT_EQ(verdict_name(Verdict::worse), "worse");
-}
-
 // Five pilot runs, then as many as they recommend: a slowdown of 5 % is found, alone and among ten
 // measurements.
 TEST(RunsNeeded, AsManyRunsFindTheSlowdown) {

@@ -19,37 +19,6 @@ bool holds(const Interval& interval, double value) {
     return interval.low <= value && value <= interval.high;
 }
 
-std::vector<double> one_to(std::size_t n) {
-    std::vector<double> x(n);
-    for (std::size_t i = 0; i < n; ++i)
-        x[i] = static_cast<double>((i * 7919) % n + 1);  // n not divided by 7919
-    return x;
-}
-
-// Hahn & Meeker's way, by exact binomial sums (Python's math.comb): ranks of x(l), x(u).
-TEST(QuantileInterval, HasTheExactRanks) {
-    struct Case {
-        std::size_t n;
-        double q, level, low, high;
-    };
-    for (const Case& c :
-         {Case{100, 0.9, 0.95, 84, 96}, Case{100, 0.25, 0.95, 17, 35}, Case{59, 0.5, 0.9, 23, 37},
-          Case{20, 0.5, 0.95, 6, 15}, Case{200, 0.95, 0.95, 184, 197}}) {
-        const Interval interval = quantile_interval(one_to(c.n), c.q, c.level);
-        EXPECT_EQ(interval.low, c.low) << c.n << ' ' << c.q;
-        EXPECT_EQ(interval.high, c.high) << c.n << ' ' << c.q;
-    }
-}
-
-TEST(QuantileInterval, DoesNotExistWhereNoOrderStatisticIsFarEnoughOut) {
-    EXPECT_TRUE(std::isnan(quantile_interval(one_to(50), 0.99).high));
-    EXPECT_TRUE(std::isnan(quantile_interval(one_to(5), 0.5).low));
-    EXPECT_TRUE(std::isnan(quantile_interval({}, 0.5).low));
-    EXPECT_TRUE(std::isnan(quantile_interval(one_to(50), 0).low));
-    EXPECT_TRUE(std::isnan(quantile_interval(one_to(50), 1).low));
-    EXPECT_TRUE(std::isnan(quantile_interval(std::vector<double>(30, NAN), 0.5).low));
-}
-
 TEST(EstimateMedian, CoversIndependentSamples) {
     for (const std::size_t n : {30U, 31U, 32U, 33U, 35U, 40U, 45U, 50U, 60U, 100U, 200U, 1000U}) {
         const double covered = per_cent(

@@ -2,163 +2,25 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "simulated.hpp"
 #include "stats/distributions.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::stats {
 namespace {
 
 using namespace simulated;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Read again and again, in pieces of an odd length.
-class Pieces : public Source {
-  public:
-    explicit Pieces(std::vector<double> x) : x_(std::move(x)) {}
-    void visit(void (*take)(void*, std::span<const double>), void* state) const override {
-        constexpr std::size_t kPiece = 997;
-        for (std::size_t i = 0; i < x_.size(); i += kPiece)
-            take(state, std::span<const double>(x_).subspan(i, std::min(kPiece, x_.size() - i)));
-        ++passes;
-    }
-    mutable int passes = 0;
-
-  private:
-    std::vector<double> x_;
-};
-
-std::uint64_t bits(double x) {
-    return std::bit_cast<std::uint64_t>(x);
-}
-
-// Negatives, zeros, ties, tiny, huge and infinite values among ordinary ones.
-std::vector<double> awkward(std::size_t n) {
-    Random random(n);
-    std::vector<double> x(n);
-    for (double& value : x) value = random.normal();
-    const std::vector<double> odd{0, 0, -1.5, -1.5, 1e-310, -1e-310, 1e300, -1e300, kInfinity, -kInfinity};
-    for (std::size_t i = 0; i + 20 < n; i += 20) x[i] = odd[(i / 20) % odd.size()];
-    return x;
-}
-
-TEST(OrderStatistics, AreThoseOfTheSortedSamples) {
-    for (const std::size_t n : {1U, 7U, 1000U, 100003U}) {
-        const std::vector<double> x = awkward(n);
-        std::vector<double> in_order = x;
-        std::sort(in_order.begin(), in_order.end());
-        std::vector<std::size_t> ranks;
-        for (const std::size_t rank : {std::size_t{1}, n / 20, n / 2, n / 2 + 1, n - n / 100, n - 1, n})
-            if (rank >= 1 && (ranks.empty() || rank > ranks.back())) ranks.push_back(rank);
-        const auto found = order_statistics(Pieces(x), ranks);
-        ASSERT_EQ(found.size(), ranks.size());
-        for (std::size_t i = 0; i < ranks.size(); ++i)
-            EXPECT_EQ(bits(found[i]), bits(in_order[ranks[i] - 1])) << "n = " << n << ", rank " << ranks[i];
-    }
-}
-
-TEST(OrderStatistics, NotANumberSpoilsThem) {
-    const auto found = order_statistics(Pieces({1, NAN, 3}), std::vector<std::size_t>{1, 2});
-    EXPECT_TRUE(std::isnan(found.at(0)));
-    EXPECT_TRUE(std::isnan(found.at(1)));
-}
-
-TEST(SummariseASource, IsTheSummaryOfItsSamples) {
-    for (const std::size_t n : {0U, 1U, 7U, 29U, 30U, 1000U, 100003U}) {
-        std::vector<double> x = awkward(n);
-        for (double& value : x)
-            value = std::isinf(value) || std::abs(value) > 1e299 ? 2 : value;  // for the mean
-        const Pieces source(x);
-        const Summary streamed = summarise(source);
-        const Summary whole = summarise(x);
-        EXPECT_EQ(streamed.n, whole.n);
-        for (const auto field :
-             {&Summary::median, &Summary::min, &Summary::max, &Summary::p95, &Summary::p99})
-            EXPECT_EQ(bits(streamed.*field), bits(whole.*field)) << "n = " << n;
-        EXPECT_EQ(bits(streamed.ci95.low), bits(whole.ci95.low)) << "n = " << n;
-        EXPECT_EQ(bits(streamed.ci95.high), bits(whole.ci95.high)) << "n = " << n;
-        EXPECT_TRUE(n == 0 || std::abs(streamed.mean - whole.mean) < 1e-12 * static_cast<double>(n)) << n;
-        EXPECT_LE(source.passes, 6);
-    }
-}
-
-TEST(SummariseASource, InfinitiesStayInTheOrder) {
-    const std::vector<double> x = awkward(1000);
-    const Summary streamed = summarise(Pieces(x));
-    const Summary whole = summarise(x);
-    EXPECT_EQ(streamed.max, kInfinity);
-    EXPECT_EQ(streamed.min, -kInfinity);
-    EXPECT_EQ(bits(streamed.median), bits(whole.median));
-    EXPECT_EQ(bits(streamed.p99), bits(whole.p99));
-}
-
-TEST(SummariseASource, NotANumberIsCountedAndSpoilsTheRest) {
-    const Summary summary = summarise(Pieces({1, NAN, 3}));
-    EXPECT_EQ(summary.n, 3U);
-    EXPECT_TRUE(std::isnan(summary.median));
-    EXPECT_TRUE(std::isnan(summary.mean));
-}
-
-TEST(EstimateMedianOfASource, IsThatOfItsSamples) {
-    Random random(91);
-    for (const double phi : {0.0, 0.5}) {
-        const std::vector<double> x = lognormal(random, 3000, 0.2, phi);
-        const MedianEstimate streamed = estimate_median(Pieces(x));
-        const MedianEstimate whole = estimate_median(x);
-        EXPECT_EQ(bits(streamed.value), bits(whole.value));
-        EXPECT_EQ(bits(streamed.ci.low), bits(whole.ci.low));
-        EXPECT_STREQ(streamed.method, whole.method);
-    }
-}
-
-// Too long to be held: as wide as the interval of the same samples when they are.
-TEST(EstimateMedianOfASource, ALongOneAgreesWithWhatIsHeld) {
-    Random random(92);
-    for (const double phi : {0.0, 0.3, 0.9}) {
-        const std::vector<double> x = lognormal(random, 300000, 0.2, phi);
-        const MedianEstimate streamed = estimate_median(Pieces(x));
-        const MedianEstimate whole = estimate_median(x);
-        EXPECT_EQ(bits(streamed.value), bits(whole.value));
-        EXPECT_STREQ(streamed.method, whole.method) << phi;
-        EXPECT_NEAR(streamed.dependence.lag1, phi, 0.02);
-        EXPECT_NEAR(streamed.dependence.effective_n / whole.dependence.effective_n, 1, 0.15) << phi;
-        EXPECT_NEAR((streamed.ci.high - streamed.ci.low) / (whole.ci.high - whole.ci.low), 1, 0.1) << phi;
-        EXPECT_EQ(streamed.dependence.warning.empty(), phi < 0.5);
-    }
-}
-
-TEST(EstimateMedianOfASource, ASlowDriftIsSeen) {
+TEST(EstimateMedian, SeesASlowDriftOfALongSeries) {
     Random random(93);
     std::vector<double> x = normal(random, 300000, 1, 0.01);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] += 0.01 * std::sin(static_cast<double>(i) / 30000);
-    const MedianEstimate estimate = estimate_median(Pieces(x));
+    const MedianEstimate estimate = estimate_median(x);
     EXPECT_STREQ(estimate.method, "block bootstrap");
-    EXPECT_LT(estimate.dependence.effective_n, 3000);
+    EXPECT_LT(estimate.dependence.effective_n, 30000);
     EXPECT_NE(estimate.dependence.warning, "");
-}
-
-TEST(EstimateMedianOfASource, EqualSamplesHaveAnIntervalOfNoWidth) {
-    const MedianEstimate estimate = estimate_median(Pieces(std::vector<double>(300000, 2.5)));
-    EXPECT_EQ(estimate.ci.low, 2.5);
-    EXPECT_EQ(estimate.ci.high, 2.5);
-    EXPECT_EQ(estimate.dependence.warning, "");
-}
-
-TEST(FarOut, OfASourceAsOfItsSamples) {
-    const std::vector<double> x = awkward(5003);
-    const Outliers streamed = outliers(Pieces(x));
-    const Outliers whole = outliers(x);
-    EXPECT_EQ(streamed.below, whole.below);
-    EXPECT_EQ(streamed.above, whole.above);
-    EXPECT_EQ(bits(streamed.low_fence), bits(whole.low_fence));
-    EXPECT_EQ(whole.count(), 100U);  // the huge and the infinite ones
-    EXPECT_EQ(outliers(Pieces({})).count(), 0U);
 }
 
 // Quartiles of 1 .. 9 are 3 and 7: the far-out fences are -9 and 19.

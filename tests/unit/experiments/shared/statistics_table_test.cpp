@@ -140,37 +140,5 @@ TEST(Statistics, AFewStepsSayNothing) {
     EXPECT_THAT(run.warnings, IsEmpty());
 }
 
-// Streamed steps have the numbers of those that are held.
-class Held final : public results::SampleSource {
-  public:
-    explicit Held(measure::RankSamples all) : all_(std::move(all)) {}
-    std::size_t rows() const override { return all_.rows(); }
-    std::size_t columns() const override { return all_.ranks; }
-    void read(std::size_t first, std::span<double> to) const override {
-        const auto from = all_.values.begin() + static_cast<std::ptrdiff_t>(first * all_.ranks);
-        std::copy(from, from + static_cast<std::ptrdiff_t>(to.size()), to.begin());
-    }
-
-  private:
-    measure::RankSamples all_;
-};
-
-TEST(Statistics, OfAStreamAsOfItsSamples) {
-    Random random(6);
-    auto steps = lognormal(random, 2000, 0.05);
-    for (std::size_t i = 0; i < 20; ++i) steps[i] *= 2;
-    results::Run held = run_of(steps, 0);
-    results::Run streamed = held;
-    streamed.measurements[0].samples.clear();
-    streamed.measurements[0].stream = std::make_shared<Held>(two_ranks(steps));
-    add_statistics(held);
-    add_statistics(streamed);
-    EXPECT_EQ(streamed.measurements[0].summary.ci95.low, held.measurements[0].summary.ci95.low);
-    for (const char* column : {"n", "outliers_low", "outliers_high", "warmup_detected"})
-        EXPECT_EQ(*streamed.tables.at(0).find<std::int64_t>(column),
-                  *held.tables.at(0).find<std::int64_t>(column));
-    EXPECT_EQ(held.tables[0].find<std::int64_t>("warmup_detected")->at(0), 20);
-}
-
 }  // namespace
 }  // namespace ranklab::experiments

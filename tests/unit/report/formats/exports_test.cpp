@@ -177,6 +177,18 @@ TEST(ChromeTrace, KeepsPhasesInsideTheirStep) {
     EXPECT_NEAR(end, 0.8e6, 1);
 }
 
+TEST(ChromeTrace, RefusesMaximaOverRanks) {
+    auto run = step_run("a", 2, 0.1);
+    for (auto& m : run.measurements) m.samples = m.largest_of_rows();
+    for (auto& m : run.measurements) m.columns = 1;
+    const StoredRuns stored(Runs{run});
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { trace_of(stored.chosen(), 10); }),
+                HasSubstr("the slowest rank's time alone"));
+    run.context.push_back({"storage", "participants", "1"});
+    const StoredRuns one_took_part(Runs{run});
+    EXPECT_FALSE(trace_of(one_took_part.chosen(), 10)["traceEvents"].empty());
+}
+
 TEST(ChromeTrace, OfEverythingIsTheNewestRun) {
     const StoredRuns stored({step_run("a", 1, 0.1), step_run("b", 1, 0.1)});
     EXPECT_EQ(trace_of(stored.chosen(), 9)["otherData"]["runs"].size(), 1U);
