@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <string>
 
 #include "app/launch_checks.hpp"
@@ -62,15 +60,13 @@ std::vector<std::string> guard_launch(Session& session, const options::Options& 
                                       const std::vector<host::Placement>& placements) {
     std::vector<std::string> warnings;
     const int expected = static_cast<int>(options.integer_or("expect-ranks", 0));
-    auto findings = session.check_launch(placements, expected);
-    if (options.text_or("device", "cpu") != "cpu")
-        std::ranges::move(check_gpus(placements), std::back_inserter(findings));
+    const bool on_gpus = options.text_or("device", "cpu") != "cpu";
     comm::together(session.control(), [&] {
-        for (const auto& finding : findings) {
-            if (finding.fatal && session.is_one_of_many_alone())
+        for (const auto& finding : host::findings_of_run(evidence_of(placements, expected, on_gpus))) {
+            if (finding.fatal && is_one_of_many_alone(session.control().world_size()))
                 throw comm::PeerError("another process says why", base::ExitCode::environment);
-            if (finding.fatal) throw base::EnvironmentError(finding.sentence(), finding.settings);
-            warnings.push_back(options::told(finding.sentence(), finding.settings));
+            if (finding.fatal) throw base::EnvironmentError(finding.sentence());
+            warnings.push_back(finding.sentence());
         }
     });
     if (const auto warning = alone_of_ddp(session, options); !warning.empty()) warnings.push_back(warning);

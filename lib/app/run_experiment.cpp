@@ -124,7 +124,7 @@ class Crews {
     void look_at_folder(const options::Options& options, const std::vector<host::Placement>& places) {
         if (made_.size() > 1 || options.flag("dry-run")) return;  // the one that is being made is in it
         if (const auto local = check_results_folder(session_.control(), places, options.text("output")))
-            folder_warning_ = options::told(local->sentence(), local->settings);
+            folder_warning_ = local->sentence();
     }
     void check(int ranks) {
         auto& control = session_.control();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -15,48 +14,22 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/motion.hpp"
-#include "base/number_ranges.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/doubts.hpp"
+#include "host/findings.hpp"
 #include "results/kept_samples.hpp"
 #include "results/rows.hpp"
 
 namespace ranklab::app {
 namespace {
 
-// What seff tells of a job, by rank.
-results::Table use_table(const std::vector<host::Span>& spans) {
+// The figures that seff tells of a job, by rank.
+results::Table use_table(const std::vector<host::Use>& uses) {
     results::Rows table("job_use");
-    for (const auto& span : spans)
-        table.add({std::int64_t{span.rank}, span.host, span.seconds, span.own_s,
-                   std::int64_t{span.looks ? span.cpus : 0}, span.peak_rss_bytes, span.memory_limit_bytes});
-    return std::move(table).table();
-}
-
-// The same of each host's ranks together.
-results::Table host_use_table(const std::vector<host::Span>& spans) {
-    struct Host {
-        host::Span sum;
-        std::vector<int> ranks;
-    };
-    std::map<std::string, std::size_t> places;
-    std::vector<Host> hosts;
-    for (const auto& span : spans) {
-        const auto [place, fresh] = places.try_emplace(span.host, hosts.size());
-        if (fresh) hosts.emplace_back().sum.host = span.host;
-        auto& [sum, ranks] = hosts[place->second];
-        ranks.push_back(span.rank);
-        sum.seconds = std::max(sum.seconds, span.seconds);
-        sum.own_s += span.own_s;
-        sum.cpus += span.looks ? span.cpus : 0;
-        sum.peak_rss_bytes += span.peak_rss_bytes;
-        sum.memory_limit_bytes = std::max(sum.memory_limit_bytes, span.memory_limit_bytes);
-    }
-    results::Rows table("host_use");
-    for (const auto& [sum, ranks] : hosts)
-        table.add({sum.host, base::few_ranges(ranks), sum.seconds, sum.own_s, std::int64_t{sum.cpus},
-                   sum.peak_rss_bytes, sum.memory_limit_bytes});
+    for (const auto& use : uses)
+        table.add({std::int64_t{use.rank}, use.host, use.seconds, use.cpu_s, std::int64_t{use.host_cpus},
+                   use.peak_rss_bytes, use.memory_asked_bytes});
     return std::move(table).table();
 }
 
@@ -86,15 +59,15 @@ RunUnderWay::RunUnderWay(Job job, std::int64_t started, Clock::time_point start,
       started_(started),
       start_(start),
       delivery_(job_.options.text("output"), std::move(wait), job_.options.flag("verbose")) {
-    if (job_.crew->is_aboard()) place_.emplace(job_.crew->control(), job_.launch().placements);
+    if (job_.crew->is_aboard()) meter_.emplace(job_.crew->control().rank(), job_.launch().placements);
 }
 
 experiments::Surroundings RunUnderWay::surroundings(base::ProgressSink& progress, bool first) {
-    place_->begin();
+    meter_->begin();
     tells_start_up_ = first;
     experiments::Surroundings around{job_.crew->control(), job_.options, progress,
                                      first ? &job_.session.start_up() : nullptr};
-    around.counting = {[this] { place_->counting_begins(); }, [this] { place_->counting_ends(); }};
+    around.counting = {[this] { meter_->begin(); }, [this] { meter_->end(); }};
     if (job_.options.text("output") != "none") {
         around.will_have = [this](std::int64_t rows, const std::string& what) { will_have(rows, what); };
         around.keep = [this](const results::Run& so_far) { keep(so_far); };
@@ -138,7 +111,7 @@ void RunUnderWay::used(double seconds) {
 }
 
 void RunUnderWay::ended() {
-    spans_ = place_->spans();
+    uses_ = comm::gather_values(job_.crew->control(), meter_->use());
     if (tells_start_up_) start_up_ = gather_parts(job_.crew->control(), job_.session.start_up());
 }
 
@@ -175,12 +148,9 @@ void RunUnderWay::complete(results::Run& run) const {
     run.hosts = host_rows(job_.launch().placements,
                           job_.options.has("device") && job_.options.text("device") == "cuda");
     experiments::add_doubts(run);
-    const bool by_rank = results::kept_samples(run) != results::KeptSamples::summary;
-    if (!spans_.empty()) run.tables.push_back(by_rank ? use_table(spans_) : host_use_table(spans_));
+    if (!uses_.empty()) run.tables.push_back(use_table(uses_));
     if (!start_up_.empty()) run.tables.push_back(start_up_table(start_up_));
-    for (const auto& [key, value] : host::facts_of(host::quiet_of(spans_)))
-        run.context.push_back({"place", key, value});
-    add_warnings_of_place(run);
+    add_warnings_of_launch(run);
     const std::string build =
         "this is a " + build_type() + " build: its times are not those of a Release build";
     if (build_type() != "Release" && !is_said(run, build)) run.warnings.push_back(build);
@@ -189,12 +159,17 @@ void RunUnderWay::complete(results::Run& run) const {
 
 // Before what may follow from it, but for the reason of an exit code, or why it is not valid: that stands
 // first.
-void RunUnderWay::add_warnings_of_place(results::Run& run) const {
+void RunUnderWay::add_warnings_of_launch(results::Run& run) const {
     auto warnings = job_.launch().warnings;
-    const auto findings = host::check_quiet(host::quiet_of(spans_));
+    const auto findings = host::findings_of_run({.uses = uses_});
     for (const auto& finding : findings) warnings.push_back(finding.sentence());
+    const auto loads = host::other_loads(uses_);
+    if (const auto most = std::ranges::max_element(loads, {}, &host::OtherLoad::cpus_busy);
+        most != loads.end()) {
+        run.context.push_back({"place", "others_cores", fmt::format("{:.2f}", most->cpus_busy)});
+        run.context.push_back({"place", "others_cores_host", most->host});
+    }
     std::erase_if(warnings, [&](const auto& warning) { return is_said(run, warning); });
-    if (!spans_.empty()) run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
     const bool has_reason = run.exit_code != 0 || !run.valid;
     run.warnings.insert(has_reason ? run.warnings.end() : run.warnings.begin(), warnings.begin(),
                         warnings.end());

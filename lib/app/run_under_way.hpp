@@ -10,12 +10,12 @@
 
 #include "app/crew.hpp"
 #include "app/delivery.hpp"
-#include "app/place_watch.hpp"
 #include "app/session.hpp"
 #include "app/showing.hpp"
 #include "app/start_up_parts.hpp"
 #include "app/terminal.hpp"
 #include "experiments/shared/experiment.hpp"
+#include "host/load.hpp"
 
 namespace ranklab::app {
 
@@ -67,7 +67,7 @@ class RunUnderWay {
   private:
     void will_have(std::int64_t rows, const std::string& what) const;
     void complete(results::Run& run) const;
-    void add_warnings_of_place(results::Run& run) const;
+    void add_warnings_of_launch(results::Run& run) const;
     void add_context(results::Run& run) const;
 
     Job job_;
@@ -75,9 +75,9 @@ class RunUnderWay {
     std::int64_t started_;
     Clock::time_point start_;
     Delivery delivery_;
-    std::optional<PlaceWatch> place_;  // on the crew
+    std::optional<host::UseMeter> meter_;  // on the crew
     bool tells_start_up_ = false;
-    std::vector<host::Span> spans_;           // once its work has ended
+    std::vector<host::Use> uses_;             // once its work has ended
     std::vector<StartUpPart> start_up_ = {};  // the same
 };
 

@@ -11,7 +11,6 @@
 #include "base/pinned.hpp"
 #include "comm/lifeline.hpp"
 #include "comm/mpi_environment.hpp"
-#include "host/finding.hpp"
 #include "host/placement.hpp"
 #include "host/start_up.hpp"
 
@@ -33,12 +32,6 @@ class Session {
     /// Gathers every rank's place. Collective. `threads` 0: one per core of the cpuset, as far
     /// as the cgroups' limits of CPU time go.
     std::vector<host::Placement> gather_placements(int threads);
-    /// The launcher's count against MPI's, then the placements. `expected` < 1: not given.
-    std::vector<host::Finding> check_launch(const std::vector<host::Placement>& placements, int expected);
-    /// Whether one of many processes that the launcher started and MPI did not connect says what is wrong for
-    /// all: this is not the first of them, and nobody looks at it on a terminal of its own.
-    bool is_one_of_many_alone();
-
     /// Ends the job where nothing moves for `seconds`, from here to its end; see Watchdog.
     void watch(double seconds);
     /// While this lives the activity that `progress` was told is what the rank is doing.

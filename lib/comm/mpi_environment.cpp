@@ -13,7 +13,6 @@
 #include "base/mpi_library.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/bare_machine.hpp"
-#include "comm/fabric.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/parting.hpp"
 #include "comm/self.hpp"
@@ -36,7 +35,6 @@ MpiEnvironment::MpiEnvironment(Start start) {
         return;
     }
 #ifdef OPEN_MPI
-    skip_cm_without_fabric();
     settle_for_bare_machine();
 #endif
     const int wanted = start == Start::one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
@@ -82,14 +80,6 @@ void MpiEnvironment::abort(int exit_code) {
     base::LastWords::say();  // nobody comes to it afterwards
     if (running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
     std::_Exit(exit_code);  // no MPI, or a library that returns from MPI_Abort all the same
-}
-
-bool MpiEnvironment::starts_daemon_alone() {
-#ifdef OPEN_MPI
-    return true;
-#else
-    return false;
-#endif
 }
 
 bool MpiEnvironment::running() {

@@ -1,4 +1,4 @@
-// What the time from the start of a process to its first step went into.
+// The parts of the time from the start of a process to its first step.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ class StartUp {
 
     /// The process was at `part` since the last one was done, the first one since the kernel started it.
     void done(std::string part);
-    /// The same; what comes later is no start-up.
+    /// As done(); later parts do not count.
     void finish(std::string part);
 
     const std::vector<Part>& parts() const { return parts_; }
-    double seconds() const { return until_; }  ///< of all of them
+    double seconds() const { return until_; }  ///< sum of the parts
 
   private:
     std::vector<Part> parts_;

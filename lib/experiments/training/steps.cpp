@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/motion.hpp"
-#include "host/facts.hpp"
+#include "host/topology.hpp"
 #include "train/equal_state.hpp"
 #include "train/gradient_gate.hpp"
 #include "train/graph_trainer.hpp"
