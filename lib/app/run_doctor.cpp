@@ -56,7 +56,7 @@ void print_checks(const std::vector<host::Check>& checks) {
     for (const auto& check : checks) {
         table.add({check.id, text_of(check)});
         if (check.verdict == host::Verdict::found)
-            print_text(base::wrapped(fmt::format("{}: ", text_of(check)), check.finding.sentence()));
+            print("{}: {}\n", text_of(check), check.finding.sentence());
     }
     print_text(table.text());
 }

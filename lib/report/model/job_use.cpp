@@ -41,19 +41,16 @@ double HostUse::percent() const {
 }
 
 std::vector<HostUse> job_use(const results::Run& run) {
-    const results::Table* const by_rank = run.find_table("job_use");
-    const results::Table* const table = by_rank != nullptr ? by_rank : run.find_table("host_use");
-    const char* const cpu = by_rank != nullptr ? "cpu_s" : "cpu_s_sum";
-    const char* const peak = by_rank != nullptr ? "peak_rss_bytes" : "peak_rss_bytes_sum";
+    const results::Table* const table = run.find_table("job_use");
     InOrderMet<std::string, HostUse> hosts;
     for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row) {
         const std::string name = text_at(*table, "host", row);
         HostUse& host = hosts[name];
         host.host = name;
         host.wall_s = std::max(host.wall_s, number_at(*table, "wall_s", row));
-        host.cpu_s += number_at(*table, cpu, row);
+        host.cpu_s += number_at(*table, "cpu_s", row);
         host.cpus += static_cast<std::int64_t>(number_at(*table, "host_cpus", row));
-        host.peak_rss_bytes += number_at(*table, peak, row);
+        host.peak_rss_bytes += number_at(*table, "peak_rss_bytes", row);
         host.memory_asked_bytes =
             std::max(host.memory_asked_bytes, number_at(*table, "memory_asked_bytes", row));
     }

@@ -45,22 +45,11 @@ constexpr Column kWaiting[] = {
 constexpr Column kJobUse[] = {
     {"rank", whole, "in the world"},
     {"host", text, "where it ran"},
-    {"wall_s", number,
-     "since the run began; where runs of a command take turns, the others' turns are in it"},
-    {"cpu_s", number, "CPU time of its process and of those that it started: waiting in MPI is in it"},
+    {"wall_s", number, "of the counted part of the run"},
+    {"cpu_s", number,
+     "CPU time of its process and of those that it started, meanwhile: waiting in MPI counts"},
     {"host_cpus", whole, "CPUs of all ranks of its host, at the first of them; 0 at the others"},
     {"peak_rss_bytes", whole, "highest resident set of the process"},
-    {"memory_asked_bytes", whole, "what the job asked Slurm for on the host; 0: nothing, or not known"},
-};
-
-constexpr Column kHostUse[] = {
-    {"host", text, "where they ran"},
-    {"ranks", text, "in the world; of more than six ranges the first ones and how many there are"},
-    {"wall_s", number,
-     "since the run began; where runs of a command take turns, the others' turns are in it"},
-    {"cpu_s_sum", number, "CPU time of its processes together, as in job_use"},
-    {"host_cpus", whole, "CPUs of all its ranks"},
-    {"peak_rss_bytes_sum", whole, "sum of its processes' highest resident sets"},
     {"memory_asked_bytes", whole, "what the job asked Slurm for on the host; 0: nothing, or not known"},
 };
 
@@ -415,7 +404,6 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"communication", "a bucket of gradients", kCommunication},
     {"waiting", "a rank", kWaiting},
     {"job_use", "a rank", kJobUse},
-    {"host_use", "a host (keep-samples: summary, in place of job_use)", kHostUse},
     {"rank_summaries", "a rank of a measurement (keep-samples: ranks)", kRankSummaries},
     {"start_up", "a part of the way from the process' start to its first step", kStartUp},
     {"ablation", "a kind of trial", kAblation},

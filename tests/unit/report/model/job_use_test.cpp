@@ -17,21 +17,18 @@ results::Run run_with(results::Rows rows) {
 }
 
 // Two ranks on each of two hosts, the second of which computes half as much; its CPUs count once.
-TEST(JobUse, IsOfEachHostWhetherStoredByRanksOrByHosts) {
-    results::Rows ranks("job_use"), sums("host_use");
+TEST(JobUse, IsOfEachHost) {
+    results::Rows ranks("job_use");
     ranks.add({std::int64_t{0}, "n1", 10.0, 9.0, std::int64_t{2}, 100 * kMiB, 1024 * kMiB});
     ranks.add({std::int64_t{1}, "n1", 10.0, 10.0, std::int64_t{0}, 100 * kMiB, 1024 * kMiB});
     ranks.add({std::int64_t{2}, "n2", 10.0, 5.0, std::int64_t{2}, 300 * kMiB, 0 * kMiB});
     ranks.add({std::int64_t{3}, "n2", 9.0, 4.5, std::int64_t{0}, 50 * kMiB, 0 * kMiB});
-    sums.add({"n1", "0-1", 10.0, 19.0, std::int64_t{2}, 200 * kMiB, 1024 * kMiB});
-    sums.add({"n2", "2-3", 10.0, 9.5, std::int64_t{2}, 350 * kMiB, 0 * kMiB});
     auto hosts = job_use(run_with(std::move(ranks)));
     ASSERT_EQ(hosts.size(), 2U);
     EXPECT_EQ(hosts[0].cpus, 2);
     EXPECT_DOUBLE_EQ(hosts[0].percent(), 95);
     EXPECT_DOUBLE_EQ(hosts[1].percent(), 47.5);
     EXPECT_DOUBLE_EQ(hosts[1].peak_rss_bytes, 350.0 * kMiB);
-    EXPECT_EQ(use_text(job_use(run_with(std::move(sums)))), use_text(hosts));
     Outputs all;
     all.add("two hosts", use_text(hosts));
     hosts.pop_back();
