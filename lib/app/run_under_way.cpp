@@ -168,6 +168,7 @@ void RunUnderWay::add_warnings_of_launch(results::Run& run) const {
         most != loads.end()) {
         run.context.push_back({"place", "others_cores", fmt::format("{:.2f}", most->cpus_busy)});
         run.context.push_back({"place", "others_cores_host", most->host});
+        run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
     }
     std::erase_if(warnings, [&](const auto& warning) { return is_said(run, warning); });
     const bool has_reason = run.exit_code != 0 || !run.valid;
