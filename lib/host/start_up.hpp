@@ -3,7 +3,10 @@
 
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
+
+#include "host/process.hpp"
 
 namespace ranklab::host {
 
@@ -16,9 +19,17 @@ class StartUp {
     };
 
     /// The process was at `part` since the last one was done, the first one since the kernel started it.
-    void done(std::string part);
+    void done(std::string part) {
+        if (finished_) return;
+        const double now = seconds_since_process_start();
+        parts_.push_back({std::move(part), now - until_});
+        until_ = now;
+    }
     /// As done(); later parts do not count.
-    void finish(std::string part);
+    void finish(std::string part) {
+        done(std::move(part));
+        finished_ = true;
+    }
 
     const std::vector<Part>& parts() const { return parts_; }
     double seconds() const { return until_; }  ///< sum of the parts

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """How long a job of many ranks takes to start and to end, over a bare MPI program (Init, Barrier, Finalize): `ranklab io` that writes a
-tiny file a rank, of one build or of several, which take turns with the bare program in each round. The bare program gets the variable by
-which ranklab keeps Open MPI from looking for fabrics that are not there, or ranklab would seem the faster one.
+tiny file a rank, of one build or of several, which take turns with the bare program in each round.
 """
 
 import argparse
@@ -44,20 +43,9 @@ def compiled_bare(folder):
     return program
 
 
-def environment(**more):
-    return dict(OPEN_MPI_AS_ROOT, **os.environ) | {"OMPI_MCA_mpi_yield_when_idle": "1"} | more
-
-
-def set_by(ranklab):
-    """What ranklab itself sets for Open MPI before MPI_Init, on this machine."""
-    seen = subprocess.run(["mpirun", "-n", "2", ranklab, "doctor", "--json"], capture_output=True, text=True, env=environment(), check=True)
-    pml = json.loads(seen.stdout)["facts"]["environment"].get("OMPI_MCA_pml")
-    return {"OMPI_MCA_pml": pml} if pml else {}
-
-
-def timed(words, ranks, timeout, more):
+def timed(words, ranks, timeout):
     """Wall and processor seconds of that job with its launcher, and its stdout."""
-    env = environment(**more)
+    env = dict(OPEN_MPI_AS_ROOT, **os.environ) | {"OMPI_MCA_mpi_yield_when_idle": "1"}
     before, start = os.times(), time.monotonic()
     done = subprocess.run(["mpirun", "--oversubscribe", "-n", str(ranks), *map(str, words)], capture_output=True, text=True, env=env, timeout=timeout, check=False)
     wall, after = time.monotonic() - start, os.times()
@@ -82,13 +70,11 @@ def job(side, ranks, folder):
 
 def measure(args, sides, folder):
     times = []
-    own = set_by(list(sides.values())[-1])
-    print(f"# the bare program runs with {own or 'nothing of its own'}")
     for ranks in map(int, args.ranks.split(",")):
         for number in range(args.rounds):
             order = list(sides.items())
             for name, program in order if number % 2 == 0 else order[::-1]:
-                wall, cpu, stdout = timed(job(program, ranks, folder), ranks, args.timeout, own if name == "bare" else {})
+                wall, cpu, stdout = timed(job(program, ranks, folder), ranks, args.timeout)
                 parts = {} if name == "bare" else parts_of(stdout)
                 times.append({"ranks": ranks, "round": number, "side": name, "wall_s": wall, "cpu_s": cpu, "parts_s": parts})
     return times
