@@ -60,10 +60,12 @@ std::vector<std::string> guard_launch(Session& session, const options::Options& 
                                       const std::vector<host::Placement>& placements) {
     std::vector<std::string> warnings;
     const int expected = static_cast<int>(options.integer_or("expect-ranks", 0));
+    const int connected = session.control().world_size();
     const bool on_gpus = options.text_or("device", "cpu") != "cpu";
     comm::together(session.control(), [&] {
-        for (const auto& finding : host::findings_of_run(evidence_of(placements, expected, on_gpus))) {
-            if (finding.fatal && is_one_of_many_alone(session.control().world_size()))
+        for (const auto& finding :
+             host::findings_of_run(evidence_of(placements, connected, expected, on_gpus))) {
+            if (finding.fatal && is_one_of_many_alone(connected))
                 throw comm::PeerError("another process says why", base::ExitCode::environment);
             if (finding.fatal) throw base::EnvironmentError(finding.sentence());
             warnings.push_back(finding.sentence());

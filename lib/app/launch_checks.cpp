@@ -55,9 +55,11 @@ std::set<std::string> hosts_of(const std::vector<host::Placement>& placements) {
 
 }  // namespace
 
-host::Evidence evidence_of(const std::vector<host::Placement>& placements, int expected, bool on_gpus) {
+host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected, int expected,
+                           bool on_gpus) {
     const auto launcher = comm::read_launcher();
     return {.placements = placements,
+            .connected = connected,
             .launcher = launcher.name,
             .launched = launcher.world_size,
             .expected = expected > 0 ? std::optional(expected) : std::nullopt,

@@ -10,8 +10,9 @@
 
 namespace ranklab::app {
 
-/// `expected` < 1: --expect-ranks was not given.
-host::Evidence evidence_of(const std::vector<host::Placement>& placements, int expected, bool on_gpus);
+/// `connected`: ranks that MPI connects. `expected` < 1: --expect-ranks was not given.
+host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected, int expected,
+                           bool on_gpus);
 
 /// Whether this is one of many processes that the launcher started and MPI did not connect, and not the first
 /// of them, which says what is wrong for all; on a terminal of its own it says so itself.

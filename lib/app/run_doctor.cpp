@@ -144,7 +144,8 @@ int examine(Session& session, const options::Options& options) {
     auto& control = session.control();
     comm::together(control, [&] { options.check_relations(); });
     const auto placements = session.gather_placements(threads_of(options));
-    Examination seen{evidence_of(placements, static_cast<int>(options.integer_or("expect-ranks", 0)), true),
+    Examination seen{evidence_of(placements, control.world_size(),
+                                 static_cast<int>(options.integer_or("expect-ranks", 0)), true),
                      {},
                      collect_context("none", placements)};
     seen.evidence.folder = look_at_results_folder(control, placements, options.text("output"));

@@ -47,21 +47,22 @@ std::string binding(const std::string& launcher, std::size_t cores) {
 
 Cases not_connected(const Evidence& evidence) {
     const auto count = evidence.expected ? evidence.expected : evidence.launched;
-    const std::size_t world = evidence.placements.size();
+    const int world = evidence.connected;
     if (!count || world == 0) return std::nullopt;
-    if (*count == static_cast<int>(world)) return std::vector<Case>{};
+    if (*count == world) return std::vector<Case>{};
     const auto who = evidence.expected ? fmt::format("--expect-ranks {} was given", *count)
                                        : fmt::format("{} started {} processes", evidence.launcher, *count);
-    return std::vector{Case{1, fmt::format("{}, but MPI connects {}", who, counted(world, "rank")),
-                            fmt::format("({}), or give --expect-ranks {}", evidence.own_launchers, world)}};
+    return std::vector{
+        Case{1, fmt::format("{}, but MPI connects {}", who, counted(static_cast<std::size_t>(world), "rank")),
+             fmt::format("({}), or give --expect-ranks {}", evidence.own_launchers, world)}};
 }
 
 Cases other_builds(const Evidence& evidence) {
     std::vector<Case> cases;
     for (const auto& p : evidence.placements)
         if (const auto& first = evidence.placements.front(); p.build != first.build)
-            cases.push_back(
-                {1, fmt::format("rank {} on {} runs {}, rank 0 runs {}", p.rank, p.host, p.build, first.build)});
+            cases.push_back({1, fmt::format("rank {} on {} runs {}, rank 0 runs {}", p.rank, p.host, p.build,
+                                            first.build)});
     return cases;
 }
 
@@ -78,16 +79,17 @@ Cases other_libraries(const Evidence& evidence) {
     std::vector<Case> cases;
     for (const auto& p : evidence.placements)
         if (const auto& first = evidence.placements.front(); p.libraries != first.libraries)
-            cases.push_back({1, fmt::format("rank {} on {} loaded {}, rank 0 on {} loaded {}", p.rank, p.host,
-                                            libraries_beyond(p, first), first.host,
-                                            libraries_beyond(first, p))});
+            cases.push_back(
+                {1, fmt::format("rank {} on {} loaded {}, rank 0 on {} loaded {}", p.rank, p.host,
+                                libraries_beyond(p, first), first.host, libraries_beyond(first, p))});
     return cases;
 }
 
 Cases threads_beyond_cores(const Evidence& evidence) {
     std::map<std::pair<int, std::size_t>, std::vector<int>> ranks;
     for (const auto& p : evidence.placements)
-        if (p.threads > static_cast<int>(p.cores.size())) ranks[{p.threads, p.cores.size()}].push_back(p.rank);
+        if (p.threads > static_cast<int>(p.cores.size()))
+            ranks[{p.threads, p.cores.size()}].push_back(p.rank);
     std::vector<Case> cases;
     for (const auto& [counts, who] : ranks) {
         const auto [threads, cores] = counts;
@@ -159,12 +161,12 @@ Cases threads_beyond_quota(const Evidence& evidence) {
     for (const auto& [key, of] : limits) {
         if (of.threads <= of.cpus) continue;
         const int each = static_cast<int>(of.cpus / static_cast<double>(of.ranks.size()));
-        cases.push_back({of.threads / of.cpus,
-                         fmt::format("{}: the cgroup allows {:g} CPU{} for {} of {}", key.first, of.cpus,
-                                     of.cpus == 1 ? "" : "s",
-                                     counted(static_cast<std::size_t>(of.threads), "thread"),
-                                     rank_list(of.ranks)),
-                         each == 0 ? "" : fmt::format("give --threads {}, or ", each)});
+        cases.push_back(
+            {of.threads / of.cpus,
+             fmt::format("{}: the cgroup allows {:g} CPU{} for {} of {}", key.first, of.cpus,
+                         of.cpus == 1 ? "" : "s", counted(static_cast<std::size_t>(of.threads), "thread"),
+                         rank_list(of.ranks)),
+             each == 0 ? "" : fmt::format("give --threads {}, or ", each)});
     }
     return cases.empty() && !known ? std::nullopt : Cases(cases);
 }
@@ -200,9 +202,9 @@ Cases far_gpus(const Evidence& evidence) {
         known = known && !near.empty();
         const auto is_near = [&](int cpu) { return std::ranges::find(near, cpu) != near.end(); };
         if (near.empty() || std::ranges::any_of(p.cpus, is_near)) continue;
-        cases.push_back({1, fmt::format("rank {} on {}: {} at {} is near CPUs {}, the rank has CPUs {}", p.rank,
-                                        p.host, p.own_gpu.name, p.own_gpu.pci_id, base::few_ranges(near),
-                                        base::few_ranges(p.cpus))});
+        cases.push_back({1, fmt::format("rank {} on {}: {} at {} is near CPUs {}, the rank has CPUs {}",
+                                        p.rank, p.host, p.own_gpu.name, p.own_gpu.pci_id,
+                                        base::few_ranges(near), base::few_ranges(p.cpus))});
     }
     return cases.empty() && !known ? std::nullopt : Cases(cases);
 }

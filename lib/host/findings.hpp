@@ -29,7 +29,8 @@ struct ResultsFolder {
 
 /// What the tests look at. A part that was not gathered makes its findings unknown.
 struct Evidence {
-    std::vector<Placement> placements = {};  ///< of all ranks that MPI connects
+    std::vector<Placement> placements = {};  ///< of the ranks that work
+    int connected = 0;                       ///< ranks that MPI connects; 0: not known
     std::string launcher = {};               ///< "Slurm's srun"; "" where none is seen
     std::optional<int> launched = {};        ///< processes that it says it started
     std::optional<int> expected = {};        ///< --expect-ranks, which overrules the launcher

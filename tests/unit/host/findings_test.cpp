@@ -63,6 +63,7 @@ Evidence launch(std::vector<Placement> placements) {
 Evidence launched(std::optional<int> launched, std::optional<int> expected, int ranks = 1) {
     Evidence evidence = launch({});
     for (int rank = 0; rank < ranks; ++rank) evidence.placements.push_back(place(rank, rank, 1, 1));
+    evidence.connected = ranks;
     evidence.launcher = "Slurm's srun";
     evidence.launched = launched;
     evidence.expected = expected;
