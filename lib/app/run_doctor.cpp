@@ -16,6 +16,7 @@
 #include "base/one_line.hpp"
 #include "base/wrap.hpp"
 #include "comm/exchange.hpp"
+#include "comm/nccl/offer.hpp"
 #include "host/load.hpp"
 #include "report/model/text_table.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -139,6 +140,16 @@ std::vector<host::Use> look_around(comm::Communicator& control,
     return comm::gather_values(control, meter.use());
 }
 
+// NCCL is loaded at run time, and only where there is a GPU.
+std::string nccl_text(const host::Placement& p) {
+    if (p.own_gpu.name.empty()) return "";
+    try {
+        return comm::nccl_library_text();
+    } catch (const base::Error& error) {
+        return error.what();
+    }
+}
+
 int examine(Session& session, const options::Options& options) {
     refuse_other_options(session, "ranklab doctor");  // options that differ are among what it looks at
     auto& control = session.control();
@@ -152,6 +163,7 @@ int examine(Session& session, const options::Options& options) {
     seen.evidence.uses = look_around(control, placements);
     seen.checks = host::check_all(seen.evidence);
     if (!session.is_root()) return 0;
+    seen.facts.push_back({"libraries", "nccl", nccl_text(placements.front())});
     if (seen.exit_code() != 0 && is_one_of_many_alone(control.world_size())) return seen.exit_code();
     options.flag("json") ? print_text(json_of(seen)) : show(seen, options.flag("verbose"));
     return seen.exit_code();

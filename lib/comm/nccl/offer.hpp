@@ -1,5 +1,5 @@
 // What the catalogue's entry `nccl` is made of: NCCL's own code where it is built in, else a refusal. Private
-// to comm; shows no nccl.h, so that the entry is there in every build.
+// to comm, but for nccl_library_text; shows no nccl.h, so that the entry is there in every build.
 #pragma once
 
 #include <memory>
