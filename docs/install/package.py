@@ -34,6 +34,7 @@ class Ranklab(CMakePackage):
     depends_on("mustache", type="build")  # kainjow's
     depends_on("zlib-api")
     depends_on("fftw@3:")
+    depends_on("hwloc@2:")
     depends_on("googletest+gmock", type=("build", "test"))
     depends_on("py-torch@2.11", when="+torch")
     depends_on("py-torch+cuda+nccl", when="+torch+cuda")

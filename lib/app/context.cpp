@@ -14,7 +14,6 @@
 #include "device/gpus.hpp"
 #include "hdf5/file.hpp"
 #include "host/facts.hpp"
-#include "host/shared_limits.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::app {

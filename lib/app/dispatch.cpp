@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <utility>
 
 #include "app/command_line.hpp"
 #include "app/guarded.hpp"
-#include "app/libtorch_place.hpp"
 #include "app/manual.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"
@@ -87,28 +83,6 @@ std::string said_by(const std::vector<std::string>& arguments) {
     return std::move(output.text);
 }
 
-// An archive's launchers look for themselves (lib/cmake/pack/launch.sh).
-bool is_script(const fs::path& program) {
-    std::ifstream file(program, std::ios::binary);
-    return file.get() == '#' && file.get() == '!';
-}
-
-// "" where the loader finds what ranklab-train needs, once it is told the folder; or why it does not.
-std::string lead_to_libtorch(const fs::path& program) {
-    if (is_script(program) || libtorch_is_where_it_was()) return "";
-    const auto place = find_libtorch(program);
-    if (!place.usable) return fmt::format("LibTorch {}", place.text);
-    if (place.folder.empty()) return "";
-    const char* const others = std::getenv("LD_LIBRARY_PATH");
-    const bool none = others == nullptr || *others == '\0';
-    setenv("LD_LIBRARY_PATH", (none ? place.folder : place.folder + ':' + others).c_str(), 1);
-    return "";
-}
-
-bool is_usable(const std::string& name, const fs::path& program) {
-    return fs::exists(program) && (name != "train" || lead_to_libtorch(program).empty());
-}
-
 const ProgramText kCompletion{
     "completion", "bash|zsh", "Prints what a shell needs to complete the command lines of ranklab.",
     "  source <(ranklab completion bash)                          in this shell\n"
@@ -120,7 +94,7 @@ int print_completion(const options::Options& options) {
         throw base::OptionError("give the shell: ranklab completion bash, or ranklab completion zsh");
     std::string parts;
     for (const auto& command : kCommands)
-        if (const auto program = program_of(command.name); is_usable(command.name, program))
+        if (const auto program = program_of(command.name); fs::exists(program))
             parts += said_by({program.string(), "--help-as", words.front()});
     print_text(completion_script(words.front(), commands(), parts));
     return 0;
@@ -134,10 +108,6 @@ int print_completion(const options::Options& options) {
             program.string()));
     }
     require_address_space_once(name == "train" ? kAddressSpaceOfTraining : kAddressSpace);
-    if (const std::string why_not = name == "train" ? lead_to_libtorch(program) : ""; !why_not.empty()) {
-        leave_speaking_to_rank_0(base::ExitCode::environment);
-        throw base::EnvironmentError(why_not);
-    }
     base::StopSignals::hold_warnings_back();  // LibTorch takes half a second to be loaded
     execv(program.c_str(), argv);
     throw base::EnvironmentError(

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <string>
 
 #include "app/command_line.hpp"
@@ -57,14 +55,14 @@ void settle_options(Session& session, options::Options& options, const std::stri
 std::vector<std::string> guard_launch(Session& session, const std::vector<host::Placement>& placements,
                                       int expected_ranks, bool on_gpus) {
     std::vector<std::string> warnings;
-    auto findings = session.check_launch(placements, expected_ranks);
-    if (on_gpus) std::ranges::move(check_gpus(placements), std::back_inserter(findings));
+    const int connected = session.control().world_size();
     comm::together(session.control(), [&] {
-        for (const auto& finding : findings) {
-            if (finding.fatal && session.is_one_of_many_alone())
+        for (const auto& finding :
+             host::findings_of_run(evidence_of(placements, connected, expected_ranks, on_gpus))) {
+            if (finding.fatal && is_one_of_many_alone(connected))
                 throw comm::PeerError("another process says why", base::ExitCode::environment);
-            if (finding.fatal) throw base::EnvironmentError(finding.sentence(), finding.settings);
-            warnings.push_back(options::told(finding.sentence(), finding.settings));
+            if (finding.fatal) throw base::EnvironmentError(finding.sentence());
+            warnings.push_back(finding.sentence());
         }
     });
     return warnings;
@@ -77,7 +75,7 @@ Launch examine_launch(Session& session, options::Options& options,
     Launch launch{session.gather_placements(threads_of(common.threads, experiment.default_threads())), {}};
     if (!common.dry_run)
         if (const auto local = check_results_folder(control, launch.placements, common.output))
-            launch.warnings.push_back(options::told(local->sentence(), local->settings));
+            launch.warnings.push_back(local->sentence());
     for (auto& warning : guard_launch(session, launch.placements, common.expect_ranks.value_or(0),
                                       experiment.may_use_gpus(options)))
         launch.warnings.push_back(std::move(warning));

@@ -1,30 +1,31 @@
-// What the ranks of a launch find out together, beside what host/placement.hpp makes of their places.
+// What the ranks of a launch find out together for the tests of host/findings.hpp.
 #pragma once
 
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "host/conditions.hpp"
-#include "host/finding.hpp"
-#include "host/placement.hpp"
+#include "host/findings.hpp"
 
 namespace ranklab::app {
 
-/// Collective. Where rank 0 would write `output` (a file; "none": nowhere) and another host sees no such
-/// place. On several hosts rank 0 makes and removes a small file there. A place where it cannot do so is no
-/// finding: storing says that.
+/// `connected`: ranks that MPI connects. `expected` < 1: --expect-ranks was not given.
+host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected, int expected,
+                           bool on_gpus);
+
+/// Whether this is one of many processes that the launcher started and MPI did not connect, and not the first
+/// of them, which says what is wrong for all; on a terminal of its own it says so itself.
+bool is_one_of_many_alone(int world_size);
+
+/// Collective. On several hosts rank 0 makes and removes a small file in the folder of `output`, or in the
+/// nearest one above it that exists. nullopt where it cannot, and for "none": storing says that.
+std::optional<host::ResultsFolder> look_at_results_folder(comm::Communicator& control,
+                                                          const std::vector<host::Placement>& placements,
+                                                          const std::filesystem::path& output);
+/// Collective. The finding where a host does not see that folder.
 std::optional<host::Finding> check_results_folder(comm::Communicator& control,
                                                   const std::vector<host::Placement>& placements,
                                                   const std::filesystem::path& output);
-
-/// Ranks that would use one GPU, or one far from their cores.
-std::vector<host::Finding> check_gpus(const std::vector<host::Placement>& placements);
-
-/// Collective. The wall clock of one rank of each host against rank 0's. The same on rank 0 alone.
-std::vector<host::ClockOffset> compare_clocks(comm::Communicator& control,
-                                              const std::vector<host::Placement>& placements);
 
 }  // namespace ranklab::app

@@ -8,7 +8,6 @@
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
 #include "comm/mpi_environment.hpp"
-#include "host/process.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -57,9 +56,6 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
 
     return guarded([&] {
         if (start != comm::Start::without_mpi) require_address_space_once(kAddressSpaceOfMpi);
-        if (start != comm::Start::without_mpi && comm::MpiEnvironment::starts_daemon_alone() &&
-            !comm::has_task_environment())
-            host::require_limits_of_lone_mpi();
         // What a config file says comes later.
         Session session(start, parsed ? parsed->real("stall-timeout") : Session::kStallTimeout);
         return session.conclude([&] {

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <map>
 
 #include "app/context.hpp"
 #include "app/version.hpp"
-#include "base/number_ranges.hpp"
 #include "base/text.hpp"
+#include "comm/exchange.hpp"
 #include "experiments/shared/doubts.hpp"
+#include "host/findings.hpp"
 #include "results/rows.hpp"
 
 namespace ranklab::app {
@@ -23,12 +23,12 @@ std::int64_t unix_now() {
         .count();
 }
 
-// A row a rank, as seff tells of a job.
-results::Table use_table(const std::vector<host::Span>& spans) {
+// The figures that seff tells of a job, by rank.
+results::Table use_table(const std::vector<host::Use>& uses) {
     results::Rows table("job_use");
-    for (const auto& span : spans)
-        table.add({std::int64_t{span.rank}, span.host, span.seconds, span.own_s,
-                   std::int64_t{span.looks ? span.cpus : 0}, span.peak_rss_bytes, span.memory_limit_bytes});
+    for (const auto& use : uses)
+        table.add({std::int64_t{use.rank}, use.host, use.seconds, use.cpu_s, std::int64_t{use.host_cpus},
+                   use.peak_rss_bytes, use.memory_asked_bytes});
     return std::move(table).table();
 }
 
@@ -49,16 +49,16 @@ RunFacts::RunFacts(Session& session, const Launch& launch, const options::Option
       experiment_(experiment),
       common_(options.fields<vocabulary::CommonSettings>()),
       started_(unix_now()),
-      place_(session.control(), launch.placements) {
-    place_.begin();
+      meter_(session.control().rank(), launch.placements) {
+    meter_.begin();
 }
 
 experiments::CountedPart RunFacts::counted_part() {
-    return {[this] { place_.counting_begins(); }, [this] { place_.counting_ends(); }};
+    return {[this] { meter_.begin(); }, [this] { meter_.end(); }};
 }
 
 void RunFacts::gather() {
-    spans_ = place_.spans();
+    uses_ = comm::gather_values(session_.control(), meter_.use());
     start_up_ = gather_parts(session_.control(), session_.start_up());
 }
 
@@ -68,7 +68,7 @@ void RunFacts::complete(std::vector<results::Run>& runs, const std::string& comm
         run.argv = command_line;
         complete_one(run);
     }
-    runs.back().tables.push_back(use_table(spans_));
+    runs.back().tables.push_back(use_table(uses_));
     runs.back().tables.push_back(start_up_table(start_up_));
 }
 
@@ -82,8 +82,6 @@ void RunFacts::complete_one(results::Run& run) const {
     if (run.config.empty()) run.config = experiments::settings_of(options_);
     run.hosts = host_rows(launch_.placements, experiment_.may_use_gpus(options_));
     experiments::add_doubts(run);
-    for (const auto& [key, value] : host::facts_of(host::quiet_of(spans_)))
-        run.context.push_back({"place", key, value});
     add_warnings(run);
     add_context(run);
 }
@@ -91,9 +89,15 @@ void RunFacts::complete_one(results::Run& run) const {
 // The reason of an exit code, or why the run is not valid, stays first.
 void RunFacts::add_warnings(results::Run& run) const {
     auto warnings = launch_.warnings;
-    const auto findings = host::check_quiet(host::quiet_of(spans_));
+    const auto findings = host::findings_of_run({.uses = uses_});
     for (const auto& finding : findings) warnings.push_back(finding.sentence());
-    run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
+    const auto loads = host::other_loads(uses_);
+    const auto most = std::ranges::max_element(loads, {}, &host::OtherLoad::cpus_busy);
+    if (most != loads.end()) {
+        run.context.push_back({"place", "others_cores", fmt::format("{:.2f}", most->cpus_busy)});
+        run.context.push_back({"place", "others_cores_host", most->host});
+        run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
+    }
     if (build_type() != "Release")
         warnings.push_back("this is a " + build_type() + " build: its times are not those of a Release build");
     const bool has_reason = run.exit_code != 0 || !run.valid;

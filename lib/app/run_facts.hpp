@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "app/job_start.hpp"
-#include "app/place_watch.hpp"
 #include "app/session.hpp"
 #include "app/start_up_parts.hpp"
 #include "base/clock.hpp"
 #include "experiments/shared/experiment.hpp"
+#include "host/load.hpp"
 
 namespace ranklab::app {
 
@@ -39,8 +39,8 @@ class RunFacts {
     vocabulary::CommonSettings common_;
     base::Clock::time_point began_ = base::Clock::now();
     std::int64_t started_;  // seconds since 1970
-    PlaceWatch place_;
-    std::vector<host::Span> spans_;
+    host::UseMeter meter_;
+    std::vector<host::Use> uses_;
     std::vector<StartUpPart> start_up_;
 };
 

@@ -1,11 +1,8 @@
 #include "app/session.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <limits>
 
 #include "app/guarded.hpp"
@@ -16,14 +13,10 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "comm/launcher.hpp"
 #include "device/gpus.hpp"
 #include "hdf5/file.hpp"
-#include "host/activity.hpp"
 #include "host/facts.hpp"
-#include "host/launch_counts.hpp"
-#include "host/launch_guard.hpp"
-#include "host/shared_limits.hpp"
+#include "host/topology.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -54,19 +47,14 @@ host::OwnGpu own_gpu(const device::GpuList& list, int local_rank) {
     if (list.gpus.empty()) return {};
     const auto& gpu =
         list.gpus[static_cast<std::size_t>(device::gpu_of(local_rank, static_cast<int>(list.gpus.size())))];
-    return {.name = gpu.name,
-            .uuid = gpu.uuid,
-            .pci_id = gpu.pci_id,
-            .cpus = host::cpus_near(gpu.pci_id, host::system_root())};
+    return {.name = gpu.name, .uuid = gpu.uuid, .pci_id = gpu.pci_id, .cpus = host::cpus_near(gpu.pci_id)};
 }
 
-// As they call themselves, then the files: two builds of one version differ in these alone.
 std::vector<std::string> libraries() {
     std::vector<std::string> names{comm::MpiEnvironment::library_version(),
                                    "HDF5 " + hdf5::library_version()};
     const auto cuda = device::cuda_runtime_version();
     if (!cuda.empty()) names.push_back("CUDA runtime " + cuda);
-    std::ranges::copy(host::loaded_libraries(), std::back_inserter(names));
     return names;
 }
 
@@ -89,24 +77,6 @@ std::vector<host::Placement> Session::gather_placements(int threads) {
     auto placements = comm::gather_values(control(), mine);
     host::settle_threads(placements);
     return placements;
-}
-
-std::vector<host::Finding> Session::check_launch(const std::vector<host::Placement>& placements,
-                                                 int expected) {
-    const auto launcher = comm::read_launcher();
-    std::vector<host::Finding> findings = host::check_placements(placements, launcher.name);
-    const auto connected = host::check_connected(control().world_size(), launcher.name, launcher.world_size,
-                                                 expected > 0 ? std::optional(expected) : std::nullopt,
-                                                 comm::own_launchers(launcher.name));
-    if (connected) findings.insert(findings.begin(), *connected);
-    if (const auto login = host::check_login_node()) findings.push_back(*login);
-    return findings;
-}
-
-bool Session::is_one_of_many_alone() {
-    const auto launcher = comm::read_launcher();
-    return launcher.world_size.value_or(0) > control().world_size() && launcher.rank.value_or(0) > 0 &&
-           isatty(STDERR_FILENO) == 0;
 }
 
 Session::Watch Session::watch(TerminalProgress& progress, double seconds) {

@@ -7,7 +7,6 @@
 #include "app/watchdog.hpp"
 #include "base/pinned.hpp"
 #include "comm/mpi_environment.hpp"
-#include "host/finding.hpp"
 #include "host/placement.hpp"
 #include "host/start_up.hpp"
 
@@ -28,12 +27,6 @@ class Session {
     /// Collective. Every rank's placement. `threads` 0: one per core of the cpuset, as far as the cgroups'
     /// limits of CPU time go.
     std::vector<host::Placement> gather_placements(int threads);
-    /// The launcher's count against MPI's, then the placements. `expected` < 1: not given.
-    std::vector<host::Finding> check_launch(const std::vector<host::Placement>& placements, int expected);
-    /// Whether this is one of many processes that MPI did not connect, and not the first, which says so for
-    /// all.
-    bool is_one_of_many_alone();
-
     /// Ends the job where this rank makes no progress for `seconds`; 0: never. See Watchdog.
     void watch(double seconds) { watchdog_.set_limit(seconds); }
     /// While this lives the activity that `progress` was told is what the rank is doing.

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 
 #include "base/mpirun.hpp"
 
@@ -44,26 +43,25 @@ constexpr Names kLaunchers[] = {
     {"Slurm's srun", "SLURM_NTASKS", "SLURM_PROCID"},
 };
 
-constexpr const char* kTaskNames[] = {
-    "OMPI_COMM_WORLD_SIZE",
-    "OMPI_COMM_WORLD_RANK",
-    "PMIX_RANK",
-    "PMIX_NAMESPACE",
-    "PMI_RANK",
-    "PMI_SIZE",
-    "PMI_FD",
-    "PMI_ID",
-    "MPI_LOCALNRANKS",
-    "MPI_LOCALRANKID",
-    "SLURM_PROCID",
-    "SLURM_STEP_ID",
-    "SLURM_STEP_NUM_TASKS",
-    "PALS_RANKID",
-    "FLUX_TASK_RANK",
-    "JSM_NAMESPACE_RANK",
-    "ALPS_APP_PE",
-    "MV2_COMM_WORLD_RANK",
-};
+// Variables that a launcher gives to each process it starts.
+constexpr const char* kTaskNames[] = {"OMPI_COMM_WORLD_SIZE",
+                                      "OMPI_COMM_WORLD_RANK",
+                                      "PMIX_RANK",
+                                      "PMIX_NAMESPACE",
+                                      "PMI_RANK",
+                                      "PMI_SIZE",
+                                      "PMI_FD",
+                                      "PMI_ID",
+                                      "MPI_LOCALNRANKS",
+                                      "MPI_LOCALRANKID",
+                                      "SLURM_PROCID",
+                                      "SLURM_STEP_ID",
+                                      "SLURM_STEP_NUM_TASKS",
+                                      "PALS_RANKID",
+                                      "FLUX_TASK_RANK",
+                                      "JSM_NAMESPACE_RANK",
+                                      "ALPS_APP_PE",
+                                      "MV2_COMM_WORLD_RANK"};
 
 const char* environment(const char* name) {
     return std::getenv(name);
@@ -85,36 +83,26 @@ LauncherView read_launcher() {
     return read_launcher(environment);
 }
 
-SlurmTasks read_slurm_tasks(const std::function<const char*(const char*)>& lookup) {
-    return {number(lookup("SLURM_NTASKS")), number(lookup("SLURM_STEP_NUM_TASKS"))};
-}
-
-SlurmTasks read_slurm_tasks() {
-    return read_slurm_tasks(environment);
-}
-
 std::string own_launchers(const std::string& launcher) {
 #ifdef OPEN_MPI
-    const std::string pmi = "pmix";
+    const bool pmix = true;
 #else
-    const std::string pmi = "pmi2";
+    const bool pmix = false;
 #endif
-    const auto by_flux = std::string("flux run -o pmi=") + (pmi == "pmix" ? "pmix" : "simple");
-    const auto by_slurm = "srun --mpi=" + pmi;
-    return (launcher.starts_with("Flux") ? by_flux : by_slurm) + ", or its own " + base::mpirun();
+    const auto* const words = launcher.starts_with("Flux")
+                                  ? (pmix ? "flux run -o pmi=pmix" : "flux run -o pmi=simple")
+                                  : (pmix ? "srun --mpi=pmix" : "srun --mpi=pmi2");
+    return std::string(words) + ", or its own " + base::mpirun();
 }
 
-// A step without PMI is no trouble for MPICH: each process starts as one alone, and the launch guard compares
-// what srun says with that. Whether there is a way to the others is not to be seen for all that come of
-// MPICH: Cray's and Intel's find Slurm by libraries of their own.
+// MPICH starts each process of such a step as one alone, and the launch guard compares the counts.
 bool is_step_without_pmi([[maybe_unused]] const std::function<const char*(const char*)>& lookup) {
 #ifdef OPEN_MPI
+    const auto is_set = [&](const char* name) { return lookup(name) != nullptr; };
     constexpr const char* kWays[] = {"PMIX_RANK", "PMIX_NAMESPACE",      "PMI_RANK", "PMI_FD", "PMI_ID",
                                      "PMI_SIZE",  "OMPI_COMM_WORLD_RANK"};
-    const bool of_step = lookup("SLURM_STEP_ID") != nullptr && lookup("SLURM_PROCID") != nullptr;
-    return of_step && number(lookup("SLURM_STEP_NUM_TASKS")).value_or(1) > 1 &&
-           std::none_of(std::begin(kWays), std::end(kWays),
-                        [&](const char* name) { return lookup(name) != nullptr; });
+    return is_set("SLURM_STEP_ID") && is_set("SLURM_PROCID") &&
+           number(lookup("SLURM_STEP_NUM_TASKS")).value_or(1) > 1 && !std::ranges::any_of(kWays, is_set);
 #else
     return false;
 #endif
@@ -125,8 +113,7 @@ bool is_step_without_pmi() {
 }
 
 bool has_task_environment(const std::function<const char*(const char*)>& lookup) {
-    return std::any_of(std::begin(kTaskNames), std::end(kTaskNames),
-                       [&](const char* name) { return lookup(name) != nullptr; });
+    return std::ranges::any_of(kTaskNames, [&](const char* name) { return lookup(name) != nullptr; });
 }
 
 bool has_task_environment() {

@@ -1,4 +1,4 @@
-// What the launcher says of this process, read from its environment before MPI is initialised.
+// The launcher of this process, read from its environment before MPI is initialised.
 #pragma once
 
 #include <functional>
@@ -20,26 +20,17 @@ struct LauncherView {
 LauncherView read_launcher(const std::function<const char*(const char*)>& lookup);
 LauncherView read_launcher();
 
-/// What Slurm's environment says of tasks.
-struct SlurmTasks {
-    std::optional<int> job;   ///< SLURM_NTASKS
-    std::optional<int> step;  ///< SLURM_STEP_NUM_TASKS, inside of srun
-};
-SlurmTasks read_slurm_tasks(const std::function<const char*(const char*)>& lookup);
-SlurmTasks read_slurm_tasks();
-
 /// How to start this build so that its MPI library connects the ranks: "srun --mpi=pmix, or its own mpirun".
 /// `launcher` as of LauncherView::name: what the user starts with.
 std::string own_launchers(const std::string& launcher = "");
 
-/// One of several tasks of srun, which gave it nothing by which this build's MPI library finds the others
-/// (srun --mpi=none): Open MPI ends such a process within MPI_Init, in words of its own. False in a build
-/// for another MPI, which starts each as a process alone.
+/// One of several tasks of srun without PMI (srun --mpi=none): Open MPI would end it within MPI_Init. False
+/// in a build for another MPI, which starts each as a process alone.
 bool is_step_without_pmi(const std::function<const char*(const char*)>& lookup);
 bool is_step_without_pmi();
 
-/// Anything at all in the environment that a launcher gives to the processes it starts (MPI's, PMI's, PMIx's
-/// or Slurm's): this may be one rank of a job even where read_launcher sees no count.
+/// A launcher started this process (MPI's, PMI's, PMIx's or Slurm's): it may be one rank of a job even where
+/// read_launcher sees no count.
 bool has_task_environment(const std::function<const char*(const char*)>& lookup);
 bool has_task_environment();
 

@@ -13,7 +13,6 @@
 #include "base/progress.hpp"
 #include "base/ticker.hpp"
 #include "comm/backends/mpi_communicator.hpp"
-#include "comm/fabric.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/self.hpp"
 
@@ -53,9 +52,6 @@ MpiEnvironment::MpiEnvironment(Start start) {
         exit_plane_ = make_self();
         return;
     }
-#ifdef OPEN_MPI
-    skip_cm_without_fabric();
-#endif
     const int wanted = start == Start::one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     int provided = MPI_THREAD_SINGLE;
     mpi_check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
@@ -91,14 +87,6 @@ void MpiEnvironment::abort(int exit_code) {
         MPI_Abort(MPI_COMM_WORLD, exit_code);
     }
     std::_Exit(exit_code);  // no MPI, or a library that returns from MPI_Abort all the same
-}
-
-bool MpiEnvironment::starts_daemon_alone() {
-#ifdef OPEN_MPI
-    return true;
-#else
-    return false;
-#endif
 }
 
 bool MpiEnvironment::running() {

@@ -40,10 +40,6 @@ class MpiEnvironment {
     static bool running();                 ///< MPI is initialised and not yet finalised
     static std::string library_version();  ///< "Open MPI v4.1.4, ...", "MPICH 4.0.2": one line
 
-    /// Whether this library starts a daemon beside a process that no launcher started: Open MPI does, which
-    /// meets limits of the process in its own way. MPICH starts none.
-    static bool starts_daemon_alone();
-
   private:
     std::unique_ptr<Communicator> control_;
     std::unique_ptr<Communicator> exit_plane_;

@@ -8,34 +8,21 @@
 
 namespace ranklab::host {
 
+/// Where /proc and /sys are read: "/"; RANKLAB_SYSTEM_ROOT names another folder, so that tests do not depend
+/// on their machine.
+std::filesystem::path system_root();
+
 std::string host_name();
 
 /// "unknown" where the system does not say.
 std::string cpu_model();
 
-/// What no other process has: host, process id and start time.
+/// Host, process id and start time: no other process has the same.
 std::string process_instance();
 
-/// Logical CPUs this process may run on, ascending (sched_getaffinity).
-std::vector<int> cpuset();
-
-/// `cpus` by physical core: the hardware threads of one core stand together (sysfs topology; where that is
-/// not there, every CPU is a core).
-std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus, const std::filesystem::path& root = "/");
-
-/// What each of them is called beside those of other ranks: its lowest CPU of the machine, ascending.
-std::vector<int> core_names(const std::vector<int>& cpus);
-
-/// Physical cores among `cpus`: hardware threads of one core count once.
-int cores_in(const std::vector<int>& cpus);
-
-/// "libmpi.so.40 3f9a1c0d": the shared libraries among those whose differing between ranks would show in
-/// numbers that this process has loaded, by name, with the beginning of the id that their linker gave
-/// them.
-std::vector<std::string> loaded_libraries();
-
-/// CPUs near the PCI device; none where the system does not say.
-std::vector<int> cpus_near(std::string pci_id, const std::filesystem::path& root = "/");
+/// The frequency governors of `cpus`, each once: "powersave and performance"; "" where the system does not
+/// say.
+std::string governor_of(const std::vector<int>& cpus, const std::filesystem::path& root = system_root());
 
 /// ("kernel", "6.1.0"), ("cpu", "..."), ("governor", "..."), ("load_1min", "0.4") ... "unknown" where the
 /// system does not say.

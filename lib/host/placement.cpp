@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
-#include "host/cpu_quota.hpp"
+#include "base/text.hpp"
 #include "host/facts.hpp"
+#include "host/topology.hpp"
 
 namespace ranklab::host {
 
@@ -21,17 +26,41 @@ Placement own_placement(int rank, int local_rank, int threads, const std::string
                 .cpus = cpuset(),
                 .build = build,
                 .gpus = gpus,
-                .cpu = cpu_model()};
+                .cpu = cpu_model(),
+                .quota = cpu_quota()};
     p.cores = core_names(p.cpus);
+    p.numa = numa_nodes_of(p.cpus);
+    p.governor = governor_of(p.cpus);
     p.threads = threads > 0 ? threads : std::max(1, static_cast<int>(p.cores.size()));
     p.threads_by_default = threads <= 0;
-    p.quota = cpu_quota();
     return p;
 }
 
+void settle_threads(std::vector<Placement>& placements) {
+    std::map<std::pair<std::string, std::string>, int> sharers;
+    for (const auto& p : placements)
+        for (const auto& limit : p.quota.limits) ++sharers[{p.host, limit.cgroup}];
+    for (auto& p : placements) {
+        if (!p.threads_by_default) continue;
+        for (const auto& limit : p.quota.limits) {
+            const int part = static_cast<int>(limit.cpus / sharers.at({p.host, limit.cgroup}));
+            p.threads = std::max(1, std::min(p.threads, part));
+        }
+    }
+}
+
+std::string quota_text(const std::vector<Placement>& placements) {
+    const auto is_known = [](const Placement& p) { return p.quota.known; };
+    if (placements.empty() || !std::ranges::all_of(placements, is_known)) return "unknown";
+    std::optional<double> least;
+    for (const auto& p : placements)
+        if (const auto own = least_limit(p.quota)) least = std::min(*own, least.value_or(*own));
+    return least ? fmt::format("{:g}", *least) : "none";
+}
+
 std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus) {
-    const bool one_model = std::all_of(placements.begin(), placements.end(),
-                                       [&](const Placement& p) { return p.cpu == placements.front().cpu; });
+    const bool one_model =
+        std::ranges::all_of(placements, [&](const Placement& p) { return p.cpu == placements.front().cpu; });
     std::vector<std::string> devices;
     for (const auto& p : placements) {
         if (on_gpus && !p.own_gpu.name.empty())

@@ -1,9 +1,12 @@
-// What the time from the start of a process to its first step went into.
+// The parts of the time from the start of a process to its first step.
 #pragma once
 
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
+
+#include "host/process.hpp"
 
 namespace ranklab::host {
 
@@ -16,12 +19,20 @@ class StartUp {
     };
 
     /// The process was at `part` since the last one was done, the first one since the kernel started it.
-    void done(std::string part);
-    /// The same; what comes later is no start-up.
-    void finish(std::string part);
+    void done(std::string part) {
+        if (finished_) return;
+        const double now = seconds_since_process_start();
+        parts_.push_back({std::move(part), now - until_});
+        until_ = now;
+    }
+    /// As done(); later parts do not count.
+    void finish(std::string part) {
+        done(std::move(part));
+        finished_ = true;
+    }
 
     const std::vector<Part>& parts() const { return parts_; }
-    double seconds() const { return until_; }  ///< of all of them
+    double seconds() const { return until_; }  ///< sum of the parts
 
   private:
     std::vector<Part> parts_;

@@ -42,8 +42,8 @@ class AnswerTest(ScreenCase):
 
     def test_of_the_doctor(self):
         text = self.check(("doctor", "--threads", 1), 2, but=("warning: ", "# "))
-        self.assertRegex(text, r"(?m)^ +rank +local +host +cores +threads +cpus +GPUs$")
-        self.assertEqual(len(re.findall(r"(?m)^ +[01] +[01] +\S+ +\d+ +1 .* \*$", text)), 2)
+        self.assertRegex(text, r"(?m)^ +rank +local +host +cores +threads +cpus +numa +gpu$")
+        self.assertEqual(len(re.findall(r"(?m)^ +[01] +[01] +\S+ +\d+ +1 ", text)), 2)
 
     @needs_train
     def test_of_a_training(self):

@@ -1,10 +1,8 @@
-/* What a rank on another host may be like, put in front of one rank by LD_PRELOAD: another MPI library, and a clock that is
- * ahead. */
+/* What a rank on another host may be like, put in front of one rank by LD_PRELOAD: another MPI library. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static int is_meant(void) {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK") != NULL ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK"), *meant = getenv("OTHER_HOST_RANK");
@@ -15,13 +13,5 @@ int MPI_Get_library_version(char *text, int *length) {
     int (*real)(char *, int *) = (int (*)(char *, int *))dlsym(RTLD_NEXT, "MPI_Get_library_version");
     const int code = real(text, length);
     if (is_meant() && getenv("OTHER_HOST_MPI") != NULL) strcpy(text, getenv("OTHER_HOST_MPI"));
-    return code;
-}
-
-int clock_gettime(clockid_t clock, struct timespec *time) {
-    static int (*real)(clockid_t, struct timespec *);
-    if (real == NULL) real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
-    const int code = real(clock, time);
-    if (clock == CLOCK_REALTIME && is_meant() && getenv("OTHER_HOST_AHEAD_S") != NULL) time->tv_sec += atoi(getenv("OTHER_HOST_AHEAD_S"));
     return code;
 }

@@ -45,6 +45,7 @@ if LAUNCHER.is_open_mpi: _ENVIRONMENT |= {
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_pml": "^cm,ucx",  # a start without a search for fabrics takes 0.2 s less
 }
 else:
     _ENVIRONMENT["RANKLAB_SRUN_MPI"] = LAUNCHER.pmi

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <map>
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
-#include "comm/gpu_claims.hpp"
 #include "comm/nccl/communicator.hpp"
 #include "device/gpus.hpp"
 
@@ -32,12 +32,26 @@ std::string own_refusal() {
     return {};
 }
 
-GpuClaim own_claim(int local_rank) {
+// A UUID is one GPU's in the whole world: two containers on a node have two host names and one GPU.
+std::string own_gpu(int local_rank) {
     const auto gpus = device::list_gpus().gpus;
     const auto& gpu = gpus.at(device::gpu_of(local_rank, static_cast<int>(gpus.size())));
+    if (!gpu.uuid.empty()) return fmt::format("{} ({})", gpu.name, gpu.uuid);
     std::array<char, 256> host{};
     gethostname(host.data(), host.size() - 1);
-    return {host.data(), gpu.name, gpu.pci_id, gpu.uuid};
+    return fmt::format("{} at {} on {}", gpu.name, gpu.pci_id, host.data());
+}
+
+// NCCL would fail with "invalid usage", or hang.
+std::string shared_gpu_refusal(const std::vector<std::string>& gpu_of_rank) {
+    std::map<std::string, std::size_t> users;
+    for (std::size_t rank = 0; rank < gpu_of_rank.size(); ++rank)
+        if (const auto [first, is_new] = users.try_emplace(gpu_of_rank[rank], rank); !is_new)
+            return fmt::format(
+                "ranks {} and {} use the same GPU, {}; start no more ranks on a node than it has GPUs, or "
+                "use another backend",
+                first->second, rank, first->first);
+    return {};
 }
 
 }  // namespace
@@ -47,7 +61,7 @@ NcclRefusal nccl_refusal(Communicator& control) {
     for (std::size_t rank = 0; rank < refusals.size(); ++rank) {
         if (!refusals[rank].empty()) return {static_cast<int>(rank), refusals[rank]};
     }
-    return {0, shared_gpu_sentence(gather_values(control, own_claim(control.local_rank())))};
+    return {0, shared_gpu_refusal(gather_texts(control, own_gpu(control.local_rank())))};
 }
 
 std::string nccl_library_text() {

@@ -12,7 +12,7 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/collectives/levels.hpp"
-#include "host/free_memory.hpp"
+#include "host/cgroups.hpp"
 #include "options/byte_size.hpp"
 
 namespace ranklab::experiments {

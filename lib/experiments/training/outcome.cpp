@@ -10,6 +10,7 @@
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/ablation.hpp"
 #include "host/facts.hpp"
+#include "host/topology.hpp"
 #include "options/schema.hpp"
 
 namespace ranklab::experiments {

@@ -4,9 +4,8 @@
 #include <span>
 #include <thread>
 
-#include "host/cpu_quota.hpp"
-#include "host/facts.hpp"
-#include "host/shared_limits.hpp"
+#include "host/cgroups.hpp"
+#include "host/topology.hpp"
 
 namespace ranklab::experiments {
 

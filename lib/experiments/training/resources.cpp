@@ -10,8 +10,8 @@
 #include "comm/exchange.hpp"
 #include "experiments/training/made_for.hpp"
 #include "experiments/training/model_of.hpp"
-#include "host/facts.hpp"
 #include "host/process.hpp"
+#include "host/topology.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "host/facts.hpp"
+#include "host/topology.hpp"
 #include "train/equal_state.hpp"
 #include "train/gradient_gate.hpp"
 #include "train/graph_trainer.hpp"

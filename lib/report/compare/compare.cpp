@@ -117,7 +117,7 @@ std::string shared_note(const CompareGroup& group) {
 std::string disturbed_note(const LikeRuns& a, const LikeRuns& b) {
     if (a.disturbed + b.disturbed == 0) return "";
     return fmt::format(
-        "their hosts were not quiet (other work on them, or a clock that moved): {} of {} of A, {} of {} of "
+        "their hosts were not quiet (busy-cpus): {} of {} of A, {} of {} of "
         "B; that, too, may be what differs",
         a.disturbed, model::counted(a.runs.size(), "run"), b.disturbed, model::counted(b.runs.size(), "run"));
 }

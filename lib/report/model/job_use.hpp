@@ -1,4 +1,4 @@
-// What a run took of what its job has, as seff tells it of a Slurm job: from the table `job_use`.
+// The share of its job that a run used, as seff tells it of a Slurm job: from the table `job_use`.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct HostUse {
     double percent() const;
 };
 
-/// Host by host in the order of their ranks; empty of a run that was stored without a table of it.
+/// Host by host in the order of their ranks; empty where the run has no such table.
 std::vector<HostUse> job_use(const results::Run& run);
 
 /// "97 % of the time of 2 CPUs for 14.2 s (waiting in MPI counts); memory 812.3 MiB"; of several hosts the

@@ -23,8 +23,7 @@ using vocabulary::FactRole;
 
 constexpr std::string_view kEnvironment = "environment.";
 
-// Left by mpirun or by MPI's start, which not every run makes; the user did not say it (comm/fabric.cpp,
-// lib/cmake/pack/launch_mpi.sh).
+// Left by mpirun, or by ranklab 0.1.0 before MPI_Init; the user did not say it.
 bool is_left_by_the_start(const std::string& key, const std::string& value) {
     return (key.starts_with(kEnvironment) && base::is_launchers_own(key.substr(kEnvironment.size()))) ||
            (key == "environment.OMPI_MCA_pml" && value.starts_with("^cm")) ||

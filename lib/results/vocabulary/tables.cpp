@@ -45,9 +45,9 @@ constexpr Column kWaiting[] = {
 constexpr Column kJobUse[] = {
     {"rank", whole, "in the world"},
     {"host", text, "where it ran"},
-    {"wall_s", number,
-     "since the run began; where runs of a command take turns, the others' turns are in it"},
-    {"cpu_s", number, "CPU time of its process and of those that it started: waiting in MPI is in it"},
+    {"wall_s", number, "of the counted part of the run"},
+    {"cpu_s", number,
+     "CPU time of its process and of those that it started, meanwhile: waiting in MPI counts"},
     {"host_cpus", whole, "CPUs of all ranks of its host, at the first of them; 0 at the others"},
     {"peak_rss_bytes", whole, "highest resident set of the process"},
     {"memory_asked_bytes", whole, "what the job asked Slurm for on the host; 0: nothing, or not known"},

@@ -109,10 +109,6 @@ class AnyUserTest(Case):
     def test_such_a_user_trains(self):
         train = "$RANKLAB train --model template-softmax --data synthetic --batch-size 8 --steps 3 --output r.h5"
         self.assertCode(self.shell(f"{train} --label a && {train} --label b && $RANKLAB report r.h5"), 0)
-        if self.other:
-            self.assertOneSentence(self.shell(train, RANKLAB_TORCH_ROOT="/nowhere"), 5, "LibTorch not found", "/nowhere")
-            # Completion leaves out what cannot be asked.
-            self.assertCode(self.shell("$RANKLAB completion bash", RANKLAB_TORCH_ROOT="/nowhere"), 0)
 
     def test_a_read_only_checkout_is_said(self):
         if not self.other:
@@ -155,18 +151,14 @@ class AnyUserTest(Case):
     def test_few_descriptors(self):
         self.assertCode(self.shell(self.io(), before="ulimit -n 32"), 0)
         self.assertCode(self.shell(f"export HOME=/; {self.io(2)}", before="ulimit -n 64"), 0)
-        self.assertOneSentence(self.shell("$RANKLAB comm -n 2 -e 64 --output none", before="ulimit -n 32"), 5, "ulimit -n")
 
-    @only_open_mpi
     def test_few_processes(self):
         if not self.other:
             self.skipTest("the limit holds for another user than root, whose processes are counted")
-        self.assertOneSentence(self.shell("$RANKLAB comm -n 2 -e 64 --output none", before="ulimit -u 4"), 5, "ulimit -u")
         self.assertCode(self.shell("$RANKLAB --version", before="ulimit -u 1"), 0)
 
     @only_open_mpi
     def test_no_folder_for_temporary_files(self):
-        self.assertOneSentence(self.shell("$RANKLAB doctor", TMPDIR="/nonexistent"), 5, "/nonexistent", "TMPDIR")
         self.assertCode(self.shell(f"{self.io()} && $RANKLAB report r.h5", TMPDIR="/nonexistent"), 0)
 
     def test_closed_streams(self):

@@ -1,7 +1,6 @@
 """`ranklab data` reads, verifies and converts damaged files of many kinds: one sentence, exit code 3, nothing half-made. The libraries
 that it loads."""
 
-import pathlib
 import unittest
 
 import ranklab_cli as cli
@@ -149,25 +148,6 @@ class Convert(ConvertCase):
             with self.subTest(words, ranks=ranks):
                 self.assertSays(done, code, *parts)
         self.assertFalse([name for name in self.names() if name.startswith((".", "o.h5"))], "nothing half-made is left")
-
-
-class Libraries(Case):
-    @cli.only_open_mpi  # MPICH 4 as Debian builds it is on UCX, whatever there is
-    def test_no_library_of_a_fabric_comes_and_goes(self):
-        """UCX has a thread of its own. Where there is no device for it, it would be loaded, asked and unloaded at every start."""
-        if any(pathlib.Path("/sys/class").glob("infiniband/*")):
-            self.skipTest("there is a fabric here")
-        self.assertCode(data("make", "mnist", "m", "--train", 2, "--test", 2, "--quiet", cwd=self.folder), 0)
-        for ranks in (1, 2):
-            log = self.folder / f"loads{ranks}"
-            env = cli.environment(LD_DEBUG="files", LD_DEBUG_OUTPUT=str(log))
-            self.assertCode(data("verify", "m", "--quiet", ranks=ranks, cwd=self.folder, env=env), 0)
-            loads = [line for file in self.folder.glob(f"{log.name}.*") for line in file.read_text(errors="replace").splitlines()]
-            started = [line for line in loads if "calling init:" in line]
-            self.assertTrue(any("libc.so" in line for line in started))
-            self.assertFalse([line for line in started if "libucs" in line or "libpsm2" in line], f"{ranks} rank(s)")
-            if ranks == 1:
-                self.assertFalse([line for line in started if "mca_" in line], "MPI is not started for a process alone")
 
 
 class Images(Case):

@@ -50,19 +50,6 @@ class AddressSpaceTest(Case):
 
 
 @needs_train
-@cli.only_open_mpi
-class LimitsOfLoneMpiTest(Case):
-    """Open MPI's daemon beside a process without a launcher meets limits in words of its own (exit code 1), or spins and eats the memory."""
-
-    def test_each_is_said_before_mpi_starts(self):
-        for option, limit, said in (("-f", 64, "files are limited to 64 KiB"), ("-n", 20, "open files are limited to 20"),
-                                    ("-s", 128, "the stack is limited to 128 KiB")):
-            with self.subTest(option=option):
-                shell = ("bash", "-c", f'ulimit {option} {limit}; exec "$@"', "bash", cli.RANKLAB)
-                self.assertSays(cli.run(*shell, *AddressSpaceTest.WORDS, cwd=self.folder), 5, said, f"ulimit {option}")
-
-
-@needs_train
 class NumbersTest(Case):
     def test_two_ranks_say_it_once(self):
         for words, part in ((("--lr", "1e300"), "--lr"), (("--batch-size", 400000000), "--batch-size"),

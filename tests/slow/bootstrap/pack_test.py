@@ -248,12 +248,6 @@ class PackTest(unittest.TestCase):
         self.assertRuns(two)
         self.assertEqual(two.stdout.count("Usage: "), 1)
 
-    def test_nccl_is_not_that_of_the_machine_that_packed(self):
-        done = subprocess.run([self.home / "bin/ranklab", "doctor", "--verbose"], capture_output=True, text=True, cwd=self.scratch, timeout=100,
-                              env={"PATH": os.environ["PATH"], "RANKLAB_SYSTEM_ROOT": "/nonexistent"})
-        self.assertIn(done.returncode, (0, 3), done.stdout + done.stderr)
-        self.assertNotIn("site-packages/nvidia/nccl", done.stdout)
-
     @unittest.skipUnless(torch_packages(), "the check for GPUs wants a LibTorch")
     def test_the_check_for_gpus_takes_the_archives_programs(self):
         done = subprocess.run([sys.executable, self.home / "tests/gpu/check", torch_packages() / "torch", "--only", "doctor,device"], capture_output=True,

@@ -12,11 +12,7 @@ class DoctorTest(hosts.Case):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        # What Slurm is told of each host, so that its counts can be compared.
-        online = cls.shared / "system" / "sys" / "devices" / "system" / "cpu" / "online"
-        online.parent.mkdir(parents=True)
-        online.write_text("0-3\n")
-        cls.env["RANKLAB_SYSTEM_ROOT"] = str(cls.shared / "system")
+        cls.env["RANKLAB_SYSTEM_ROOT"] = "/nonexistent"
 
     def srun(self, *words, mpi=cli.LAUNCHER.pmi, output=None):
         return cli.run("srun", "--label", f"--mpi={mpi}", *words, self.ranklab, *DOCTOR, "--output", output or self.file, cwd=self.folder, env=self.env)
@@ -48,37 +44,16 @@ class DoctorTest(hosts.Case):
         seen = self.batch(2, "-N1", "-n2")
         self.assertEqual(self.ids(seen), [], seen["findings"])
 
-    def test_clocks_of_hosts_are_compared(self):
-        seen = self.seen(self.srun("--exclusive", "-N2", "-n2"))
-        self.assertEqual([clock["host"] for clock in seen["clocks"]], ["n1", "n2"])
-        self.assertLess(abs(seen["clocks"][1]["seconds_ahead"]), 0.1)
-        self.assertGreater(seen["clocks"][1]["uncertainty_s"], 0)
-
     def test_a_results_folder_of_one_host(self):
         seen = self.seen(self.srun("--exclusive", "-N2", "-n2", output="/tmp/results/r.h5"))
         self.assertEqual(self.ids(seen), ["local-results-folder"])
         self.assertIn("/tmp is a folder of n1 alone, n2 does not see it", seen["findings"][0]["what"])
-        self.assertEqual(seen["findings"][0]["options"], ["--output"])
-
-    def test_a_part_of_a_host(self):
-        seen = self.seen(self.srun("-N2", "-n2"))
-        self.assertEqual(self.ids(seen), ["shared-host"])
-        self.assertIn("n1 and 1 more host: Slurm gave this job at most 1 of 4 cores", seen["findings"][0]["what"])
-        self.assertIn("sbatch --exclusive", seen["findings"][0]["remedy"])
+        self.assertIn("--output", seen["findings"][0]["remedy"])
 
     def test_srun_without_pmi(self):
         seen = self.seen(self.srun("--exclusive", "-N2", "-n2", mpi="none"), 5)
         self.assertIn("ranks-not-connected", self.ids(seen))
         self.assertIn(f"srun --mpi={cli.LAUNCHER.pmi}", seen["findings"][0]["remedy"])
-
-    def test_mpirun_that_leaves_tasks_of_the_job_out(self):
-        seen = self.batch(1, "-N1", "-n2")
-        if not cli.LAUNCHER.is_open_mpi:
-            # Hydra lets srun start its proxies, one on each host: what Slurm tells the ranks is the proxies' count.
-            self.assertEqual(self.ids(seen), [], seen["findings"])
-            return
-        self.assertEqual(self.ids(seen), ["slurm-tasks-differ"], seen["findings"])
-        self.assertIn("Slurm was asked for 2 tasks", seen["findings"][0]["what"])
 
 
 if __name__ == "__main__":

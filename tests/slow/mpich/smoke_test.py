@@ -74,7 +74,7 @@ class Run(cli.Case):
     def test_a_crowd_is_told_how_hydra_binds(self):
         cores = len(os.sched_getaffinity(0))
         said = self.hydra(2, "doctor", "--threads", cores, "--output", "none").stdout
-        self.assertRegex(said, rf"mpiexec(\.\w+)? -bind-to core:{max(cores // 2, 1)}\b" if cores > 1 else "share")
+        self.assertRegex(said, rf"mpiexec(\.\w+)? -bind-to core:{max(cores // 2, 1)}\b" if cores > 1 else "ranks-share-cores")
 
     def test_every_way_of_writing(self):
         for ranks in (2, 3):

@@ -7,10 +7,8 @@
 
 #include "app/context.hpp"
 #include "comm/exchange.hpp"
-#include "host/facts.hpp"
-#include "host/launch_guard.hpp"
+#include "host/findings.hpp"
 #include "host/placement.hpp"
-#include "host/shared_limits.hpp"
 #include "many_ranks.hpp"
 
 namespace ranklab::app {
@@ -18,7 +16,6 @@ namespace {
 
 using host::Placement;
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -92,64 +89,26 @@ TEST(ManyRanks, OfEveryShapeAreALine) {
                                                "1 core and 9997 more (n000"));
 }
 
-void expect_short(const std::vector<host::Finding>& findings, std::size_t most) {
-    EXPECT_LE(findings.size(), most);
-    for (const auto& finding : findings)
-        EXPECT_LT(finding.sentence().size(), 2 * kLongestLine) << finding.what;
-}
-
-TEST(ManyRanks, ThatShareCoresAreOneFinding) {
-    const auto findings = host::check_placements(places(Order::by_host, 2, 2));
-    ASSERT_THAT(findings, SizeIs(1));
-    EXPECT_EQ(findings[0].what,
-              "n000: ranks 0-99 run 200 threads on 101 cores (99 more hosts have each as many), so they wait "
-              "for each other");
-    expect_short(host::check_placements(places(Order::round_robin, 2, 2)), 1);
-}
-
-TEST(ManyRanks, TheWorstHostSpeaksForAll) {
-    auto all = places(Order::by_host, 2, 2);
-    for (auto& p : all)
-        if (p.host == "n042") p.threads = 8;
-    for (const auto& finding : host::check_placements(all)) {
-        if (finding.id != "ranks-share-cores") continue;
-        EXPECT_THAT(finding.what, AllOf(HasSubstr("n042: ranks 4200-4299 run 800 threads on 101 cores"),
-                                        HasSubstr("(the worst of 100 such hosts)")));
-    }
-}
-
-TEST(ManyRanks, WithTooManyThreadsAreAFewFindings) {
-    auto all = places(Order::round_robin);
-    for (auto& p : all) p.threads = 2 + p.rank % 50;
-    std::vector<host::Finding> findings = host::check_placements(all, "Open MPI's mpirun");
-    expect_short(findings, 4);
-    std::erase_if(findings, [](const auto& one) { return one.id != "more-threads-than-cores"; });
-    ASSERT_THAT(findings, SizeIs(3));
-    EXPECT_THAT(findings[0].what, HasSubstr("ranks 49,99,149,199,249,299,... (200 in all): 51 threads"));
-    EXPECT_THAT(findings[2].what, AllOf(HasSubstr("9400 more ranks"), HasSubstr("47 other")));
-}
-
-TEST(ManyRanks, OnLibrariesAndQuotasOfTheirOwnAreOneFindingEach) {
-    auto all = places(Order::by_host);
+TEST(ManyRanks, HaveAFindingOfEachKind) {
+    auto all = places(Order::round_robin, 2, 3);
     for (auto& p : all) {
-        p.libraries = {fmt::format("MPI {}", p.host)};
+        p.threads = 3 + p.rank % 50;
+        p.libraries = {"MPI " + p.host};
         p.quota = {true, {{0.5 + 0.001 * (p.rank / kPerHost), "job"}}};
     }
-    const auto findings = host::check_placements(all);
-    expect_short(findings, 2);
-    ASSERT_THAT(findings, SizeIs(2));
-    EXPECT_THAT(findings[0].what, HasSubstr("rank 100 on n001 (and 9899 more that differ)"));
-    EXPECT_THAT(findings[1].what, HasSubstr("n000 (the worst of 100 such hosts)"));
-    const auto quota = host::quota_text(all);
-    EXPECT_LT(quota.size(), kLongestLine);
-    EXPECT_THAT(quota, AllOf(HasSubstr("0.5 on n000, 0.501 on n001"), HasSubstr(", 92 other ones")));
+    const auto findings = host::findings_of_run({.placements = all, .launcher = "Open MPI's mpirun"});
+    ASSERT_THAT(findings, SizeIs(4));
+    for (const auto& finding : findings)
+        EXPECT_LT(finding.sentence().size(), 2 * kLongestLine) << finding.what;
+    EXPECT_THAT(findings[0].what, HasSubstr("(the worst of 9900 such cases)"));
+    EXPECT_THAT(findings[1].what, HasSubstr("52 threads on 2 cores"));
 }
 
-// What every rank gets of all: this process's own place, as 10,000 would send it.
+// This process's own place, as each of 10,000 ranks would send it to all.
 TEST(ManyRanks, SendTheirPlacesInAFewKilobytesEach) {
     ranklab::testing::ManyRanks job(kRanks);
     auto mine = host::own_placement(0, 0, 1, "ranklab 1", "none: no driver");
-    mine.libraries = host::loaded_libraries();
+    mine.libraries = {"Open MPI v4.1.4", "HDF5 1.10.8"};
     const auto all = comm::gather_values(job, mine);
     EXPECT_EQ(all.size(), std::size_t{kRanks});
     EXPECT_EQ(all.back().libraries, mine.libraries);

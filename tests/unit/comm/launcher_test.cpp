@@ -160,19 +160,6 @@ TEST(Launcher, GarbageIsPassedOver) {
                 "PMI", 2, 1);
 }
 
-TEST(SlurmTasks, AreThoseOfTheEnvironment) {
-    Variables variables;
-    const auto look = [&](const char* name) -> const char* {
-        const auto found = variables.find(name);
-        return found == variables.end() ? nullptr : found->second.c_str();
-    };
-    EXPECT_FALSE(read_slurm_tasks(look).job);
-    EXPECT_FALSE(read_slurm_tasks(look).step);
-    variables = {{"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "2"}};
-    EXPECT_EQ(read_slurm_tasks(look).job, 8);
-    EXPECT_EQ(read_slurm_tasks(look).step, 2);
-}
-
 // Open MPI's: with another library nothing is known.
 TEST(SlurmStep, WithoutPmiCannotConnect) {
     const Variables bare{{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}};

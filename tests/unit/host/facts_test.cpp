@@ -2,13 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <map>
-#include <thread>
 
 #include "fake_root.hpp"
 #include "temp_folder.hpp"
@@ -20,45 +16,15 @@ TEST(Host, HasAName) {
     EXPECT_FALSE(host_name().empty());
 }
 
-TEST(Cpuset, IsWhatTheKernelAllows) {
-    const auto cpus = cpuset();
-    ASSERT_FALSE(cpus.empty());
-    EXPECT_TRUE(std::is_sorted(cpus.begin(), cpus.end()));
-    EXPECT_EQ(std::adjacent_find(cpus.begin(), cpus.end()), cpus.end());
-}
+class Governors : public FakeRoot {};
 
-// Bound to one CPU in a thread of its own, so that the rest of the tests keep theirs.
-TEST(Cpuset, FollowsABinding) {
-    const int last = cpuset().back();
-    std::vector<int> seen;
-    std::thread([&] {
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(last, &one);
-        if (sched_setaffinity(0, sizeof one, &one) == 0) seen = cpuset();
-    }).join();
-    EXPECT_EQ(seen, std::vector<int>{last});
-}
-
-TEST(Cores, AreAtLeastOneAndNoMoreThanCpus) {
-    const auto cpus = cpuset();
-    EXPECT_GE(cores_in(cpus), 1);
-    EXPECT_LE(cores_in(cpus), static_cast<int>(cpus.size()));
-    EXPECT_EQ(cores_in({cpus.front()}), 1);
-    EXPECT_EQ(cores_in({}), 0);
-    // CPUs that no machine has: without topology each is a core of its own.
-    EXPECT_EQ(cores_in({100000, 100001}), 2);
-}
-
-TEST(Cores, HoldEachCpuOnce) {
-    const auto cpus = cpuset();
-    const auto cores = cores_of(cpus);
-    EXPECT_EQ(cores.size(), static_cast<std::size_t>(cores_in(cpus)));
-    std::vector<int> all;
-    for (const auto& core : cores) all.insert(all.end(), core.begin(), core.end());
-    std::sort(all.begin(), all.end());
-    EXPECT_EQ(all, cpus);
-    EXPECT_EQ(cores_of({100000, 100001}), (std::vector<std::vector<int>>{{100000}, {100001}}));
+TEST_F(Governors, AreNamedOnce) {
+    EXPECT_EQ(governor_of({0, 1}, root_.path()), "");
+    write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+    write("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n");
+    write("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "performance\n");
+    EXPECT_EQ(governor_of({0, 1}, root_.path()), "powersave");
+    EXPECT_EQ(governor_of({0, 1, 2}, root_.path()), "performance and powersave");
 }
 
 TEST(HostFacts, AreAllThereAndNoneEmpty) {
@@ -132,21 +98,6 @@ TEST_F(Environment, NeverHoldsASecret) {
         EXPECT_NE(name, "HOME");
         EXPECT_NE(name, "PATH");
     }
-}
-
-class NearCpus : public FakeRoot {};
-
-TEST_F(NearCpus, AreThoseOfThePciDevice) {
-    write("sys/bus/pci/devices/0000:af:00.0/local_cpulist", "0-2,48\n");
-    EXPECT_THAT(cpus_near("0000:AF:00.0", root_.path()), ::testing::ElementsAre(0, 1, 2, 48));
-    EXPECT_THAT(cpus_near("00000000:AF:00.0", root_.path()), ::testing::ElementsAre(0, 1, 2, 48));
-}
-
-TEST_F(NearCpus, AreNoneWhereTheSystemDoesNotSay) {
-    write("sys/bus/pci/devices/0000:17:00.0/local_cpulist", "\n");
-    EXPECT_THAT(cpus_near("0000:17:00.0", root_.path()), ::testing::IsEmpty());
-    EXPECT_THAT(cpus_near("0000:18:00.0", root_.path()), ::testing::IsEmpty());
-    EXPECT_THAT(cpus_near("", root_.path()), ::testing::IsEmpty());
 }
 
 }  // namespace

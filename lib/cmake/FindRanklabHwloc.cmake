@@ -1,0 +1,15 @@
+# hwloc 2, as ranklab::hwloc: through pkg-config, or by name where there is none (CMAKE_PREFIX_PATH, HWLOC_ROOT).
+find_package(PkgConfig QUIET)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(RANKLAB_HWLOC_PC QUIET hwloc>=2)
+endif()
+find_path(RANKLAB_HWLOC_INCLUDE hwloc.h HINTS ENV HWLOC_ROOT "${HWLOC_ROOT}" ${RANKLAB_HWLOC_PC_INCLUDE_DIRS} PATH_SUFFIXES include)
+find_library(RANKLAB_HWLOC_LIBRARY hwloc HINTS ENV HWLOC_ROOT "${HWLOC_ROOT}" ${RANKLAB_HWLOC_PC_LIBRARY_DIRS} PATH_SUFFIXES lib lib64)
+if(NOT RANKLAB_HWLOC_INCLUDE OR NOT RANKLAB_HWLOC_LIBRARY)
+  message(FATAL_ERROR "There is no hwloc 2: install libhwloc-dev, load an hwloc module, or set CMAKE_PREFIX_PATH or HWLOC_ROOT.")
+endif()
+
+add_library(ranklab_hwloc INTERFACE)
+add_library(ranklab::hwloc ALIAS ranklab_hwloc)
+target_include_directories(ranklab_hwloc SYSTEM INTERFACE "${RANKLAB_HWLOC_INCLUDE}")
+target_link_libraries(ranklab_hwloc INTERFACE "${RANKLAB_HWLOC_LIBRARY}")

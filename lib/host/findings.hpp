@@ -1,0 +1,56 @@
+// What spoils the numbers of a launch: one table of findings, each with its test. Pure functions on plain
+// structs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/load.hpp"
+#include "host/placement.hpp"
+
+namespace ranklab::host {
+
+struct Finding {
+    std::string id;      ///< "governor": the same in later versions
+    bool fatal = false;  ///< the job must not run: exit 5
+    std::string what;    ///< what is wrong, and what follows
+    std::string remedy;
+
+    std::string sentence() const { return what + "; " + remedy + " [" + id + "]"; }
+};
+
+/// The folder of --output, as the hosts see it.
+struct ResultsFolder {
+    std::string path;
+    std::string host;                ///< rank 0's
+    std::vector<std::string> blind;  ///< hosts that do not see it
+};
+
+/// What the tests look at. A part that was not gathered makes its findings unknown.
+struct Evidence {
+    std::vector<Placement> placements = {};  ///< of the ranks that work
+    int connected = 0;                       ///< ranks that MPI connects; 0: not known
+    std::string launcher = {};               ///< "Slurm's srun"; "" where none is seen
+    std::optional<int> launched = {};        ///< processes that it says it started
+    std::optional<int> expected = {};        ///< --expect-ranks, which overrules the launcher
+    std::string own_launchers = {};          ///< those of this build's MPI library
+    bool on_gpus = false;                    ///< the ranks compute on theirs
+    std::optional<ResultsFolder> folder = {};
+    std::optional<std::vector<Use>> uses = {};  ///< of all ranks
+};
+
+enum class Verdict { ok, found, unknown };
+
+struct Check {
+    std::string id;
+    Verdict verdict = Verdict::unknown;
+    Finding finding = {};  ///< where it was found
+};
+
+/// All rows of the table, in its order.
+std::vector<Check> check_all(const Evidence& evidence);
+/// Those that a run is told of: a governor that follows the load is doctor's alone.
+std::vector<Finding> findings_of_run(const Evidence& evidence);
+
+}  // namespace ranklab::host
