@@ -12,6 +12,7 @@
 #include "app/context.hpp"
 #include "app/crew.hpp"
 #include "app/job_start.hpp"
+#include "app/json_file.hpp"
 #include "app/launch_checks.hpp"
 #include "app/many_samples.hpp"
 #include "app/mpi_program.hpp"
@@ -495,6 +496,9 @@ int work(Job& asked) {
     warn_of(job, {job});
     if (job.options.flag("dry-run")) return rehearse(job);
     prepare_output(job);
+    comm::together(job.session.control(), [&] {
+        if (job.session.is_root()) check_json_file(job.options);
+    });
     auto progress = progress_of(job);
     return make_run(job, started, start, the_only_one(job), progress).exit_code;
 }

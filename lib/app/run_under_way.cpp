@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/context.hpp"
+#include "app/json_file.hpp"
 #include "app/many_samples.hpp"
 #include "app/version.hpp"
 #include "base/clock.hpp"
@@ -159,6 +160,7 @@ void RunUnderWay::deliver(results::Run& run, TerminalProgress& progress, const S
 void RunUnderWay::deliver_alone(results::Run& run, const ShowsRun& show) {
     complete(run);
     delivery_.deliver(run, show(run));
+    write_json_file(job_.options, run);
     if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());
 }
 

@@ -10,7 +10,6 @@
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/collectives/json_file.hpp"
 #include "experiments/collectives/options.hpp"
 #include "experiments/collectives/record.hpp"
 #include "experiments/collectives/sweep.hpp"
@@ -30,7 +29,6 @@ class CollectivesWork final : public Work {
           surroundings_(surroundings),
           data_(backend_.make(surroundings.control)),
           sweep_(options_, backend_, *data_, surroundings.control, [this] { return ends(); }),
-          json_(options_, kJsonBytes * (1 + sweep_.planned()), surroundings.control),
           stop_(surroundings.control) {
         surroundings_.progress.counts("visits");
         surroundings_.started("making the data plane");
@@ -53,7 +51,6 @@ class CollectivesWork final : public Work {
         sweep_.finish();
         if (surroundings_.counting.ends) surroundings_.counting.ends();
         auto whole = run();
-        json_.write(whole);
         signals_.reset();
         return whole;
     }
@@ -86,12 +83,9 @@ class CollectivesWork final : public Work {
     CollectivesOptions options_;
     comm::BackendEntry backend_;
     Surroundings surroundings_;
-    static constexpr std::uint64_t kJsonBytes = 1024;  // of a message
-
     std::optional<base::StopSignals> signals_{std::in_place};
     std::unique_ptr<comm::Communicator> data_;
     Sweep sweep_;
-    JsonFile json_;
     StopPoll stop_;
     KeepPace pace_;
     SweepEnd end_;

@@ -124,7 +124,7 @@ void add_output(Schema& rows) {
         .elsewhere({"per_iter_timing", "per-iter-timing"})
         .shorthand('I')
         .role(Role::bookkeeping)
-        .text("json-file", "FILE", kOpen, "write the results with nccl-tests' JSON keys, too")
+        .text("json-file", "FILE", kOpen, "also write the run as JSON, as --json prints it")
         .elsewhere({"output_file", "output-file"})
         .shorthand('J')
         .role(Role::kept);
