@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "base/crash_sentence.hpp"
 #include "base/error.hpp"
 #include "base/file_system.hpp"
 #include "base/regular_file.hpp"
@@ -26,10 +25,7 @@ namespace {
 }  // namespace
 
 FileBytes::FileBytes(const std::filesystem::path& path, ByteAccess access)
-    : path_(path),
-      shrunk_(
-          fmt::format("{} became shorter while it was read, or its disk fails: leave it alone during a run",
-                      path.string())) {
+    : path_(path) {
     file_ = base::open_regular<base::DataError>(path, O_RDONLY);
     if (!file_) fail(path, "opened");
     struct stat info {};
@@ -50,7 +46,6 @@ void FileBytes::map(bool resident) {
     if (memory == MAP_FAILED) return;
     map_ = static_cast<const std::byte*>(memory);
     if (!resident) return;
-    const base::CrashSentence lost(shrunk_, base::CrashSentence::For::lost_pages);
 #ifdef MADV_POPULATE_READ
     if (::madvise(memory, size_, MADV_POPULATE_READ) == 0) return;
 #endif
@@ -73,7 +68,8 @@ const std::byte* FileBytes::at(std::uint64_t offset, std::size_t count) const {
     if (buffer.size() < count) buffer.resize(count);
     const auto got = base::read_whole_at(file_.get(), std::span(buffer).first(count), offset);
     if (!got) fail(path_, "read");
-    if (*got < count) throw base::DataError(shrunk_);
+    if (*got < count) throw base::DataError(
+            fmt::format("{} became shorter while it was read: leave it alone during a run", path_.string()));
     return buffer.data();
 }
 

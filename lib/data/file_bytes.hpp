@@ -12,8 +12,7 @@
 namespace ranklab::data {
 
 /// mapped: the page cache itself, no copy and no system call a crop; where the file shrinks
-/// meanwhile, reading from it is SIGBUS: base::CrashSentence(shrunk_sentence()). read: pread, which network
-/// file systems serve in larger pieces. resident: mapped, and all of it brought into memory at once; the
+/// meanwhile, reading from it is SIGBUS. read: pread, which network file systems serve in larger pieces. resident: mapped, and all of it brought into memory at once; the
 /// ranks of a host share it.
 enum class ByteAccess { mapped, read, resident };
 
@@ -27,8 +26,6 @@ class FileBytes {
 
     std::uint64_t size() const { return size_; }
     bool is_mapped() const { return map_ != nullptr; }
-    /// What to say where it became shorter meanwhile.
-    const std::string& shrunk_sentence() const { return shrunk_; }
 
     /// The bytes [offset, offset + count). They stand until this thread's next call. DataError where the file
     /// became shorter.
@@ -38,7 +35,6 @@ class FileBytes {
     void map(bool resident);
 
     std::filesystem::path path_;
-    std::string shrunk_;
     base::Descriptor file_;
     std::uint64_t size_ = 0;
     std::vector<float> held_;

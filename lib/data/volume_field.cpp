@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/crash_sentence.hpp"
 #include "base/error.hpp"
 #include "hdf5/library_use.hpp"
 
@@ -91,7 +90,6 @@ class DirectField final : public VolumeField {
         const Range x{slab.x, slab.x + slab.planes};
         const Range y{slab.y, slab.y + slab.edge};
         const Range z{slab.z, slab.z + slab.edge};
-        const base::CrashSentence lost(bytes_->shrunk_sentence(), base::CrashSentence::For::lost_pages);
         FiniteCopy rows_copied;
         for (std::int64_t cx = x.begin / chunk[1]; cx * chunk[1] < x.end; ++cx)
             for (std::int64_t cy = y.begin / chunk[2]; cy * chunk[2] < y.end; ++cy)

@@ -209,11 +209,6 @@ TEST_F(HostileVolumes, ThatShrinkWhileTheyAreReadAreSaid) {
                 HasSubstr("became shorter"));
 }
 
-TEST_F(HostileVolumes, ThatShrinkWhileTheyAreMappedAreSaid) {
-    EXPECT_EXIT(read_while_it_shrinks(folder_ / "v.h5", VolumeAccess::mapped), ::testing::ExitedWithCode(3),
-                "v.h5 became shorter while it was read");
-}
-
 // Whatever was wrong with the frame shows when the file is opened; this shows when a chunk is unpacked.
 TEST_F(HostileVolumes, DamagedChunksAreDamagedData) {
     const auto path = folder_ / "v.h5";
