@@ -2,48 +2,55 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <span>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "report/formats/formats.hpp"
-#include "results/places.hpp"
-#include "results/staged_file.hpp"
 
 namespace ranklab::app {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kSetting = "json-file";
+
+// No other file is lost by a slip of the keyboard.
+void check_is_json(const fs::path& path) {
+    std::ifstream there(path);
+    if (const int first = there.peek(); first == '{' || first == std::ifstream::traits_type::eof()) return;
+    throw base::OptionError(fmt::format("{} does not hold JSON; name another file", path.string()), {kSetting});
+}
 
 }  // namespace
 
 void check_json_file(const options::Options& options) {
     if (!options.has(kSetting)) return;
-    const std::string name = options.text(kSetting);
-    if (name.empty()) throw base::OptionError("the name of the JSON file is empty; name one", {kSetting});
-    if (const auto kind = base::irregular_kind(name); !kind.empty())
-        throw base::OptionError(fmt::format("{} is {}; name a file", name, kind), {kSetting});
-    const auto path = results::resolve(name);
-    if (path == results::resolve(options.text("output")))
-        throw base::OptionError(fmt::format("{} is the results file; name another one", name), {kSetting});
-    if (std::filesystem::exists(path)) {
-        results::check_not_write_protected(path, kSetting);
-        std::ifstream there(path);
-        if (const int first = there.peek(); first != '{' && first != std::ifstream::traits_type::eof())
-            throw base::OptionError(fmt::format("{} does not hold JSON; name another file", name), {kSetting});
-    }
-    const results::StagedFile trial(path, kSetting);
+    const fs::path path = options.text(kSetting);
+    if (path.empty()) throw base::OptionError("the name of the JSON file is empty; name one", {kSetting});
+    if (const auto kind = base::irregular_kind(path); !kind.empty())
+        throw base::OptionError(fmt::format("{} is {}; name a file", path.string(), kind), {kSetting});
+    std::error_code differs;
+    if (fs::weakly_canonical(path, differs) == fs::weakly_canonical(options.text("output"), differs))
+        throw base::OptionError(fmt::format("{} is the results file; name another one", path.string()),
+                                {kSetting});
+    const bool is_new = !fs::exists(path, differs);
+    if (!is_new) check_is_json(path);
+    if (!std::ofstream(path, std::ios::app)) base::throw_errno("open", path, errno, kSetting);
+    if (is_new) fs::remove(path, differs);
 }
 
 void write_json_file(const options::Options& options, const results::Run& run) {
     if (!options.has(kSetting)) return;
-    const std::string text = report::formats::one_run_json(run);
-    results::StagedFile file(results::resolve(options.text(kSetting)), kSetting);
-    file.write(std::as_bytes(std::span(text)));
-    file.commit();
+    const fs::path path = options.text(kSetting);
+    std::ofstream file(path);
+    file << report::formats::one_run_json(run);
+    file.close();
+    if (!file) base::throw_errno("write", path, errno, kSetting);
 }
 
 }  // namespace ranklab::app
