@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/command_line.hpp"
+#include "app/json_file.hpp"
 #include "app/launch_checks.hpp"
 #include "app/printing.hpp"
 #include "base/error.hpp"
@@ -98,7 +99,9 @@ void warn_of(const Launch& launch, Session& session) {
 void check_results_file(Session& session, const vocabulary::CommonSettings& common) {
     constexpr std::uint64_t kExpectedBytes = 4U << 20U;  // most runs are smaller
     comm::together(session.control(), [&] {
-        if (session.is_root() && common.output != "none")
+        if (!session.is_root()) return;
+        check_json_file(common);
+        if (common.output != "none")
             results::ResultFile(common.output).check_writable(kExpectedBytes);
     });
     session.start_up().done("settings and the results file");

@@ -4,7 +4,6 @@
 
 #include <exception>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/error.hpp"
@@ -15,8 +14,6 @@ struct Failure {
     std::string sentence;
     ExitCode code = ExitCode::internal;
     Settings settings = {};  ///< that mend it
-
-    static auto fields(auto& self) { return std::tie(self.sentence, self.code, self.settings); }
 };
 
 /// What whoever started this program can do, in clauses ("use a smaller --batch-size"); the process's own, as

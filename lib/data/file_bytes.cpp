@@ -25,10 +25,7 @@ namespace {
 }  // namespace
 
 FileBytes::FileBytes(const std::filesystem::path& path, ByteAccess access)
-    : path_(path),
-      shrunk_(
-          fmt::format("{} became shorter while it was read, or its disk fails: leave it alone during a run",
-                      path.string())) {
+    : path_(path) {
     file_ = base::open_regular<base::DataError>(path, O_RDONLY);
     if (!file_) fail(path, "opened");
     struct stat info {};
@@ -71,7 +68,8 @@ const std::byte* FileBytes::at(std::uint64_t offset, std::size_t count) const {
     if (buffer.size() < count) buffer.resize(count);
     const auto got = base::read_whole_at(file_.get(), std::span(buffer).first(count), offset);
     if (!got) fail(path_, "read");
-    if (*got < count) throw base::DataError(shrunk_);
+    if (*got < count) throw base::DataError(
+            fmt::format("{} became shorter while it was read: leave it alone during a run", path_.string()));
     return buffer.data();
 }
 

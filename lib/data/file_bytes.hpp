@@ -12,8 +12,8 @@
 namespace ranklab::data {
 
 /// mapped: the page cache itself, no copy and no system call a crop; where the file shrinks
-/// meanwhile, reading from it is SIGBUS. read: pread, which network
-/// file systems serve in larger pieces. resident: mapped, and all of it brought into memory at once; the
+/// meanwhile, reading from it is SIGBUS. read: pread, which network file systems serve in larger pieces.
+/// resident: mapped, and all of it brought into memory at once; the
 /// ranks of a host share it.
 enum class ByteAccess { mapped, read, resident };
 
@@ -36,7 +36,6 @@ class FileBytes {
     void map(bool resident);
 
     std::filesystem::path path_;
-    std::string shrunk_;
     base::Descriptor file_;
     std::uint64_t size_ = 0;
     std::vector<float> held_;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <span>
 #include <vector>
 
 #include "base/cast.hpp"
@@ -114,35 +112,9 @@ CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b) {
 
 std::vector<CacheEvidence> merged_over_ranks(comm::Communicator& ranks,
                                              const std::vector<CacheEvidence>& mine) {
-    constexpr std::size_t kSums = 6;
-    const std::int64_t count = ranks.world_size();
-    std::vector<std::int64_t> sums, bids;
-    for (const auto& one : mine) {
-        const Residency before = one.before.value_or(Residency{});
-        for (const auto bytes : {one.requested, before.bytes, before.resident, one.delivered.value_or(0)})
-            sums.push_back(static_cast<std::int64_t>(bytes));
-        sums.insert(sums.end(), {one.before ? 0 : 1, one.delivered ? 0 : 1});
-        // The strictest kind is named, by the lowest rank that has it.
-        const bool is_named = !one.file_system.name.empty();
-        bids.push_back(is_named ? rank_of(one.file_system.kind) * count + count - 1 - ranks.rank() : -1);
-    }
-    ranks.allreduce(comm::view(std::span(sums)), comm::ReduceOp::sum);
-    ranks.allreduce(comm::view(std::span(bids)), comm::ReduceOp::max);
-    std::map<int, std::vector<CacheEvidence>> named_by;
-    for (const auto bid : bids)
-        if (const auto rank = static_cast<int>(count - 1 - bid % count); bid >= 0 && !named_by.contains(rank))
-            named_by[rank] = comm::from_root(ranks, mine, rank);
     std::vector<CacheEvidence> all(mine.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto sum = [&](std::size_t which) {
-            return static_cast<std::uint64_t>(sums[i * kSums + which]);
-        };
-        if (bids[i] >= 0)
-            all[i].file_system = named_by.at(static_cast<int>(count - 1 - bids[i] % count))[i].file_system;
-        all[i].requested = sum(0);
-        all[i].before = sum(4) > 0 ? std::nullopt : std::optional(Residency{sum(1), sum(2)});
-        all[i].delivered = sum(5) > 0 ? std::nullopt : std::optional(sum(3));
-    }
+    for (const auto& of_rank : comm::gather_values(ranks, mine))
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = merged(all[i], of_rank.at(i));
     return all;
 }
 

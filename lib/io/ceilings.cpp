@@ -1,20 +1,24 @@
 #include "io/ceilings.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <optional>
-#include <span>
-#include <string>
+#include <cstring>
 
 #include "base/cast.hpp"
+#include "base/ceiling_share.hpp"
+#include "base/clock.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/pinned.hpp"
 #include "base/share.hpp"
 #include "base/whole_io.hpp"
 #include "comm/exchange.hpp"
+#include "io/large_pages.hpp"
+#include "io/record_files.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -23,39 +27,49 @@ namespace fs = std::filesystem;
 using base::IoPhase;
 
 constexpr const char* kSetting = "directory";
+constexpr std::uint64_t kMostCopied = std::uint64_t{1} << 30U;  // enough for a rate
+constexpr std::uint64_t kPause = std::uint64_t{1} << 20U;       // bytes between two calls of `between`
 
-// One file of all ranks, gone with it: what a killed run left there is replaced.
-class SharedFile {
+// In the order of CeilingKind.
+constexpr std::array kMembers{&Ceilings::memory_copy, &Ceilings::write_own, &Ceilings::write_shared,
+                              &Ceilings::create};
+
+// What a killed run left under these names is removed at the start, and what was written at the end.
+class RawFiles : base::Pinned {
   public:
-    SharedFile(const fs::path& directory, bool first) : path_(directory / ".ranklab-ceiling-shared") {
-        owns_ = first;
-        if (first && ::unlink(path_.c_str()) != 0 && errno != ENOENT)
-            base::throw_errno("unlink", path_, errno, kSetting);
-        file_ = base::Descriptor(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | (first ? O_CREAT : 0), 0666));
-        if (!file_) base::throw_errno("open", path_, errno, kSetting);
+    explicit RawFiles(std::vector<fs::path> paths) : paths_(std::move(paths)) {
+        for (const auto& path : paths_)
+            if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+                base::throw_errno("unlink", path, errno, kSetting);
     }
-    ~SharedFile() {
-        if (owns_) ::unlink(path_.c_str());
+    ~RawFiles() {
+        for (const auto& path : paths_) ::unlink(path.c_str());
     }
-
-    void put(std::span<const char> bytes, std::uint64_t at) const {
-        if (!base::write_whole_at(file_.get(), bytes, at))
-            base::throw_errno("pwrite", path_, errno, kSetting);
-    }
-    void sync() const {
-        if (::fsync(file_.get()) != 0) base::throw_errno("fsync", path_, errno, kSetting);
-    }
+    const std::vector<fs::path>& paths() const { return paths_; }
 
   private:
-    fs::path path_;
-    bool owns_ = false;
-    base::Descriptor file_;
+    std::vector<fs::path> paths_;
 };
+
+// The last cache may be shared by all ranks of the node: all their buffers together are twice as large, within
+// limits: virtual machines report the caches of their whole host.
+std::size_t buffer_bytes(int ranks_on_node) {
+    const long cache = std::max(::sysconf(_SC_LEVEL3_CACHE_SIZE), ::sysconf(_SC_LEVEL2_CACHE_SIZE));
+    const std::uint64_t writers = std::max(ranks_on_node, 1);
+    const std::uint64_t least = std::clamp<std::uint64_t>((256U << 20U) / writers, 1U << 20U, 16U << 20U);
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(cache, 0L)) / writers, least,
+                                     64U << 20U);
+}
 
 class Measurement {
   public:
     Measurement(comm::Communicator& ranks, const CeilingWork& work)
-        : ranks_(ranks), work_(work), mine_(base::share_of(work.records, ranks.rank(), ranks.world_size())) {}
+        : ranks_(ranks),
+          work_(work),
+          mine_(base::share_of(work.records, ranks.rank(), ranks.world_size())),
+          every_(work.fsync && !work.shared_file
+                     ? 1
+                     : std::max<std::uint64_t>(1, kPause / std::max<std::uint64_t>(1, work.bytes_per_record))) {}
 
     Ceilings all() {
         Ceilings found;
@@ -68,57 +82,77 @@ class Measurement {
     }
 
   private:
-    RawShare share() const {
-        return {.directory = work_.directory,
-                .records = mine_,
-                .bytes_per_record = work_.bytes_per_record,
-                .fsync = work_.fsync,
-                .beside = ranks_.local_size()};
-    }
-
+    // As many bytes as the records have, at most 1 GiB.
     Ceiling memory_copy() const {
-        std::optional<RawWriter> writer;
+        const std::size_t size = buffer_bytes(ranks_.local_size());
+        const auto wanted =
+            std::min(static_cast<std::uint64_t>(mine_.count) * work_.bytes_per_record, kMostCopied);
+        const std::uint64_t passes = (wanted + size - 1) / size;
+        Bytes from, to;
         comm::together(ranks_, [&] {
-            writer.emplace(share());
-            writer->prepare_copy();
+            from.assign(passes > 0 ? size : 0, 'm');
+            to = from;
         });
         ranks_.barrier();
-        const Ceiling mine = writer->copy();
-        return {comm::reduced(ranks_, mine.amount, comm::ReduceOp::sum),
-                comm::reduced(ranks_, mine.seconds, comm::ReduceOp::max)};
+        const auto begin = base::Clock::now();
+        for (std::uint64_t i = 0; i < passes; ++i) {
+            std::memcpy(to.data(), from.data(), from.size());
+            asm volatile("" : : "r"(to.data()) : "memory");  // somebody might look at it
+        }
+        return {sum(base::real(passes * size)), slowest(base::seconds_since(begin))};
     }
 
-    void own_files(Ceilings& found) const {
-        std::optional<RawWriter> writer;
-        base::IoTimes times;
-        comm::together(ranks_, [&] { writer.emplace(share()); });
-        ranks_.barrier();
-        comm::together(ranks_, [&] { times = writer->write(work_.between); });
-        found.create = {base::real(work_.records),
-                        comm::reduced(ranks_, creating_s(times), comm::ReduceOp::max)};
-        found.write_own = {all_bytes(), comm::reduced(ranks_, writing_s(times), comm::ReduceOp::max)};
-    }
-
-    Ceiling write_shared() const {
-        const bool first = ranks_.rank() == 0;
-        std::optional<SharedFile> file;
+    // Each record as RecordWriter does it: open, one write(), fsync, close.
+    void own_files(Ceilings& found) {
+        std::optional<RawFiles> files;
         Bytes record;
-        const auto open = [&] { file.emplace(work_.directory, first); };
+        base::IoTimes times;
         comm::together(ranks_, [&] {
-            if (first) open();
-        });
-        comm::together(ranks_, [&] {
-            if (!first) open();
+            std::vector<fs::path> paths;
+            for (std::int64_t id = mine_.first; id < mine_.end(); ++id)
+                paths.push_back(work_.directory / fmt::format(".ranklab-ceiling-{}", id));
+            files.emplace(std::move(paths));
             record.assign(work_.bytes_per_record, 'r');
         });
         ranks_.barrier();
+        comm::together(ranks_, [&] {
+            for (const auto& path : files->paths()) {
+                write_new(path, record, {}, {.fsync = work_.fsync}, times);
+                after_record();
+            }
+        });
+        found.create = {base::real(work_.records), slowest(creating_s(times))};
+        found.write_own = {all_bytes(), slowest(writing_s(times))};
+    }
+
+    Ceiling write_shared() {
+        const bool first = ranks_.rank() == 0;
+        const fs::path path = work_.directory / ".ranklab-ceiling-shared";
+        std::optional<RawFiles> owned;
+        base::Descriptor file;
+        Bytes record;
+        const auto open = [&] {
+            file = base::Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | (first ? O_CREAT : 0), 0666));
+            if (!file) base::throw_errno("open", path, errno, kSetting);
+            record.assign(work_.bytes_per_record, 'r');
+        };
+        comm::together(ranks_, [&] {
+            if (!first) return;
+            owned.emplace(std::vector{path});
+            open();
+        });
+        comm::together(ranks_, [&] {
+            if (!first) open();
+        });
+        ranks_.barrier();
         base::IoTimes times;
-        comm::together(ranks_, [&] { put_all(*file, record, times); });
-        return {all_bytes(), comm::reduced(ranks_, writing_s(times), comm::ReduceOp::max)};
+        comm::together(ranks_, [&] { put_all(file, path, record, times); });
+        return {all_bytes(), slowest(writing_s(times))};
     }
 
     // Each rank its records; or of every record its rows.
-    void put_all(const SharedFile& file, std::span<const char> record, base::IoTimes& times) const {
+    void put_all(const base::Descriptor& file, const fs::path& path, std::span<const char> record,
+                 base::IoTimes& times) {
         const bool by_rows = work_.rows > 0;
         const auto part = by_rows ? base::share_of(work_.rows, ranks_.rank(), ranks_.world_size())
                                   : base::Share{0, std::int64_t{1}};
@@ -127,34 +161,114 @@ class Measurement {
         const std::uint64_t begin = static_cast<std::uint64_t>(part.first) * unit;
         const auto piece = record.subspan(begin, static_cast<std::uint64_t>(part.count) * unit);
         const base::Share ids = by_rows ? base::Share{0, work_.records} : mine_;
-        Pauses pauses(work_.bytes_per_record, false, work_.between);
         for (std::int64_t id = ids.first; id < ids.end(); ++id) {
             {
                 const auto mark = times.phase(IoPhase::write);
-                file.put(piece, static_cast<std::uint64_t>(id) * work_.bytes_per_record + begin);
+                const std::uint64_t at = static_cast<std::uint64_t>(id) * work_.bytes_per_record + begin;
+                if (!base::write_whole_at(file.get(), piece, at))
+                    base::throw_errno("pwrite", path, errno, kSetting);
             }
-            pauses.after_record();
+            after_record();
         }
         if (!work_.fsync) return;
         const auto mark = times.phase(IoPhase::fsync);
-        file.sync();
+        if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
     }
 
+    // Where about a MiB has been written since, or a record with fsync: small ones would be slowed down by more.
+    void after_record() {
+        if (++written_ % every_ == 0 && work_.between) work_.between();
+    }
+
+    double sum(double mine) const { return comm::reduced(ranks_, mine, comm::ReduceOp::sum); }
+    double slowest(double mine) const { return comm::reduced(ranks_, mine, comm::ReduceOp::max); }
     double all_bytes() const { return base::real(work_.records) * base::real(work_.bytes_per_record); }
 
     comm::Communicator& ranks_;
     const CeilingWork& work_;
     base::Share mine_;
+    std::uint64_t every_;
+    std::uint64_t written_ = 0;
 };
+
+// Which of the reasons it was is not measured.
+std::string mark_of(const BindingCeiling& share, const StrategyEffort& strategy) {
+    if (!(share.percent > base::kMostOfCeiling)) return "";
+    const auto shown =
+        fmt::format("{:.1f} % of {}: a ceiling that does not bind, since ", share.percent, name_of(share.kind));
+    if (strategy.workers > 1)
+        return shown + fmt::format("{} workers write at the same time, and the ceiling is of one process",
+                                   strategy.workers);
+    if (strategy.ranks > 1)
+        return shown + fmt::format("the strategy's {} writers make their numbers in between and may get less "
+                                   "in each other's way than as many that only write, or since the machine "
+                                   "was quicker then",
+                                   strategy.ranks);
+    return shown + fmt::format("the machine was quicker while the strategy wrote than in {}",
+                               strategy.measured == 1
+                                   ? std::string("the one measurement of the ceiling")
+                                   : fmt::format("any of the {} measurements of the ceiling",
+                                                 strategy.measured));
+}
 
 }  // namespace
 
+std::string_view name_of(CeilingKind kind) {
+    static constexpr std::array<std::string_view, 4> kNames{"memory copy", "raw write()", "raw pwrite()",
+                                                            "file creation"};
+    return kNames.at(base::number_of(kind));
+}
+
+const Ceiling& Ceilings::of(CeilingKind kind) const {
+    return this->*kMembers.at(base::number_of(kind));
+}
+
+Ceiling& Ceilings::of(CeilingKind kind) {
+    return this->*kMembers.at(base::number_of(kind));
+}
+
 Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work) {
-    if (work.records <= 0) return {};
-    if (work.workers <= 1) return Measurement(ranks, work).all();
-    if (ranks.world_size() > 1 || work.shared_file)
-        throw base::Error("internal: worker processes measure the ceilings of one rank's own files");
-    return measure_by_workers(work);
+    return work.records <= 0 ? Ceilings{} : Measurement(ranks, work).all();
+}
+
+double writing_s(const base::IoTimes& times) {
+    return times.of(IoPhase::write).total_s + times.of(IoPhase::fsync).total_s;
+}
+
+double creating_s(const base::IoTimes& times) {
+    return times.of(IoPhase::open).total_s + times.of(IoPhase::close).total_s;
+}
+
+Ceilings best_of(std::span<const Ceilings> measured) {
+    Ceilings best;
+    for (const auto& one : measured)
+        for (const auto kind : kCeilingKinds)
+            if (one.of(kind).per_second() > best.of(kind).per_second()) best.of(kind) = one.of(kind);
+    return best;
+}
+
+std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings& ceilings,
+                                               const StrategyEffort& strategy) {
+    const bool creates = kind == CeilingKind::create;
+    if (strategy.shared_file ? creates || kind == CeilingKind::write_own : kind == CeilingKind::write_shared)
+        return std::nullopt;
+    const Ceiling& ceiling = ceilings.of(kind);
+    const double amount = creates ? strategy.records : strategy.bytes;
+    const double strategy_s = creates ? strategy.create_s : strategy.write_s;
+    if (!ceiling.known() || amount <= 0 || strategy_s <= 0) return std::nullopt;
+    const double ceiling_s = amount / ceiling.per_second();
+    BindingCeiling share{kind, ceiling_s, strategy_s, 100 * ceiling_s / strategy_s, ""};
+    share.mark = mark_of(share, strategy);
+    return share;
+}
+
+std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const StrategyEffort& strategy) {
+    std::optional<BindingCeiling> binding;
+    for (const auto kind : kCeilingKinds) {
+        const auto candidate = share_of_ceiling(kind, ceilings, strategy);
+        if (candidate && (!binding || candidate->ceiling_s > binding->ceiling_s)) binding = candidate;
+    }
+    return binding;
 }
 
 }  // namespace ranklab::io

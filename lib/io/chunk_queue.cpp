@@ -3,16 +3,19 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 
 #include "base/progress.hpp"
 #include "base/ticker.hpp"
 #include "comm/point_to_point.hpp"
+#include "results/rows.hpp"
 
 namespace ranklab::io {
 namespace {
 
+constexpr int kChunkTag = 77;  // the original's
 constexpr int kRequestTag = 78;
 constexpr std::uint8_t kNext = 1;
 constexpr std::uint8_t kGaveUp = 0;
@@ -22,6 +25,24 @@ void request(comm::Communicator& ranks, std::uint8_t what) {
 }
 
 }  // namespace
+
+void send_chunk(comm::Communicator& ranks, const base::Share& chunk, int to) {
+    const std::array<std::int64_t, 2> message{chunk.first, chunk.count};
+    comm::send(ranks, comm::view(std::span(message)), to, kChunkTag);
+}
+
+base::Share receive_chunk(comm::Communicator& ranks) {
+    std::array<std::int64_t, 2> message{};
+    comm::receive(ranks, comm::view(std::span(message)), 0, kChunkTag);
+    return {message[0], message[1]};
+}
+
+results::Table chunk_table(const std::vector<Handed>& by_rank) {
+    results::Rows rows("chunks");
+    for (const auto& handed : by_rank)
+        rows.add({std::int64_t{std::ssize(rows)}, handed.chunks, handed.records, handed.bytes});
+    return std::move(rows).table();
+}
 
 ChunkQueue::ChunkQueue(std::int64_t files, std::int64_t chunk_files)
     : files_(files),

@@ -1,5 +1,5 @@
-// A queue of chunks that ranks ask for: rank 0 holds it, takes from it too, and serves the others from a
-// thread of its own. Private to this room and its tests.
+// Records handed from rank 0 to the ranks in chunks, and a queue of chunks that ranks ask for: rank 0 holds
+// it, takes from it too, and serves the others from a thread of its own. Private to this room and its tests.
 //
 // Why a thread: rank 0 writes records itself, and were it to look for requests between its records, each
 // would wait for two of them (docs/writing.md has the measurement). The thread sleeps between looks instead
@@ -15,9 +15,31 @@
 #include "base/io_times.hpp"
 #include "base/share.hpp"
 #include "comm/communicator.hpp"
-#include "io/chunks.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::io {
+
+/// A chunk is sent as its first id and its length, 16 bytes: it has left when this returns, whatever the
+/// other rank is at.
+void send_chunk(comm::Communicator& ranks, const base::Share& chunk, int to);
+/// From rank 0. Waits for it.
+base::Share receive_chunk(comm::Communicator& ranks);
+inline constexpr std::int64_t kChunkBytes = 2 * sizeof(std::int64_t);
+
+/// The work that one rank was given.
+struct Handed {
+    std::int64_t chunks = 0;   ///< that were not empty
+    std::int64_t records = 0;  ///< in them
+    std::int64_t bytes = 0;    ///< that rank 0 sent it to say so
+    void add(const base::Share& chunk, std::int64_t message_bytes) {
+        chunks += chunk.count > 0 ? 1 : 0;
+        records += chunk.count;
+        bytes += message_bytes;
+    }
+};
+
+/// The table "chunks": rank, chunks, records, handed_bytes.
+results::Table chunk_table(const std::vector<Handed>& by_rank);
 
 /// Chunks of records 0..files-1 in ascending order. Any thread may call.
 class ChunkQueue {

@@ -28,8 +28,7 @@ using base::IoPhase;
 using base::IoTimes;
 
 constexpr const char* kFile = "data.h5";
-constexpr double kPatience = 5;          // seconds
-constexpr double kFolderPatience = 15;   // seconds: longer than the orderly ways to end need
+constexpr double kPatience = 5;  // seconds
 constexpr const char* kSingle = "data";  // the dataset of all records
 
 class Hdf5Reader final : public Reader, base::Pinned {
@@ -119,7 +118,6 @@ void Hdf5Strategy::open() {
     });
     unfinished_ = true;
     // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do, until close().
-    if (form_.parallel && place_.ranks.rank() == 0) watch_.emplace(job_.directory, kFolderPatience);
     comm::together_politely(
         place_.ranks, [&] { create(options); }, [] {}, kPatience);
     make_datasets();
@@ -222,7 +220,6 @@ void Hdf5Strategy::close() {
         if (job_.rename) rename_made();
     }
     unfinished_ = false;
-    watch_.reset();
     gather_account();
     file_.reset();
     values_ = {};

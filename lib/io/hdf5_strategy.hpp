@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "hdf5/record_file.hpp"
-#include "io/folder_watch.hpp"
 #include "io/large_pages.hpp"
 #include "io/strategy.hpp"
 
@@ -84,7 +83,6 @@ class Hdf5Strategy : public Strategy {
     std::int64_t open_id_ = -1;
     Values values_;
     bool unfinished_ = false;
-    std::optional<FolderWatch> watch_;  // rank 0 of a parallel form, from open() to close()
     std::vector<results::Table> tables_;
     std::vector<Remark> warnings_;
 };

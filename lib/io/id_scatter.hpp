@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "io/chunks.hpp"
+#include "io/chunk_queue.hpp"
 
 namespace ranklab::io {
 

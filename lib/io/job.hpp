@@ -1,6 +1,8 @@
 // What is to be written: the same for every strategy of the ladder.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -26,8 +28,7 @@ struct Hdf5Settings {
     bool latest_format = false;
 };
 
-/// Also what worker processes are told, as bytes.
-struct JobNumbers {
+struct Job {
     std::int64_t files = 15;       ///< n, records
     std::int64_t size = 100;       ///< a record is size x size float64
     int workers = 1;               ///< processes of the process strategies
@@ -37,19 +38,21 @@ struct JobNumbers {
     bool fsync = false;
     bool rename = false;  ///< give a file a temporary name until it is whole
 
-    std::int64_t values_per_record() const { return size * size; }
-};
-
-struct Job : JobNumbers {
     std::filesystem::path directory;  ///< exists when a strategy is opened
     /// Of the process strategies; empty: ranklab-io-worker beside this program.
     std::filesystem::path worker_program;
     Hdf5Settings hdf5;
+
+    std::int64_t values_per_record() const { return size * size; }
 };
 
 /// "data00042" and an ending: the names that the original gives (at least five digits).
-std::string record_name(std::int64_t id);
+inline std::string record_name(std::int64_t id) {
+    return fmt::format("data{:05}", id);
+}
 /// What the file bears with --rename until it is whole: ".data00042.npy.tmp" beside it.
-std::filesystem::path temporary_of(const std::filesystem::path& path);
+inline std::filesystem::path temporary_of(const std::filesystem::path& path) {
+    return path.parent_path() / fmt::format(".{}.tmp", path.filename().string());
+}
 
 }  // namespace ranklab::io

@@ -96,6 +96,15 @@ void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t, 
     }
 }
 
+std::vector<double> meshgrids(std::int64_t size) {
+    const Grid grid(size);
+    std::vector<double> both;
+    both.reserve(2 * size * size);
+    for (std::int64_t row = 0; row < size; ++row) both.insert(both.end(), grid.x.begin(), grid.x.end());
+    for (const double of_row : grid.y) both.insert(both.end(), size, of_row);
+    return both;
+}
+
 void fill_from_meshgrid(std::span<const double> x, std::span<const double> y, double n, double t,
                         std::span<double> out) {
     if (x.size() != out.size() || y.size() != out.size())

@@ -1,29 +1,66 @@
-// What process-pool and process-queue share: the life of their workers, and the table "tasks". Private to
-// this room and its tests.
+// What process-pool and process-queue share: their worker processes (io/worker.hpp) and the table "tasks".
+// Private to this room and its tests.
 #pragma once
 
-#include <memory>
+#include <sys/socket.h>
+#include <sys/types.h>
 
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "base/pinned.hpp"
 #include "io/file_strategy.hpp"
-#include "io/worker_processes.hpp"
+#include "io/worker.hpp"
 
 namespace ranklab::io {
+
+/// One worker, started clean by posix_spawn: a fork after MPI_Init would share MPI's memory and sockets.
+class WorkerProcess : base::Pinned {
+  public:
+    /// `queue`: the workers' end of it; negative: none. EnvironmentError where it cannot be started.
+    WorkerProcess(const Job& job, WorkerKind kind, int number, int queue);
+    ~WorkerProcess() { end(); }
+
+    int socket() const { return channel_.get(); }
+    void send(std::span<const double> task);
+    /// Waits for the next report. Throws what the worker failed with, or an EnvironmentError that says how it
+    /// ended.
+    WorkerReport receive();
+    /// No more work comes: it finishes the record at hand. It should end by itself.
+    void dismiss() noexcept { ::shutdown(channel_.get(), SHUT_WR); }
+    /// Dismisses it and waits for its end, which it makes after two seconds; says how it ended, "" as it
+    /// should.
+    std::string end();
+
+    std::int64_t sent = 0;      ///< bytes, to it
+    std::int64_t received = 0;  ///< bytes, from it, since it was ready
+
+  private:
+    [[noreturn]] void throw_lost();
+
+    std::string name_;  // "worker 1 (process 4711)"
+    pid_t process_ = -1;
+    base::Descriptor channel_;
+};
 
 class ProcessStrategy : public FileStrategy {
   public:
     /// at_once: the workers do not wait for each other.
     ProcessStrategy(const Job& job, const Place& place, WorkerKind kind, bool at_once);
 
-    /// Starts the workers.
+    /// Starts the workers and waits until all are ready.
     void open() override;
-    /// Lets the strategy hand out the work. Whatever it throws, the workers are ended first.
+    /// Lets the strategy hand out the work. Where it throws, the workers are ended first.
     void write() override;
     /// Ends the workers. Throws where one was lost since.
     void close() override;
 
-    /// "tasks", a row a worker: worker, tasks, bytes_sent_per_task and bytes_received_per_task (as the parent
-    /// sends and receives, headers included; 0 where it had no task), busy_s (in its records), wait_s (for
-    /// tasks).
+    /// "tasks", a row a worker: worker, tasks, bytes_sent_per_task and bytes_received_per_task (0 where it had
+    /// no task), busy_s (in its records), wait_s (for tasks).
     std::vector<results::Table> tables() const override;
     /// Each worker's own, where they work at the same time.
     std::vector<base::IoTimes> writers() const override;
@@ -31,25 +68,38 @@ class ProcessStrategy : public FileStrategy {
     std::vector<Remark> warnings() const override;
 
   protected:
-    virtual void hand_out(WorkerProcesses& workers) = 0;
+    virtual void hand_out() = 0;
 
-    /// Takes what a worker reports of its records, and says that `more` are done.
-    void take(int worker, const ReportBody& report, std::int64_t more);
+    void send(std::size_t worker, std::span<const double> task);
+    /// Puts an id in the queue that all workers share; false where it is full.
+    bool offer(std::int64_t id);
+    /// No more ids come.
+    void close_queue() { queue_.reset(); }
+    /// Waits until a worker reports, and counts its report; or, with `room_in_queue`, until the queue takes ids
+    /// again. nullopt: that, or a signal came.
+    std::optional<std::size_t> hear(bool room_in_queue = false);
+    std::int64_t records() const { return records_; }  ///< that the workers have reported
 
   private:
     struct Row {
         std::int64_t tasks = 0;
         std::int64_t queue_bytes = 0;
-        WorkerProcesses::Bytes bytes;
-        double busy_s = 0;
+        std::int64_t sent = 0;
+        std::int64_t received = 0;
         double wait_s = 0;
         base::IoTimes times;
     };
 
+    void start_workers();
+    void end_workers() noexcept;
+    void take(std::size_t worker, const WorkerReport& report);
+
     WorkerKind kind_;
     bool at_once_;
-    std::unique_ptr<WorkerProcesses> workers_;
+    std::deque<WorkerProcess> workers_;
+    base::Descriptor queue_;
     std::vector<Row> rows_;
+    std::int64_t records_ = 0;
 };
 
 }  // namespace ranklab::io

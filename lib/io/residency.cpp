@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "base/file_system.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -21,21 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSetting = "directory";
-constexpr long kCachestat = 451;  // the same on all architectures; the C library here may not know it
 constexpr std::uint64_t kWindow = std::uint64_t{1} << 28U;  // mapped at a time: 64 KiB of mincore's answers
-
-// linux/mman.h of 6.5.
-struct CachestatRange {
-    std::uint64_t offset = 0;
-    std::uint64_t length = 0;  // 0: to the end
-};
-struct Cachestat {
-    std::uint64_t cached = 0;  // pages, this and all others
-    std::uint64_t dirty = 0;
-    std::uint64_t writeback = 0;
-    std::uint64_t evicted = 0;
-    std::uint64_t recently_evicted = 0;
-};
 
 std::uint64_t page_size() {
     static const std::uint64_t size = ::sysconf(_SC_PAGESIZE);
@@ -56,13 +40,6 @@ OpenFile open_to_read(const fs::path& file) {
     return opened;
 }
 
-std::optional<Residency> ask_cachestat(const OpenFile& file) {
-    CachestatRange range;
-    Cachestat counts;
-    if (::syscall(kCachestat, file.descriptor.get(), &range, &counts, 0U) != 0) return std::nullopt;
-    return Residency{file.bytes(), std::min(counts.cached * page_size(), file.bytes())};
-}
-
 // Since Linux 5.0 (CVE-2019-5489) mincore calls every page resident unless one of these holds.
 bool mincore_is_true(const OpenFile& file, const fs::path& path) {
     return file.status.st_uid == ::geteuid() || ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
@@ -79,7 +56,10 @@ std::optional<std::uint64_t> resident_pages(int file, std::uint64_t offset, std:
     return resident;
 }
 
-std::optional<Residency> ask_mincore(const OpenFile& file, const fs::path& path) {
+}  // namespace
+
+std::optional<Residency> residency_of(const fs::path& path) {
+    const OpenFile file = open_to_read(path);
     if (!mincore_is_true(file, path)) return std::nullopt;
     std::uint64_t pages = 0;
     for (std::uint64_t offset = 0; offset < file.bytes(); offset += kWindow) {
@@ -89,25 +69,6 @@ std::optional<Residency> ask_mincore(const OpenFile& file, const fs::path& path)
         pages += *here;
     }
     return Residency{file.bytes(), std::min(pages * page_size(), file.bytes())};
-}
-
-}  // namespace
-
-std::optional<Residency> residency_by_cachestat(const fs::path& file) {
-    return ask_cachestat(open_to_read(file));
-}
-
-std::optional<Residency> residency_by_mincore(const fs::path& file) {
-    return ask_mincore(open_to_read(file), file);
-}
-
-std::optional<Residency> residency_of(const fs::path& file) {
-    const OpenFile opened = open_to_read(file);
-    // On overlayfs cachestat sees an empty cache; the pages are those of the file below, which gets mapped.
-    if (base::file_system_of(opened.descriptor.get()).name != "overlayfs") {
-        if (const auto told = ask_cachestat(opened)) return told;
-    }
-    return ask_mincore(opened, file);
 }
 
 std::optional<std::uint64_t> delivered_bytes() {

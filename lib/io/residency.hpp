@@ -21,14 +21,9 @@ struct Residency {
     }
 };
 
-/// Asks cachestat(2), of Linux 6.5, and mincore(2) where that is missing, refused or sees another file's
-/// cache (overlayfs). nullopt where neither tells the truth: mincore says "all" to whoever neither owns the
+/// Asks mincore(2). nullopt where that does not tell the truth: it says "all" to a process that neither owns the
 /// file nor may write to it. EnvironmentError or OptionError where the file cannot be opened.
 std::optional<Residency> residency_of(const std::filesystem::path& file);
-
-/// The two ways, for their tests; residency_of chooses.
-std::optional<Residency> residency_by_cachestat(const std::filesystem::path& file);
-std::optional<Residency> residency_by_mincore(const std::filesystem::path& file);
 
 /// Bytes that the block layer has fetched for this process since it began (read_bytes of /proc/self/io): the
 /// difference of two calls is what came from the device in between, for whatever purpose. nullopt where the

@@ -8,24 +8,22 @@
 
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
-#include <system_error>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/cast.hpp"
 #include "base/clock.hpp"
-#include "base/error.hpp"
-#include "base/failure.hpp"
-#include "base/pack.hpp"
 #include "base/stop_signals.hpp"
-#include "io/meshgrids.hpp"
-#include "io/raw_writer.hpp"
+#include "io/kernel.hpp"
 #include "io/record_files.hpp"
-#include "io/wire.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -40,180 +38,101 @@ using base::seconds_since;
 constexpr auto kBetweenReports = std::chrono::milliseconds(50);
 
 /// false: the parent is gone.
-bool tell(MessageType type, std::initializer_list<std::span<const std::byte>> parts) {
-    return Outgoing(type, parts).send(kChannelDescriptor, true) == Outgoing::State::sent;
+bool tell(const WorkerReport& report) {
+    return ::send(kChannelDescriptor, &report, sizeof report, MSG_NOSIGNAL) == sizeof report;
 }
 
-/// The parent has closed the channel: it is gone, or wants no more.
 bool parent_is_gone() {
     char byte = 0;
     return ::recv(kChannelDescriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-/// Generates and writes records from meshgrids, and marks it all.
+/// false: the other end is closed.
+bool receive_all(int socket, std::span<std::byte> to) {
+    while (!to.empty()) {
+        const ssize_t got = ::recv(socket, to.data(), to.size(), MSG_WAITALL);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        to = to.subspan(got);
+    }
+    return true;
+}
+
+/// Generates a record from meshgrids and writes it.
 class RecordMaker {
   public:
     explicit RecordMaker(const Job& job)
-        : writer_(job, Encoding::npy, times), values_(job.values_per_record()) {}
+        : files_(base::real(job.files)), writer_(job, Encoding::npy, times), values_(job.values_per_record()) {}
 
-    void make(const TaskBody& task, const std::vector<double>& x, const std::vector<double>& y) {
+    void make(std::int64_t id, std::span<const double> grids) {
         const auto begin = Clock::now();
         {
             const auto mark = times.phase(IoPhase::generate);
-            fill_from_meshgrid(x, y, base::real(task.files), base::real(task.id), values_);
+            const std::size_t n = values_.size();
+            fill_from_meshgrid(grids.first(n), grids.subspan(n), files_, base::real(id), values_);
         }
-        writer_.write(task.id, values_);
+        writer_.write(id, values_);
         times.add_record(begin, Clock::now(), base::real(writer_.bytes_of_last()));
     }
 
     IoTimes times;
 
   private:
+    double files_;
     RecordWriter writer_;
     Values values_;
 };
 
 /// As Pool.apply's worker: every task brings its meshgrids.
-void serve_tasks(const Job& job) {
-    const std::size_t values = job.values_per_record();
-    std::vector<double> x(values);
-    std::vector<double> y(values);
+void serve_pool(const Job& job) {
+    std::vector<double> task(1 + 2 * job.values_per_record());
     RecordMaker maker(job);
-    if (!tell(MessageType::ready, {})) return;
-    while (true) {
+    bool goes_on = tell({});
+    while (goes_on) {
         const auto begin = Clock::now();
-        const auto header = receive_header(kChannelDescriptor);
-        if (!header) return;
-        TaskBody task;
-        if (header->type != MessageType::task || header->bytes != sizeof task + 16 * values)
-            throw_no_message();
-        if (!receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(&task, 1))) ||
-            !receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(x))) ||
-            !receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(y))))
-            return;
-        const double wait_s = seconds_since(begin);
-        maker.times = IoTimes{};
-        maker.make(task, x, y);
-        const ReportBody report{
-            .id = task.id, .records = 1, .queue_bytes = 0, .wait_s = wait_s, .times = maker.times};
-        if (!tell(MessageType::answer, {bytes_of(report)})) return;
+        if (!receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(task)))) return;
+        WorkerReport report;
+        report.records = 1;
+        report.wait_s = seconds_since(begin);
+        maker.make(static_cast<std::int64_t>(task.front()), std::span(task).subspan(1));
+        report.times = std::exchange(maker.times, {});
+        goes_on = tell(report);
     }
-}
-
-/// The next id of the queue that all workers take from; nullopt where there will be none.
-std::optional<std::int64_t> take_id(const Job& job) {
-    std::int64_t id = 0;
-    ssize_t got = 0;
-    do got = ::recv(kQueueDescriptor, &id, sizeof id, 0);
-    while (got < 0 && errno == EINTR);
-    if (got == 0) return std::nullopt;
-    if (got < 0)
-        throw base::EnvironmentError(fmt::format("the queue cannot be read ({}); run it again",
-                                                 std::generic_category().message(errno)));
-    if (got != static_cast<ssize_t>(sizeof id) || id < 0 || id >= job.files) throw_no_message();
-    return id;
 }
 
 /// As the original's queue: the meshgrids are built once, here; what comes are ids.
 void serve_queue(const Job& job) {
-    const Meshgrids grids(job.size);
+    const auto grids = meshgrids(job.size);
     RecordMaker maker(job);
-    if (!tell(MessageType::ready, {})) return;
-    ReportBody report;
-    ProgressBody progress;
+    WorkerReport report;
+    bool goes_on = tell(report);
     auto last_report = Clock::now();
-    while (!parent_is_gone()) {
+    while (goes_on && !parent_is_gone()) {
+        std::int64_t id = 0;
         const auto begin = Clock::now();
-        const auto id = take_id(job);
-        if (!id) break;
+        if (!receive_all(kQueueDescriptor, std::as_writable_bytes(std::span(&id, 1)))) break;
         report.wait_s += seconds_since(begin);
-        report.queue_bytes += sizeof *id;
-        maker.make({.files = job.files, .id = *id}, grids.x, grids.y);
+        report.queue_bytes += sizeof id;
+        maker.make(id, grids);
         ++report.records;
-        ++progress.records;
         if (Clock::now() - last_report < kBetweenReports) continue;
-        if (!tell(MessageType::progress, {bytes_of(progress)})) return;
-        progress.records = 0;
+        report.times = std::exchange(maker.times, {});
+        goes_on = tell(std::exchange(report, {}));
         last_report = Clock::now();
     }
     report.times = maker.times;
-    tell(MessageType::finished, {bytes_of(report)});
+    if (report.records > 0) tell(report);
+    char more = 0;
+    receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(&more, 1)));  // until it is dismissed
 }
 
-/// How far it is, about every kBetweenReports: the parent tells the watchdog. Throws where the parent wants
-/// no more.
-class Parent {
-  public:
-    struct Gone {};
-    void beat() {
-        if (Clock::now() - last_ < kBetweenReports) return;
-        last_ = Clock::now();
-        const ProgressBody progress;
-        if (parent_is_gone() || !tell(MessageType::progress, {bytes_of(progress)})) throw Gone{};
-    }
-
-  private:
-    Clock::time_point last_ = Clock::now();
-};
-
-/// This worker's share of a ceiling: each step when the parent says so to all.
-void serve_raw(const StartBody& start, const Job& job) {
-    const auto share = base::share_of(job.files, start.number, job.workers);
-    RawWriter writer({.directory = job.directory,
-                      .records = share,
-                      .bytes_per_record = start.record_bytes,
-                      .fsync = job.fsync,
-                      .beside = job.workers});
-    Parent parent;
-    if (!tell(MessageType::ready, {})) return;
-    while (const auto header = receive_header(kChannelDescriptor)) {
-        if (header->bytes != 0) throw_no_message();
-        if (header->type == MessageType::copy) {
-            writer.prepare_copy();
-            if (!tell(MessageType::ready, {}) || !receive_header(kChannelDescriptor)) return;
-            const Ceiling copied = writer.copy();
-            if (!tell(MessageType::copied, {bytes_of(copied)})) return;
-        } else if (header->type == MessageType::write) {
-            const ReportBody report{
-                .id = -1, .records = share.count, .queue_bytes = 0, .wait_s = 0, .times = writer.write([&] {
-                    parent.beat();
-                })};
-            tell(MessageType::finished, {bytes_of(report)});
-            return;
-        } else {
-            throw_no_message();
-        }
-    }
-}
-
-/// What this worker is to do; nullopt where the parent is gone.
-std::optional<StartBody> receive_start() {
-    const auto header = receive_header(kChannelDescriptor);
-    if (!header) return std::nullopt;
-    if (header->type != MessageType::start || header->bytes > 2 * PATH_MAX) throw_no_message();
-    std::string bytes(header->bytes, '\0');
-    if (!receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(bytes)))) return std::nullopt;
-    auto start = base::unpacked<StartBody>(bytes);
-    if (!start) throw_no_message();
-    return start;
-}
-
-void serve() {
-    const auto received = receive_start();
-    if (!received) return;
-    const StartBody& start = *received;
-    const Job job{start.job, start.directory, {}, {}};
-    if (start.kind == WorkerKind::queue) return serve_queue(job);
-    ::close(kQueueDescriptor);  // what the parent had open there
-    if (start.kind == WorkerKind::raw) return serve_raw(start, job);
-    serve_tasks(job);
-}
-
-int fail(base::Failure failure) {
-    failure.sentence = failure.sentence.substr(0, 32 * 1024);
-    const std::string bytes = base::packed(failure);
-    tell(MessageType::failed, {std::as_bytes(std::span(bytes))});
-    return base::number_of(failure.code);
+int fail(base::ExitCode code, std::string_view sentence, std::string_view setting) {
+    WorkerReport report;
+    report.code = code;
+    sentence.copy(report.sentence.data(), report.sentence.size() - 1);
+    setting.copy(report.setting.data(), report.setting.size() - 1);
+    tell(report);
+    return base::number_of(code);
 }
 
 /// MPI's sockets and shared memory: a worker that held them would keep a lost rank's connections alive.
@@ -225,39 +144,51 @@ void close_all_from(int first) {
         if (descriptor >= first) ::close(descriptor);
 }
 
-/// What asks to stop reaches the whole group: the parent decides what follows.
-void settle_in() {
+/// Signals that ask to stop reach the whole group: the parent decides what follows.
+void settle_in(WorkerKind kind) {
     for (const int signal : base::kStopSignals) std::signal(signal, SIG_IGN);
-    for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close_all_from(kQueueDescriptor + 1);
+    close_all_from(kind == WorkerKind::queue ? kQueueDescriptor + 1 : kQueueDescriptor);
+}
+
+bool is_started_by_ranklab(int argc) {
+    struct stat status {};
+    return argc == 7 && ::fstat(kChannelDescriptor, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
+Job job_of(char** argv) {
+    Job job;
+    job.files = std::atoll(argv[2]);
+    job.size = std::atoll(argv[3]);
+    job.fsync = *argv[4] == '1';
+    job.rename = *argv[5] == '1';
+    job.directory = argv[6];
+    return job;
 }
 
 }  // namespace
 
-int worker_main() {
-    struct stat status {};
-    if (::fstat(kChannelDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) {
-        fmt::print(
-            stderr,
-            "ranklab-io-worker: this is a worker process that ranklab io starts by itself for the strategies "
-            "process-pool and process-queue; start ranklab io with one of them instead\n");
+int worker_main(int argc, char** argv) {
+    if (!is_started_by_ranklab(argc)) {
+        fmt::print(stderr,
+                   "ranklab-io-worker: ranklab io starts this worker process by itself for the strategies "
+                   "process-pool and process-queue; start ranklab io with one of them instead\n");
         return base::number_of(base::ExitCode::usage);
     }
     try {
-        settle_in();
-        serve();
-        return 0;
-    } catch (const Parent::Gone&) {
+        const auto kind = argv[1] == std::string_view("pool") ? WorkerKind::pool : WorkerKind::queue;
+        settle_in(kind);
+        const Job job = job_of(argv);
+        kind == WorkerKind::pool ? serve_pool(job) : serve_queue(job);
         return 0;
     } catch (const base::Error& error) {
-        return fail({error.what(), error.code(), error.settings()});
+        return fail(error.code(), error.what(), error.settings().empty() ? "" : error.settings().front());
     } catch (const std::bad_alloc&) {
-        return fail({"there is not enough memory for its records; use fewer workers or smaller records",
-                     base::ExitCode::environment,
-                     {"workers", "size"}});
+        return fail(base::ExitCode::environment, "there is not enough memory for its records; use fewer workers",
+                    "workers");
     } catch (const std::exception& error) {
-        return fail({error.what()});
+        return fail(base::ExitCode::internal, error.what(), "");
     }
 }
 

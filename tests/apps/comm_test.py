@@ -47,7 +47,7 @@ class CommTest(cli.Case):
         self.assertLessEqual(time["ci95_low"], time["median"])
         self.assertEqual(names["wrong_elements"]["median"], 0)
 
-    def test_the_screen_and_the_json_file_are_those_of_nccl_tests(self):
+    def test_the_screen_is_that_of_nccl_tests_and_the_json_file_has_the_run(self):
         result = self.comm(*SHORT, "--sizes", "8,64K", "-I", "-J", "x.json")
         self.assertCode(result, 0)
         self.assertIn(HEAD, result.stdout)
@@ -58,12 +58,9 @@ class CommTest(cli.Case):
             self.assertIn(part, result.stdout)
         self.assertCode(cli.ranklab("report", "r.h5", cwd=self.folder), 0)
         found = json.loads((self.folder / "x.json").read_text())
-        self.assertIs(found["out_of_bounds"]["okay"], True)
-        row = found["results"][0]
-        self.assertEqual((row["size"], row["count"], row["type"], row["redop"]), (8, 2, "float", "sum"))
-        self.assertEqual(row["out_of_place"]["nwrong"], 0)
-        self.assertGreater(row["in_place"]["time"], 0)
-        self.assertEqual([device["rank"] for device in found["devices"]], [0, 1])
+        self.assertEqual(found["schema"], 1)
+        table = found["runs"][0]["tables"]["messages"]
+        self.assertEqual((table["bytes"][0], table["elements"][0], table["wrong_elements"][0]), (8, 2, 0))
 
     def test_a_flipped_bit_is_counted(self):
         for ranks, who in ((2, 1), (3, 0)):

@@ -268,7 +268,7 @@ class CommandLine(Case):
     def test_a_dry_run_does_nothing_and_says_what_would_be(self):
         done = data("make", "cosmology", "--edge", "1024", "--chunk", "16", "--dry-run", ranks=2, cwd=self.folder)
         self.assertCode(done, 0)
-        for line in ("# edge: 1024", f"# bytes: {36 * 1024**3}", f"# memory_per_rank_bytes: {18 * 1024**3}", "# file: cosmology-1024.h5",
+        for line in ("# edge: 1024", f"# bytes: {36 * 1024**3}", f"# memory_bytes: {1024**2 * (24 * 1024 + 32)}", "# file: cosmology-1024.h5",
                      "# spectral-index: 0.96"):
             self.assertIn(line + "\n", done.stdout)
         self.assertEqual(self.names(), [])

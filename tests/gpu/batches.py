@@ -99,7 +99,7 @@ def normal_numbers(count, seed):
 
 
 def volumes(count, edge, seed):
-    """Inputs [count, 4, edge^3] and targets [count, 5, edge^3]: windows of one pool of normal numbers (data/synthetic_volumes.cpp)."""
+    """Inputs [count, 4, edge^3] and targets [count, 5, edge^3]: windows of one pool of normal numbers (data/sources/synthetic.cpp)."""
     sizes = [(4, edge, edge, edge), (5, edge, edge, edge)]
     pool = normal_numbers(2 * math.prod(sizes[1]), seed)
     fields = [[], []]

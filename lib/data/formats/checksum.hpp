@@ -1,6 +1,8 @@
 // A checksum of numbers by their place that can be summed up in any order: by ranks, by slabs, by planes.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -20,6 +22,8 @@ inline std::uint64_t sum64(std::uint64_t first, std::span<const float> values) {
 }
 
 /// As it stands in a file: "sum64:0123456789abcdef".
-std::string sum64_text(std::uint64_t sum);
+inline std::string sum64_text(std::uint64_t sum) {
+    return fmt::format("sum64:{:016x}", sum);
+}
 
 }  // namespace ranklab::data

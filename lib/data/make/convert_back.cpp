@@ -11,10 +11,9 @@
 #include "base/npy_header.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/volume_form.hpp"
-#include "data/formats/volume_scan.hpp"
 #include "data/make/convert.hpp"
 #include "data/make/output_file.hpp"
-#include "data/make/pieces.hpp"
+#include "data/make/slab_writer.hpp"
 
 namespace ranklab::data {
 namespace {

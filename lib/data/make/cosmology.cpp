@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <new>
 #include <numbers>
 #include <vector>
@@ -14,11 +13,11 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "comm/native_handle.hpp"
+#include "comm/self.hpp"
 #include "data/make/counter_random.hpp"
+#include "data/make/fourier_cube.hpp"
 #include "data/make/output_file.hpp"
 #include "data/make/pace.hpp"
-#include "data/make/slab_fourier.hpp"
 #include "data/make/slab_writer.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
@@ -26,8 +25,7 @@
 namespace ranklab::data {
 namespace {
 
-using Complex = SlabFourier::Complex;
-using Filter = SlabFourier::Filter;
+using Complex = FourierCube::Complex;
 
 constexpr std::int64_t kNbodyChannels = 4;
 constexpr std::int64_t kHydroChannels = 5;
@@ -40,115 +38,132 @@ hdf5::VolumeShape shape_of(std::int64_t channels, std::int64_t edge) {
 }
 
 // The fields of one volume, one after another: each is an inverse transform of the same spectrum.
-class FieldMaker {
+class Fields {
   public:
-    FieldMaker(comm::Communicator& control, const CosmologySpec& spec, base::ProgressSink& progress)
-        : control_(control),
-          spec_(spec),
-          progress_(progress),
-          fourier_(control, spec.edge, [&progress] { progress.activity("transforming the volume"); }),
-          pace_(progress, kTransforms, "Mcell/s", "fields made") {}
-
-    base::Share planes() const { return fourier_.planes(); }
-    std::size_t cells() const { return planes().count * spec_.edge * spec_.edge; }
-
-    // White noise by the cell's own number, then how strong each wave should be.
-    void draw() {
-        progress_.activity("drawing white noise");
-        const CounterRandom random(spec_.seed, kDensityStream);
-        fourier_.forward([&](std::int64_t i0, std::int64_t i1, std::span<double> row) {
-            random.normals((i0 * spec_.edge + i1) * spec_.edge, row);
-        });
-        const std::int64_t half = spec_.edge / 2;
-        std::vector<std::int64_t> modes(3 * half * half + 1);
-        fourier_.visit_waves([&](const Wave& wave, int weight) { modes[wave.squared()] += weight; });
-        control_.allreduce(comm::view(std::span(modes)), comm::ReduceOp::sum);
-        amplitudes_ = amplitudes(spec_.spectrum, spec_.edge, modes);
-        speed_scale_ = spec_.scales.speed / velocity_spread(amplitudes_, spec_.edge, modes);
-        pace_.step(megacells());
+    Fields(const CosmologySpec& spec, base::ProgressSink& progress)
+        : spec_(spec), cube_(spec.edge), pace_(progress, kTransforms, "Mcell/s", "fields made") {
+        progress.activity("making the volume");
+        draw();
     }
 
     // The Gaussian field of variance 1; smoothed, in cells, for the gas.
-    void density(double smoothing, std::span<float> out, const std::function<double(double)>& map) {
-        transform([&](const Wave& wave) { return Complex(amplitude(wave) * smooth(wave, smoothing)); }, out,
-                  map);
+    void density(double smoothing) {
+        const auto table = smoothed(smoothing);
+        inverse([&](const Wave& wave) { return Complex(table[wave.squared()]); });
     }
 
     // Linear theory (Zel'dovich): u_k = i k / k^2 delta_k, so that its divergence is -delta.
-    void velocity(std::int64_t axis, double smoothing, std::span<float> out,
-                  const std::function<double(double)>& map) {
-        transform(
-            [&](const Wave& wave) {
-                const std::int64_t along = axis == 0 ? wave.a0 : axis == 1 ? wave.a1 : wave.a2;
-                // The wave that is its own conjugate has no derivative.
-                if (along == 0 || 2 * std::abs(along) == spec_.edge) return Complex();
-                const double k_over_k2 = base::real(along) / base::real(wave.squared()) *
-                                         base::real(spec_.edge) / (2 * std::numbers::pi);
-                return Complex(0, k_over_k2 * amplitude(wave) * smooth(wave, smoothing) * speed_scale_);
-            },
-            out, map);
+    void velocity(std::int64_t axis, double smoothing) {
+        const auto table = smoothed(smoothing);
+        const double factor = speed_scale_ * base::real(spec_.edge) / (2 * std::numbers::pi);
+        inverse([&](const Wave& wave) {
+            const std::int64_t along = axis == 0 ? wave.a0 : axis == 1 ? wave.a1 : wave.a2;
+            // The wave that is its own conjugate has no derivative.
+            if (along == 0 || 2 * std::abs(along) == spec_.edge) return Complex();
+            const std::int64_t squared = wave.squared();
+            return Complex(0, factor * base::real(along) / base::real(squared) * table[squared]);
+        });
+    }
+
+    /// Calls take(cell, value) for each cell of the field that was made last, on several threads.
+    template <class Take>
+    void read(const Take& take) const {
+        const double scale = 1.0 / (base::real(spec_.edge) * base::real(spec_.edge * spec_.edge));
+        cube_.read([&](std::int64_t first, std::span<const double> row) {
+            for (std::size_t i = 0; i < row.size(); ++i)
+                take(static_cast<std::size_t>(first) + i, row[i] * scale);
+        });
     }
 
   private:
     static constexpr std::int64_t kTransforms = 1 + 2 * kNbodyChannels;
 
-    double megacells() const { return base::real(spec_.edge * spec_.edge * spec_.edge) / 1e6; }
-    double amplitude(const Wave& wave) const { return amplitudes_[wave.squared()]; }
-    double smooth(const Wave& wave, double cells) const {
-        if (cells == 0) return 1;
-        const double k = 2 * std::numbers::pi * cells / base::real(spec_.edge);
-        return std::exp(-k * k * base::real(wave.squared()) / 2);
-    }
-
-    void transform(const Filter& filter, std::span<float> out, const std::function<double(double)>& map) {
-        const std::int64_t edge = spec_.edge;
-        fourier_.inverse(filter, [&](std::int64_t i0, std::int64_t i1, std::span<const double> row) {
-            float* to = out.data() + ((i0 - planes().first) * edge + i1) * edge;
-            std::transform(row.begin(), row.end(), to,
-                           [&](double value) { return static_cast<float>(map(value)); });
+    // White noise by the cell's own number, then how strong each wave should be.
+    void draw() {
+        const CounterRandom random(spec_.seed, kDensityStream);
+        cube_.forward([&](std::int64_t i0, std::int64_t i1, std::span<double> row) {
+            random.normals((i0 * spec_.edge + i1) * spec_.edge, row);
         });
+        const auto modes = modes_by_square(spec_.edge);
+        amplitudes_ = amplitudes(spec_.spectrum, spec_.edge, modes);
+        speed_scale_ = spec_.scales.speed / velocity_spread(amplitudes_, spec_.edge, modes);
         pace_.step(megacells());
     }
 
-    comm::Communicator& control_;
+    std::vector<double> smoothed(double cells) const {
+        auto table = amplitudes_;
+        const double k = 2 * std::numbers::pi * cells / base::real(spec_.edge);
+        for (std::size_t n = 0; n < table.size(); ++n) table[n] *= std::exp(-k * k * base::real(n) / 2);
+        return table;
+    }
+
+    template <class Filter>
+    void inverse(const Filter& filter) {
+        cube_.inverse(filter);
+        pace_.step(megacells());
+    }
+
+    double megacells() const { return base::real(spec_.edge * spec_.edge * spec_.edge) / 1e6; }
+
     const CosmologySpec& spec_;
-    base::ProgressSink& progress_;
-    SlabFourier fourier_;
+    FourierCube cube_;
     std::vector<double> amplitudes_;
     double speed_scale_ = 1;
     Pace pace_;
 };
 
-void write_nbody(FieldMaker& fields, const CosmologySpec& spec, SlabWriter& out) {
-    std::vector<float> slab(fields.cells());
-    fields.density(0, slab, [&](double g) { return dark_matter(spec.scales, g); });
-    out.write_channel(0, fields.planes(), slab);
-    for (std::int64_t axis = 0; axis < 3; ++axis) {
-        fields.velocity(axis, 0, slab, [](double v) { return v; });
-        out.write_channel(1 + axis, fields.planes(), slab);
-    }
-}
+class Volume {
+  public:
+    Volume(const CosmologySpec& spec, hdf5::VolumeWriter& file, base::ProgressSink& progress)
+        : spec_(spec),
+          fields_(spec, progress),
+          values_(spec.edge * spec.edge * spec.edge),
+          speed_squared_(values_.size()),
+          nbody_(*alone_, file, "Nbody", shape_of(kNbodyChannels, spec.edge)),
+          hydro_(*alone_, file, "Hydro", shape_of(kHydroChannels, spec.edge)) {}
 
-void write_hydro(FieldMaker& fields, const CosmologySpec& spec, SlabWriter& out) {
-    const double width = spec.scales.gas_smoothing;
-    std::vector<float> slab(fields.cells());
-    std::vector<float> field(fields.cells());
-    std::vector<float> speed_squared(fields.cells(), 0.0F);
-    const auto write = [&](std::int64_t channel, const auto& value) {
-        for (std::size_t i = 0; i < slab.size(); ++i) slab[i] = static_cast<float>(value(i));
-        out.write_channel(channel, fields.planes(), slab);
-    };
-    for (std::int64_t axis = 0; axis < 3; ++axis) {
-        fields.velocity(axis, width, field, [](double v) { return v; });
-        for (std::size_t i = 0; i < field.size(); ++i) speed_squared[i] += field[i] * field[i];
-        write(1 + axis, [&](std::size_t i) { return gas_velocity(field[i]); });
+    void write_nbody() {
+        fields_.density(0);
+        write(nbody_, 0, [&](std::size_t, double g) { return dark_matter(spec_.scales, g); });
+        for (std::int64_t axis = 0; axis < 3; ++axis) {
+            fields_.velocity(axis, 0);
+            write(nbody_, 1 + axis, [](std::size_t, double v) { return v; });
+        }
     }
-    fields.density(width, field, [](double g) { return g; });
-    write(0, [&](std::size_t i) { return gas_density(spec.scales, field[i]); });
-    write(4, [&](std::size_t i) { return gas_temperature(spec.scales, field[i], speed_squared[i]); });
-}
 
-// By one rank, into the closed file: texts of variable length are not for parallel writing.
+    void write_hydro() {
+        for (std::int64_t axis = 0; axis < 3; ++axis) {
+            fields_.velocity(axis, spec_.scales.gas_smoothing);
+            write(hydro_, 1 + axis, [&](std::size_t cell, double v) {
+                speed_squared_[cell] += static_cast<float>(v * v);
+                return gas_velocity(v);
+            });
+        }
+        fields_.density(spec_.scales.gas_smoothing);
+        write(hydro_, 0, [&](std::size_t, double g) { return gas_density(spec_.scales, g); });
+        write(hydro_, 4, [&](std::size_t cell, double g) {
+            return gas_temperature(spec_.scales, g, speed_squared_[cell]);
+        });
+    }
+
+    std::array<std::uint64_t, 2> checksums() const { return {nbody_.checksum(), hydro_.checksum()}; }
+
+  private:
+    template <class Map>
+    void write(SlabWriter& to, std::int64_t channel, const Map& map) {
+        fields_.read(
+            [&](std::size_t cell, double value) { values_[cell] = static_cast<float>(map(cell, value)); });
+        to.write_channel(channel, {0, spec_.edge}, values_);
+    }
+
+    const CosmologySpec& spec_;
+    std::unique_ptr<comm::Communicator> alone_ = comm::make_self();
+    Fields fields_;
+    std::vector<float> values_;
+    std::vector<float> speed_squared_;
+    SlabWriter nbody_, hydro_;
+};
+
 void describe(const std::filesystem::path& path, const CosmologySpec& spec, const CosmologyReport& report,
               const std::string& version) {
     auto file = hdf5::File::open_to_change(path);
@@ -176,26 +191,23 @@ void describe(const std::filesystem::path& path, const CosmologySpec& spec, cons
     file.close();
 }
 
-CosmologyReport write_volume(comm::Communicator& control, const CosmologySpec& spec, OutputFile& output,
-                             base::ProgressSink& progress) {
-    hdf5::VolumeWriter file(output.path(), comm::native_mpi(control));
+CosmologyReport write_volume(const CosmologySpec& spec, OutputFile& output, base::ProgressSink& progress) try {
+    hdf5::VolumeWriter file(output.path(), nullptr);
     file.make("Nbody", shape_of(kNbodyChannels, spec.edge), spec.chunk);
     file.make("Hydro", shape_of(kHydroChannels, spec.edge), spec.chunk);
     file.flush();
-    CosmologyReport report;
-    comm::together(control, [&] {
-        if (control.rank() == 0) report.bytes = output.reserve(kHeaderBytes);
-    });
-    FieldMaker fields(control, spec, progress);
-    fields.draw();
-    SlabWriter nbody(control, file, "Nbody", shape_of(kNbodyChannels, spec.edge));
-    SlabWriter hydro(control, file, "Hydro", shape_of(kHydroChannels, spec.edge));
-    write_nbody(fields, spec, nbody);
-    write_hydro(fields, spec, hydro);
-    report.checksums = {nbody.checksum(), hydro.checksum()};
-    report.collective = nbody.collective() && hydro.collective();
+    CosmologyReport report{.bytes = output.reserve(kHeaderBytes)};
+    Volume volume(spec, file, progress);
+    volume.write_nbody();
+    volume.write_hydro();
+    report.checksums = volume.checksums();
     file.close();
     return report;
+} catch (const std::bad_alloc&) {
+    throw base::EnvironmentError(
+        fmt::format("a volume of edge {} needs {} of memory on rank 0, which is not there; make a smaller one",
+                    spec.edge, base::human_bytes(base::real(cosmology_memory(spec)))),
+        {"edge"});
 }
 
 }  // namespace
@@ -206,10 +218,9 @@ std::uint64_t cosmology_bytes(const CosmologySpec& spec) {
     return static_cast<std::uint64_t>(stored * stored * stored * (kNbodyChannels + kHydroChannels)) * 4;
 }
 
-std::uint64_t cosmology_rank_bytes(const CosmologySpec& spec, int ranks) {
-    constexpr std::uint64_t kBytesACell = 36;  // spectrum, two buffers of its size, three float32 fields
-    return kBytesACell *
-           static_cast<std::uint64_t>(base::share_of(spec.edge, 0, ranks).count * spec.edge * spec.edge);
+std::uint64_t cosmology_memory(const CosmologySpec& spec) {
+    const std::uint64_t edge = spec.edge;
+    return edge * edge * (2 * 16 * (edge / 2 + 1) + 2 * 4 * edge);  // spectrum and cube, two float32 fields
 }
 
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
@@ -217,21 +228,12 @@ CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec&
                                base::ProgressSink& progress) {
     OutputFile output(control, target, force, cosmology_bytes(spec) + kHeaderBytes);
     CosmologyReport report;
-    try {
-        report = write_volume(control, spec, output, progress);
-    } catch (const std::bad_alloc&) {
-        throw base::EnvironmentError(
-            fmt::format(
-                "a volume of edge {} needs {} of memory on each of {} rank(s), which is not there; start "
-                "more "
-                "ranks on more nodes, or make a smaller volume",
-                spec.edge, base::human_bytes(base::real(cosmology_rank_bytes(spec, control.world_size()))),
-                control.world_size()),
-            {"edge"});
-    }
-    comm::together(control, [&] {
-        if (control.rank() == 0) describe(output.path(), spec, report, version);
-    });
+    const auto work = [&] {
+        if (control.rank() != 0) return;
+        report = write_volume(spec, output, progress);
+        describe(output.path(), spec, report, version);
+    };
+    comm::together_politely(control, work, [&] { progress.beat(); });
     output.commit();
     progress.finish();
     return report;

@@ -1,5 +1,5 @@
 // A synthetic cosmology volume: matter as a correlated random field, gas as a smooth map of it, made and
-// written by all ranks together. docs/data.md has the formulae.
+// written by rank 0 on its cores while the other ranks wait. docs/data.md has the formulae.
 #pragma once
 
 #include <array>
@@ -9,8 +9,7 @@
 
 #include "base/progress.hpp"
 #include "comm/communicator.hpp"
-#include "data/make/hydro_map.hpp"
-#include "data/make/power_spectrum.hpp"
+#include "data/make/field_formulae.hpp"
 
 namespace ranklab::data {
 
@@ -24,19 +23,18 @@ struct CosmologySpec {
 
 /// Of the file, its small headers aside.
 std::uint64_t cosmology_bytes(const CosmologySpec& spec);
-/// What the largest rank needs in memory at the peak: 36 bytes a cell of its part.
-std::uint64_t cosmology_rank_bytes(const CosmologySpec& spec, int ranks);
+/// What rank 0 needs in memory: 24 bytes a cell, and 32 a row.
+std::uint64_t cosmology_memory(const CosmologySpec& spec);
 
 struct CosmologyReport {
-    std::uint64_t bytes = 0;                   ///< of the file; rank 0 has it
+    std::uint64_t bytes = 0;                   ///< of the file
     std::array<std::uint64_t, 2> checksums{};  ///< of /Nbody and /Hydro
-    bool collective = true;                    ///< every transfer really was (one rank: true)
 };
 
-/// Collective. Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, with what they were made from as
-/// attributes. The datasets are the same bit by bit at any number of ranks. Nothing is left under `target`
-/// unless all of it is right. EnvironmentError where there is no room on the disk or in memory, OptionError
-/// for a file that is there already.
+/// Collective; rank 0 gets the report. Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, with what
+/// they were made from as attributes. The datasets are the same bit by bit at any number of ranks and threads.
+/// Nothing is left under `target` unless all of it is right. EnvironmentError where there is no room on the
+/// disk or in memory, OptionError for a file that is there already.
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
                                const std::filesystem::path& target, bool force, const std::string& version,
                                base::ProgressSink& progress);

@@ -2,6 +2,7 @@
 // progress.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/progress.hpp"
 #include "base/share.hpp"
 #include "comm/communicator.hpp"
+#include "data/make/pace.hpp"
 #include "hdf5/volume_writer.hpp"
 
 namespace ranklab::data {
@@ -43,5 +45,33 @@ class SlabWriter {
 
 /// Collective: the ranks' numbers added modulo 2^64.
 std::uint64_t sum_over_ranks(comm::Communicator& control, std::uint64_t mine);
+
+/// [rows][columns] becomes [columns][rows].
+inline void transpose(std::span<const float> from, std::int64_t columns, std::span<float> to) {
+    const std::size_t width = columns;
+    const std::size_t rows = from.size() / width;
+    for (std::size_t c = 0; c < width; ++c)
+        for (std::size_t r = 0; r < rows; ++r) to[c * rows + r] = from[r * width + c];
+}
+
+/// Of planes_a_piece's 256 MiB: two copies of a piece are in memory.
+inline constexpr std::int64_t kPieceShare = 4;
+
+/// This rank's planes in pieces, as many pieces on every rank: visit(planes) with none where a rank has
+/// fewer.
+template <class Visit>
+void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape, base::ProgressSink& progress,
+                    Visit visit) {
+    const base::Share mine = base::share_of(shape[1], control.rank(), control.world_size());
+    const std::int64_t longest = base::share_of(shape[1], 0, control.world_size()).count;
+    const std::int64_t piece = planes_a_piece(shape[0] * shape[2] * shape[3] * kPieceShare);
+    Pace pace(progress, (longest + piece - 1) / piece, "MiB/s a rank", "pieces converted");
+    for (std::int64_t done = 0; done < longest; done += piece) {
+        progress.activity("converting");
+        const std::int64_t begin = std::min(done, mine.count);
+        visit(base::Share{mine.first + begin, std::min(piece, mine.count - begin)});
+        pace.step(mebibytes(4 * std::min(piece, mine.count - begin) * shape[0] * shape[2] * shape[3]));
+    }
+}
 
 }  // namespace ranklab::data

@@ -1,9 +1,18 @@
-#include <algorithm>
-#include <cmath>
-#include <random>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+#include <random>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
 #include "data/images.hpp"
-#include "data/synthetic_volumes.hpp"
+#include "data/random.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -76,8 +85,71 @@ ImageSets load(const DataRequest& request) {
             generator.make(count_or(request.test_samples, 2000, shape), 2), "made in memory"};
 }
 
+using Clock = std::chrono::steady_clock;
+
+// The Box-Muller transform.
+std::vector<float> normal_numbers(std::size_t count, std::uint64_t seed) {
+    RandomStream random(seed);
+    std::vector<float> numbers(count + count % 2);
+    for (std::size_t i = 0; i < numbers.size(); i += 2) {
+        const double radius = std::sqrt(-2 * std::log(random.uniform()));
+        const double angle = 2 * std::numbers::pi * random.uniform();
+        numbers[i] = static_cast<float>(radius * std::cos(angle));
+        numbers[i + 1] = static_cast<float>(radius * std::sin(angle));
+    }
+    return numbers;
+}
+
+class Noise final : public Source {
+  public:
+    Noise(SampleLayout layout, std::int64_t samples, std::shared_ptr<const std::vector<float>> pool)
+        : layout_(std::move(layout)), samples_(samples), pool_(std::move(pool)) {}
+
+    const SampleLayout& layout() const override { return layout_; }
+    std::int64_t size() const override { return samples_; }
+
+    void read(const Draw& draw, std::byte* input, std::byte* target, ReadTimes& times) const override {
+        const auto start = Clock::now();
+        RandomStream random(draw.random);
+        copy_window(layout_.input, input, random);
+        copy_window(layout_.target, target, random);
+        times.read += base::seconds_since(start);
+    }
+
+  private:
+    void copy_window(const Field& field, std::byte* to, RandomStream& random) const {
+        const std::size_t numbers = field.elements();
+        const std::size_t begin = random.below(pool_->size() - numbers + 1);
+        std::memcpy(to, pool_->data() + begin, field.bytes());
+    }
+
+    SampleLayout layout_;
+    std::int64_t samples_;
+    std::shared_ptr<const std::vector<float>> pool_;
+};
+
+// N(0, 1), input and target apart. A sample is a window, begun at a place that follows from Draw.random, of
+// a pool of numbers twice its size that is made once: samples of other ranks, steps and seeds really differ,
+// and cost a copy.
+DataSet open_volumes(const DataRequest& request, comm::Communicator& control) {
+    constexpr std::int64_t kTrain = 1024;
+    constexpr std::int64_t kTest = 128;
+    const auto train = request.train_samples > 0 ? request.train_samples : kTrain;
+    const auto test = request.test_samples > 0 ? request.test_samples : kTest;
+    if (train < control.world_size())
+        comm::throw_on_all<base::OptionError>(
+            control, 0,
+            fmt::format("{} samples are too few for {} ranks; take more", train, control.world_size()),
+            {"train-samples"});
+    const SampleLayout layout{{Element::f32, request.input}, {Element::f32, request.target}};
+    const std::int64_t largest = std::max(layout.input.elements(), layout.target.elements());
+    const auto pool = std::make_shared<const std::vector<float>>(normal_numbers(2 * largest, request.seed));
+    return {std::make_shared<Noise>(layout, train, pool), std::make_shared<Noise>(layout, test, pool),
+            "made in memory"};
+}
+
 DataSet open(const DataRequest& request, comm::Communicator& control) {
-    if (!request.is_image()) return open_synthetic_volumes(request, control);
+    if (!request.is_image()) return open_volumes(request, control);
     return open_images(request, control, load);
 }
 

@@ -40,9 +40,9 @@ class MakeCosmology final : public Verb {
     std::string examples() const override {
         return "  ranklab data make cosmology --edge 128                                    "
                "cosmology-128.h5, as published (contiguous)\n"
-               "  mpirun -n 4 ranklab data make cosmology train.h5 --edge 512 --chunk 16    chunks that make "
+               "  ranklab data make cosmology train.h5 --edge 512 --chunk 16              chunks that make "
                "64-cubed crops cheap\n"
-               "  srun -n 64 ranklab data make cosmology --edge 1024 --output train.h5 --seed 7\n";
+               "  srun -n 1 -c 64 ranklab data make cosmology --edge 1024 --output train.h5 --seed 7\n";
     }
     void describe(options::Schema& schema) const override {
         schema.positional(1);
@@ -65,7 +65,7 @@ class MakeCosmology final : public Verb {
             .real("speed", 0, "0.3", "spread of a velocity component, in 9e7 cm/s")
             .real("gas-smoothing", 0, "1.5", "cells over which gas is smoother than matter");
     }
-    std::vector<results::Setting> resolve(options::Options& options, int world_size) const override {
+    std::vector<results::Setting> resolve(options::Options& options, int) const override {
         const std::int64_t edge = options.integer("edge");
         if (edge > kLargestEdge)
             throw base::OptionError(
@@ -86,7 +86,7 @@ class MakeCosmology final : public Verb {
         return {
             {"file", place, false},
             {"bytes", fmt::format("{}", data::cosmology_bytes(spec)), true},
-            {"memory_per_rank_bytes", fmt::format("{}", data::cosmology_rank_bytes(spec, world_size)), true}};
+            {"memory_bytes", fmt::format("{}", data::cosmology_memory(spec)), true}};
     }
     ToolReport run(const ToolPlace& place) override {
         auto& [control, options, progress, start_up, counting] = place.context;
@@ -95,14 +95,12 @@ class MakeCosmology final : public Verb {
         const auto report =
             data::make_cosmology(control, spec, file, options.flag("force"), place.version, progress);
         std::string text =
-            fmt::format("{}: {} on {} rank(s)\n", file, base::human_bytes(static_cast<double>(report.bytes)),
-                        control.world_size());
+            fmt::format("{}: {}\n", file, base::human_bytes(static_cast<double>(report.bytes)));
         const std::string layout =
             spec.chunk == 0 ? "contiguous" : fmt::format("chunks [C, {0}, {0}, {0}]", spec.chunk);
         text += fmt::format("  /Nbody [4, {0}, {0}, {0}]  {1}  {2}\n  /Hydro [5, {0}, {0}, {0}]  {1}  {3}\n",
                             spec.edge, layout, data::sum64_text(report.checksums[0]),
                             data::sum64_text(report.checksums[1]));
-        if (!report.collective) text += "  note: HDF5 wrote some parts independently, not collectively\n";
         return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(file)), ""};
     }
 };

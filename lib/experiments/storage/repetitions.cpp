@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "comm/exchange.hpp"
-#include "io/binding_ceiling.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -118,7 +117,7 @@ bool Repetitions::write(std::int64_t repetition) {
     return true;
 }
 
-// The same bytes by as many writers, beside each repetition: the machine's mood is then that of the
+// The same bytes by the same ranks, beside each repetition: the machine's mood is then that of the
 // strategy's. Where there are few repetitions, several times: one measurement is no best.
 void Repetitions::measure_ceilings() {
     comm::together_politely(
@@ -141,8 +140,6 @@ io::CeilingWork Repetitions::ceiling_work() {
             .fsync = job.fsync,
             .memory_copy = static_cast<std::int64_t>(record_.ceilings.size()) < kFewestCeilings,
             .shared_file = strategy.shared_file,
-            .workers = io::writers_at_once(strategy, job),
-            .worker_program = job.worker_program,
             .between = [this] { runner_.beat(); }};
 }
 

@@ -14,7 +14,7 @@
 #include "base/share.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
-#include "io/raw_writer.hpp"
+#include "io/ceilings.hpp"
 
 namespace ranklab::experiments {
 namespace {

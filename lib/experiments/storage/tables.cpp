@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
-#include "io/binding_ceiling.hpp"
+#include "io/ceilings.hpp"
 #include "measure/gather.hpp"
 #include "results/rows.hpp"
 #include "stats/summary.hpp"
@@ -157,7 +157,8 @@ io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, co
             .shared_file = options.entry.shared_file,
             .write_s = fastest(&WriteTrial::slowest_write_s),
             .create_s = fastest(&WriteTrial::slowest_create_s),
-            .writers = participants * io::writers_at_once(options.entry, options.job),
+            .ranks = participants,
+            .workers = io::writers_at_once(options.entry, options.job),
             .measured = static_cast<int>(record.ceilings.size())};
 }
 

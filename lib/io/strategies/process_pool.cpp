@@ -1,8 +1,7 @@
 // The fourth strategy: a pool of worker processes. As in the original, every task takes the two meshgrids
 // with it through a pipe, 16 bytes to send for every 8 written; and with a blocking apply one worker works at
 // a time.
-#include "base/error.hpp"
-#include "io/meshgrids.hpp"
+#include "base/cast.hpp"
 #include "io/process_strategy.hpp"
 
 namespace ranklab::io {
@@ -14,52 +13,29 @@ class ProcessPool final : public ProcessStrategy {
         : ProcessStrategy(job, place, WorkerKind::pool, job.async) {}
 
   private:
-    void hand_out(WorkerProcesses& workers) override {
-        const Meshgrids grids(job().size);
+    // The tasks go round: the next free worker gets the next one.
+    void hand_out() override {
+        std::vector<double> task{0};
+        const auto grids = meshgrids(job().size);
+        task.insert(task.end(), grids.begin(), grids.end());
         const std::int64_t most = job().async ? job().workers : 1;
-        task_of_.assign(job().workers, kFree);
+        std::vector<bool> busy(job().workers);
+        std::size_t turn = 0;
         std::int64_t next = 0;
-        std::int64_t in_flight = 0;
-        while (next < job().files || in_flight > 0) {
-            while (next < job().files && in_flight < most) {
-                send_task(workers, grids, next++);
-                ++in_flight;
+        while (records() < job().files) {
+            while (next < job().files && next - records() < most) {
+                while (busy[turn]) turn = (turn + 1) % busy.size();
+                task.front() = base::real(next++);
+                busy[turn] = true;
+                send(turn, task);
+                turn = (turn + 1) % busy.size();
             }
-            const auto said = workers.hear();
-            if (said) {
-                take_answer(workers, *said);
-                --in_flight;
-            } else {
+            if (const auto worker = hear())
+                busy[*worker] = false;
+            else
                 place().done(0);  // a signal came
-            }
         }
     }
-
-    void send_task(WorkerProcesses& workers, const Meshgrids& grids, std::int64_t id) {
-        while (task_of_[turn_] != kFree) turn_ = (turn_ + 1) % task_of_.size();
-        const TaskBody task{.files = job().files, .id = id};
-        Outgoing message(MessageType::task, {bytes_of(task), std::as_bytes(std::span(grids.x)),
-                                             std::as_bytes(std::span(grids.y))});
-        task_of_[turn_] = id;
-        workers.tell(static_cast<int>(turn_), message);
-        turn_ = (turn_ + 1) % task_of_.size();
-    }
-
-    void take_answer(const WorkerProcesses& workers, const WorkerProcesses::Said& said) {
-        const auto report = workers.body<ReportBody>(said, MessageType::answer);
-        std::int64_t& task = task_of_[said.worker];
-        if (task == kFree || report.id != task || report.records != 1)
-            throw base::EnvironmentError(
-                fmt::format("{} answered for record {}, which was not its task; build and install ranklab-io "
-                            "and ranklab-io-worker together",
-                            workers.name(said.worker), report.id));
-        task = kFree;
-        take(said.worker, report, 1);
-    }
-
-    static constexpr std::int64_t kFree = -1;
-    std::vector<std::int64_t> task_of_;
-    std::size_t turn_ = 0;  // whom to ask first: the tasks go round
 };
 
 }  // namespace

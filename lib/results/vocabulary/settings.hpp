@@ -18,6 +18,7 @@ struct CommonSettings {
     std::optional<std::string> config;
     std::string output;  ///< "none": nothing is stored
     std::string label;
+    std::optional<std::string> json_file;
     std::optional<std::int64_t> warmup;
     std::int64_t seed = 1;
     std::optional<int> threads;
@@ -124,7 +125,6 @@ struct CollectivesSettings {
     bool with_load = false;
     std::optional<std::string> fault;
     bool per_iter = false;
-    std::optional<std::string> json_file;
 };
 
 /// Of `ranklab train`, of `ranklab io`, of `ranklab comm`, and of all. What the experiment alone knows (which

@@ -148,12 +148,7 @@ void add_output(Schema& rows) {
         .bind(&CollectivesSettings::per_iter)
         .elsewhere({"per_iter_timing", "per-iter-timing"})
         .shorthand('I')
-        .role(Role::bookkeeping)
-        .text("json-file", "FILE", kOpen, "write the results with nccl-tests' JSON keys, too")
-        .bind(&CollectivesSettings::json_file)
-        .elsewhere({"output_file", "output-file"})
-        .shorthand('J')
-        .role(Role::kept);
+        .role(Role::bookkeeping);
 }
 
 Schema made_collectives_settings() {

@@ -30,7 +30,7 @@ class CommTest(cli.Case):
         except OSError:
             pass
         self.assertCode(self.comm("--sizes", "8", "-J", f"{place}/y.json", *SHORT), 5)
-        self.assertEqual(json.loads((place / "x.json").read_text())["version"], 3, "the earlier file is whole")
+        self.assertEqual(json.loads((place / "x.json").read_text())["schema"], 1, "the earlier file is whole")
 
     def test_a_signal_and_a_time_limit_store_what_there_is(self):
         job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "comm", "--output", "r.h5", "-n", 1000000, "--sizes", "8,16,4M",

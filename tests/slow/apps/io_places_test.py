@@ -114,14 +114,16 @@ class Places(Case):
                     out = self.folder / f"{rung}{ranks}"
                     words = cli.mpirun_words(ranks) if ranks > 1 else []
                     job = self.start(*words, cli.RANKLAB, "io", "--strategy", rung, "-n", 500 if rung.startswith("hdf5") else 200000,
-                                     "-i", 100, "-s", 20, "--workers", 2, "--directory", out, "--output", "none", "--ceilings", "off")
+                                     "-i", 100, "-s", 20, "--workers", 2, "--directory", out, "--output", "none", "--ceilings", "off",
+                                     "--stall-timeout", 10)
                     job.wait_until(lambda: out.exists() and len(os.listdir(out)) > 0)
                     shutil.rmtree(out, ignore_errors=True)
                     while out.exists():
                         shutil.rmtree(out, ignore_errors=True)
                     result = job.finish(120)
                     self.assertIn(result.code, (3, 5), str(result))
-                    self.assertIn(str(out), result.stderr)
+                    if not rung.startswith("hdf5-parallel"):  # MPI-IO may wait for ever there: the watchdog ends it
+                        self.assertIn(str(out), result.stderr)
 
 
 class Processes(Case):

@@ -1,4 +1,4 @@
-#include "io/binding_ceiling.hpp"
+#include "io/ceilings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,12 +56,13 @@ TEST(BindingCeiling, EachKindByItself) {
 }
 
 TEST(BindingCeiling, AShareAbove105PerCentIsMarkedWithItsReason) {
-    const auto share = [](double write_s, int writers, int measured) {
+    const auto share = [](double write_s, int ranks, int measured, int workers = 1) {
         return *binding_ceiling(kCeilings, {.records = 1,
                                             .bytes = 800,
                                             .write_s = write_s,
                                             .create_s = 1,
-                                            .writers = writers,
+                                            .ranks = ranks,
+                                            .workers = workers,
                                             .measured = measured});
     };
     EXPECT_DOUBLE_EQ(share(4, 1, 1).percent, 200) << "it is not hidden";
@@ -70,6 +71,7 @@ TEST(BindingCeiling, AShareAbove105PerCentIsMarkedWithItsReason) {
     EXPECT_THAT(share(4, 1, 1).mark, HasSubstr("the one measurement"));
     EXPECT_THAT(share(4, 1, 7).mark, HasSubstr("any of the 7 measurements"));
     EXPECT_THAT(share(4, 2, 7).mark, HasSubstr("the strategy's 2 writers make their numbers in between"));
+    EXPECT_THAT(share(4, 1, 7, 3).mark, HasSubstr("3 workers write at the same time"));
     EXPECT_EQ(share(8 / 1.04, 1, 1).mark, "") << "104 %: the noise of two measurements";
     EXPECT_NE(share(8 / 1.06, 1, 1).mark, "");
     EXPECT_EQ(share(10, 2, 1).mark, "");

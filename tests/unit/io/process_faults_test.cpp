@@ -159,22 +159,6 @@ TEST_P(ProcessFaults, AWorkerThatExitsAtOnce) {
     EXPECT_THAT(of_script("exit 42"), HasSubstr("ended with exit code 42 before its work was done"));
 }
 
-TEST_P(ProcessFaults, GarbageOnThePipe) {
-    for (const char* garbage :
-         {"x", "RIO", "hello, this is a worker of another kind", "RIO2\\001\\0\\0\\0AAAAAAAA"}) {
-        SCOPED_TRACE(garbage);
-        // A few bytes that could begin a message are no answer until the worker ends.
-        const std::string then = std::string(garbage) == "RIO" ? "" : "; exec cat <&3 >/dev/null";
-        const auto sentence = of_script("printf '" + std::string(garbage) + "' >&3" + then);
-        EXPECT_THAT(sentence, AllOf(HasSubstr("worker "), HasSubstr("(process ")));
-        EXPECT_THAT(sentence, HasSubstr(then.empty() ? "ended with exit code 0" : "no message of ranklab's"));
-    }
-}
-
-TEST_P(ProcessFaults, AFloodOnThePipe) {
-    EXPECT_THAT(of_script("exec head -c 300000 /dev/zero >&3"), HasSubstr("no message of ranklab's"));
-}
-
 // In a process of its own that is killed: its workers end, even while they work.
 TEST_P(ProcessFaults, TheParentDies) {
     ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // orphans come to this process
@@ -200,9 +184,9 @@ TEST_P(ProcessFaults, TheParentDies) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-// The workers of a pool wait for more until close(); those of a queue have ended by themselves then.
-TEST(IdlePool, AWorkerKilledAfterItsWork) {
-    ProcessStrategyRun run("process-pool", 4, 10, 2);
+TEST_P(ProcessFaults, AWorkerKilledAfterItsWork) {
+    ProcessStrategyRun run(GetParam().strategy, 4, 10, 2);
+    use(run);
     run.open();
     run.strategy->write();
     const auto workers = children_of(::getpid());

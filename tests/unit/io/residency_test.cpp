@@ -94,19 +94,6 @@ TEST_F(ResidencyOnDisk, ReadToAPartIsMixed) {
     EXPECT_EQ(label.text, "mixed " + std::to_string(static_cast<int>(share * 100 + 0.5)) + " %");
 }
 
-TEST_F(ResidencyOnDisk, BothWaysOfAskingAgree) {
-    const auto by_mincore = residency_by_mincore(file_);
-    const auto by_cachestat = residency_by_cachestat(file_);
-    ASSERT_TRUE(by_mincore);
-    EXPECT_EQ(by_mincore->resident, kBytes);
-    if (!by_cachestat) GTEST_SKIP() << "this kernel has no cachestat";
-    EXPECT_EQ(by_cachestat->resident, kBytes);
-    evict(file_);
-    read_some(file_, kBytes / 3);
-    EXPECT_EQ(residency_by_mincore(file_)->resident, residency_by_cachestat(file_)->resident);
-    EXPECT_EQ(residency_by_mincore(file_)->bytes, kBytes);
-}
-
 TEST_F(ResidencyOnDisk, ManyFilesAddUp) {
     const auto other = folder_.write("other", std::string(kBytes, 'y'));
     evict(other);
@@ -138,23 +125,20 @@ TEST_F(ResidencyOnDisk, MincoreIsNotAskedWhereItDoesNotTellTheTruth) {
     ASSERT_GE(child, 0);
     if (child == 0) {
         if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(2);
-        const auto by_mincore = residency_by_mincore(file_);
-        const auto chosen = residency_of(file_);
-        ::_exit(by_mincore ? 3 : chosen && resident_share(*chosen) > kColdShare ? 4 : 0);
+        ::_exit(residency_of(file_) ? 3 : 0);
     }
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 0) << "3: mincore was believed; 4: an evicted file was called resident";
+    EXPECT_EQ(WEXITSTATUS(status), 0) << "3: mincore was believed";
 }
 
 TEST_F(ResidencyOnDisk, AnEmptyFileHasNothing) {
     const auto empty = folder_.write("empty", "");
-    for (const auto& told : {residency_of(empty), residency_by_mincore(empty)}) {
-        ASSERT_TRUE(told);
-        EXPECT_EQ(told->bytes, 0U);
-        EXPECT_EQ(told->resident, 0U);
-    }
+    const auto told = residency_of(empty);
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->bytes, 0U);
+    EXPECT_EQ(told->resident, 0U);
     evict(empty);
 }
 

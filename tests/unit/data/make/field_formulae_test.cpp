@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include "data/make/hydro_map.hpp"
-#include "data/make/power_spectrum.hpp"
+#include "data/make/field_formulae.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -32,6 +31,7 @@ TEST(PowerSpectrum, IsScaledToVarianceOne) {
     for (int a = -3; a <= 4; ++a)
         for (int b = -3; b <= 4; ++b)
             for (int c = -3; c <= 4; ++c) ++modes[static_cast<std::size_t>(a * a + b * b + c * c)];
+    EXPECT_EQ(modes_by_square(kEdge), modes);
     const auto table = amplitudes({.name = "power-law", .index = -1, .cutoff = 1}, kEdge, modes);
     EXPECT_EQ(table[0], 0) << "the mean is 0";
     double variance = 0;
