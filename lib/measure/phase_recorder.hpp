@@ -67,7 +67,6 @@ class PhaseRecorder final : public base::PhaseSink {
     /// All steps so far, kStepColumns columns; and the same, leaving the recorder without any.
     const Spool& spool() const { return spool_; }
     Spool take() { return std::exchange(spool_, Spool(kStepColumns)); }
-    /// What was taken, before another step was made.
 
   private:
     Spool spool_;

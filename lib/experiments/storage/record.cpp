@@ -169,6 +169,10 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
     }
+    if (run.valid && record.failed_with != 0) {
+        run.exit_code = record.failed_with;
+        run.warnings.insert(run.warnings.begin(), fmt::format("{}it failed {}", results::kNotComplete, how_far));
+    }
     mark_stopped(run, record.stopped_by, how_far + ": the numbers cover what was done");
     add_convergence(run, record.convergence, "repetitions", options.repetitions());
     RankKeeper keeper(control, results::kept_samples(options.text(results::kKeepSamples)), participants);

@@ -41,23 +41,29 @@ bool Repetitions::make_one() {
     const Mark before{record_.writes.size(), record_.reads.size(), record_.ceilings.size()};
     const auto i = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup();
     const bool reads = options_.read && (i >= 0 || !options_.write);
-    whole_ = false;
+    bool whole = false;
     try {
-        whole_ = (!options_.write || write(i)) && (!reads || read(std::max<std::int64_t>(0, i) + 1));
+        whole = (!options_.write || write(i)) && (!reads || read(std::max<std::int64_t>(0, i) + 1));
     } catch (...) {
         drop_from(before);
         throw;
     }
-    if (!whole_) drop_from(before);
-    if (whole_ && options_.write) note_strategy();
-    const bool late = !whole_ || time_is_up();
+    if (!whole) drop_from(before);
+    if (whole && options_.write) note_strategy();
+    const bool late = !whole || time_is_up();
     if (options_.write) return goes_on(late);
-    record_.hit_time_limit = !whole_;
+    record_.hit_time_limit = !whole;
     return false;
 }
 
 void Repetitions::stop(int signal) {
     record_.stopped_by = signal;
+    runner_.leave();
+    counting_.ends();
+}
+
+void Repetitions::fail(int exit_code) {
+    record_.failed_with = exit_code;
     runner_.leave();
     counting_.ends();
 }

@@ -39,6 +39,12 @@ bool choose_cuda(const Options& options, int world_size, const CountGpus& count_
     return asked == "cuda" || (gpus > 0 && options.integer_or("replicas", 1) <= gpus);
 }
 
+// Also where the user said "auto".
+void settle_device(Options& options, const std::string& device) {
+    options.resolve_default("device", device);
+    if (options.is("device", "auto")) options.choose("device", device);
+}
+
 // DataParallel takes all GPUs that there are.
 void settle_replicas(Options& options, bool cuda, const CountGpus& count_gpus) {
     if (options.text("mode") != "dp") return;
@@ -105,7 +111,7 @@ SpeedOptions settle_speed(Options& options, int world_size, const CountGpus& cou
     speed.cuda_graph = options.flag("cuda-graph");
     speed.cudnn_benchmark = options.text("cudnn-benchmark") == "on";
     speed.cuda = choose_cuda(options, world_size, count_gpus);
-    options.resolve_default("device", speed.cuda ? "cuda" : "cpu");
+    settle_device(options, speed.cuda ? "cuda" : "cpu");
     settle_replicas(options, speed.cuda, count_gpus);
     speed.gpus = options.integer_or("replicas", 1);
     speed.ops = settle_ops(options, speed.cuda);

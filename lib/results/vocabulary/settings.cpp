@@ -79,7 +79,8 @@ Schema made_common_settings() {
         .flag("list", "print the names to choose from and do no work")
         .role(Role::request)
         .excludes({.other = "json", .because = "the names to choose from are no run"})
-        .append(launch_names());
+        .append(launch_names())
+        .no_lists("`ranklab sweep` makes a run of each");
     return rows;
 }
 
@@ -98,11 +99,12 @@ const Schema& common_settings() {
 }
 
 Schema launch_names() {
-    return Schema().no_option(
-        {"nproc-per-node", "nprocs", "np", "num-processes", "ntasks", "ranks", "num-ranks", "world-size",
-         "nnodes", "num-nodes", "nodes"},
-        "the launcher starts the ranks: mpirun -n N ranklab ..., under Slurm srun -n N ranklab ...; `ranklab "
-        "sweep` makes runs at several numbers of ranks").no_option({"scaling", "spread", "order", "sweep-workers", "sweep-global-batch", "sweep-lr-scaling"},
+    return Schema()
+        .no_option({"nproc-per-node", "nprocs", "np", "num-processes", "ntasks", "ranks", "num-ranks",
+                    "world-size", "nnodes", "num-nodes", "nodes"},
+                   "the launcher starts the ranks: mpirun -n N ranklab ..., under Slurm srun -n N ranklab "
+                   "...; `ranklab sweep` makes runs at several numbers of ranks")
+        .no_option({"scaling", "spread", "order", "sweep-workers", "sweep-global-batch", "sweep-lr-scaling"},
                    "a command makes one run; `ranklab sweep` makes several and compares them");
 }
 

@@ -64,11 +64,6 @@ int settle(experiments::Experiment& experiment, const std::vector<std::string>& 
     static_cast<void>(experiment.needs_mpi(options));
     if (options.has("config")) options.read_config(options.text("config"));
     options.adopt(options.serialise());
-    for (const auto& variant : experiment.variants(options)) {
-        auto own = options;
-        for (const auto& [name, value] : variant.options) own.choose(name, value);
-        static_cast<void>(experiment.settle(own, ranks)->facts());
-    }
     static_cast<void>(experiment.settle(options, ranks)->facts());
     read_values(schema, options);
     static_cast<void>(options.effective());
