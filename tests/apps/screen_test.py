@@ -50,7 +50,6 @@ class AnswerTest(ScreenCase):
         text = self.check((*TRAIN, "--steps", 5), parts=("  limit ", "  verified ", "5 counted"))
         self.assertNotIn("a first look", text)
         self.check((*TRAIN, "--steps", 5, "--verbose"), 3, but=("# ",), parts=("\nphases\n", "\nverification\n"))
-        self.check((*TRAIN, "--steps", 4, "--sync", "flat,bucketed"), 2, parts=("  fastest ", "speedup: over flat, "))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ struct Strategy {
     StorageOptions options;
     StorageFolder folder;
     Repetitions repetitions;
-    bool ended = false;  // makes no more
+    enum class End { none, by_itself, failed } end = End::none;
 
     Strategy(StorageOptions settled, const RunContext& context)
         : options(std::move(settled)),
@@ -47,7 +47,8 @@ class Ladder {
         for (const auto& options : settled) all_.push_back(std::make_unique<Strategy>(options, context));
     }
 
-    // Of those with a whole repetition, in ladder order, and what compares several.
+    // In ladder order, and what compares several. A strategy that a signal or a failure ended before its first
+    // whole repetition has none.
     Runs runs() {
         climb();
         if (!failure_ && !has_counted()) refuse_after_a_stop(context_.control, signal_);
@@ -78,7 +79,7 @@ class Ladder {
         signal_ = stop.signal();
         if (signal_ != 0) return false;
         try {
-            strategy.ended = !strategy.repetitions.make();
+            if (!strategy.repetitions.make()) strategy.end = Strategy::End::by_itself;
             // Otherwise all strategies' files would lie there at once.
             if (asked_ > 1 && strategy.options.write && !strategy.options.keep) strategy.repetitions.remove();
         } catch (const comm::AloneError&) {
@@ -88,11 +89,11 @@ class Ladder {
             if (signal_ == 0) fail(strategy, error);
             if (!failure_ && (signal_ == 0 || !has_counted())) failure_ = std::current_exception();
         }
-        return !strategy.ended;
+        return strategy.end == Strategy::End::none;
     }
     // Its files must not fill the disk for the others.
     void fail(Strategy& strategy, const base::Error& error) {
-        strategy.ended = true;
+        strategy.end = Strategy::End::failed;
         strategy.repetitions.fail(base::number_of(error.code()));
         if (asked_ == 1 || !strategy.options.write || strategy.options.keep) return;
         try {
@@ -105,8 +106,9 @@ class Ladder {
         return std::ranges::any_of(all_, [](const auto& one) { return one->repetitions.has_counted(); });
     }
     void add_run(Strategy& strategy, std::vector<results::Run>& runs) {
-        if (!strategy.ended) strategy.repetitions.stop(signal_);
-        if (!strategy.repetitions.has_counted()) return;
+        using End = Strategy::End;
+        if (strategy.end == End::none) strategy.repetitions.stop(signal_);
+        if (strategy.end != End::by_itself && !strategy.repetitions.has_counted()) return;
         const auto record = strategy.repetitions.finish();
         auto& run = runs.emplace_back();
         fill_storage_run(run, record, strategy.options, strategy.repetitions.participants(),
