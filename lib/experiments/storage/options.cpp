@@ -93,11 +93,10 @@ void check_flags(const Options& options, const std::vector<io::StrategyEntry>& c
     needs("dynamic", "mpi-send");
 }
 
-StorageOptions settle_one(const Options& options, const io::StrategyEntry& strategy, int world_size) {
+StorageOptions settle_one(const Options& options, const io::StrategyEntry& strategy) {
     StorageOptions result(options);
     result.strategy = strategy;
     result.job = job_of(options);
-    result.ranks = world_size;
     result.most_repetitions = most_samples(options, result.repetitions());
     result.convergence = convergence_of(options, result.repetitions());
     result.write = !options.flag("read-only");
@@ -110,7 +109,7 @@ StorageOptions settle_one(const Options& options, const io::StrategyEntry& strat
 
 }  // namespace
 
-std::vector<StorageOptions> settle_storage(Options& options, int world_size) {
+std::vector<StorageOptions> settle_storage(Options& options) {
     options.resolve_default("warmup", "0");
     const auto chosen = chosen_strategies(options);
     check_flags(options, chosen);
@@ -124,7 +123,7 @@ std::vector<StorageOptions> settle_storage(Options& options, int world_size) {
         if (chosen.size() > 1)
             own.choose("directory",
                        (std::filesystem::path(options.text("directory")) / strategy.name).string());
-        settled.push_back(settle_one(own, strategy, world_size));
+        settled.push_back(settle_one(own, strategy));
     }
     return settled;
 }

@@ -177,7 +177,7 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
     add_convergence(run, record.convergence, "repetitions", options.repetitions());
     RankKeeper keeper(control, results::kept_samples(options.text(results::kKeepSamples)), participants);
     add_writing(run, record, keeper, warmup);
-    keeper.count(options.ranks);
+    keeper.count(control.world_size());
     add_reading(run, record, keeper);
     keeper.count(0);
     run.measurements.push_back(

@@ -155,9 +155,9 @@ io::CeilingWork Repetitions::ceiling_work() {
 // Read by others than those who wrote: --reorder makes it so where it is timed; otherwise what was
 // written is read once more for it. False where the time limit cut it.
 bool Repetitions::read(std::int64_t repetition) {
-    const ReadPlan plan = runner_.readers().timed(options_.flag("reorder"));
-    const bool by_others =
-        control_.world_size() == 1 || (options_.flag("reorder") && plan.who == runner_.readers().check().who);
+    const bool reorders = options_.flag("reorder");
+    const ReadPlan plan = reorders ? runner_.readers().for_others() : runner_.readers().in_order();
+    const bool by_others = reorders || control_.world_size() == 1;
     const bool compare = options_.verify && !options_.flag("check-write") && by_others;
     bool whole = !options_.flag("check-write") || check(repetition);
     if (whole && options_.flag("cold")) runner_.evict(plan);
@@ -170,7 +170,7 @@ bool Repetitions::read(std::int64_t repetition) {
 }
 
 bool Repetitions::check(std::int64_t repetition) {
-    return pass(repetition, "check", runner_.readers().check(), true);
+    return pass(repetition, "check", runner_.readers().for_others(), true);
 }
 // Between two passes all ranks look at the clock: a late one stops within its pass.
 bool Repetitions::pass(std::int64_t repetition, const std::string& kind, const ReadPlan& plan, bool compare) {

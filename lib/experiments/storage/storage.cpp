@@ -183,8 +183,8 @@ bool Storage::needs_mpi(const options::Options& options) const {
     return std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.needs_mpi; });
 }
 
-std::unique_ptr<Plan> Storage::settle(options::Options& options, int world_size) {
-    return std::make_unique<StoragePlan>(settle_storage(options, world_size));
+std::unique_ptr<Plan> Storage::settle(options::Options& options, int /*world_size*/) {
+    return std::make_unique<StoragePlan>(settle_storage(options));
 }
 
 }  // namespace ranklab::experiments

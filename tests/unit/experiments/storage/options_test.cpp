@@ -32,7 +32,7 @@ options::Options parse(Words words) {
 std::string refusal(const Words& words) {
     return tests::thrown_sentence<base::OptionError>([&] {
         auto options = parse(words);
-        settle_storage(options, 2);
+        settle_storage(options);
     });
 }
 
@@ -44,9 +44,8 @@ TEST(StorageOptions, AreAllInTheVocabulary) {
 
 TEST(StorageOptions, AreSettledOnce) {
     auto options = parse({"-i", "3", "--strategy=mpi-send"});
-    const auto settled = settle_storage(options, 2);
+    const auto settled = settle_storage(options);
     ASSERT_EQ(settled.size(), 1U);
-    EXPECT_EQ(settled[0].ranks, 2);
     EXPECT_EQ(settled[0].text("warmup"), "0");
     EXPECT_EQ(settled[0].text("ceilings"), "on") << "there are several repetitions";
     EXPECT_EQ(settled[0].text("directory"), "output");
@@ -56,7 +55,7 @@ TEST(StorageOptions, AreSettledOnce) {
 
 TEST(StorageOptions, OfSeveralStrategiesAreOneEachWithAFolderOfItsOwn) {
     auto options = parse({"--strategy=hdf5-serial,binary"});
-    const auto settled = settle_storage(options, 2);
+    const auto settled = settle_storage(options);
     ASSERT_EQ(settled.size(), 2U);
     EXPECT_EQ(settled[0].text("strategy"), "binary") << "in ladder order";
     EXPECT_EQ(settled[1].job.directory, "output/hdf5-serial");
