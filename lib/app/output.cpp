@@ -47,7 +47,8 @@ void Output::header(const experiments::Plan& plan, const Launch& launch) const {
     const bool all = verbose_ || dry;
     print("# {}\n{}", version_line(),
           all ? placement_header(launch.placements) : placement_line(launch.placements));
-    print_settings(all ? experiments::settings_of(options_) : short_settings(options_, launch.placements.size()));
+    print_settings(all ? experiments::settings_of(options_)
+                       : short_settings(options_, launch.placements.size()));
     std::vector<results::Setting> facts = plan.facts();
     if (!all) std::erase_if(facts, [](const auto& fact) { return fact.key != "note"; });
     print_settings(facts);
@@ -81,8 +82,7 @@ void Output::stored(const std::vector<results::Run>& runs) const {
         for (const auto& run : runs) print("{}; {}\n", report::formats::answer_line(run), place_of(run));
     } else {
         print("\n{}{}\n", place_of(last), file_ == "none" ? "." : "");
-        if (file_ != "none")
-            print("Next: ranklab report {} --run {}\n", base::shell_path(file_), last.id);
+        if (file_ != "none") print("Next: ranklab report {} --run {}\n", base::shell_path(file_), last.id);
     }
 }
 

@@ -112,8 +112,8 @@ results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, 
     all.warnings = shared_warnings(runs);
     const auto is_cut = [](const auto& run) { return !run.cut_short().empty(); };
     const auto cut = std::ranges::count_if(runs, is_cut);
-    const auto how_far = fmt::format("{} of {} strategies were measured, {} of them not whole", runs.size(),
-                                     asked, cut);
+    const auto how_far =
+        fmt::format("{} of {} strategies were measured, {} of them not whole", runs.size(), asked, cut);
     mark_stopped(all, signal, "after " + how_far);
     if (signal != 0 || (runs.size() == asked && cut == 0)) return all;
     all.warnings.insert(all.warnings.begin(), fmt::format("{}{}", results::kNotComplete, how_far));

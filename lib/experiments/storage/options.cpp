@@ -84,7 +84,8 @@ namespace {
 // An option of one strategy alone is refused where that strategy is not among the chosen.
 void check_flags(const Options& options, const std::vector<io::StrategyEntry>& chosen) {
     const auto needs = [&](const char* flag, const char* strategy) {
-        const bool has = std::ranges::any_of(chosen, [&](const auto& entry) { return entry.name == strategy; });
+        const bool has =
+            std::ranges::any_of(chosen, [&](const auto& entry) { return entry.name == strategy; });
         if (options.flag(flag) && !has)
             throw base::OptionError(
                 fmt::format("--{0} is for {1}; leave it out, or give --strategy {1}", flag, strategy));

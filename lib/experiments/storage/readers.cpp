@@ -152,8 +152,7 @@ ReadPlan plan_for_others(const WrittenBy& written, int readers, int rank) {
     return plan;
 }
 
-Readers::Readers(const StorageOptions& options, comm::Communicator& control)
-    : control_(control) {
+Readers::Readers(const StorageOptions& options, comm::Communicator& control) : control_(control) {
     written_.node = nodes_of(comm::gather_texts(control, host::host_name()));
     written_.files = options.job.files;
     written_.together = io::writes_by_rows(options.strategy, options.job);

@@ -171,7 +171,8 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
     }
     if (run.valid && record.failed_with != 0) {
         run.exit_code = record.failed_with;
-        run.warnings.insert(run.warnings.begin(), fmt::format("{}it failed {}", results::kNotComplete, how_far));
+        run.warnings.insert(run.warnings.begin(),
+                            fmt::format("{}it failed {}", results::kNotComplete, how_far));
     }
     mark_stopped(run, record.stopped_by, how_far + ": the numbers cover what was done");
     add_convergence(run, record.convergence, "repetitions", options.repetitions());

@@ -31,9 +31,7 @@ struct Strategy {
     enum class End { none, by_itself, failed } end = End::none;
 
     Strategy(StorageOptions settled, const RunContext& context)
-        : options(std::move(settled)),
-          folder(context.control, options),
-          repetitions(options, context) {}
+        : options(std::move(settled)), folder(context.control, options), repetitions(options, context) {}
 };
 
 // The repetitions of all strategies: a round makes one of each, in random order. A strategy that fails leaves
@@ -47,8 +45,8 @@ class Ladder {
         for (const auto& options : settled) all_.push_back(std::make_unique<Strategy>(options, context));
     }
 
-    // In ladder order, and what compares several. A strategy that a signal or a failure ended before its first
-    // whole repetition has none.
+    // In ladder order, and what compares several. A strategy that a signal or a failure ended before its
+    // first whole repetition has none.
     Runs runs() {
         climb();
         if (!failure_ && !has_counted()) refuse_after_a_stop(context_.control, signal_);

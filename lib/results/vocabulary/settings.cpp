@@ -86,18 +86,19 @@ Schema made_common_settings() {
 
 // Settings that runs of version 0.1.0 have, and `ranks`, which the report adds.
 const Schema& former_settings() {
-    static const Schema rows = Schema()
-                                   .integer("ranks", 1, std::nullopt, "how many ranks took part")
-                                   .role(Role::scale)
-                                   .flag("spread", "with fewer ranks than the job: over its hosts in turn")
-                                   .role(Role::together)
-                                   .text("scaling", "WORD", std::nullopt, "strong or weak")
-                                   .role(Role::bookkeeping)
-                                   .text("order", "WORD", std::nullopt, "how the runs of a command took turns")
-                                   .role(Role::bookkeeping)
-                                   .text("sweep-workers", "N,N", std::nullopt, "a run for each")
-                                   .text("sweep-global-batch", "N,N", std::nullopt, "a run for each")
-                                   .text("sweep-lr-scaling", "WORD,WORD", std::nullopt, "a run for each");
+    static const Schema rows =
+        Schema()
+            .integer("ranks", 1, std::nullopt, "how many ranks took part")
+            .role(Role::scale)
+            .flag("spread", "with fewer ranks than the job: over its hosts in turn")
+            .role(Role::together)
+            .text("scaling", "WORD", std::nullopt, "strong or weak")
+            .role(Role::bookkeeping)
+            .text("order", "WORD", std::nullopt, "how the runs of a command took turns")
+            .role(Role::bookkeeping)
+            .text("sweep-workers", "N,N", std::nullopt, "a run for each")
+            .text("sweep-global-batch", "N,N", std::nullopt, "a run for each")
+            .text("sweep-lr-scaling", "WORD,WORD", std::nullopt, "a run for each");
     return rows;
 }
 

@@ -46,7 +46,8 @@ class Probe final : public experiments::Experiment {
         std::vector<results::Setting> facts() const override { return {}; }
         experiments::Runs run(const experiments::RunContext& context) override {
             std::fprintf(stderr, "ranks %d, control %s, MPI %s\n", context.control.world_size(),
-                         context.control.backend().c_str(), comm::MpiEnvironment::running() ? "runs" : "rests");
+                         context.control.backend().c_str(),
+                         comm::MpiEnvironment::running() ? "runs" : "rests");
             const auto word = context.options.text("act");
             act(word);
             experiments::Runs runs;
@@ -160,7 +161,8 @@ TEST_F(StartWithoutMpiDeathTest, SeveralRunsAreStoredThoughALaterOneFailed) {
     const tests::TempFolder folder;
     const std::string file = (folder / "runs.h5").string();
     EXPECT_EXIT(run_probe({"--act", "several", "--output", file}, true), ExitedWithCode(0), kWithout);
-    EXPECT_EXIT(run_probe({"--act", "late", "--output", file}, true), ExitedWithCode(5), "the third one failed");
+    EXPECT_EXIT(run_probe({"--act", "late", "--output", file}, true), ExitedWithCode(5),
+                "the third one failed");
     EXPECT_EQ(results::ResultFile(file).read_all().size(), 4U);
 }
 

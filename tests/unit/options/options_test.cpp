@@ -49,7 +49,9 @@ TEST(Options, OneValueIsOne) {
     auto schema = sample_schema();
     schema.append(Schema().no_lists("start it twice"));
     for (const char* name : {"--steps", "--batch-size", "--lr", "--sync"})
-        EXPECT_EQ(tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {name, "3,4"}); }),
+        EXPECT_EQ(tests::thrown_sentence<base::OptionError>([&] {
+                      Options::parse(schema, {name, "3,4"});
+                  }),
                   std::string(name) + " takes one value, not '3,4'; start it twice");
     EXPECT_THAT(refusal({"--steps", "3,4"}), HasSubstr("must be a whole number"));
     EXPECT_NO_THROW(Options::parse(schema, {"--output", "3,4"}));
