@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/stop_signals.hpp"
+#include "base/failure.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/folder.hpp"
@@ -82,17 +82,18 @@ class Ladder {
             if (asked_ > 1 && strategy.options.write && !strategy.options.keep) strategy.repetitions.remove();
         } catch (const comm::AloneError&) {
             throw;
-        } catch (const base::Error& error) {  // on all ranks
-            signal_ = base::stop_of(error);
-            if (signal_ == 0) fail(strategy, error);
+        } catch (const std::exception& error) {  // on all ranks
+            const int code = base::number_of(base::describe_failure(error).code);
+            signal_ = std::max(0, code - 128);
+            if (signal_ == 0) fail(strategy, code);
             if (!failure_ && (signal_ == 0 || !has_counted())) failure_ = std::current_exception();
         }
         return strategy.end == Strategy::End::none;
     }
     // Its files must not fill the disk for the others.
-    void fail(Strategy& strategy, const base::Error& error) {
+    void fail(Strategy& strategy, int exit_code) {
         strategy.end = Strategy::End::failed;
-        strategy.repetitions.fail(base::number_of(error.code()));
+        strategy.repetitions.fail(exit_code);
         if (asked_ == 1 || !strategy.options.write || strategy.options.keep) return;
         try {
             strategy.repetitions.remove();
