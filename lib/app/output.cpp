@@ -42,7 +42,8 @@ void Output::header(const experiments::Plan& plan, const Launch& launch) const {
     const bool all = common_.verbose || dry;
     print("# {}\n{}", version_line(),
           all ? placement_header(launch.placements) : placement_line(launch.placements));
-    print_settings(all ? experiments::settings_of(options_) : short_settings(options_, launch.placements.size()));
+    print_settings(all ? experiments::settings_of(options_)
+                       : short_settings(options_, launch.placements.size()));
     std::vector<results::Setting> facts = plan.facts();
     if (!all) std::erase_if(facts, [](const auto& fact) { return fact.key != "note"; });
     print_settings(facts);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <set>
 
 #include "app/job_start.hpp"
 #include "app/json_file.hpp"
@@ -52,10 +53,18 @@ int rehearse(Session& session, experiments::Plan& plan) {
     return 0;
 }
 
-// Of several strategies the first that failed its checks decides.
+// The first run that is not well decides.
 int exit_code_of(const std::vector<results::Run>& runs) {
     const auto bad = std::ranges::find_if(runs, [](const auto& run) { return run.exit_code != 0; });
     return bad == runs.end() ? 0 : bad->exit_code;
+}
+
+// Each sentence once.
+void say_why(const std::vector<results::Run>& runs) {
+    std::set<std::string> said;
+    for (const auto& run : runs)
+        if (run.exit_code != 0 && !run.warnings.empty() && said.insert(run.warnings.front()).second)
+            base::log::error(run.warnings.front());
 }
 
 void show_and_store(const std::vector<results::Run>& runs, const Output& output,
@@ -64,8 +73,7 @@ void show_and_store(const std::vector<results::Run>& runs, const Output& output,
     if (common.output != "none") results::store_or_set_apart(common.output, runs, common.lock_timeout);
     write_json_file(common, runs);
     output.stored(runs);
-    for (const auto& run : runs)
-        if (run.exit_code != 0 && !run.warnings.empty()) base::log::error(run.warnings.front());
+    say_why(runs);
 }
 
 // Collective: rank 0 shows and stores the runs while the others wait.

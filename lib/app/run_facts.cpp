@@ -99,7 +99,8 @@ void RunFacts::add_warnings(results::Run& run) const {
         run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
     }
     if (build_type() != "Release")
-        warnings.push_back("this is a " + build_type() + " build: its times are not those of a Release build");
+        warnings.push_back("this is a " + build_type() +
+                           " build: its times are not those of a Release build");
     const bool has_reason = run.exit_code != 0 || !run.valid;
     run.warnings.insert(has_reason ? run.warnings.end() : run.warnings.begin(), warnings.begin(),
                         warnings.end());

@@ -5,7 +5,6 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <utility>
 
 #include "base/one_line.hpp"
@@ -38,11 +37,6 @@ spdlog::logger& logger() {
     return *instance;
 }
 
-std::atomic<std::size_t>& counter() {
-    static std::atomic<std::size_t> count{0};
-    return count;
-}
-
 // A name or value that is pages long leaves room for what is said of it: its beginning and the sentence's
 // end.
 std::string readable(std::string_view message) {
@@ -60,7 +54,6 @@ std::string fitting(const std::string& sentence) {
 }
 
 void write(std::string_view severity, std::string_view message) {
-    ++counter();
     static const bool coloured = shows_colour(STDERR_FILENO);
     const std::string_view gap = tag().empty() ? "" : ": ";
     // Sentences name files and values of others.
@@ -76,9 +69,6 @@ void set_rank(int rank, std::string_view host) {
 }
 std::string where() {
     return tag();
-}
-std::size_t messages() {
-    return counter();
 }
 void info(std::string_view message) {
     write("", message);

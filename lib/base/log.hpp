@@ -2,7 +2,6 @@
 // stdout is left to the report.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -14,9 +13,6 @@ namespace ranklab::base::log {
 void set_rank(int rank, std::string_view host);
 /// "rank 3 on node07", or "" before set_rank.
 std::string where();
-
-/// How many messages this process wrote.
-std::size_t messages();
 
 void info(std::string_view message);
 void warn(std::string_view message);

@@ -96,10 +96,6 @@ int StopSignals::received() {
     return signal_received;
 }
 
-bool StopSignals::noted() {
-    return signal_received != 0;
-}
-
 void StopSignals::follow() {
     signal_received = 0;
     told = false;

@@ -29,8 +29,6 @@ class StopSignals : Pinned {
 
     /// The signal's number; 0 so far.
     static int received();
-    /// Whether one came, for who does not act on it: of every thread.
-    static bool noted();
     /// The work ends as was wished: received() is 0 again.
     static void follow();
     /// "SIGTERM", "SIGHUP", "SIGUSR1", "Ctrl-C (SIGINT)".

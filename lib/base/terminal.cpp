@@ -16,12 +16,6 @@ bool is_a_persons(int descriptor) {
     return std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && isatty(descriptor) != 0;
 }
 
-// Zeros where it does not say.
-winsize size_of(int descriptor) {
-    winsize size{};
-    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size : winsize{};
-}
-
 }  // namespace
 
 bool obeys_sequences(int descriptor) {
@@ -36,13 +30,9 @@ bool shows_colour(int descriptor) {
 }
 
 std::size_t columns_of_terminal(int descriptor) {
-    const std::size_t columns = size_of(descriptor).ws_col;
-    return columns > 0 ? columns : kScreenColumns;
-}
-
-std::size_t rows_of_terminal(int descriptor) {
-    const std::size_t rows = size_of(descriptor).ws_row;
-    return rows > 0 ? rows : kScreenRows;
+    winsize size{};
+    const bool told = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return told ? size.ws_col : kScreenColumns;
 }
 
 bool wraps_lines(int descriptor) {

@@ -12,10 +12,8 @@ bool obeys_sequences(int descriptor);
 /// not speak against it.
 bool shows_colour(int descriptor);
 
-/// How wide and how high that file's terminal is; kScreenColumns and kScreenRows where it does not say.
-inline constexpr std::size_t kScreenRows = 24;
+/// How wide that file's terminal is; kScreenColumns where it does not say.
 std::size_t columns_of_terminal(int descriptor);
-std::size_t rows_of_terminal(int descriptor);
 
 /// Whether lines are to end where that terminal does: false of a file or a pipe, which others read.
 bool wraps_lines(int descriptor);

@@ -156,11 +156,13 @@ void check_bytes(const Option& option, const std::string& value, const std::stri
                     source, option.minimum, base::printable(value, 60)));
 }
 
-void check_value(const Option& option, const std::string& value, const std::string& source) {
-    const bool one = option.type == Type::choice || option.type == Type::integer;
-    if (one && value.find(',') != std::string::npos)
-        throw base::OptionError(fmt::format("{} takes one value, not '{}'; `ranklab sweep` makes a run of each",
-                                            source, base::printable(value, 60)));
+void check_value(const Schema& schema, const std::string& name, const std::string& value,
+                 const std::string& source) {
+    const Option& option = schema.at(name);
+    const bool is_one_word = option.type != Type::text && option.type != Type::texts;
+    if (is_one_word && !schema.list_advice().empty() && value.find(',') != std::string::npos)
+        throw base::OptionError(fmt::format("{} takes one value, not '{}'; {}", source,
+                                            base::printable(value, 60), schema.list_advice()));
     if (option.type == Type::choice) check_choice(option, value, source);
     if (option.type == Type::integer) check_integer(option, value, source);
     if (option.type == Type::real) check_real(option, value, source);
@@ -265,7 +267,7 @@ void Options::read_config(const std::string& path) {
 }
 
 void Options::set(const std::string& name, std::string value, const std::string& source) {
-    check_value(schema_.at(name), value, source);
+    check_value(schema_, name, value, source);
     user_[name] = std::move(value);
 }
 
@@ -335,7 +337,7 @@ void Options::resolve(const std::string& name, std::string value) {
 }
 
 void Options::check(const std::string& name) const {
-    check_value(schema_.at(name), text(name), "--" + name);
+    check_value(schema_, name, text(name), "--" + name);
 }
 
 void Options::choose(const std::string& name, const std::string& value) {

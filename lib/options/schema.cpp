@@ -100,7 +100,13 @@ Schema& Schema::no_option(std::vector<std::string> names, std::string advice) {
     return *this;
 }
 
+Schema& Schema::no_lists(std::string advice) {
+    list_advice_ = std::move(advice);
+    return *this;
+}
+
 Schema& Schema::append(const Schema& other) {
+    if (!other.list_advice_.empty()) list_advice_ = other.list_advice_;
     no_options_.insert(no_options_.end(), other.no_options_.begin(), other.no_options_.end());
     for (const auto& option : other.options_) {
         options_.push_back(option);

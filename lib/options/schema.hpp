@@ -119,6 +119,8 @@ class Schema {
     }
     /// Names that are options of other programs and none here: an error of one of them ends in `advice`.
     Schema& no_option(std::vector<std::string> names, std::string advice);
+    /// Said where an option that takes one value is given several, separated by commas.
+    Schema& no_lists(std::string advice);
     /// What the option last added is.
     Schema& role(Role role);
     Schema& in_header() { return change(&Option::in_header, true); }
@@ -150,6 +152,7 @@ class Schema {
 
     const std::vector<Option>& all() const { return options_; }
     const std::vector<NoOption>& no_options() const { return no_options_; }
+    const std::string& list_advice() const { return list_advice_; }
     const Option* find(const std::string& name) const;
     /// Throws Error where there is none: a bug.
     const Option& at(const std::string& name) const;
@@ -168,6 +171,7 @@ class Schema {
 
     std::vector<Option> options_;
     std::vector<NoOption> no_options_;
+    std::string list_advice_;
     std::string section_;
     std::size_t most_positional_ = 0;
 };

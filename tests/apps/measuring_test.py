@@ -1,4 +1,4 @@
-"""How long `ranklab train` and `ranklab io` measure, and in which order: --target-ci, --time-limit, --order, --repetitions. No test
+"""How long `ranklab train` and `ranklab io` measure: --target-ci, --time-limit; several strategies: io_ladder_test.py. No test
 looks at a time: a target that nothing reaches and one that everything reaches are told apart by what was done."""
 
 import json
@@ -44,14 +44,6 @@ class Measuring(cli.Case):
         self.assertSays(result, 7, "not converged")
         self.assertGreaterEqual(self.samples(run, "job_time_s"), 2)
 
-    @cli.needs_train
-    def test_repetitions_are_the_same_training(self):
-        _, runs = self.runs(*TRAIN, "--steps", 4, "--repetitions", 3, ranks=2)
-        *repeated, summary = runs
-        self.assertEqual(len({run["tables"]["epochs"]["train_loss"][0] for run in repeated}), 1, "from the same start")
-        self.assertEqual(summary["tables"]["variants"]["run"], [run["id"] for run in repeated])
-        self.assertEqual(summary["tables"]["repetitions"]["n"], [3])
-
     def test_writing_that_converges_and_that_does_not(self):
         _, (run,) = self.runs(*IO, "binary", "-i", 6, "--target-ci", ALWAYS)
         self.assertEqual(self.samples(run, "job_time_s"), 6)
@@ -66,25 +58,6 @@ class Measuring(cli.Case):
         result, (run,) = self.runs("io", "--strategy", "text-loop", "-n", 20000, "-s", 300, "--time-limit", 0.1, "--directory", "t", code=6, ranks=2)
         self.assertSays(result, 6, "after 0 of 1 repetitions")
         self.assertFalse((self.folder / "t").exists())
-
-    def test_strategies_take_turns(self):
-        strategies, words = ["text-vectorized", "binary", "hdf5-serial"], ("-i", 4, "--seed", 3)
-        _, runs = self.runs(*IO, ",".join(strategies), *words)
-        orders = [run["tables"]["order"] for run in runs[:3]]
-        self.assertEqual([run["config"]["strategy"] for run in runs[:3]], strategies, "stored in ladder order")
-        places = list(zip(*(order["place"] for order in orders)))
-        self.assertEqual([sorted(round_) for round_ in places], [[1, 2, 3]] * 4)
-        self.assertGreater(len(set(places)), 1, "rounds differ")
-        for run in runs[:3]:
-            self.assertEqual((self.samples(run, "job_time_s"), run["tables"]["verification"]["result"]), (4, ["passed"]))
-        self.assertEqual(runs[3]["tables"]["ladder"]["n"], [4, 4, 4])
-        self.assertFalse((self.folder / "o").exists(), "what was written is still there")
-        _, again = self.runs(*IO, ",".join(strategies), *words)
-        self.assertEqual([run["tables"]["order"] for run in again[:3]], orders, "the same seed")
-        _, runs = self.runs(*IO, "binary,hdf5-serial", "--order", "sequential", "-i", 1000000, "--time-limit", 0.1, code=6)
-        for run in runs[:2]:
-            self.assertNotIn("order", run["tables"])
-            self.assertGreaterEqual(self.samples(run, "job_time_s"), 1, "the limit is each run's own")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,6 @@ class AnswerTest(ScreenCase):
         self.assertNotIn("a first look", text)
         self.check(TRAIN, parts=("# steps: 100\n", "a first look of 100 steps", "100 counted"))
         self.check((*TRAIN, "--steps", 5, "--verbose"), 3, but=("# ",), parts=("\nphases\n", "\nverification\n"))
-        self.check((*TRAIN, "--steps", 4, "--sync", "flat,bucketed"), 2, parts=("  fastest ", "speedup: over flat, "))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/options.hpp"
 #include "experiments/storage/place.hpp"
 #include "results/rows.hpp"
@@ -43,15 +44,28 @@ std::string mark_of(const results::Run& run, const Nearest& nearest) {
     return base::join(marks, "; ");
 }
 
-std::size_t ranks_of(const results::Run& run) {
-    const auto* job = run.find(vocabulary::kJobTime);
-    return job == nullptr ? 0 : job->columns;
-}
-
 double base_time(const std::vector<results::Run>& runs) {
     for (const auto& run : runs)
         if (run.setting("strategy") == kBase) return run.median(vocabulary::kJobTime);
     return runs.empty() ? stats::kNone : runs.front().median(vocabulary::kJobTime);
+}
+
+// Each sentence once, with how many runs have it.
+std::vector<std::string> shared_warnings(const std::vector<results::Run>& runs) {
+    std::vector<std::pair<std::string, int>> counted;
+    for (const auto& run : runs) {
+        for (const auto& warning : run.warnings) {
+            const auto known = std::ranges::find(counted, warning, &std::pair<std::string, int>::first);
+            if (known == counted.end())
+                counted.emplace_back(warning, 1);
+            else
+                ++known->second;
+        }
+    }
+    std::vector<std::string> warnings;
+    for (const auto& [text, count] : counted)
+        warnings.push_back(fmt::format("{} ({} of {} runs)", text, count, runs.size()));
+    return warnings;
 }
 
 }  // namespace
@@ -67,7 +81,7 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
         const Nearest nearest = nearest_ceiling(run);
         const PlaceCells place = place_cells(run);
         table.add({run.setting("strategy"),
-                   static_cast<std::int64_t>(ranks_of(run)),
+                   std::int64_t{std::atoll(run.fact("storage", "participants").c_str())},
                    std::int64_t{processes ? std::atoll(run.setting("workers").c_str()) : 0},
                    static_cast<std::int64_t>(summary.n),
                    summary.median,
@@ -91,27 +105,19 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
     return std::move(table).table();
 }
 
-results::Run compared(const std::vector<results::Run>& runs, std::size_t asked) {
+results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, int signal) {
     results::Run all;
     all.tables.push_back(ladder_table(runs));
     all.context = facts_of_ladder(runs);
-    std::vector<std::string> texts;
-    for (const auto& run : runs)
-        for (const auto& warning : run.warnings)
-            if (std::ranges::find(texts, warning) == texts.end()) texts.push_back(warning);
-    for (const auto& text : texts) {
-        const auto has = [&](const auto& run) {
-            return std::ranges::find(run.warnings, text) != run.warnings.end();
-        };
-        all.warnings.push_back(
-            fmt::format("{} ({} of {} runs)", text, std::ranges::count_if(runs, has), runs.size()));
-    }
-    const auto cut = std::ranges::find_if(runs, [](const auto& run) { return !run.cut_short().empty(); });
-    if (cut != runs.end()) all.exit_code = cut->exit_code;
-    if (runs.size() < asked || cut != runs.end())
-        all.warnings.insert(all.warnings.begin(),
-                            fmt::format("{} of {} strategies were measured{}", runs.size(), asked,
-                                        cut == runs.end() ? "" : ", some of them not whole"));
+    all.warnings = shared_warnings(runs);
+    const auto is_cut = [](const auto& run) { return !run.cut_short().empty(); };
+    const auto cut = std::ranges::count_if(runs, is_cut);
+    const auto how_far =
+        fmt::format("{} of {} strategies were measured, {} of them not whole", runs.size(), asked, cut);
+    mark_stopped(all, signal, "after " + how_far);
+    if (signal != 0 || (runs.size() == asked && cut == 0)) return all;
+    all.warnings.insert(all.warnings.begin(), fmt::format("{}{}", results::kNotComplete, how_far));
+    if (cut > 0) all.exit_code = std::ranges::find_if(runs, is_cut)->exit_code;
     return all;
 }
 

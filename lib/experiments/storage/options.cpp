@@ -66,7 +66,7 @@ void check_combination(const StorageSettings& settings, const std::vector<io::St
 
 // `options`: of the command; in the run that is stored they have the strategy's own values.
 StorageOptions settle_one(options::Options options, const StorageSettings& settings,
-                          const io::StrategyEntry& strategy, int world_size) {
+                          const io::StrategyEntry& strategy) {
     options.settle(settings);
     StorageOptions result;
     static_cast<StorageSettings&>(result) = settings;
@@ -74,7 +74,6 @@ StorageOptions settle_one(options::Options options, const StorageSettings& setti
     result.config = settings_of(options);
     result.entry = strategy;
     result.job = job_of(settings);
-    result.ranks = world_size;
     result.most_repetitions = most_samples(settings.target_ci, result.common.time_limit.has_value(), settings.repetitions);
     result.convergence = convergence_of(settings.target_ci, settings.repetitions);
     result.write = !settings.read_only;
@@ -105,7 +104,7 @@ std::vector<io::StrategyEntry> chosen_strategies(const std::string& given) {
     return chosen;
 }
 
-std::vector<StorageOptions> settle_storage(options::Options& options, int world_size) {
+std::vector<StorageOptions> settle_storage(options::Options& options) {
     auto common = options.fields<vocabulary::CommonSettings>();
     auto settings = options.fields<StorageSettings>();
     common.warmup = common.warmup.value_or(0);
@@ -122,7 +121,7 @@ std::vector<StorageOptions> settle_storage(options::Options& options, int world_
         own.strategy = strategy.name;
         if (chosen.size() > 1)
             own.directory = (std::filesystem::path(settings.directory) / strategy.name).string();
-        settled.push_back(settle_one(options, own, strategy, world_size));
+        settled.push_back(settle_one(options, own, strategy));
     }
     return settled;
 }

@@ -21,7 +21,6 @@ struct StorageOptions : vocabulary::StorageSettings {
 
     io::Job job;
     io::StrategyEntry entry;
-    int ranks = 1;                      ///< of the job
     std::int64_t most_repetitions = 1;  ///< --repetitions, or more with --target-ci
     measure::Convergence convergence;   ///< of --target-ci
     bool write = true;
@@ -40,7 +39,7 @@ std::vector<io::StrategyEntry> chosen_strategies(const std::string& names);
 
 /// Settles what the options leave open; OptionError where two of them do not go together. One a strategy, in
 /// ladder order; of several each has a folder of its own.
-std::vector<StorageOptions> settle_storage(options::Options& options, int world_size);
+std::vector<StorageOptions> settle_storage(options::Options& options);
 
 /// What a run leaves on the file system at once.
 struct Footprint {

@@ -152,13 +152,12 @@ ReadPlan plan_for_others(const WrittenBy& written, int readers, int rank) {
     return plan;
 }
 
-Readers::Readers(const StorageOptions& options, comm::Communicator& control)
-    : options_(options), control_(control) {
+Readers::Readers(const StorageOptions& options, comm::Communicator& control) : control_(control) {
     written_.node = nodes_of(comm::gather_texts(control, host::host_name()));
     written_.files = options.job.files;
     written_.together = io::writes_by_rows(options.entry, options.job);
     written_.known = options.write;
-    const int writers = options.entry.parallel ? options.ranks : 1;
+    const int writers = options.entry.parallel ? control.world_size() : 1;
     for (int rank = 0; rank < writers; ++rank)
         written_.records.push_back({base::share_of(options.job.files, rank, writers)});
 }
@@ -171,12 +170,11 @@ void Readers::note(const io::Strategy& strategy) {
     written_.records = std::move(all);
 }
 
-ReadPlan Readers::timed(bool others) const {
-    const auto plan = others ? plan_for_others : plan_in_order;
-    return plan(written_, options_.ranks, control_.rank());
+ReadPlan Readers::in_order() const {
+    return plan_in_order(written_, control_.world_size(), control_.rank());
 }
 
-ReadPlan Readers::check() const {
+ReadPlan Readers::for_others() const {
     return plan_for_others(written_, control_.world_size(), control_.rank());
 }
 

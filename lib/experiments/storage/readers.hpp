@@ -44,9 +44,9 @@ struct WrittenBy {
     bool together = false;
     bool known = true;
 };
-/// Each of the first `readers` ranks its part, in order.
+/// Each of the `readers` ranks its part, in order.
 ReadPlan plan_in_order(const WrittenBy& written, int readers, int rank);
-/// The first `readers` ranks, and none what it wrote where there is another: preferably of another node.
+/// No rank what it wrote where there is another: preferably of another node.
 ReadPlan plan_for_others(const WrittenBy& written, int readers, int rank);
 
 /// Keeps WrittenBy up to date.
@@ -57,13 +57,10 @@ class Readers {
     /// Collective: after each writing.
     void note(const io::Strategy& strategy);
 
-    /// For a timed pass: the ranks of --ranks; `others`: --reorder.
-    ReadPlan timed(bool others) const;
-    /// For a pass that only compares: all ranks of the job.
-    ReadPlan check() const;
+    ReadPlan in_order() const;
+    ReadPlan for_others() const;
 
   private:
-    const StorageOptions& options_;
     comm::Communicator& control_;
     WrittenBy written_;
 };

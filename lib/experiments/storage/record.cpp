@@ -162,11 +162,16 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
     }
+    if (run.valid && record.failed_with != 0) {
+        run.exit_code = record.failed_with;
+        run.warnings.insert(run.warnings.begin(),
+                            fmt::format("{}it failed {}", results::kNotComplete, how_far));
+    }
     mark_stopped(run, record.stopped_by, how_far + ": the numbers cover what was done");
     add_convergence(run, record.convergence, "repetitions", options.repetitions);
     RankMeasurements of_ranks(run, control, participants);
     add_writing(run, record, of_ranks, warmup);
-    of_ranks.count(options.ranks);
+    of_ranks.count(control.world_size());
     add_reading(run, record, of_ranks);
     of_ranks.count(0);
     of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));

@@ -32,6 +32,7 @@ struct StorageRecord {
     measure::Convergence convergence;  ///< of --target-ci
     bool hit_time_limit = false;       ///< before all planned repetitions were made
     int stopped_by = 0;                ///< a signal, before that
+    int failed_with = 0;               ///< an exit code, before that
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict;

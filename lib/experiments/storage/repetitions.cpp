@@ -40,23 +40,29 @@ bool Repetitions::make_one() {
     const Mark before{record_.writes.size(), record_.reads.size(), record_.ceilings.size()};
     const auto i = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup();
     const bool reads = options_.read && (i >= 0 || !options_.write);
-    whole_ = false;
+    bool whole = false;
     try {
-        whole_ = (!options_.write || write(i)) && (!reads || read(std::max<std::int64_t>(0, i) + 1));
+        whole = (!options_.write || write(i)) && (!reads || read(std::max<std::int64_t>(0, i) + 1));
     } catch (...) {
         drop_from(before);
         throw;
     }
-    if (!whole_) drop_from(before);
-    if (whole_ && options_.write) note_strategy();
-    const bool late = !whole_ || time_is_up();
+    if (!whole) drop_from(before);
+    if (whole && options_.write) note_strategy();
+    const bool late = !whole || time_is_up();
     if (options_.write) return goes_on(late);
-    record_.hit_time_limit = !whole_;
+    record_.hit_time_limit = !whole;
     return false;
 }
 
 void Repetitions::stop(int signal) {
     record_.stopped_by = signal;
+    runner_.leave();
+    counting_.ends();
+}
+
+void Repetitions::fail(int exit_code) {
+    record_.failed_with = exit_code;
     runner_.leave();
     counting_.ends();
 }
@@ -146,9 +152,9 @@ io::CeilingWork Repetitions::ceiling_work() {
 // Read by others than those who wrote: --reorder makes it so where it is timed; otherwise what was
 // written is read once more for it. False where the time limit cut it.
 bool Repetitions::read(std::int64_t repetition) {
-    const ReadPlan plan = runner_.readers().timed(options_.reorder);
-    const bool by_others =
-        control_.world_size() == 1 || (options_.reorder && plan.who == runner_.readers().check().who);
+    const bool reorders = options_.reorder;
+    const ReadPlan plan = reorders ? runner_.readers().for_others() : runner_.readers().in_order();
+    const bool by_others = reorders || control_.world_size() == 1;
     const bool compare = options_.verify && !options_.check_write && by_others;
     bool whole = !options_.check_write || check(repetition);
     if (whole && options_.cold) runner_.evict(plan);
@@ -161,7 +167,7 @@ bool Repetitions::read(std::int64_t repetition) {
 }
 
 bool Repetitions::check(std::int64_t repetition) {
-    return pass(repetition, "check", runner_.readers().check(), true);
+    return pass(repetition, "check", runner_.readers().for_others(), true);
 }
 // Between two passes all ranks look at the clock: a late one stops within its pass.
 bool Repetitions::pass(std::int64_t repetition, const std::string& kind, const ReadPlan& plan, bool compare) {

@@ -22,15 +22,17 @@ class Repetitions {
     bool make();
     /// No more are made: a signal wants it so.
     void stop(int signal);
+    /// No more are made: the last one failed with that exit code.
+    void fail(int exit_code);
     StorageRecord finish();
-    /// That its repetitions took.
+    /// The time that they took.
     double seconds() const { return clock_.total(); }
     bool has_counted() const;
     void remove() { runner_.remove(); }
     int participants() const { return runner_.participants(); }
 
   private:
-    // Of this run's own turns alone.
+    // Counts while a repetition is made.
     class Clock {
       public:
         class Turn : base::Pinned {
@@ -73,7 +75,6 @@ class Repetitions {
     StrategyRunner runner_;
     StorageRecord record_;
     Clock clock_;
-    bool whole_ = false;
 };
 
 }  // namespace ranklab::experiments

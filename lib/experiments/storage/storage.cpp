@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/stop_signals.hpp"
+#include "base/failure.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/folder.hpp"
@@ -28,80 +28,101 @@ struct Strategy {
     StorageOptions options;
     StorageFolder folder;
     Repetitions repetitions;
+    enum class End { none, by_itself, failed } end = End::none;
 
     Strategy(StorageOptions settled, const RunContext& context)
-        : options(std::move(settled)),
-          folder(context.control, options),
-          repetitions(options, context) {}
+        : options(std::move(settled)), folder(context.control, options), repetitions(options, context) {}
 };
 
-// The repetitions of all strategies: a round makes one of each, in random order.
+// The repetitions of all strategies: a round makes one of each, in random order. A strategy that fails leaves
+// the others to go on; a signal ends them all.
 class Ladder {
   public:
     Ladder(const std::vector<StorageOptions>& settled, const RunContext& context)
-        : context_(context), lot_(static_cast<std::uint64_t>(settled.front().common.seed)) {
+        : context_(context),
+          asked_(settled.size()),
+          lot_(static_cast<std::uint64_t>(settled.front().common.seed)) {
         for (const auto& options : settled) all_.push_back(std::make_unique<Strategy>(options, context));
     }
 
-    // False where a signal or a failure ended it.
-    bool climb() {
-        auto left = all_;
-        while (!left.empty()) {
-            if (left.size() > 1) std::shuffle(left.begin(), left.end(), lot_);  // the same on all ranks
-            std::vector<std::shared_ptr<Strategy>> next;
-            for (const auto& strategy : left) {
-                const bool goes_on = repeat(*strategy);
-                if (signal_ != 0) return false;
-                if (goes_on) next.push_back(strategy);
-            }
-            left = std::move(next);
-        }
-        return true;
-    }
-    // Those with a whole repetition, in ladder order.
-    std::vector<results::Run> runs() {
-        if (signal_ != 0 && !has_counted()) refuse_after_a_stop(context_.control, signal_);
-        std::vector<results::Run> runs;
-        for (const auto& strategy : all_) {
-            if (!strategy->repetitions.has_counted()) continue;
-            if (signal_ != 0) strategy->repetitions.stop(signal_);
-            auto& run = runs.emplace_back();
-            const auto& options = strategy->options;
-            const auto record = strategy->repetitions.finish();
-            fill_storage_run(run, record, options, strategy->repetitions.participants(), context_.control);
-            if (all_.size() > 1) run.config = options.config;
-            run.duration_s = all_.size() > 1 ? strategy->repetitions.seconds() : 0;
-        }
+    // In ladder order, and what compares several. A strategy that a signal or a failure ended before its
+    // first whole repetition has none.
+    Runs runs() {
+        climb();
+        if (!failure_ && !has_counted()) refuse_after_a_stop(context_.control, signal_);
+        Runs runs;
+        runs.failure = failure_;
+        for (const auto& strategy : all_) add_run(*strategy, runs.all);
+        if (asked_ > 1 && !runs.all.empty()) runs.all.push_back(compared(runs.all, asked_, signal_));
         return runs;
     }
 
   private:
-    bool repeat(Strategy& strategy) {
+    void climb() {
+        std::vector<Strategy*> left;
+        for (const auto& strategy : all_) left.push_back(strategy.get());
+        while (!left.empty()) {
+            if (left.size() > 1) std::shuffle(left.begin(), left.end(), lot_);  // the same on all ranks
+            for (auto*& strategy : left) {
+                if (!goes_on(*strategy)) strategy = nullptr;
+                if (signal_ != 0) return;
+            }
+            std::erase(left, nullptr);
+        }
+    }
+    // Makes a repetition; false where it was the last.
+    bool goes_on(Strategy& strategy) {
         StopPoll stop(context_.control);
         stop.ask();
         signal_ = stop.signal();
         if (signal_ != 0) return false;
         try {
-            const bool goes_on = strategy.repetitions.make();
+            if (!strategy.repetitions.make()) strategy.end = Strategy::End::by_itself;
             // Otherwise all strategies' files would lie there at once.
-            if (all_.size() > 1 && strategy.options.write && !strategy.options.keeps_files)
-                strategy.repetitions.remove();
-            return goes_on;
-        } catch (const base::Error& error) {  // on all ranks
-            if (!base::is_stop(error)) throw;
-            signal_ = base::stop_of(error);
-            if (!has_counted()) throw;
-            return false;
+            if (asked_ > 1 && strategy.options.write && !strategy.options.keeps_files) strategy.repetitions.remove();
+        } catch (const comm::AloneError&) {
+            throw;
+        } catch (const std::exception& error) {  // on all ranks
+            const int code = base::number_of(base::describe_failure(error).code);
+            signal_ = std::max(0, code - 128);
+            if (signal_ == 0) fail(strategy, code);
+            if (!failure_ && (signal_ == 0 || !has_counted())) failure_ = std::current_exception();
+        }
+        return strategy.end == Strategy::End::none;
+    }
+    // Its files must not fill the disk for the others.
+    void fail(Strategy& strategy, int exit_code) {
+        strategy.end = Strategy::End::failed;
+        strategy.repetitions.fail(exit_code);
+        if (asked_ == 1 || !strategy.options.write || strategy.options.keeps_files) return;
+        try {
+            strategy.repetitions.remove();
+        } catch (const base::Error&) {
+            return;  // the failure is told
         }
     }
     bool has_counted() const {
         return std::ranges::any_of(all_, [](const auto& one) { return one->repetitions.has_counted(); });
     }
+    void add_run(Strategy& strategy, std::vector<results::Run>& runs) {
+        using End = Strategy::End;
+        if (strategy.end == End::none) strategy.repetitions.stop(signal_);
+        if (strategy.end != End::by_itself && !strategy.repetitions.has_counted()) return;
+        const auto record = strategy.repetitions.finish();
+        auto& run = runs.emplace_back();
+        fill_storage_run(run, record, strategy.options, strategy.repetitions.participants(),
+                         context_.control);
+        if (asked_ == 1) return;
+        run.config = strategy.options.config;
+        run.duration_s = strategy.repetitions.seconds();
+    }
 
     const RunContext& context_;
-    std::vector<std::shared_ptr<Strategy>> all_;
+    std::size_t asked_;
+    std::vector<std::unique_ptr<Strategy>> all_;
     std::mt19937_64 lot_;
     int signal_ = 0;
+    std::exception_ptr failure_;  // of the first that failed
 };
 
 class StoragePlan final : public Plan {
@@ -122,19 +143,7 @@ class StoragePlan final : public Plan {
                 if (options.write) check_files(options);
         });
     }
-    Runs run(const RunContext& context) override {
-        Ladder ladder(settled_, context);
-        Runs runs;
-        try {
-            ladder.climb();
-        } catch (const base::Error&) {
-            if (settled_.size() == 1) throw;
-            runs.failure = std::current_exception();
-        }
-        runs.all = ladder.runs();
-        if (settled_.size() > 1 && !runs.all.empty()) runs.all.push_back(compared(runs.all, settled_.size()));
-        return runs;
-    }
+    Runs run(const RunContext& context) override { return Ladder(settled_, context).runs(); }
 
   private:
     std::vector<StorageOptions> settled_;  // one a strategy
@@ -173,8 +182,8 @@ bool Storage::needs_mpi(const options::Options& options) const {
     return std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.needs_mpi; });
 }
 
-std::unique_ptr<Plan> Storage::settle(options::Options& options, int world_size) {
-    return std::make_unique<StoragePlan>(settle_storage(options, world_size));
+std::unique_ptr<Plan> Storage::settle(options::Options& options, int /*world_size*/) {
+    return std::make_unique<StoragePlan>(settle_storage(options));
 }
 
 }  // namespace ranklab::experiments

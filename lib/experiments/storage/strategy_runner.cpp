@@ -23,10 +23,6 @@ namespace fs = std::filesystem;
 using base::IoTimes;
 using Clock = IoTimes::Clock;
 
-int participants_of(const StorageOptions& options) {
-    return options.entry.parallel ? options.ranks : 1;
-}
-
 // The time limit has come between two records.
 struct TimeIsUp {};
 
@@ -50,7 +46,7 @@ StrategyRunner::StrategyRunner(const StorageOptions& options, comm::Communicator
     : options_(options),
       control_(control),
       progress_(progress),
-      participants_(participants_of(options)),
+      participants_(options.entry.parallel ? control.world_size() : 1),
       ranks_(control.split(control.rank() < participants_ ? 0 : 1, control.rank())),
       grid_(options.job.size),
       readers_(options, control),

@@ -68,7 +68,7 @@ class StrategyRunner {
     /// Collective. This rank reads its part of the plan; with `compare`, each value is compared with the
     /// recomputed one between two readings.
     ReadTrial read(const ReadPlan& plan, bool compare);
-    /// A signal has stopped the work: no more is written or read.
+    /// A signal or a failure has stopped the work: no more is written or read.
     void leave() { left_ = true; }
     /// Collective. Removes the records, whatever there is of them.
     void remove();

@@ -7,7 +7,7 @@
 namespace ranklab::experiments {
 
 /// Collective. What the number of samples decides (the warm-up of epochs, the length of a cosine), and the
-/// memory format, it settles in the surroundings' options. `trials`: of the runs before in this command.
+/// memory format, it settles in the context's options.
 results::Run make_training_run(TrainingOptions options, const RunContext& around);
 
 }  // namespace ranklab::experiments

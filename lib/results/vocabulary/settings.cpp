@@ -94,7 +94,26 @@ Schema made_common_settings() {
         .bind(&CommonSettings::list)
         .role(Role::request)
         .excludes({.other = "json", .because = "the names to choose from are no run"})
-        .append(launch_names());
+        .append(launch_names())
+        .no_lists("`ranklab sweep` makes a run of each");
+    return rows;
+}
+
+// Settings that runs of version 0.1.0 have, and `ranks`, which the report adds.
+const Schema& former_settings() {
+    static const Schema rows =
+        Schema()
+            .integer("ranks", 1, std::nullopt, "how many ranks took part")
+            .role(Role::scale)
+            .flag("spread", "with fewer ranks than the job: over its hosts in turn")
+            .role(Role::together)
+            .text("scaling", "WORD", std::nullopt, "strong or weak")
+            .role(Role::bookkeeping)
+            .text("order", "WORD", std::nullopt, "how the runs of a command took turns")
+            .role(Role::bookkeeping)
+            .text("sweep-workers", "N,N", std::nullopt, "a run for each")
+            .text("sweep-global-batch", "N,N", std::nullopt, "a run for each")
+            .text("sweep-lr-scaling", "WORD,WORD", std::nullopt, "a run for each");
     return rows;
 }
 
@@ -121,11 +140,12 @@ const Schema& common_settings() {
 }
 
 Schema launch_names() {
-    return Schema().no_option(
-        {"nproc-per-node", "nprocs", "np", "num-processes", "ntasks", "ranks", "num-ranks", "world-size",
-         "nnodes", "num-nodes", "nodes"},
-        "the launcher starts the ranks: mpirun -n N ranklab ..., under Slurm srun -n N ranklab ...; `ranklab "
-        "sweep` makes runs at several numbers of ranks").no_option({"scaling", "spread", "order", "sweep-workers", "sweep-global-batch", "sweep-lr-scaling"},
+    return Schema()
+        .no_option({"nproc-per-node", "nprocs", "np", "num-processes", "ntasks", "ranks", "num-ranks",
+                    "world-size", "nnodes", "num-nodes", "nodes"},
+                   "the launcher starts the ranks: mpirun -n N ranklab ..., under Slurm srun -n N ranklab "
+                   "...; `ranklab sweep` makes runs at several numbers of ranks")
+        .no_option({"scaling", "spread", "order", "sweep-workers", "sweep-global-batch", "sweep-lr-scaling"},
                    "a command makes one run; `ranklab sweep` makes several and compares them");
 }
 
@@ -142,8 +162,8 @@ Schema target_row(const std::string& least) {
 const options::Option* find_setting(std::string_view name) {
     static const auto by_name = [] {
         std::map<std::string, const options::Option*, std::less<>> index;
-        for (const auto* rows :
-             {&training_settings(), &storage_settings(), &collectives_settings(), &common_settings()})
+        for (const auto* rows : {&training_settings(), &storage_settings(), &collectives_settings(),
+                                 &common_settings(), &former_settings()})
             for (const auto& option : rows->all()) index.emplace(option.name, &option);
         return index;
     }();

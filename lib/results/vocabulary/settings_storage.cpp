@@ -8,9 +8,10 @@ using options::Schema;
 
 void add_work(Schema& rows) {
     rows.section("What is written")
-        .text("strategy", "[,NAME]", "all",
-              "the strategies to run (--list names them); of several each round makes one repetition of each, "
-              "in random order, and a table compares them")
+        .text(
+            "strategy", "[,NAME]", "all",
+            "the strategies to run (--list names them); of several each round makes one repetition of each, "
+            "in random order, and a table compares them")
         .bind(&StorageSettings::strategy)
         .in_header()
         .elsewhere({"method"})

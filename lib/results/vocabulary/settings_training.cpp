@@ -176,8 +176,7 @@ void add_ablation(Schema& rows) {
         .excludes({.other = "save-parameters", .because = trials})
         .excludes({.other = "time-limit", .because = trials})
         .needs({.other = "input", .values = {"real"}, .because = "it makes trials of every kind of input"})
-        .integer("repetitions", {1, 10000}, kOpen,
-                 "with --ablation: trials of each kind (default: 3)")
+        .integer("repetitions", {1, 10000}, kOpen, "with --ablation: trials of each kind (default: 3)")
         .bind(&TrainingSettings::repetitions)
         .role(Role::times)
         .needs({.other = "ablation", .because = "a command makes one run; ranklab sweep train --repeat N"})

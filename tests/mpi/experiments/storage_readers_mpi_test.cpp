@@ -31,7 +31,6 @@ StorageOptions options_of(const std::string& strategy, const std::filesystem::pa
     options.job.files = kFiles;
     options.job.size = 4;
     options.job.directory = folder;
-    options.ranks = world().world_size();
     return options;
 }
 
@@ -45,7 +44,7 @@ std::set<std::int64_t> ids_of(const std::vector<Share>& shares) {
 /// What this rank wrote of it.
 std::set<std::int64_t> written_by_me(const StrategyRunner& runner, const StorageOptions& options) {
     if (const auto written = runner.strategy().written()) return ids_of(*written);
-    const int writers = options.strategy.parallel ? options.ranks : 1;
+    const int writers = options.strategy.parallel ? world().world_size() : 1;
     if (world().rank() >= writers) return {};
     return ids_of({base::share_of(kFiles, world().rank(), writers)});
 }
@@ -54,7 +53,7 @@ void expect_read_by_others(const StorageOptions& options) {
     NoProgress progress;
     StrategyRunner runner(options, world(), progress);
     runner.write();
-    const ReadPlan plan = runner.readers().check();
+    const ReadPlan plan = runner.readers().for_others();
     auto all = static_cast<double>(plan.count());
     world().allreduce(comm::view(std::span(&all, 1)), comm::ReduceOp::sum);
     EXPECT_EQ(all, kFiles) << "each is read once";
@@ -95,7 +94,7 @@ TEST(StorageReaders, OfRecordsThatAllWroteTogetherItIsSaidSo) {
     NoProgress progress;
     StrategyRunner runner(options, world(), progress);
     runner.write();
-    EXPECT_EQ(runner.readers().check().who,
+    EXPECT_EQ(runner.readers().for_others().who,
               world().world_size() == 1 ? WhoReads::writers : WhoReads::together);
     runner.remove();
 }

@@ -203,8 +203,7 @@ struct ShortRun {
     }
     void make() {
         const auto settled = settle_training(options, 1);
-        FormatTrials trials;
-        make_training_run(settled, {.control = world(), .options = options, .progress = heard}, trials);
+        make_training_run(settled, {.control = world(), .options = options, .progress = heard});
     }
     bool tried() const { return heard.all.count("trying both memory formats") != 0; }
 

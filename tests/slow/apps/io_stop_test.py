@@ -1,4 +1,4 @@
-"""`ranklab io` stopped by signals and time limits at moments of all kinds, its memory with many files, and sweeps of ranks."""
+"""`ranklab io` stopped by signals and time limits at moments of all kinds, and its memory with many files."""
 
 import os
 import pathlib
@@ -11,18 +11,17 @@ from io_runs import PARALLEL, RUNGS, column, measured, runs_of, shared
 from ranklab_cli import Case, ranklab
 
 
-
 def written_by(pid):
     """Bytes that the process gave to write calls."""
     return int(re.search(r"(?m)^wchar: (\d+)", pathlib.Path(f"/proc/{pid}/io").read_text()).group(1))
 
 
-class Sweeps(Case):
+class Writers(Case):
     def test_a_rung_is_held_against_its_slowest_writer(self):
         """The pool's workers wait for each other: their phases add up. Those of the queue write at once: the longest counts."""
         file = self.folder / "writers.h5"
         self.assertCode(ranklab("io", "--strategy", "process-pool,process-queue", "--workers", 3, "-n", 12, "-s", 50, "-i", 1,
-                                "--ceilings", "on", "--order", "sequential", "--output", file, "--directory", self.folder / "out"), 0)
+                                "--ceilings", "on", "--output", file, "--directory", self.folder / "out"), 0)
         for run in runs_of(file)[:-1]:
             with self.subTest(rung=run["config"]["strategy"]):
                 total = dict(zip(column(run, "io_phases", "phase"), column(run, "io_phases", "total_s")))
@@ -34,16 +33,6 @@ class Sweeps(Case):
                 else:
                     self.assertGreaterEqual(writing, total["write"] / 3 - 1e-9)
                     self.assertLessEqual(writing, total["write"] + 1e-9)
-
-    def test_sweeps(self):
-        file = self.folder / "sweep.h5"
-        result = ranklab("io", "--strategy", "process-queue,mpi-send", "--sweep-workers", "1,2", "--ranks", "1,2", "--dynamic",
-                         "-n", 6, "-s", 10, "--output", file, "--directory", self.folder / "out", ranks=2)
-        self.assertCode(result, 0)
-        ladder = runs_of(file)[-1]["tables"]["ladder"]
-        self.assertEqual(ladder["rung"], ["process-queue"] * 2 + ["mpi-send"] * 2)
-        self.assertEqual(ladder["workers"], [1, 2, 0, 0])
-        self.assertEqual(ladder["ranks"], [1, 1, 1, 2])
 
 
 class Size(Case):
@@ -126,48 +115,6 @@ class Stop(Case):
         self.assertCode(result, 128 + signal.SIGTERM)
         self.assertNotIn("did not reach the end", result.stderr)
         self.assertEqual(measured(runs_of(self.folder / "r.h5")[0], "job_time_s")["n"], before // share)
-
-    def test_what_was_cut_is_in_no_table(self):
-        """A turn that the time limit or a signal cut is none of the run's."""
-        for signalled in (False, True):
-            with self.subTest(signalled=signalled):
-                out, file = self.folder / "o", self.folder / f"r{signalled}.h5"
-                job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "io", "--strategy", "text-loop,hdf5-parallel-collective", "-n", 300, "-s", 30,
-                                 "-i", 100000, "--ceilings", "off", "--directory", out, "--output", file,
-                                 *(() if signalled else ("--time-limit", 0.7)))
-                if signalled:
-                    time.sleep(2)  # some are whole
-                    for pid in job.ranks().values():
-                        os.kill(pid, signal.SIGTERM)
-                self.assertCode(job.finish(60), 128 + signal.SIGTERM if signalled else 6)
-                for run in runs_of(file)[:2]:
-                    n = measured(run, "job_time_s")["n"]
-                    self.assertEqual(len(column(run, "order", "round")), n)
-                    self.assertEqual(column(run, "order", "round"), list(range(1, n + 1)))
-
-    def test_a_comparison_of_cut_runs_is_marked(self):
-        """Each of the runs is cut in its own turn: so is what they came to, and a filter for whole ones leaves it out."""
-        file = self.folder / "r.h5"
-        words = ("io", "--strategy", "text-loop,binary", "-n", 50, "-s", 30, "-i", 100000, "--ceilings", "off", "--directory",
-                 self.folder / "o", "--output", file, "--time-limit", 0.7)
-        result = ranklab(*words, cwd=self.folder)
-        self.assertCode(result, 6)
-        *runs, summary = runs_of(file)
-        self.assertEqual([(run["exit_code"], run["valid"], run["cut_short"]) for run in (*runs, summary)], [(6, True, "time limit")] * 3)
-        self.assertEqual(summary["warnings"][0], "2 of 2 runs were cut short (time limit): it compares what was measured until then")
-        self.assertRegex(result.stdout, r"\n  fastest ")
-        self.assertIn("holds no run of cut_short=", ranklab("results", "list", file, "--where", "cut_short=").stdout)
-
-    def test_the_lines_of_finished_runs_do_not_wait_once_a_signal_came(self):
-        """The job may be killed before their pace allows them."""
-        out = self.folder / "o"
-        job = self.start(cli.RANKLAB, "io", "--strategy", "text-loop,binary,mpi-send,hdf5-serial", "-n", 200, "-s", 60, "-i", 20,
-                         "--order", "sequential", "--ceilings", "off", "--directory", out, "--output", "none")
-        job.wait_until(lambda: (out / "binary").exists())
-        os.kill(job.process.pid, signal.SIGTERM)
-        result = job.finish(60)
-        self.assertCode(result, 128 + signal.SIGTERM)
-        self.assertRegex(result.stderr, r"(?m)^text-loop: .* verified \(not stored\)$")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tables, pictures and lists that `ranklab report` and `ranklab results list` make of sweeps of `ranklab io` over ranks and workers."""
+"""Tables and pictures that `ranklab report` makes of ladders of `ranklab io` at several ranks."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import ranklab_cli as cli
 
 class Report(cli.Case):
     def stored(self, *words, ranks=1):
-        result = cli.ranklab("io", "-n", 4, "-s", 20, "--output", "r.h5", *words, ranks=ranks, cwd=self.folder, timeout=180)
+        result = cli.ranklab("io", "-n", 4, "-s", 20, "--output", "r.h5", *words, ranks=ranks, cwd=self.folder)
         self.assertCode(result, 0)
         return self.folder / "r.h5"
 
@@ -33,8 +33,9 @@ class Report(cli.Case):
         self.assertRegex(beside, rf"^and {len(files)} files beside them: .*\(\.csv \.dat \.gp ")
         self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
 
-    def test_a_sweep_is_a_table_and_two_pictures(self):
-        file = self.stored("--strategy", "text-loop,mpi-send", "--ranks", "1,2", "-i", 6, "--ceilings", "off", ranks=2)
+    def test_ladders_at_two_widths_are_a_table_and_pictures(self):
+        for ranks in (1, 2):
+            file = self.stored("--strategy", "text-loop,mpi-send", "-i", 6, "--ceilings", "off", ranks=ranks)
         text = cli.ranklab("report", file).stdout
         # In blocks of 80 columns, so that what stands on one line depends on how long the numbers are.
         row = r"mpi-send, 2 ranks( \[\d\])? +"
@@ -60,16 +61,6 @@ class Report(cli.Case):
         self.assertLessEqual(time[0]["ci95_low"] / time[1]["ci95_high"], low)
         self.assertLessEqual(high, time[0]["ci95_high"] / time[1]["ci95_low"])
         self.assertLess(low, high)
-
-    def test_a_sweeps_summary_is_listed_with_all_that_it_is_over(self):
-        file = self.stored("--strategy", "process-pool", "--sweep-workers", "1,2", "-i", 1, "--ceilings", "off")
-        self.stored("--strategy", "mpi-send", "--ranks", "1,2", "-i", 1, "--ceilings", "off", ranks=2)
-        self.stored("--strategy", "process-pool,mpi-send", "--sweep-workers", "1,2", "-i", 1, "--ceilings", "off", ranks=2)
-        listed = cli.ranklab("results", "list", file).stdout
-        one_line = re.sub(r" +", " ", re.sub(r"\n {20,}", " ", listed))  # a long text goes on in the next line
-        for text in ("io process-pool by 1 worker", "io process-pool by 2 workers", "io process-pool by 1,2 workers", "io mpi-send on 1,2 x 1",
-                     "io process-pool, mpi-send by 1,2 workers on "):
-            self.assertIn(text, one_line, listed)
 
 
 if __name__ == "__main__":

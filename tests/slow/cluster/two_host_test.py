@@ -51,20 +51,6 @@ class TwoHostTest(hosts.Case):
             self.assertIn("2 rank(s) on 2 host(s)", result.stdout)
         self.assertEqual(runs_in(self.file), [{"valid": 1, "exit_code": 0, "sync": sync, "steps": (10, 2), "hosts": ["n1", "n2"]} for sync in syncs])
 
-    def test_a_ladder_in_one_job_is_compact_or_spread(self):
-        """Two commands from a bare checkout to the table of a proposal: build, and this one."""
-        for spread, hosts_of_two in (((), ["n1", "n1"]), (("--spread",), ["n1", "n2"])):
-            with self.subTest(spread=spread):
-                self.file.unlink(missing_ok=True)
-                job = self.start("srun", "-N2", "-n4", "--overcommit", f"--mpi={cli.LAUNCHER.pmi}", self.ranklab, "train", "--data", "synthetic", "--threads", 1, "--model",
-                                 "template-softmax", "--ranks", "1,2,4", "--scaling", "strong", "--global-batch-size", 64, "--steps", 10, "--warmup", 0,
-                                 *spread, "--output", self.file, env=self.env)
-                result = job.finish(120)
-                self.assertCode(result, 0)
-                self.assertIn("best: ", result.stdout)
-                points = sorted((run["hosts"] for run in runs_in(self.file) if run["steps"]), key=len)
-                self.assertEqual([sorted(one) for one in points], [["n1"], hosts_of_two, ["n1", "n1", "n2", "n2"]])
-
     def test_a_killed_rank_ends_the_job(self):
         """Rank 1 on n2, then rank 0 on n1, where the results are written. Without --kill-on-bad-exit the other's watchdog does it."""
         self.short_run("flat")

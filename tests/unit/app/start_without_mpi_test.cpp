@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <thread>
 
 #include "app/programs.hpp"
@@ -40,19 +41,21 @@ class Probe final : public experiments::Experiment {
     }
 
   private:
-    class Look final : public experiments::OnePiece {
+    class Look final : public experiments::Plan {
       public:
         std::vector<results::Setting> facts() const override { return {}; }
-
-      private:
-        results::Run run(const experiments::Surroundings& surroundings) override {
-            std::fprintf(stderr, "ranks %d, control %s, MPI %s\n", surroundings.control.world_size(),
-                         surroundings.control.backend().c_str(),
+        experiments::Runs run(const experiments::RunContext& context) override {
+            std::fprintf(stderr, "ranks %d, control %s, MPI %s\n", context.control.world_size(),
+                         context.control.backend().c_str(),
                          comm::MpiEnvironment::running() ? "runs" : "rests");
-            act(surroundings.options.text("act"));
-            results::Run run;
-            if (surroundings.options.text("act") == "invalid") run.exit_code = 7;
-            return run;
+            const auto word = context.options.text("act");
+            act(word);
+            experiments::Runs runs;
+            runs.all.resize(word == "several" || word == "late" ? 2 : 1);
+            if (word == "invalid") runs.all.front().exit_code = 7;
+            if (word == "late")
+                runs.failure = std::make_exception_ptr(base::EnvironmentError("the third one failed"));
+            return runs;
         }
     };
 
@@ -152,6 +155,15 @@ TEST_F(StartWithoutMpiDeathTest, TheRunSaysWhichItWas) {
         }
     }
     EXPECT_THAT(said, ::testing::ElementsAre(::testing::StartsWith("not started"), "started"));
+}
+
+TEST_F(StartWithoutMpiDeathTest, SeveralRunsAreStoredThoughALaterOneFailed) {
+    const tests::TempFolder folder;
+    const std::string file = (folder / "runs.h5").string();
+    EXPECT_EXIT(run_probe({"--act", "several", "--output", file}, true), ExitedWithCode(0), kWithout);
+    EXPECT_EXIT(run_probe({"--act", "late", "--output", file}, true), ExitedWithCode(5),
+                "the third one failed");
+    EXPECT_EQ(results::ResultFile(file).read_all().size(), 4U);
 }
 
 // Last: what is started here is not started again.

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "base/wrap.hpp"
 
 namespace ranklab::app {
@@ -40,74 +38,6 @@ TEST(ProgressBar, CutsTheNoteBeforeTheNumbers) {
 
 TEST(ProgressBar, OfNothingToDoIsEmpty) {
     EXPECT_EQ(progress_bar({.done = 0, .total = 0, .rate_unit = "x"}, 80).substr(0, 4), "[   ");
-}
-
-using Clock = FinishedLines::Clock;
-constexpr Clock::time_point kStart{};
-
-TEST(FinishedLines, OfAScreenAreShownAtOnceAndWipedOff) {
-    FinishedLines lines(true, true, std::chrono::seconds(5), kStart);
-    EXPECT_EQ(lines.wipe(false, 24), "") << "there was nothing";
-    lines.add("one two three", 14);
-    EXPECT_EQ(lines.due(kStart), "one two\n    three\n");
-    lines.add("four", 10);
-    EXPECT_EQ(lines.due(kStart), "four\n");
-    EXPECT_EQ(lines.wipe(false, 24), "\r\033[3A\033[J");
-    EXPECT_EQ(lines.wipe(false, 24), "") << "they are gone";
-}
-
-TEST(FinishedLines, StayWhereOtherWordsCameInBetweenAndWhereTheScreenEnds) {
-    FinishedLines lines(true, true, std::chrono::seconds(5), kStart);
-    for (const char* line : {"one", "two", "three"}) lines.add(line, 80);
-    EXPECT_EQ(lines.due(kStart), "one\ntwo\nthree\n");
-    FinishedLines scrolled = lines;
-    EXPECT_EQ(lines.wipe(true, 24), "");
-    EXPECT_EQ(scrolled.wipe(false, 3), "\r\033[2A\033[J");
-}
-
-TEST(FinishedLines, ElsewhereWaitForTheirPaceAndAreLeftOutBeforeTheAnswer) {
-    FinishedLines lines(false, false, std::chrono::seconds(5), kStart);
-    lines.add("one of more than ten columns", 10);
-    EXPECT_EQ(lines.due(kStart + std::chrono::seconds(4)), "");
-    EXPECT_EQ(lines.due(kStart + std::chrono::seconds(5)), "one of more than ten columns\n") << "no screen";
-    lines.add("two", 80);
-    EXPECT_EQ(lines.due(kStart + std::chrono::seconds(9)), "");
-    FinishedLines killed = lines;
-    EXPECT_EQ(killed.rest(), "two\n") << "no answer follows";
-    EXPECT_EQ(lines.wipe(false, 24), "") << "nothing can be taken back";
-    lines.answered();
-    EXPECT_EQ(lines.rest(), "") << "the answer has it";
-}
-
-TEST(FinishedLines, ComeBackWhereTheAnswerDoesNot) {
-    for (const bool erasable : {true, false}) {
-        FinishedLines lines(erasable, true, std::chrono::seconds(5), kStart);
-        lines.add("one", 80);
-        EXPECT_EQ(lines.due(kStart), erasable ? "one\n" : "");
-        lines.wipe(false, 24);
-        EXPECT_EQ(lines.due(kStart + std::chrono::hours(1)), "") << "nothing is drawn into the answer";
-        EXPECT_EQ(lines.rest(), "one\n");
-        EXPECT_EQ(lines.rest(), "") << "once";
-    }
-    FinishedLines stayed(true, true, std::chrono::seconds(5), kStart);
-    stayed.add("one", 80);
-    stayed.due(kStart);
-    stayed.wipe(true, 24);
-    EXPECT_EQ(stayed.rest(), "") << "it stands there still";
-}
-
-TEST(FinishedLines, DoNotWaitOnceTheProcessMayBeEnded) {
-    FinishedLines lines(false, false, std::chrono::seconds(5), kStart);
-    lines.add("one", 80);
-    EXPECT_EQ(lines.due(kStart, false), "");
-    EXPECT_EQ(lines.due(kStart, true), "one\n");
-}
-
-TEST(FinishedLines, EndWhereADumbTerminalDoes) {
-    FinishedLines lines(false, true, std::chrono::seconds(0), kStart);
-    lines.add("one two three", 14);
-    EXPECT_EQ(lines.due(kStart), "one two\n    three\n");
-    EXPECT_EQ(lines.wipe(false, 24), "");
 }
 
 }  // namespace

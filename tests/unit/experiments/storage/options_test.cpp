@@ -32,7 +32,7 @@ options::Options parse(Words words) {
 std::string refusal(const Words& words) {
     return tests::thrown_sentence<base::OptionError>([&] {
         auto options = parse(words);
-        settle_storage(options, 2);
+        settle_storage(options);
     });
 }
 
@@ -44,22 +44,24 @@ TEST(StorageOptions, AreAllInTheVocabulary) {
 
 TEST(StorageOptions, AreSettledOnce) {
     auto options = parse({"-i", "3", "--strategy=mpi-send"});
-    const auto settled = settle_storage(options, 2);
-    EXPECT_EQ(settled.ranks, 2);
-    EXPECT_EQ(options.text("ranks"), "2");
-    EXPECT_EQ(options.text("warmup"), "0");
-    EXPECT_EQ(options.text("ceilings"), "on") << "there are several repetitions";
-    EXPECT_TRUE(settled.ceilings);
-    EXPECT_TRUE(settled.verify);
+    const auto settled = settle_storage(options);
+    ASSERT_EQ(settled.size(), 1U);
+    EXPECT_EQ(settled[0].text("warmup"), "0");
+    EXPECT_EQ(settled[0].text("ceilings"), "on") << "there are several repetitions";
+    EXPECT_EQ(settled[0].text("directory"), "output");
+    EXPECT_TRUE(settled[0].ceilings);
+    EXPECT_TRUE(settled[0].verify);
 }
 
-TEST(StorageOptions, SayTheRanksThatTakePart) {
-    auto serial = parse({"--ranks", "1,2"});
-    EXPECT_EQ(settle_storage(serial, 2).ranks, 2) << "of those that may read";
-    EXPECT_EQ(serial.text("ranks"), "1");
-    auto open = parse({});
-    settle_storage(open, 2);
-    EXPECT_EQ(open.text("ranks"), "1");
+TEST(StorageOptions, OfSeveralStrategiesAreOneEachWithAFolderOfItsOwn) {
+    auto options = parse({"--strategy=hdf5-serial,binary"});
+    const auto settled = settle_storage(options);
+    ASSERT_EQ(settled.size(), 2U);
+    EXPECT_EQ(settled[0].text("strategy"), "binary") << "in ladder order";
+    EXPECT_EQ(settled[1].job.directory, "output/hdf5-serial");
+    EXPECT_EQ(settled[1].text("ceilings"), "on") << "they are compared";
+    EXPECT_EQ(options.text("strategy"), "hdf5-serial,binary");
+    EXPECT_EQ(options.text("directory"), "output");
 }
 
 TEST(StorageOptions, TakeAllAmongOtherStrategies) {
@@ -81,7 +83,8 @@ TEST(StorageOptions, RefuseWhatExcludesEachOther) {
     }
     EXPECT_THAT(refusal({"--directory", ""}), HasSubstr("--directory"));
     EXPECT_THAT(refusal({"--chunk", "200"}), HasSubstr("--size 100"));
-    EXPECT_THAT(refusal({"--ranks", "3"}), AllOf(HasSubstr("--ranks"), HasSubstr("1 to 2")));
+    EXPECT_THAT(refusal({"--ranks", "3"}), AllOf(HasSubstr("--ranks"), HasSubstr("ranklab sweep")));
+    EXPECT_THAT(refusal({"--workers", "1,2"}), HasSubstr("takes one value, not '1,2'; `ranklab sweep`"));
 }
 
 }  // namespace

@@ -119,12 +119,8 @@ TEST(Readers, RanksThatWroteNothingAreNotCounted) {
     EXPECT_EQ(plan_for_others(written, 3, 0).who, WhoReads::others);
 }
 
-// --ranks 1 in a job of 3: for comparing, the ranks that took no part read.
-TEST(Readers, RanksThatTookNoPartReadToo) {
-    const auto written = shared_out(1, {0, 0, 0});
-    expect_others(written, 3, 3);
-    EXPECT_EQ(plan_for_others(written, 1, 0).who, WhoReads::writers) << "where --ranks alone are asked";
-    EXPECT_EQ(plan_for_others(written, 1, 1).count(), 0);
+TEST(Readers, RanksThatTookNoPartReadWhatRank0Wrote) {
+    expect_others(shared_out(1, {0, 0, 0}), 3, 3);
 }
 
 TEST(Readers, WhatIsNotKnownIsNotClaimed) {

@@ -19,9 +19,7 @@ const std::vector<std::string> kNumbers{
     "-1", "0", "2.5", "257", "10000000000", "9223372036854775807", "1e300", "-nan", "inf", "1e999", ""};
 /// Of options that are texts with numbers in them.
 const std::vector<std::pair<std::string, std::string>> kTexts{{"target-ci", "{}%"},
-                                                              {"inject-delay", "0:forward:{}"},
-                                                              {"sweep-global-batch", "{}"},
-                                                              {"sweep-global-batch", "8,{}"}};
+                                                              {"inject-delay", "0:forward:{}"}};
 
 class Silent final : public base::ProgressSink {
   public:
@@ -91,7 +89,6 @@ class Numbers : public ::testing::Test {
         std::unique_ptr<Plan> plan;
         const Outcome settled = outcome_of([&] {
             options = Options::parse(schema_, words_for(name, value));
-            static_cast<void>(training_.variants(*options));
             options->resolve_default("threads", "1");
             plan = training_.settle(*options, 1);
             plan->agree(*options, *control_);
@@ -103,7 +100,7 @@ class Numbers : public ::testing::Test {
         ++accepted_;
         if (name == "checkpoint-every") return;  // it would leave a folder
         results::Run run;
-        const Outcome done = outcome_of([&] { run = run_whole(*plan, {*control_, *options, silent_}); });
+        const Outcome done = outcome_of([&] { run = plan->run({*control_, *options, silent_}).all.front(); });
         if (!done.refusal.empty()) {
             EXPECT_TRUE(is_said_well(done)) << done.refusal;
             return;

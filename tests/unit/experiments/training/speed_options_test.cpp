@@ -43,6 +43,8 @@ TEST(SettleSpeed, ARankComputesOnOneGpuWhereThereIsOne) {
     expect(settled("single", {}, 4), true, 1, "none", "mpi");
     expect(settled("ddp", {}, 4), true, 1, "none", "nccl");
     expect(settled("single", {"--device", "cpu"}, 4), false, 1, "none", "mpi");
+    expect(settled("single", {"--device", "auto"}, 0), false, 1, "none", "mpi");
+    expect(settled("single", {"--device", "auto"}, 4), true, 1, "none", "mpi");
 }
 
 TEST(SettleSpeed, DpTakesAllGpusUnlessToldHowMany) {
