@@ -14,7 +14,7 @@ from experiments import EXPERIMENTS
 MAKE = pathlib.Path(__file__).resolve().parent
 FOLDER = MAKE.parent
 # What the jobs of a campaign do when somebody stops them, these do, too.
-STOP = FOLDER.parent / "lib" / "campaign" / "scripts" / "stop.sh"
+STOP = FOLDER / "make" / "stop.sh"
 BEGIN, END = "<!-- begin: made by make/generate.py -->", "<!-- end -->"
 
 
