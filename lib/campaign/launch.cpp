@@ -44,10 +44,6 @@ int divided_up(int number, int by) {
     return (number + by - 1) / by;
 }
 
-bool fits(const Machine& machine, int ranks, int cores) {
-    return ranks * cores <= machine.hosts * machine.cores;
-}
-
 int hosts_of(const Launch& launch, const Machine& machine, int ranks, int cores) {
     const int room = std::max(1, machine.cores / cores);
     const int on_each = launch.ranks_per_node > 0 ? launch.ranks_per_node : room;
@@ -87,14 +83,14 @@ std::vector<std::string> bound_to(const Launch& launch, int cores) {
     return {"--map-by", fmt::format("{}:PE={}", by, cores), "--bind-to", "core"};
 }
 
-std::vector<std::string> mpirun_words(const Launch& launch, const Machine& machine, int ranks, int cores) {
-    const std::vector<std::string> crowded =
+std::vector<std::string> mpirun_words(const Launch& launch, int ranks, int cores) {
+    const std::vector<std::string> unbound =
         kIsMpich ? std::vector<std::string>{"-bind-to", "none"}
                  : std::vector<std::string>{"--oversubscribe", "--bind-to", "none"};
     std::vector<std::string> words{base::mpirun(), "-n", std::to_string(ranks)};
-    const auto& more = !launch.options.empty()       ? launch.options
-                       : fits(machine, ranks, cores) ? bound_to(launch, cores)
-                                                     : crowded;
+    const auto& more = !launch.options.empty() ? launch.options
+                       : launch.bound          ? bound_to(launch, cores)
+                                               : unbound;
     words.insert(words.end(), more.begin(), more.end());
     return words;
 }
@@ -141,6 +137,10 @@ int code_of(int status) {
 
 }  // namespace
 
+bool fits(const Machine& machine, int ranks, int cores) {
+    return ranks * cores <= machine.hosts * machine.cores;
+}
+
 Machine this_machine() {
     Machine machine;
     machine.cores = std::max(1, host::cores_in(host::cpuset()));
@@ -152,8 +152,7 @@ Machine this_machine() {
 }
 
 std::vector<std::string> launch_words(const Launch& launch, const Machine& machine, int ranks, int cores) {
-    return launch.srun ? srun_words(launch, machine, ranks, cores)
-                       : mpirun_words(launch, machine, ranks, cores);
+    return launch.srun ? srun_words(launch, machine, ranks, cores) : mpirun_words(launch, ranks, cores);
 }
 
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log, double limit_s) {

@@ -19,9 +19,13 @@ struct Launch {
     bool srun = false;
     bool cyclic = false;     ///< rank by rank over the hosts; otherwise host after host
     int ranks_per_node = 0;  ///< at most; 0: as many as there are cores for
+    bool bound = true;       ///< mpirun: ranks to their cores; of all points alike, or numbers would differ
     /// For the launcher, in place of the words that place ranks and bind them to cores; none: those.
     std::vector<std::string> options = {};
 };
+
+/// Whether there are as many cores.
+bool fits(const Machine& machine, int ranks, int cores);
 
 /// The launcher's words before the command.
 std::vector<std::string> launch_words(const Launch& launch, const Machine& machine, int ranks, int cores);

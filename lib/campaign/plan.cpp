@@ -129,10 +129,10 @@ struct Dimension {
 };
 
 std::vector<Dimension> dimensions_of(const Schema& rows, const Options& options) {
+    const Schema own = own_rows();
     std::vector<Dimension> all{{"ranks", distinct(options.text("ranks"))}};
     for (const auto& option : rows.all()) {
-        if (is_left_out(option) || own_rows().find(option.name) != nullptr || !options.is_set(option.name))
-            continue;
+        if (is_left_out(option) || own.find(option.name) != nullptr || !options.is_set(option.name)) continue;
         if (option.type == Type::flag) {
             if (options.flag(option.name)) all.push_back({option.name, {"true"}});
         } else {
@@ -237,6 +237,8 @@ Point point_of(const Sweep& sweep, const Options& options, Settings settings, in
     Point point;
     point.ranks = count_in(settings, "ranks", 1);
     remove(settings, "ranks");
+    const Schema rows = rows_of(sweep.program);
+    check_values(rows, settings);
     point.cores = count_in(settings, "threads", 1);
     if (sweep.program == "train") {
         point.cores = count_in(settings, "threads", threads);
@@ -249,8 +251,6 @@ Point point_of(const Sweep& sweep, const Options& options, Settings settings, in
         point.cores = std::max(point.cores, count_in(settings, "workers", 1));
         scale_files(options, point, settings);
     }
-    const Schema rows = rows_of(sweep.program);
-    check_values(rows, settings);
     point.words = words_of(rows, settings);
     point.words.insert(point.words.begin(), sweep.program);
     point.words.insert(point.words.end(), {"--label", sweep.label, "--output", sweep.output.string()});
@@ -269,12 +269,18 @@ bool are_several(const std::string& strategies) {
     return strategies == "all" || strategies.find(',') != std::string::npos;
 }
 
-// `ranks`, over which speedups are looked for, what has several values, and rows of one process's table.
+// What has several values, and rows of one process's table. Ranks are among them, unless another one is
+// scaled.
 Texts keys_of(const Sweep& sweep, const std::vector<Dimension>& dimensions) {
     Texts keys;
     if (are_several(sweep.strategies)) keys.emplace_back("strategy");
-    for (const auto& [key, values] : dimensions)
-        if (values.size() > 1 || key == "ranks") keys.push_back(key);
+    bool scales = false;
+    for (const auto& [key, values] : dimensions) {
+        if (values.size() < 2) continue;
+        keys.push_back(key);
+        scales = scales || key == "ranks" || key == "threads" || key == "workers";
+    }
+    if (!scales) keys.emplace_back("ranks");
     std::set<int> cores;
     for (const auto& point : sweep.points) cores.insert(point.cores);
     const bool by_mode = std::ranges::find(keys, "mode") != keys.end();
@@ -326,7 +332,8 @@ Texts words_of(const Schema& schema, const Settings& settings) {
 
 Schema sweep_options(const std::string& program) {
     Schema schema = own_rows();
-    for (const auto& option : rows_of(program).all())
+    const Schema rows = rows_of(program);
+    for (const auto& option : rows.all())
         if (!is_left_out(option) && schema.find(option.name) == nullptr) add_loosely(schema, option);
     return schema;
 }
@@ -357,6 +364,8 @@ Sweep plan_sweep(const std::string& program, const Options& options, const Machi
         point.name = name_of(settings, dimensions);
         if (known.emplace(point.ranks, point.words).second) sweep.points.push_back(std::move(point));
     }
+    sweep.launch.bound = std::ranges::all_of(
+        sweep.points, [&](const Point& point) { return fits(machine, point.ranks, point.cores); });
     sweep.keys = keys_of(sweep, dimensions);
     return sweep;
 }

@@ -7,10 +7,8 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/shell_path.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
-#include "report/formats/formats.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::campaign {
@@ -188,20 +186,6 @@ int run_missing(const Sweep& sweep, const Say& say) {
         say(fmt::format("{} of {} runs are missing; the same command starts them again", missing,
                         sweep.points.size() * static_cast<std::size_t>(sweep.repeat)));
     return code != 0 || missing == 0 ? code : base::number_of(base::ExitCode::environment);
-}
-
-std::string table_text(const Sweep& sweep, const std::vector<std::string>& allow) {
-    if (!fs::exists(sweep.output)) return "";
-    report::model::Choice choice;
-    choice.label = sweep.label;
-    choice.conditions = {"command=" + sweep.program};
-    const report::model::ChosenRuns runs(results::ResultFile(sweep.output), choice);
-    std::string text;
-    report::formats::write_group_text(runs, {sweep.keys, {}, allow},
-                                      [&](std::string_view part) { text += part; });
-    return text + fmt::format("\nNext: ranklab report {} --label {} --group-by {}\n",
-                              base::shell_path(sweep.output.string()), base::shell_quote({sweep.label}),
-                              base::join(sweep.keys, ","));
 }
 
 }  // namespace ranklab::campaign

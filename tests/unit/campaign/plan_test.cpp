@@ -66,6 +66,8 @@ TEST(PlanOfASweep, RowsOfOneTableStayInOneProcess) {
 }
 
 TEST(PlanOfASweep, FlagsAndShortNamesAreTheProgramsOwn) {
+    EXPECT_THAT(sweep("io", "--size 20,30 --strategy binary").keys, ElementsAre("size", "ranks"));
+    EXPECT_THAT(sweep("train", "--threads 1,2").keys, ElementsAre("threads"));
     EXPECT_THAT(points(sweep("io", "-n 4 -e --size 20,30")),
                 ElementsAre("1x1 --files 4 --size 20 --fsync", "1x1 --files 4 --size 30 --fsync"));
 }
@@ -161,6 +163,8 @@ TEST(CommandOfAPoint, StartsTheLauncherAndTheProgram) {
     EXPECT_THAT(start_of("--ranks 2 --threads 1 --ranks-per-node 1", {2, 4, true}), HasSubstr(" --nodes=2 "));
     EXPECT_THAT(start_of("--ranks 9 --threads 1", {2, 4, true}), HasSubstr(" --ntasks=9 --overcommit "));
     EXPECT_THAT(start_of("--ranks 3 --threads 1 --launcher mpirun", {2, 4, true}), HasSubstr(" -n 3 "));
+    EXPECT_TRUE(sweep("train", "--ranks 2,4 --threads 1").launch.bound);
+    EXPECT_FALSE(sweep("train", "--ranks 2,5 --threads 1").launch.bound) << "no point, so that all are alike";
 }
 
 TEST(CommandOfAPoint, TakesTheLaunchersWordsInPlaceOfItsOwn) {
