@@ -181,12 +181,17 @@ Ending run_logged(const std::vector<std::string>& words, const std::filesystem::
 
 std::string end_of_log(const std::filesystem::path& log, std::size_t lines) {
     std::ifstream file(log);
-    std::vector<std::string> last;
+    std::vector<std::string> own, any;
+    bool in_block = false;
     for (std::string line; std::getline(file, line);) {
-        if (base::trim(line).empty()) continue;
-        if (last.size() == lines) last.erase(last.begin());
-        last.push_back(base::printable(line, 200));
+        const bool bar = line.size() > 1 && line.find_first_not_of("-=*") == std::string::npos;
+        if (bar) in_block = !in_block;
+        if (bar || base::trim(line).empty()) continue;
+        any.push_back(base::printable(line, 200));
+        if (!in_block) own.push_back(any.back());
     }
+    auto& last = own.empty() ? any : own;
+    if (last.size() > lines) last.erase(last.begin(), last.end() - static_cast<std::ptrdiff_t>(lines));
     return base::join(last, "\n");
 }
 

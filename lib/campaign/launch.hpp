@@ -40,7 +40,7 @@ struct Ending {
 /// in which the program can end by itself, the command is ended. It ends, too, where this process dies.
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log, double limit_s);
 
-/// The last lines that say something.
+/// The last lines that say something, outside of mpirun's blocks between bars where there are any.
 std::string end_of_log(const std::filesystem::path& log, std::size_t lines);
 
 }  // namespace ranklab::campaign

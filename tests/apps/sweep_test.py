@@ -65,8 +65,9 @@ class SweepTest(cli.Case):
         self.assertIn("Next: ranklab report", result.stdout)
 
     def test_a_point_that_fails_stops_no_other(self):
-        result = self.sweep("io", "--strategy", "mpi-send", "-n", "4", "--size", "10,100000000", "--repeat", "2", code=5)
-        self.assertIn("size=100000000 repeat 1: failed (exit code 5); s.logs/size=100000000.1.log ends:", result.stderr)
+        result = self.sweep("io", "--strategy", "mpi-send", "-n", "4", "--size", "10,100000000", "--repeat", "2", code=2)
+        self.assertIn("size=100000000 repeat 1: failed (exit code 2); s.logs/size=100000000.1.log ends:", result.stderr)
+        self.assertRegex(result.stderr, r"ends:\n.*100000000", "what the program said, and not what mpirun did")
         self.assertIn("2 of 4 runs are missing", result.stderr)
         self.assertEqual(self.processes(), {("mpi-send", 1): 2})
         self.assertIn("Next: ranklab report", result.stdout)
