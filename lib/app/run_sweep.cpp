@@ -64,7 +64,6 @@ std::string default_label(const std::string& program, Words words) {
 int sweep(const std::string& program, const Words& words, Options options) {
     if (options.flag("list")) return list_names(program);
     if (options.has("config")) options.read_config(options.text("config"));
-    options.drop_overruled();
     const auto plan =
         campaign::plan_sweep(program, options, campaign::this_machine(), default_label(program, words));
     if (options.flag("dry-run")) {

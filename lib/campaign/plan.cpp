@@ -92,7 +92,7 @@ void add_loosely(Schema& schema, const Option& option) {
         schema.text(option.name, option.placeholder + (is_list(option) ? ",..." : ""), std::nullopt,
                     option.help + otherwise);
     if (option.shorthand != 0) schema.shorthand(option.shorthand);
-    schema.elsewhere(option.elsewhere);
+    schema.elsewhere(option.elsewhere).instead_of(option.instead_of);
 }
 
 Texts distinct(const std::string& text) {
@@ -338,8 +338,9 @@ Schema sweep_options(const std::string& program) {
     return schema;
 }
 
-Sweep plan_sweep(const std::string& program, const Options& options, const Machine& machine,
+Sweep plan_sweep(const std::string& program, Options options, const Machine& machine,
                  const std::string& default_label) {
+    options.drop_overruled();
     check_scaling(program, options);
     Sweep sweep;
     sweep.program = program;

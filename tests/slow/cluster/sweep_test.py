@@ -1,6 +1,9 @@
 """`ranklab sweep` inside an allocation of two hosts: srun starts the points where --placement says, a kill loses nothing that is stored."""
 
 import collections
+import os
+import pathlib
+import signal
 
 import hosts
 from hosts import cli
@@ -32,7 +35,9 @@ class SweepTest(hosts.Case):
             line = (*words, "--repeat", "2", "--placement", "cyclic", "--output", self.file, "--label", words[0])
             job = self.start("salloc", "-N2", "-n8", self.ranklab, "sweep", *line, env=self.env)
             job.wait_for_stderr("[1/4]", 120)
-            job.kill()
+            (sweep,) = [pid for pid in cli.descendants(job.process.pid) if pathlib.Path(f"/proc/{pid}/comm").read_text() == "ranklab-sweep\n"]
+            os.kill(sweep, signal.SIGKILL)
+            job.finish(60)
             self.sweep(*words, "--repeat", "2", "--placement", "cyclic", label=words[0])
             counts = collections.Counter((run.config.get("strategy"), len(run.hosts)) for run in self.runs(words[0]))
             self.assertEqual(set(counts.values()), {2}, counts)
