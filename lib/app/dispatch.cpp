@@ -38,7 +38,8 @@ constexpr Command kCommands[] = {
     {"doctor", "where each rank sits, what is wrong and how to mend it", "start with mpirun or srun"},
     {"report", "what a results file holds: text, tables, one HTML page, plots, JSON, CSV and others"},
     {"compare", "is B different from A, with statistics; a gate for CI"},
-    {"campaign", "plans, starts, watches and resumes the jobs of a scaling campaign"},
+    {"sweep", "starts train, io or comm with each combination of values, and compares"},
+    {"campaign", "runs the sweeps of an INI file, here or as jobs of Slurm"},
     {"results", "checks, merges, exports, prunes and lists results files"},
     {"completion", "what a shell needs to complete these commands: completion bash, completion zsh"},
 };

@@ -16,6 +16,10 @@ void print_whole(std::string_view text) {
     check_printed();
 }
 
+void print_progress(const std::string& line) {
+    fmt::print(stderr, "{}\n", line);
+}
+
 void check_printed() {
     const bool flushed = std::fflush(stdout) == 0;
     if (flushed && std::ferror(stdout) == 0) return;

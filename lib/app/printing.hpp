@@ -18,6 +18,8 @@ void print(fmt::format_string<Values...> format, Values&&... values) {
 
 /// Onto stdout, whole, whatever was lost before; EnvironmentError where it does not take it.
 void print_whole(std::string_view text);
+/// A line on stderr.
+void print_progress(const std::string& line);
 /// EnvironmentError where something of what was printed since then is lost. It is said once.
 void check_printed();
 

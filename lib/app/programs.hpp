@@ -25,6 +25,9 @@ int run_compare(int argc, char** argv);
 /// `ranklab results VERB FILE...`: check, merge, export, prune, list. No MPI.
 int run_results(int argc, char** argv);
 
+/// `ranklab sweep PROGRAM OPTIONS`: every combination as a process of its own. No MPI.
+int run_sweep(int argc, char** argv);
+
 /// `ranklab campaign VERB FILE`: plan, run, submit, status, resume, cancel, collect. No MPI.
 int run_campaign(int argc, char** argv);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include "app/command_line.hpp"
 #include "app/guarded.hpp"
@@ -11,17 +10,14 @@
 #include "app/programs.hpp"
 #include "base/error.hpp"
 #include "base/shell_path.hpp"
+#include "base/stop_signals.hpp"
 #include "base/wrap.hpp"
-#include "campaign/conduct.hpp"
-#include "campaign/script.hpp"
-#include "campaign/tables.hpp"
-#include "campaign/verdict.hpp"
+#include "campaign/campaign.hpp"
 
 namespace ranklab::app {
 namespace {
 
 using campaign::Campaign;
-using campaign::Job;
 using options::Options;
 using options::Schema;
 using Words = std::vector<std::string>;
@@ -29,152 +25,97 @@ using Words = std::vector<std::string>;
 struct Verb {
     const char* name;
     const char* summary;
-    const char* examples;
     void (*describe)(Schema&);
-    int (*work)(const Options&, const Campaign&, const std::vector<Job>&);
+    int (*work)(const Options&, const Campaign&);
 };
-
-void say(const std::string& line) {
-    print("{}\n", line);
-    std::fflush(stdout);
-}
 
 void file_only(Schema& schema) {
     schema.positional(1);
 }
-
 void with_json(Schema& schema) {
     schema.positional(1).section("Options").flag("json", "as JSON, for other programs");
 }
-
-void with_pilot(Schema& schema) {
-    schema.positional(1).section("Options").flag(
-        "pilot", "the first repetition of each point alone: plan then knows what a job takes");
+void with_dry_run(Schema& schema) {
+    schema.positional(1).section("Options").flag("dry-run", "print the commands, or the batch scripts");
 }
 
-int print_json(const Campaign& of, const std::vector<Job>& jobs) {
-    print_whole(campaign::status_json(of, jobs, campaign::standings_now(of, jobs)));
+int plan(const Options& options, const Campaign& of) {
+    print_whole(options.flag("json") ? campaign::status_json(of) : campaign::plan_text(of));
     return 0;
 }
 
-int plan(const Options& options, const Campaign& of, const std::vector<Job>& jobs) {
-    if (options.flag("json")) return print_json(of, jobs);
-    print_whole(campaign::plan_text(of, jobs, campaign::standings_now(of, jobs).jobs));
+int status(const Options& options, const Campaign& of) {
+    print_whole(options.flag("json") ? campaign::status_json(of) : campaign::status_text(of));
     return 0;
 }
 
-int status(const Options& options, const Campaign& of, const std::vector<Job>& jobs) {
-    if (options.flag("json")) return print_json(of, jobs);
-    print_whole(campaign::status_text(of, jobs, campaign::standings_now(of, jobs)));
+int collect(const Options&, const Campaign& of) {
+    // The repetitions of a point are on whichever nodes were free.
+    const Words allow = of.slurm ? Words{"hosts"} : Words{};
+    for (const auto& sweep : of.sweeps) print_whole(campaign::table_text(sweep, allow) + '\n');
     return 0;
 }
 
-int begin_jobs(const Campaign& of, const std::vector<Job>& jobs, const campaign::Wanted& wanted) {
-    if (of.launcher == campaign::Launcher::slurm) {
-        const auto submitted = campaign::submit(of, jobs, wanted, say);
-        print("{} jobs submitted\nNext: ranklab campaign status {}\n", submitted,
-              base::shell_path(of.file.string()));
+int run(const Options& options, const Campaign& of) {
+    if (of.slurm)
+        throw base::OptionError(fmt::format(
+            "{}: launcher = slurm has submit, status and collect in place of run", of.file.string()));
+    if (options.flag("dry-run")) {
+        for (const auto& job : of.jobs) print_whole(campaign::dry_run_text(job.sweep));
         return 0;
     }
-    const auto missing = campaign::run(of, jobs, wanted, say);
-    if (missing > 0) print_text(campaign::status_text(of, jobs, campaign::standings_now(of, jobs)));
-    return missing == 0 ? 0 : static_cast<int>(base::ExitCode::environment);
-}
-
-// Starts nothing: the scripts are for reading and for starting by hand.
-int write_alone(const Campaign& of, const std::vector<Job>& jobs) {
-    campaign::write_scripts(of, jobs);
-    print("{} scripts in {}; launcher = dry starts none: `bash SCRIPT` does\n", jobs.size(),
-          std::filesystem::absolute(of.folder / "jobs").string());
-    return 0;
-}
-
-bool is_dry(const Campaign& of) {
-    return of.launcher == campaign::Launcher::dry;
-}
-
-int submit(const Options& options, const Campaign& of, const std::vector<Job>& jobs) {
-    if (is_dry(of)) return write_alone(of, jobs);
-    if (of.launcher == campaign::Launcher::mpirun)
-        throw base::OptionError(fmt::format(
-            "{}: launcher = mpirun has no queue to submit to; `ranklab campaign run {}` runs the jobs here",
-            of.file.string(), base::shell_path(of.file.string())));
-    return begin_jobs(of, jobs, {.failed = false, .pilot = options.flag("pilot")});
-}
-
-int cancel(const Options&, const Campaign& of, const std::vector<Job>& jobs) {
-    print("{} jobs cancelled\n", campaign::cancel(of, jobs));
-    return 0;
-}
-
-void print_collected(const Campaign& of, const std::vector<Job>& jobs,
-                     const std::vector<results::Merged>& merged) {
-    std::size_t added = 0;
-    std::size_t known = 0;
-    for (const auto& file : merged) added += file.added, known += file.known;
-    print("{}: {} runs added, {} were there already\n", of.output.string(), added, known);
-    print_text(base::wrapped("", campaign::verdict_line(of, jobs)));
-    print("Next:\n{}", campaign::report_commands(of));
-}
-
-int collect(const Options&, const Campaign& of, const std::vector<Job>& jobs) {
-    const auto merged = campaign::collect(of, jobs);
-    if (merged.size() < jobs.size())
-        print("{} of {} jobs are done; the others are left out\n", merged.size(), jobs.size());
-    print_collected(of, jobs, merged);
-    return 0;
-}
-
-bool any_done(const Campaign& of, const std::vector<Job>& jobs) {
-    return std::ranges::any_of(jobs, [&](const Job& job) { return exists(file_of(of, job, "h5")); });
-}
-
-int run_and_collect(const Campaign& of, const std::vector<Job>& jobs, const campaign::Wanted& wanted) {
-    const int code = begin_jobs(of, jobs, wanted);
-    if (any_done(of, jobs)) print_collected(of, jobs, campaign::collect(of, jobs));
+    const base::StopSignals signals;
+    int code = 0;
+    for (const auto& job : of.jobs) {
+        if (base::StopSignals::received() != 0) break;
+        const int own = campaign::run_missing(job.sweep, print_progress);
+        if (code == 0) code = own;
+    }
+    collect(options, of);
     return code;
 }
 
-int run(const Options& options, const Campaign& of, const std::vector<Job>& jobs) {
-    if (is_dry(of)) return write_alone(of, jobs);
-    if (of.launcher == campaign::Launcher::slurm)
-        throw base::OptionError(
-            fmt::format("{}: run is for launcher = mpirun; with slurm there are submit, status and collect",
-                        of.file.string()));
-    return run_and_collect(of, jobs, {.failed = false, .pilot = options.flag("pilot")});
+int submit(const Options& options, const Campaign& of) {
+    if (!of.slurm)
+        throw base::OptionError(fmt::format("{}: launcher = mpirun has no queue; `ranklab campaign run {}`",
+                                            of.file.string(), base::shell_path(of.file.string())));
+    if (options.flag("dry-run")) {
+        for (const auto& job : of.jobs) print_whole(campaign::script_of(of, job) + '\n');
+        return 0;
+    }
+    print("{} jobs submitted\nNext: ranklab campaign status {}\n", campaign::submit(of, print_progress),
+          base::shell_path(of.file.string()));
+    return 0;
 }
 
-int resume(const Options& options, const Campaign& of, const std::vector<Job>& jobs) {
-    if (is_dry(of)) return write_alone(of, jobs);
-    const campaign::Wanted wanted{.failed = true, .pilot = options.flag("pilot")};
-    return of.launcher == campaign::Launcher::slurm ? begin_jobs(of, jobs, wanted)
-                                                    : run_and_collect(of, jobs, wanted);
+int resume(const Options& options, const Campaign& of) {
+    return of.slurm ? submit(options, of) : run(options, of);
+}
+
+int cancel(const Options&, const Campaign& of) {
+    if (!of.slurm)
+        throw base::OptionError(
+            fmt::format("{}: launcher = mpirun has no queue; Ctrl-C stops a run", of.file.string()));
+    print("{} jobs cancelled\n", campaign::cancel(of));
+    return 0;
 }
 
 constexpr std::array kVerbs{
-    Verb{"plan", "Lists the jobs: ranks, nodes, time, node hours, disk. Starts nothing.",
-         "  ranklab campaign plan configs/campaigns/proposal.ini\n", with_json, plan},
-    Verb{"run", "Runs all jobs here, one after the other, by mpirun, and collects their results.",
-         "  ranklab campaign run configs/campaigns/proposal.ini\n"
-         "  ranklab campaign run configs/campaigns/proposal.ini --pilot\n",
-         with_pilot, run},
-    Verb{"submit", "Hands the jobs to Slurm, those that it does not have yet.",
-         "  ranklab campaign submit configs/campaigns/proposal_slurm.ini\n", with_pilot, submit},
-    Verb{"status", "How many jobs are done, run, wait and have failed, with their sentences.",
-         "  ranklab campaign status configs/campaigns/proposal_slurm.ini\n", with_json, status},
-    Verb{"resume", "Begins what is missing: jobs that failed, were killed or were never begun.",
-         "  ranklab campaign resume configs/campaigns/proposal_slurm.ini\n", with_pilot, resume},
-    Verb{"cancel", "Takes the campaign's jobs out of Slurm's queue, or stops a `run`.",
-         "  ranklab campaign cancel configs/campaigns/proposal_slurm.ini\n", file_only, cancel},
-    Verb{"collect", "Puts what the jobs have stored into one results file.",
-         "  ranklab campaign collect configs/campaigns/proposal_slurm.ini\n", file_only, collect},
+    Verb{"plan", "Lists the jobs: nodes, ranks, runs, time. Starts nothing.", with_json, plan},
+    Verb{"run", "Runs the sweeps here by mpirun, those runs that are missing.", with_dry_run, run},
+    Verb{"submit", "Hands the jobs to Slurm that lack runs.", with_dry_run, submit},
+    Verb{"status", "How many runs are stored, and which jobs are in the queue.", with_json, status},
+    Verb{"resume", "Starts what is missing, as run or submit.", with_dry_run, resume},
+    Verb{"cancel", "Takes the campaign's jobs out of Slurm's queue.", file_only, cancel},
+    Verb{"collect", "Shows the tables of what is stored.", file_only, collect},
 };
 
-constexpr const char* kSummary =
-    "Measures a whole campaign: the workloads of an INI file at several rank counts, repeated.";
+constexpr const char* kSummary = "Measures the sweeps of an INI file, here or as jobs of Slurm.";
 
 Manual manual_of(const Verb& verb) {
-    Manual manual{{fmt::format("campaign {}", verb.name), "FILE.ini", verb.summary, verb.examples}, {}};
+    Manual manual{{fmt::format("campaign {}", verb.name), "FILE.ini", verb.summary,
+                   fmt::format("  ranklab campaign {} configs/campaigns/proposal.ini\n", verb.name)},
+                  {}};
     verb.describe(manual.schema);
     return manual;
 }
@@ -191,15 +132,13 @@ int run_verb(const Verb& verb, const Words& words) {
         if (options.positional().empty())
             throw base::OptionError(fmt::format(
                 "campaign {} needs the campaign's file: ranklab campaign {} FILE.ini", verb.name, verb.name));
-        const Campaign of = campaign::read(options.positional().front());
-        return verb.work(options, of, campaign::jobs_of(of));
+        return verb.work(options, campaign::read_campaign(options.positional().front()));
     });
 }
 
 const Verb* verb_of(const std::string& word) {
-    for (const auto& verb : kVerbs)
-        if (word == verb.name) return &verb;
-    return nullptr;
+    const auto found = std::ranges::find(kVerbs, word, &Verb::name);
+    return found == kVerbs.end() ? nullptr : found;
 }
 
 // `ranklab campaign FILE` is its plan; `ranklab campaign FILE status` is understood too.

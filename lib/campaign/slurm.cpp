@@ -1,71 +1,207 @@
-#include "campaign/slurm.hpp"
-
+// The campaign's jobs in Slurm's queue, and how far they are.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.hpp"
 #include "base/one_line.hpp"
+#include "base/program_beside.hpp"
 #include "base/program_output.hpp"
+#include "base/shell_path.hpp"
 #include "base/text.hpp"
+#include "base/whole_io.hpp"
+#include "campaign/campaign.hpp"
+#include "report/model/text_table.hpp"
 
 namespace ranklab::campaign {
 namespace {
 
-// Of both streams. Slurm's commands ask a dead controller for minutes before they give up.
-base::ProgramOutput answer_of(const std::vector<std::string>& words) {
+namespace fs = std::filesystem;
+using Texts = std::vector<std::string>;
+
+fs::path file_of(const Campaign& campaign, const Job& job, const char* kind) {
+    return campaign.folder / "jobs" / fmt::format("{}.{}", job.id, kind);
+}
+
+// For an #SBATCH line, whose quotes are not a shell's, and where % begins a pattern.
+std::string for_sbatch(const std::string& path) {
+    std::string text = "\"";
+    for (const char c : path) {
+        if (c == '"' || c == '\\') text += '\\';
+        if (c == '%') text += '%';
+        text += c;
+    }
+    return text + '"';
+}
+
+// Both streams. Slurm's commands ask a dead controller for minutes before they give up.
+base::ProgramOutput answer_of(const Texts& words) {
     auto answer = base::output_of(fmt::format("timeout 30 {} 2>&1", base::shell_quote(words)));
     if (!answer.started) answer.text = "no process can be started";
     return answer;
 }
 
 // Two campaigns of one name in two folders are two.
-std::string mark_of(const Campaign& campaign) {
-    const auto folder = std::filesystem::absolute(campaign.folder).lexically_normal().string();
-    return fmt::format("{:06x}", base::fingerprint(folder) & 0xffffffU);
+std::string queue_name(const Campaign& campaign, const Job& job) {
+    const auto folder = fs::absolute(campaign.folder).lexically_normal().string();
+    return fmt::format("{}.{}.{:06x}", campaign.name, job.id, base::fingerprint(folder) & 0xffffffU);
+}
+
+void write_script(const Campaign& campaign, const Job& job) {
+    const fs::path path = file_of(campaign, job, "sh");
+    std::error_code failed;
+    fs::create_directories(path.parent_path(), failed);
+    constexpr mode_t kExecutable = 0755;
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kExecutable);
+    const bool written = file >= 0 && base::write_whole(file, script_of(campaign, job));
+    if (file >= 0) ::close(file);
+    if (!written) throw base::EnvironmentError(fmt::format("{} cannot be written", path.string()));
+}
+
+std::map<std::string, std::string> queue_or_throw(const Campaign& campaign) {
+    if (auto queue = queue_of(campaign)) return *queue;
+    throw base::EnvironmentError("Slurm does not answer (squeue); try again later");
+}
+
+int processes_of(const Job& job) {
+    return static_cast<int>(job.sweep.points.size()) * job.sweep.repeat;
+}
+
+double node_hours(const Job& job) {
+    constexpr double kMinutes = 60;
+    return static_cast<double>(job.minutes) * job.nodes / kMinutes;
 }
 
 }  // namespace
 
-std::string queue_name(const Campaign& campaign, const Job& job) {
-    return fmt::format("{}.{}.{}", campaign.name, job.id, mark_of(campaign));
+std::string script_of(const Campaign& campaign, const Job& job) {
+    std::string text = fmt::format(
+        "#!/usr/bin/env bash\n# Job {} of campaign {}, written by `ranklab campaign`\n"
+        "#SBATCH --nodes={} --ntasks={} --cpus-per-task={} --time={}\n"
+        "#SBATCH --output={} --open-mode=append\n#SBATCH --signal=B:USR1@60\n",
+        job.id, campaign.name, job.nodes, job.ranks, job.cores, job.minutes,
+        for_sbatch(fs::absolute(file_of(campaign, job, "log")).string()));
+    if (campaign.ranks_per_node > 0)
+        text += fmt::format("#SBATCH --ntasks-per-node={}\n", std::min(job.ranks, campaign.ranks_per_node));
+    if (!campaign.partition.empty()) text += fmt::format("#SBATCH --partition={}\n", campaign.partition);
+    if (!campaign.account.empty()) text += fmt::format("#SBATCH --account={}\n", campaign.account);
+    if (!campaign.sbatch_options.empty()) text += fmt::format("#SBATCH {}\n", campaign.sbatch_options);
+    text += fmt::format("cd {} || exit 5\n", base::shell_quote({fs::current_path().string()}));
+    if (!campaign.prologue.empty()) text += campaign.prologue + '\n';
+    return text + fmt::format("exec {} {}\n", base::shell_quote({base::program_beside("ranklab").string()}),
+                              base::shell_quote(job.words));
 }
 
-std::optional<Queue> slurm_queue(const Campaign& campaign) {
-    const std::string end = fmt::format(".{}", mark_of(campaign));
-    const auto answer =
-        answer_of({"squeue", "--noheader", "--me", "--format=%A|%T|%r|%j", "--states=PD,R,CG,CF,S,RQ,SO,ST"});
+std::optional<std::map<std::string, std::string>> queue_of(const Campaign& campaign) {
+    std::map<std::string, std::string> states;
+    if (!campaign.slurm) return states;
+    const auto answer = answer_of({"squeue", "--noheader", "--me", "--format=%T|%r|%j"});
     if (answer.code != 0) return std::nullopt;
-    Queue queue;
     for (const auto& line : base::split(answer.text, '\n')) {
         const auto fields = base::split(line, '|');
-        if (fields.size() < 4) continue;
-        queue.names[fields[0]] = fields[3];
-        if (fields.size() == 4 && fields[3].ends_with(end))
-            queue.jobs.insert({fields[3], {fields[0], fields[1] != "PENDING", fields[2]}});
+        for (const auto& job : campaign.jobs)
+            if (fields.size() == 3 && fields[2] == queue_name(campaign, job))
+                states[job.id] =
+                    fields[0] == "RUNNING" ? fields[0] : fmt::format("{} ({})", fields[0], fields[1]);
     }
-    return queue;
+    return states;
 }
 
-std::string slurm_submit(const Campaign& campaign, const Job& job) {
-    const auto answer = answer_of({"sbatch", "--parsable", "--job-name=" + queue_name(campaign, job),
-                                   file_of(campaign, job, "sh").string()});
-    const std::string number = base::trim(answer.text.substr(0, answer.text.find_first_of(";\n")));
-    if (answer.code != 0 || number.empty())
-        throw base::EnvironmentError(
-            fmt::format("sbatch did not take job {}: {}", job.id, base::one_line(base::trim(answer.text))));
-    return number;
+int submit(const Campaign& campaign, const Say& say) {
+    const auto queue = queue_or_throw(campaign);
+    int submitted = 0;
+    for (const auto& job : campaign.jobs) {
+        if (queue.contains(job.id) || missing_processes(job.sweep) == 0) continue;
+        write_script(campaign, job);
+        const auto answer = answer_of({"sbatch", "--parsable", "--job-name=" + queue_name(campaign, job),
+                                       file_of(campaign, job, "sh").string()});
+        if (answer.code != 0)
+            throw base::EnvironmentError(fmt::format("sbatch did not take job {}: {}", job.id,
+                                                     base::one_line(base::trim(answer.text))));
+        say(fmt::format("{}: job {}", job.id, base::trim(answer.text)));
+        ++submitted;
+    }
+    return submitted;
 }
 
-void slurm_release(const std::string& number) {
-    static_cast<void>(answer_of({"scontrol", "release", number}));
+int cancel(const Campaign& campaign) {
+    const auto queue = queue_or_throw(campaign);
+    for (const auto& job : campaign.jobs) {
+        if (!queue.contains(job.id)) continue;
+        // To the batch script alone, which is the sweep: it stores what is measured, and ends.
+        const auto answer = answer_of({"scancel", "--batch", "--signal=USR1", "--state=RUNNING",
+                                       "--name=" + queue_name(campaign, job)});
+        const auto rest = answer_of({"scancel", "--state=PENDING", "--name=" + queue_name(campaign, job)});
+        if (answer.code != 0 || rest.code != 0)
+            throw base::EnvironmentError(
+                fmt::format("scancel: {}", base::one_line(base::trim(answer.text + rest.text))));
+    }
+    return static_cast<int>(queue.size());
 }
 
-void slurm_cancel(const std::vector<std::string>& numbers) {
-    std::vector<std::string> words{"scancel"};
-    words.insert(words.end(), numbers.begin(), numbers.end());
-    const auto answer = answer_of(words);
-    if (answer.code != 0)
-        throw base::EnvironmentError(fmt::format("scancel: {}", base::one_line(base::trim(answer.text))));
+std::string plan_text(const Campaign& campaign) {
+    report::model::TextTable table(
+        {"job", "nodes", "ranks", "cores", "points", "runs", "done", "time", "node_hours"});
+    double hours = 0;
+    for (const auto& job : campaign.jobs) {
+        const int all = processes_of(job), missing = missing_processes(job.sweep);
+        const double own = campaign.slurm && missing > 0 ? node_hours(job) : 0;
+        table.add({job.id, std::to_string(job.nodes), std::to_string(job.ranks), std::to_string(job.cores),
+                   std::to_string(job.sweep.points.size()), std::to_string(all),
+                   std::to_string(all - missing), campaign.slurm ? fmt::format("<= {} min", job.minutes) : "",
+                   campaign.slurm ? fmt::format("<= {:.3g}", own) : ""});
+        hours += own;
+    }
+    std::string text = fmt::format("# campaign {}: {} job(s), into {}\n{}", campaign.name,
+                                   campaign.jobs.size(), campaign.output.string(), table.text());
+    if (campaign.slurm) text += fmt::format("at most {:.3g} node hours left (key time)\n", hours);
+    return text + fmt::format("Next: ranklab campaign {} {}\n", campaign.slurm ? "submit" : "run",
+                              base::shell_path(campaign.file.string()));
+}
+
+std::string status_text(const Campaign& campaign) {
+    const auto queue = queue_of(campaign);
+    std::string text = queue ? "" : "Slurm does not answer: the queue is not known\n";
+    int missing_in_all = 0;
+    for (const auto& job : campaign.jobs) {
+        const int all = processes_of(job), missing = missing_processes(job.sweep);
+        missing_in_all += missing;
+        std::string state = missing == 0 ? "done" : "not in the queue";
+        if (queue && queue->contains(job.id)) state = queue->at(job.id);
+        text += fmt::format("{}: {} of {} runs, {}\n", job.id, all - missing, all, state);
+        const auto log = end_of_log(file_of(campaign, job, "log"), 3);
+        if (state == "not in the queue" && !log.empty())
+            text += fmt::format("{} ends:\n{}\n", file_of(campaign, job, "log").string(), log);
+    }
+    const char* const next = missing_in_all == 0 ? "collect" : campaign.slurm ? "resume" : "run";
+    return text +
+           fmt::format("Next: ranklab campaign {} {}\n", next, base::shell_path(campaign.file.string()));
+}
+
+std::string status_json(const Campaign& campaign) {
+    using Json = nlohmann::ordered_json;
+    const auto queue = queue_of(campaign);
+    Json jobs = Json::array();
+    for (const auto& job : campaign.jobs) {
+        const int all = processes_of(job), missing = missing_processes(job.sweep);
+        jobs.push_back({{"id", job.id},
+                        {"command", job.words},
+                        {"ranks", job.ranks},
+                        {"nodes", job.nodes},
+                        {"cores", job.cores},
+                        {"limit_minutes", job.minutes},
+                        {"runs", all},
+                        {"done", all - missing},
+                        {"queue", queue && queue->contains(job.id) ? Json(queue->at(job.id)) : Json(nullptr)},
+                        {"queue_name", queue_name(campaign, job)}});
+    }
+    const Json all{{"campaign", campaign.name},
+                   {"output", fs::absolute(campaign.output).string()},
+                   {"queue_answers", queue.has_value()},
+                   {"jobs", jobs}};
+    return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace ranklab::campaign

@@ -6,7 +6,7 @@ import re
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, ranklab
 
-PROGRAMS = [name for name in ("train", "io", "comm", "data", "doctor", "report", "compare", "campaign", "results") if (cli.BIN / f"ranklab-{name}").exists()]
+PROGRAMS = [name for name in ("train", "io", "comm", "data", "doctor", "report", "compare", "sweep", "campaign", "results") if (cli.BIN / f"ranklab-{name}").exists()]
 VERBS = [("results", "merge"), ("data", "make", "cosmology"), ("data", "make", "mnist"), ("data", "verify"), ("data", "convert")]
 
 
@@ -35,7 +35,7 @@ class HelpTest(Case):
             self.assertEqual(cli.run(cli.BIN / f"ranklab-{words[0]}", *words[1:]).stdout, alone)
 
     def test_no_command_shows_the_help(self):
-        for words in ((), ("results",), ("data",), ("campaign",)):
+        for words in ((), ("results",), ("data",), ("sweep",), ("campaign",)):
             result = ranklab(*words)
             self.assertCode(result, 2)
             self.assertIn("Usage: ranklab", result.stdout)

@@ -8,7 +8,7 @@ import unittest
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, ranklab
 
-PROGRAMS = [name for name in ("train", "io", "comm", "data", "doctor", "report", "compare", "campaign", "results") if (cli.BIN / f"ranklab-{name}").exists()]
+PROGRAMS = [name for name in ("train", "io", "comm", "data", "doctor", "report", "compare", "sweep", "campaign", "results") if (cli.BIN / f"ranklab-{name}").exists()]
 
 
 def needs(tool):
@@ -35,7 +35,7 @@ class BashTest(Case):
         return done.stdout.split("\n")[:-1] if done.stdout.strip() else []
 
     def test_all_options_of_every_program(self):
-        for words in (["train"], ["io"], ["comm"], ["report"], ["data", "make", "mnist"], ["results", "prune"]):
+        for words in (["train"], ["io"], ["comm"], ["report"], ["data", "make", "mnist"], ["results", "prune"], ["sweep", "io"]):
             if words[0] in PROGRAMS:
                 offered = {option.removeprefix("--") for option in self.complete("ranklab", *words, "--")}
                 self.assertEqual(offered, options_in_help(*words))
@@ -75,7 +75,7 @@ class ManTest(Case):
                 self.assertIn("EXIT STATUS", done.stdout)
                 text = re.sub(".\b|\033\\[[0-9;]*m", "", done.stdout)
                 if name == "": self.assertEqual([one for one in PROGRAMS if f"ranklab {one}" not in text], [])
-                elif name not in ("data", "results"):
+                elif name not in ("data", "results", "sweep"):
                     self.assertEqual([option for option in options_in_help(name) if not re.search(rf"--{option}\b", text)], [])
                 if shutil.which("mandoc"):
                     done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page], capture_output=True, text=True, timeout=60)

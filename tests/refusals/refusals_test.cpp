@@ -62,6 +62,7 @@ const std::map<std::string, Program>& programs() {
         {"report", app::run_report},
         {"compare", app::run_compare},
         {"results", app::run_results},
+        {"sweep", app::run_sweep},
         {"campaign", app::run_campaign},
     };
     return all;

@@ -415,12 +415,12 @@ class WhatTheProgramsLoad(unittest.TestCase):
                 self.assertEqual(self.libraries(program, "nccl"), [])
 
     def test_only_training_loads_libtorch(self):
-        for program in ("ranklab", "ranklab-campaign", "ranklab-comm", "ranklab-data", "ranklab-report", "ranklab-compare", "ranklab-doctor"):
+        for program in ("ranklab", "ranklab-sweep", "ranklab-campaign", "ranklab-comm", "ranklab-data", "ranklab-report", "ranklab-compare", "ranklab-doctor"):
             with self.subTest(program=program):
                 self.assertEqual(self.torch_libraries(program), [])
 
     def test_what_runs_on_a_login_node_loads_no_mpi(self):
-        for program in ("ranklab", "ranklab-campaign", "ranklab-compare", "ranklab-report", "ranklab-results"):
+        for program in ("ranklab", "ranklab-sweep", "ranklab-campaign", "ranklab-compare", "ranklab-report", "ranklab-results"):
             with self.subTest(program=program):
                 self.assertEqual(self.libraries(program, "mpi|open-"), [])
 

@@ -1,0 +1,198 @@
+#include "campaign/launch.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <thread>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/mpirun.hpp"
+#include "base/stop_signals.hpp"
+#include "base/text.hpp"
+#include "host/facts.hpp"
+
+namespace ranklab::campaign {
+namespace {
+
+constexpr bool kIsMpich = std::string_view(RANKLAB_MPI_FAMILY) == "mpich";
+
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+// "4(x2),2" counts 4.
+int number_of(const std::string& text, int otherwise) {
+    const int number = std::atoi(text.c_str());
+    return number > 0 ? number : otherwise;
+}
+
+int divided_up(int number, int by) {
+    return (number + by - 1) / by;
+}
+
+int hosts_of(const Launch& launch, const Machine& machine, int ranks, int cores) {
+    const int room = std::max(1, machine.cores / cores);
+    const int on_each = launch.ranks_per_node > 0 ? launch.ranks_per_node : room;
+    return std::min(machine.hosts, launch.cyclic ? ranks : divided_up(ranks, on_each));
+}
+
+std::vector<std::string> srun_words(const Launch& launch, const Machine& machine, int ranks, int cores) {
+    const std::string mpi = variable("RANKLAB_SRUN_MPI");
+    const bool enough = fits(machine, ranks, cores);
+    std::vector<std::string> words{"srun",
+                                   "--exact",
+                                   "--kill-on-bad-exit=1",
+                                   "--mpi=" + (mpi.empty() ? (kIsMpich ? "pmi2" : "pmix") : mpi),
+                                   fmt::format("--nodes={}", hosts_of(launch, machine, ranks, cores)),
+                                   fmt::format("--ntasks={}", ranks)};
+    if (!launch.options.empty())
+        words.insert(words.end(), launch.options.begin(), launch.options.end());
+    else if (enough)
+        words.insert(words.end(), {fmt::format("--cpus-per-task={}", cores),
+                                   launch.cyclic ? "--distribution=cyclic" : "--distribution=block"});
+    else
+        words.emplace_back("--overcommit");
+    return words;
+}
+
+// The family's words for so many cores of each rank.
+std::vector<std::string> bound_to(const Launch& launch, int cores) {
+    if (kIsMpich) {
+        std::vector<std::string> words{"-bind-to", fmt::format("core:{}", cores)};
+        if (launch.cyclic || launch.ranks_per_node > 0)
+            words.insert(words.end(), {"-ppn", std::to_string(launch.cyclic ? 1 : launch.ranks_per_node)});
+        return words;
+    }
+    const std::string by = launch.cyclic               ? "node"
+                           : launch.ranks_per_node > 0 ? fmt::format("ppr:{}:node", launch.ranks_per_node)
+                                                       : "slot";
+    return {"--map-by", fmt::format("{}:PE={}", by, cores), "--bind-to", "core"};
+}
+
+std::vector<std::string> mpirun_words(const Launch& launch, int ranks, int cores) {
+    const std::vector<std::string> unbound =
+        kIsMpich ? std::vector<std::string>{"-bind-to", "none"}
+                 : std::vector<std::string>{"--oversubscribe", "--bind-to", "none"};
+    std::vector<std::string> words{base::mpirun(), "-n", std::to_string(ranks)};
+    const auto& more = !launch.options.empty() ? launch.options
+                       : launch.bound          ? bound_to(launch, cores)
+                                               : unbound;
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+// In a session of its own: Ctrl-C reaches this process alone, which passes it on.
+[[noreturn]] void become(std::vector<char*>& words, const std::filesystem::path& log, pid_t parent) {
+    ::setsid();
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(1);
+    for (const int ignored : {SIGPIPE, SIGXFSZ}) std::signal(ignored, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    constexpr mode_t kMode = 0644;
+    const int in = ::open("/dev/null", O_RDONLY);
+    const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMode);
+    if (in < 0 || out < 0) ::_exit(base::number_of(base::ExitCode::environment));
+    ::dup2(in, STDIN_FILENO);
+    ::dup2(out, STDOUT_FILENO);
+    ::dup2(out, STDERR_FILENO);
+    ::execvp(words.front(), words.data());
+    ::dprintf(STDERR_FILENO, "%s cannot be started: %s\n", words.front(), std::strerror(errno));
+    ::_exit(base::number_of(base::ExitCode::environment));
+}
+
+pid_t started(std::vector<std::string> words, const std::filesystem::path& log) {
+    std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
+    for (auto& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const pid_t parent = ::getpid();
+    const pid_t child = ::fork();
+    if (child == 0) become(arguments, log, parent);
+    if (child < 0)
+        throw base::EnvironmentError(
+            fmt::format("{} cannot be started: {}", words.front(), std::strerror(errno)));
+    return child;
+}
+
+int code_of(int status) {
+    constexpr int kSignals = 128;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : kSignals + WTERMSIG(status);
+}
+
+}  // namespace
+
+bool fits(const Machine& machine, int ranks, int cores) {
+    return ranks * cores <= machine.hosts * machine.cores;
+}
+
+Machine this_machine() {
+    Machine machine;
+    machine.cores = std::max(1, host::cores_in(host::cpuset()));
+    if (variable("SLURM_JOB_ID").empty()) return machine;
+    machine.allocated = true;
+    machine.hosts = number_of(variable("SLURM_JOB_NUM_NODES"), 1);
+    machine.cores = number_of(variable("SLURM_JOB_CPUS_PER_NODE"), machine.cores);
+    return machine;
+}
+
+std::vector<std::string> launch_words(const Launch& launch, const Machine& machine, int ranks, int cores) {
+    return launch.srun ? srun_words(launch, machine, ranks, cores) : mpirun_words(launch, ranks, cores);
+}
+
+Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log, double limit_s) {
+    constexpr double kGrace = 30, kMoreGrace = 15;
+    const auto start = std::chrono::steady_clock::now();
+    const pid_t child = started(words, log);
+    Ending ending;
+    int sent = 0;
+    const auto send = [&](int signal) {
+        if (std::exchange(sent, signal) != signal) ::kill(child, signal);
+    };
+    int status = 0;
+    while (::waitpid(child, &status, WNOHANG) == 0) {
+        const double over = limit_s > 0 ? base::seconds_since(start) - limit_s - kGrace : -1;
+        ending.timed_out = over > 0;
+        if (over > 0)
+            send(over > kMoreGrace ? SIGKILL : SIGTERM);
+        else if (base::StopSignals::received() != 0)
+            send(SIGUSR1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    ending.code = ending.timed_out ? base::number_of(base::ExitCode::time_limit) : code_of(status);
+    ending.seconds = base::seconds_since(start);
+    return ending;
+}
+
+std::string end_of_log(const std::filesystem::path& log, std::size_t lines) {
+    std::ifstream file(log);
+    std::vector<std::string> own, any;
+    bool in_block = false;
+    for (std::string line; std::getline(file, line);) {
+        const bool bar = line.size() > 1 && line.find_first_not_of("-=*") == std::string::npos;
+        if (bar) in_block = !in_block;
+        if (bar || base::trim(line).empty()) continue;
+        any.push_back(base::printable(line, 200));
+        if (!in_block) own.push_back(any.back());
+    }
+    auto& last = own.empty() ? any : own;
+    if (last.size() > lines) last.erase(last.begin(), last.end() - static_cast<std::ptrdiff_t>(lines));
+    return base::join(last, "\n");
+}
+
+}  // namespace ranklab::campaign

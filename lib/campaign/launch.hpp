@@ -1,0 +1,46 @@
+// How a command is started on several ranks, by mpirun or by srun inside an allocation of Slurm.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace ranklab::campaign {
+
+/// Hosts and cores that commands can be started on: those of Slurm's allocation, or this host's.
+struct Machine {
+    int hosts = 1;
+    int cores = 1;           ///< of a host
+    bool allocated = false;  ///< by Slurm
+};
+Machine this_machine();
+
+struct Launch {
+    bool srun = false;
+    bool cyclic = false;     ///< rank by rank over the hosts; otherwise host after host
+    int ranks_per_node = 0;  ///< at most; 0: as many as there are cores for
+    bool bound = true;       ///< mpirun: ranks to their cores; of all points alike, or numbers would differ
+    /// For the launcher, in place of the words that place ranks and bind them to cores; none: those.
+    std::vector<std::string> options = {};
+};
+
+/// Whether there are as many cores.
+bool fits(const Machine& machine, int ranks, int cores);
+
+/// The launcher's words before the command.
+std::vector<std::string> launch_words(const Launch& launch, const Machine& machine, int ranks, int cores);
+
+struct Ending {
+    int code = 0;  ///< of a command that a signal ended: 128 + the signal
+    double seconds = 0;
+    bool timed_out = false;
+};
+/// Runs the command to its end, its output in `log`. A signal that this process has received (StopSignals) is
+/// passed on as SIGUSR1, at which the ranks store what they have. Past `limit_s` (0: never) and half a minute
+/// in which the program can end by itself, the command is ended. It ends, too, where this process dies.
+Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log, double limit_s);
+
+/// The last lines that say something, outside of mpirun's blocks between bars where there are any.
+std::string end_of_log(const std::filesystem::path& log, std::size_t lines);
+
+}  // namespace ranklab::campaign

@@ -1,0 +1,70 @@
+// The plan of a sweep: each combination of its options' values is a command line, repeated in random order.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "campaign/launch.hpp"
+#include "options/options.hpp"
+
+namespace ranklab::campaign {
+
+/// Names and values of options.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// One combination, and what starts it.
+struct Point {
+    std::string name;                ///< what it differs in: "ranks=2,threads=1"
+    std::vector<std::string> words;  ///< behind "ranklab": "train", "--threads", "1"
+    int ranks = 1;
+    int cores = 1;      ///< of each rank
+    std::string model;  ///< of train
+};
+
+struct Sweep {
+    std::string program;  ///< train, io or comm
+    std::string label;    ///< identifies the sweep's runs in the results file
+    std::filesystem::path output;
+    std::vector<std::string> keys;  ///< what the points differ in, and what they scale over
+    std::vector<Point> points;
+    int repeat = 1;
+    std::uint64_t seed = 1;
+    double limit_s = 0;           ///< of a point; 0: none
+    bool chooses_format = false;  ///< train: the first point's memory format is that of all
+    std::string strategies;       ///< io: each of them is a run of a point's process
+    Launch launch;
+    Machine machine;
+};
+
+/// "train", "io", "comm"
+const std::vector<std::string>& swept_programs();
+
+/// The sweep's own options and those of the program that it starts, with one or several values each.
+options::Schema sweep_options(const std::string& program);
+
+/// `default_label`: where the options have none. OptionError for a value that the program does not take, and
+/// for a ladder that is not what --scaling says.
+Sweep plan_sweep(const std::string& program, options::Options options, const Machine& machine,
+                 const std::string& default_label);
+
+/// The options as the command line of `ranklab sweep`, without the sweep's program.
+std::vector<std::string> words_of(const options::Schema& schema, const Settings& settings);
+
+/// The start of one repetition of one point, the first being 1.
+struct Task {
+    std::size_t point = 0;
+    int repetition = 1;
+};
+/// Rounds of all points, each in another random order that follows from the seed; `done`: how many
+/// repetitions each point has, which are left out.
+std::vector<Task> tasks_of(const Sweep& sweep, const std::vector<int>& done);
+
+/// The option that is added to a point's words once the sweep's memory format is known.
+inline constexpr const char* kFormat = "--memory-format";
+/// What is typed to start the point; `format`: the memory format to add, "" for none.
+std::vector<std::string> command_of(const Sweep& sweep, const Point& point, const std::string& format = "");
+
+}  // namespace ranklab::campaign

@@ -1,0 +1,191 @@
+#include "campaign/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/stop_signals.hpp"
+#include "base/text.hpp"
+#include "results/result_file.hpp"
+
+namespace ranklab::campaign {
+namespace {
+
+namespace fs = std::filesystem;
+using results::Run;
+
+bool is_whole(const Run& run) {
+    const bool stands = run.exit_code == base::number_of(base::ExitCode::ok) ||
+                        run.exit_code == base::number_of(base::ExitCode::invalid_measurement);
+    return run.valid && stands && run.cut_short().empty();
+}
+
+void visit_runs(const Sweep& sweep, const std::function<void(const Run&)>& look) {
+    if (!fs::exists(sweep.output)) return;
+    const auto wanted = [&](const Run& run) {
+        if (run.label == sweep.label && run.command == sweep.program && is_whole(run)) look(run);
+        return false;
+    };
+    results::ResultFile(sweep.output).visit(results::Detail::settings, wanted, [](Run&&) {});
+}
+
+bool is_of(const Point& point, const Run& run) {
+    const std::string line = "ranklab " + base::shell_quote(point.words);
+    return run.hosts.size() == static_cast<std::size_t>(point.ranks) &&
+           (run.argv == line || run.argv.starts_with(fmt::format("{} {} ", line, kFormat)));
+}
+
+// A process of io makes a run of each strategy.
+int repetitions_of(const std::string& strategies, const std::map<std::string, int>& runs) {
+    if (runs.empty()) return 0;
+    const auto count = [&](const std::string& name) { return runs.contains(name) ? runs.at(name) : 0; };
+    std::vector<int> counts;
+    if (strategies == "all")
+        for (const auto& [name, times] : runs) counts.push_back(times);
+    else
+        for (const auto& name : base::split(strategies, ',')) counts.push_back(count(base::trim(name)));
+    return std::max(std::ranges::min(counts), count(strategies));
+}
+
+// By model: what the first run of it chose.
+using Formats = std::map<std::string, std::string>;
+
+Formats formats_of(const Sweep& sweep) {
+    Formats formats;
+    if (sweep.chooses_format)
+        visit_runs(sweep, [&](const Run& run) {
+            const bool last = run.setting("channels-last") == "true";
+            formats.try_emplace(run.setting("model"), last ? "channels-last" : "contiguous");
+        });
+    return formats;
+}
+
+std::string format_for(const Formats& formats, const Point& point) {
+    const auto found = point.model.empty() ? formats.begin() : formats.find(point.model);
+    return found == formats.end() ? "" : found->second;
+}
+
+std::string file_name(std::string text) {
+    for (char& c : text)
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0 &&
+            std::string_view("=,._-").find(c) == std::string_view::npos)
+            c = '_';
+    return text;
+}
+
+fs::path logs_of(const Sweep& sweep) {
+    const fs::path folder = sweep.output.parent_path() / (file_name(sweep.label) + ".logs");
+    std::error_code failed;
+    fs::create_directories(folder, failed);
+    if (failed)
+        throw base::EnvironmentError(fmt::format("{} cannot be made: {}", folder.string(), failed.message()));
+    return folder;
+}
+
+class Conduct {
+  public:
+    Conduct(const Sweep& sweep, const Say& say)
+        : sweep_(sweep),
+          say_(say),
+          tasks_(tasks_of(sweep, stored_repetitions(sweep))),
+          formats_(formats_of(sweep)),
+          logs_(logs_of(sweep)) {}
+
+    int run() {
+        const base::StopSignals signals;
+        for (const Task& task : tasks_) {
+            if (base::StopSignals::received() != 0) break;
+            ++begun_;
+            if (!failed_.contains(task.point)) start(task);
+        }
+        const int signal = base::StopSignals::received();
+        return signal == 0 ? code_ : 128 + signal;
+    }
+
+  private:
+    void start(const Task& task) {
+        const Point& point = sweep_.points[task.point];
+        const fs::path log = logs_ / fmt::format("{}.{}.log", file_name(point.name), task.repetition);
+        const auto ending =
+            run_logged(command_of(sweep_, point, format_for(formats_, point)), log, sweep_.limit_s);
+        const std::string place =
+            fmt::format("[{}/{}] {} repeat {}", begun_, tasks_.size(), point.name, task.repetition);
+        const bool stands = ending.code == base::number_of(base::ExitCode::ok) ||
+                            ending.code == base::number_of(base::ExitCode::invalid_measurement);
+        if (stands) {
+            if (sweep_.chooses_format && format_for(formats_, point).empty()) formats_ = formats_of(sweep_);
+            seconds_ += ending.seconds;
+            say_(fmt::format("{}: {}{}", place, base::human_duration(ending.seconds), time_left()));
+        } else if (base::StopSignals::received() == 0) {
+            failed_.insert(task.point);
+            if (code_ == 0) code_ = ending.code;
+            say_(fmt::format("{}: {} (exit code {}); {} ends:\n{}", place,
+                             ending.timed_out || ending.code == base::number_of(base::ExitCode::time_limit)
+                                 ? "timed out"
+                                 : "failed",
+                             ending.code, log.string(), end_of_log(log, 5)));
+        }
+        if (stands) ++done_;
+    }
+
+    std::string time_left() {
+        const std::size_t left = tasks_.size() - begun_;
+        if (left == 0) return "";
+        return fmt::format(", about {} left", base::human_duration(seconds_ / static_cast<double>(done_ + 1) *
+                                                                   static_cast<double>(left)));
+    }
+
+    const Sweep& sweep_;
+    const Say& say_;
+    std::vector<Task> tasks_;
+    Formats formats_;
+    fs::path logs_;
+    std::set<std::size_t> failed_;
+    std::size_t begun_ = 0, done_ = 0;
+    double seconds_ = 0;
+    int code_ = 0;
+};
+
+}  // namespace
+
+std::vector<int> stored_repetitions(const Sweep& sweep) {
+    std::vector<std::map<std::string, int>> runs(sweep.points.size());
+    visit_runs(sweep, [&](const Run& run) {
+        for (std::size_t i = 0; i < sweep.points.size(); ++i)
+            if (is_of(sweep.points[i], run)) ++runs[i][run.setting("strategy")];
+    });
+    std::vector<int> repetitions;
+    for (const auto& of_point : runs) repetitions.push_back(repetitions_of(sweep.strategies, of_point));
+    return repetitions;
+}
+
+int missing_processes(const Sweep& sweep) {
+    return static_cast<int>(tasks_of(sweep, stored_repetitions(sweep)).size());
+}
+
+std::string dry_run_text(const Sweep& sweep) {
+    const Formats formats = formats_of(sweep);
+    std::string text;
+    if (sweep.chooses_format && formats.empty())
+        text =
+            fmt::format("# the sweep adds to later commands what the first one chose: {} FORMAT\n", kFormat);
+    for (const Task& task : tasks_of(sweep, stored_repetitions(sweep))) {
+        const Point& point = sweep.points[task.point];
+        text += base::shell_quote(command_of(sweep, point, format_for(formats, point))) + '\n';
+    }
+    return text;
+}
+
+int run_missing(const Sweep& sweep, const Say& say) {
+    const int code = Conduct(sweep, say).run();
+    const int missing = missing_processes(sweep);
+    if (missing > 0)
+        say(fmt::format("{} of {} runs are missing; the same command starts them again", missing,
+                        sweep.points.size() * static_cast<std::size_t>(sweep.repeat)));
+    return code != 0 || missing == 0 ? code : base::number_of(base::ExitCode::environment);
+}
+
+}  // namespace ranklab::campaign

@@ -1,0 +1,86 @@
+"""`ranklab sweep` with mpirun: its table, a dry run that is pasted, a point that fails, and what is missing after a kill. The plan:
+tests/unit/campaign; srun: tests/slow/cluster/sweep_test.py."""
+
+import collections
+import os
+import signal
+
+import ranklab_cli as cli
+from stored_runs import stored_runs
+
+LAUNCHER = " ".join(cli.LAUNCHER.crowded + cli.LAUNCHER.unbound)
+IO = ("io", "--strategy", "mpi-send,mpi-scatter", "-n", "4", "-s", "10")
+
+
+class SweepTest(cli.Case):
+    def words(self, *words):
+        return ("sweep", *words, "--launcher-options", LAUNCHER, "--output", "r.h5", "--label", "s")
+
+    def sweep(self, *words, code=0):
+        result = cli.ranklab(*self.words(*words), cwd=self.folder, timeout=180)
+        self.assertCode(result, code)
+        return result
+
+    def processes(self):
+        """{(strategy, ranks): runs} of the file."""
+        runs = [run for run in stored_runs(self.folder / "r.h5") if run.rows]
+        self.assertEqual({run.attrs["label"] for run in runs}, {"s"})
+        return dict(collections.Counter((run.config.get("strategy", ""), len(run.hosts)) for run in runs))
+
+    def test_a_dry_run_that_is_pasted_is_the_sweep(self):
+        sweep = (*IO, "--ranks", "1,2", "--repeat", "1")
+        pasted = self.sweep(*sweep, "--dry-run").stdout
+        self.assertEqual(len(pasted.splitlines()), 2)
+        self.assertEqual(self.names(), [])
+        self.assertCode(cli.run("bash", "-ec", pasted, cwd=self.folder), 0)
+        self.assertEqual(self.sweep(*sweep, "--dry-run").stdout, "")
+        result = self.sweep(*sweep)
+        self.assertEqual(result.said, [], "nothing was missing")
+        for words in ("strategy = mpi-scatter", "speedup", "efficiency/core", "base: ", "ranklab report r.h5 --label s"):
+            self.assertIn(words, " ".join(result.stdout.split()))
+        self.assertEqual(self.processes(), {(name, ranks): 1 for name in ("mpi-send", "mpi-scatter") for ranks in (1, 2)})
+
+    def test_killed_and_started_again_it_does_what_is_missing(self):
+        sweep = ("comm", "--sizes", "1K", "-n", "5", "-w", "1", "--ranks", "2,3", "--repeat", "2")
+        job = self.start(cli.RANKLAB, *self.words(*sweep))
+        job.wait_for_stderr("[1/4]", 60)
+        job.process.kill()
+        job.process.wait()
+        left = len(self.sweep(*sweep, "--dry-run").stdout.splitlines())
+        self.assertIn(left, (2, 3))
+        result = self.sweep(*sweep)
+        self.assertIn(f"[{left}/{left}]", result.stderr)
+        self.assertIn("left", result.stderr)
+        self.assertEqual(self.processes(), {("", 2): 2, ("", 3): 2})
+        self.assertIn("ranks = ", result.stdout)
+
+    def test_a_signal_ends_it_with_the_table(self):
+        sweep = ("io", "--strategy", "binary", "-n", "4", "-s", "10", "--size", "10,11", "-i", "1,100000", "--repeat", "1", "--seed", "3")
+        job = self.start(cli.RANKLAB, *self.words(*sweep))
+        job.wait_for_stderr("[1/4]", 60)
+        os.kill(job.process.pid, signal.SIGINT)
+        result = job.finish(60)
+        self.assertCode(result, 130)
+        self.assertIn("are missing", result.stderr)
+        self.assertIn("Next: ranklab report", result.stdout)
+
+    def test_a_point_that_fails_stops_no_other(self):
+        result = self.sweep("io", "--strategy", "mpi-send", "-n", "4", "--size", "10,100000000", "--repeat", "2", code=2)
+        self.assertIn("size=100000000 repeat 1: failed (exit code 2); s.logs/size=100000000.1.log ends:", result.stderr)
+        self.assertRegex(result.stderr, r"ends:\n.*100000000", "what the program said, and not what mpirun did")
+        self.assertIn("2 of 4 runs are missing", result.stderr)
+        self.assertEqual(self.processes(), {("mpi-send", 1): 2})
+        self.assertIn("Next: ranklab report", result.stdout)
+
+    @cli.needs_train
+    def test_all_take_the_memory_format_that_the_first_chose(self):
+        result = self.sweep("train", "--model", "template-softmax", "--data", "synthetic", "--steps", "7", "--batch-size", "4", "--ranks", "1,2",
+                            "--threads", "1", "--repeat", "1")
+        chosen = [run.attrs["argv"].partition(" --memory-format ")[2] for run in stored_runs(self.folder / "r.h5")]
+        self.assertEqual(chosen[0], "")
+        self.assertIn(chosen[1], ("contiguous", "channels-last"))
+        self.assertIn("efficiency/core", result.stdout)
+
+
+if __name__ == "__main__":
+    cli.main()
