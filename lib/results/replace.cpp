@@ -17,7 +17,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/motion.hpp"
+#include "base/progress.hpp"
 #include "base/pinned.hpp"
 #include "base/regular_file.hpp"
 #include "base/stop_signals.hpp"
@@ -64,7 +64,7 @@ class LockWait {
 
   private:
     void look(const Descriptor& file) {
-        base::beat();
+        base::count_progress();
         if (const int signal = base::StopSignals::received(); signal != 0)
             throw base::Interrupted(fmt::format("stopped by {} while waiting for the lock of {}",
                                                 base::StopSignals::name_of(signal), target_.string()),

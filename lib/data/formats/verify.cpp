@@ -22,7 +22,6 @@
 #include "data/make/pace.hpp"
 #include "data/make/slab_writer.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/library_use.hpp"
 #include "hdf5/volume.hpp"
 
 namespace ranklab::data {

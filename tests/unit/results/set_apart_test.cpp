@@ -10,7 +10,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/motion.hpp"
+#include "base/progress.hpp"
 #include "base/stop_signals.hpp"
 #include "results/archive.hpp"
 #include "results/result_file.hpp"
@@ -57,7 +57,7 @@ TEST_F(SetApart, WhereAllIsWellTheRunsAreStored) {
 TEST_F(SetApart, WhereTheLockIsHeld) {
     ResultFile(file()).append(sample_run("old"));
     const std::string before = bytes_of(file());
-    const auto beats = base::beats();
+    const auto beats = base::progress_count();
     {
         const auto lock = held_lock(file());
         const std::string said = sentence(0.05);
@@ -66,7 +66,7 @@ TEST_F(SetApart, WhereTheLockIsHeld) {
         EXPECT_THAT(said, HasSubstr("the 2 runs are in " + apart().string() + ": `ranklab results merge " +
                                     file().string() + " " + apart().string() + "`"));
     }
-    EXPECT_GT(base::beats(), beats) << "a wait that the watchdog sees";
+    EXPECT_GT(base::progress_count(), beats) << "a wait that the watchdog sees";
     EXPECT_TRUE(bytes_of(file()) == before);
     expect_same(ResultFile(apart()).read("newer"), sample_run("newer"));
     EXPECT_EQ(merge(file(), {apart()})[0].added, 2U);
