@@ -280,12 +280,10 @@ Texts keys_of(const Sweep& sweep, const std::vector<Dimension>& dimensions) {
         keys.push_back(key);
         scales = scales || key == "ranks" || key == "threads" || key == "workers";
     }
+    // One rank has the threads of as many ranks as the point is of.
+    const auto has = [&](const char* key) { return std::ranges::find(keys, key) != keys.end(); };
+    if (has("mode") && has("ranks") && !has("threads")) keys.emplace_back("threads");
     if (!scales) keys.emplace_back("ranks");
-    std::set<int> cores;
-    for (const auto& point : sweep.points) cores.insert(point.cores);
-    const bool by_mode = std::ranges::find(keys, "mode") != keys.end();
-    if (by_mode && cores.size() > 1 && std::ranges::find(keys, "threads") == keys.end())
-        keys.emplace_back("threads");
     return keys;
 }
 

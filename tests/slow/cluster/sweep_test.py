@@ -2,8 +2,8 @@
 
 import collections
 import os
-import pathlib
 import signal
+import subprocess
 
 import hosts
 from hosts import cli
@@ -35,8 +35,7 @@ class SweepTest(hosts.Case):
             line = (*words, "--repeat", "2", "--placement", "cyclic", "--output", self.file, "--label", words[0])
             job = self.start("salloc", "-N2", "-n8", self.ranklab, "sweep", *line, env=self.env)
             job.wait_for_stderr("[1/4]", 120)
-            (sweep,) = [pid for pid in cli.descendants(job.process.pid) if pathlib.Path(f"/proc/{pid}/comm").read_text() == "ranklab-sweep\n"]
-            os.kill(sweep, signal.SIGKILL)
+            os.kill(int(subprocess.run(["pgrep", "-P", str(job.process.pid), "ranklab-sweep"], capture_output=True, text=True).stdout), signal.SIGKILL)
             job.finish(60)
             self.sweep(*words, "--repeat", "2", "--placement", "cyclic", label=words[0])
             counts = collections.Counter((run.config.get("strategy"), len(run.hosts)) for run in self.runs(words[0]))

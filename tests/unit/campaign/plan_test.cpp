@@ -90,6 +90,8 @@ TEST(PlanOfASweep, OneDeviceModesHaveTheCoresOfAllRanks) {
                             "2x1 --batch-size 8 --mode ddp --threads 1"));
     EXPECT_THAT(sweep("train", "--mode single,ddp --ranks 2,4 --threads 1 --batch-size 8").keys,
                 ElementsAre("ranks", "mode", "threads"));
+    EXPECT_THAT(sweep("train", "--mode single,ddp --ranks 2 --batch-size 8").keys,
+                ElementsAre("mode", "ranks"));
     EXPECT_THAT(refusal("train", "--mode single,ddp --ranks 2"), HasSubstr("--global-batch-size"));
 }
 
