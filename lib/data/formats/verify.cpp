@@ -177,7 +177,6 @@ void scan_npy(const NpyFile& file, base::Share mine, base::ProgressSink& progres
 }
 
 void check_cosmology(comm::Communicator& control, base::ProgressSink& progress, FileVerdict& verdict) {
-    const hdf5::LibraryUse use(verdict.file);
     verdict.wrong = first_fault(control, [&] {
         if (control.rank() == 0) check_forms(verdict.file, verdict.content);
     });
