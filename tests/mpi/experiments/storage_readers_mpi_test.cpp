@@ -25,9 +25,9 @@ class NoProgress final : public base::ProgressSink {
 };
 
 StorageOptions options_of(const std::string& strategy, const std::filesystem::path& folder) {
-    StorageOptions options(options::Options::parse(vocabulary::storage_settings(), {}));
+    StorageOptions options;
     for (const auto& entry : io::strategies())
-        if (entry.name == strategy) options.strategy = entry;
+        if (entry.name == strategy) options.entry = entry;
     options.job.files = kFiles;
     options.job.size = 4;
     options.job.directory = folder;
@@ -44,7 +44,7 @@ std::set<std::int64_t> ids_of(const std::vector<Share>& shares) {
 /// What this rank wrote of it.
 std::set<std::int64_t> written_by_me(const StrategyRunner& runner, const StorageOptions& options) {
     if (const auto written = runner.strategy().written()) return ids_of(*written);
-    const int writers = options.strategy.parallel ? world().world_size() : 1;
+    const int writers = options.entry.parallel ? world().world_size() : 1;
     if (world().rank() >= writers) return {};
     return ids_of({base::share_of(kFiles, world().rank(), writers)});
 }

@@ -28,7 +28,7 @@ class Swept {
     explicit Swept(const std::vector<std::string>& words)
         : options_(options::Options::parse(schema(), words)),
           settled_(settle_collectives(options_, world().world_size())),
-          backend_(settle_backend(options_, world())),
+          backend_(settle_backend(settled_.settings, world())),
           data_(backend_.make(world())),
           sweep_(settled_, backend_, *data_, world()) {
         while (sweep_.done() < sweep_.planned()) sweep_.step();

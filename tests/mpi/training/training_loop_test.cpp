@@ -59,10 +59,13 @@ auto images_of(const data::SourceEntry& source) {
 TrainingOptions options_of(const std::string& mode, const std::string& evaluate) {
     options::Schema schema;
     describe_training(schema);
-    TrainingOptions options(options::Options::parse(
+    const auto parsed = options::Options::parse(
         schema.append(vocabulary::common_settings()),
         {"--mode", mode, "--sync", "none", "--optimizer", "sgd", "--momentum", "0", "--evaluate", evaluate,
-         "--batch-size", "6", "--eval-batch-size", "1000", "--overlap-steps", "0", "--replicas", "2"}));
+         "--batch-size", "6", "--eval-batch-size", "1000", "--overlap-steps", "0", "--replicas", "2"});
+    TrainingOptions options;
+    options.settings = parsed.fields<vocabulary::TrainingSettings>();
+    options.common = parsed.fields<vocabulary::CommonSettings>();
     options.rate.lr = 0.1;
     return options;
 }

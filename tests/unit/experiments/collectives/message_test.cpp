@@ -70,25 +70,21 @@ TEST(Messages, BusBandwidthIsWhatCrossesTheSlowestLink) {
     EXPECT_DOUBLE_EQ(message.busbw_GBps(1000, 4), 4);
 }
 
-options::Options parsed(const std::vector<std::string>& words) {
-    return options::Options::parse(vocabulary::collectives_settings(), words);
-}
-
 TEST(Words, TakeListsAllAndNcclTestsNames) {
-    EXPECT_THAT(chosen_types(parsed({"-d", "double,float,fp32"})), ElementsAre(DType::f32, DType::f64));
-    EXPECT_EQ(chosen_types(parsed({"-d", "all"})).size(), 7U);
-    EXPECT_THAT(chosen_operations(parsed({"--op", "barrier, allreduce"})),
+    EXPECT_THAT(chosen_types("double,float,fp32"), ElementsAre(DType::f32, DType::f64));
+    EXPECT_EQ(chosen_types("all").size(), 7U);
+    EXPECT_THAT(chosen_operations("barrier, allreduce"),
                 ElementsAre(Operation::allreduce, Operation::barrier));
-    EXPECT_EQ(chosen_reductions(parsed({"-o", "all"})).size(), 4U);
+    EXPECT_EQ(chosen_reductions("all").size(), 4U);
 }
 
 TEST(Words, SayWhereAWordBelongs) {
-    const auto sentence = [](const std::vector<std::string>& words, auto choose) {
-        return tests::thrown_sentence<base::OptionError>([&] { choose(parsed(words)); });
+    const auto sentence = [](const std::string& words, auto choose) {
+        return tests::thrown_sentence<base::OptionError>([&] { choose(words); });
     };
-    EXPECT_THAT(sentence({"--op", "sum"}, chosen_operations), HasSubstr("--redop sum"));
-    EXPECT_THAT(sentence({"-o", "allreduce"}, chosen_reductions), HasSubstr("--op allreduce"));
-    EXPECT_THAT(sentence({"--op", "allredcue"}, chosen_operations), HasSubstr("did you mean allreduce"));
+    EXPECT_THAT(sentence("sum", chosen_operations), HasSubstr("--redop sum"));
+    EXPECT_THAT(sentence("allreduce", chosen_reductions), HasSubstr("--op allreduce"));
+    EXPECT_THAT(sentence("allredcue", chosen_operations), HasSubstr("did you mean allreduce"));
 }
 
 }  // namespace

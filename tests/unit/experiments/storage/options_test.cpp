@@ -46,10 +46,10 @@ TEST(StorageOptions, AreSettledOnce) {
     auto options = parse({"-i", "3", "--strategy=mpi-send"});
     const auto settled = settle_storage(options);
     ASSERT_EQ(settled.size(), 1U);
-    EXPECT_EQ(settled[0].text("warmup"), "0");
-    EXPECT_EQ(settled[0].text("ceilings"), "on") << "there are several repetitions";
-    EXPECT_EQ(settled[0].text("directory"), "output");
-    EXPECT_TRUE(settled[0].ceilings);
+    EXPECT_EQ(settled[0].warmup(), 0);
+    EXPECT_EQ(settled[0].ceilings, "on") << "there are several repetitions";
+    EXPECT_EQ(settled[0].directory, "output");
+    EXPECT_TRUE(settled[0].measures_ceilings);
     EXPECT_TRUE(settled[0].verify);
 }
 
@@ -57,15 +57,15 @@ TEST(StorageOptions, OfSeveralStrategiesAreOneEachWithAFolderOfItsOwn) {
     auto options = parse({"--strategy=hdf5-serial,binary"});
     const auto settled = settle_storage(options);
     ASSERT_EQ(settled.size(), 2U);
-    EXPECT_EQ(settled[0].text("strategy"), "binary") << "in ladder order";
+    EXPECT_EQ(settled[0].strategy, "binary") << "in ladder order";
     EXPECT_EQ(settled[1].job.directory, "output/hdf5-serial");
-    EXPECT_EQ(settled[1].text("ceilings"), "on") << "they are compared";
+    EXPECT_EQ(settled[1].ceilings, "on") << "they are compared";
     EXPECT_EQ(options.text("strategy"), "hdf5-serial,binary");
     EXPECT_EQ(options.text("directory"), "output");
 }
 
 TEST(StorageOptions, TakeAllAmongOtherStrategies) {
-    EXPECT_EQ(chosen_strategies(parse({"--strategy=binary,all"})).size(), io::strategies().size());
+    EXPECT_EQ(chosen_strategies("binary,all").size(), io::strategies().size());
     EXPECT_THAT(refusal({"--strategy=zz,all"}), StartsWith("there is no --strategy 'zz'; give all, text-"));
 }
 

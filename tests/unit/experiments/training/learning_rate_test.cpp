@@ -19,6 +19,19 @@ options::Options options_of(const Words& words) {
     return options::Options::parse(schema, words);
 }
 
+struct Settled {
+    explicit Settled(const Words& words, const LrDefaults& defaults)
+        : options(options_of(words)),
+          settings(options.fields<vocabulary::TrainingSettings>()),
+          common(options.fields<vocabulary::CommonSettings>()),
+          rate(settle_learning_rate(settings, common, defaults)) {}
+
+    options::Options options;
+    vocabulary::TrainingSettings settings;
+    vocabulary::CommonSettings common;
+    train::LrSettings rate;
+};
+
 const LrDefaults kUnet{
     .lr = 2e-4, .schedule = "cosine", .scaling = "sqrt", .base_batch = 32, .warmup_steps = 128};
 
@@ -36,61 +49,49 @@ TEST(LearningRateOptions, NoRateOfTheRunIsBeyondWhatAParameterTakes) {
 }
 
 TEST(LearningRateOptions, TakeTheModelsDefaultsAndShowThem) {
-    auto options = options_of({"--steps", "500", "--warmup", "10"});
-    const auto settings = settle_learning_rate(options, kUnet);
-    EXPECT_EQ(settings.shape, train::LrShape::cosine);
-    EXPECT_EQ(settings.scaling, train::LrScaling::sqrt);
-    EXPECT_DOUBLE_EQ(train::LrSchedule(settings).initial(), 4e-4);
-    EXPECT_EQ(train::LrSchedule(settings).warmup_steps(), 128);
-    EXPECT_EQ(settings.total_steps, 510) << "warm-up steps train too";
-    EXPECT_EQ(options.text("lr-scaling"), "sqrt");
-    EXPECT_EQ(options.integer("base-batch-size"), 32);
-    EXPECT_EQ(options.integer("lr-total-steps"), 510);
-    EXPECT_EQ(lr_text(options, settings), "3.125e-06 at the first step, 0.0004 at most, 0 at step 510");
+    const Settled all({"--steps", "500", "--warmup", "10"}, kUnet);
+    EXPECT_EQ(all.rate.shape, train::LrShape::cosine);
+    EXPECT_EQ(all.rate.scaling, train::LrScaling::sqrt);
+    EXPECT_DOUBLE_EQ(train::LrSchedule(all.rate).initial(), 4e-4);
+    EXPECT_EQ(train::LrSchedule(all.rate).warmup_steps(), 128);
+    EXPECT_EQ(all.rate.total_steps, 510) << "warm-up steps train too";
+    EXPECT_EQ(all.settings.lr_scaling, "sqrt");
+    EXPECT_EQ(all.settings.base_batch_size, 32);
+    EXPECT_EQ(all.settings.lr_total_steps, 510);
+    EXPECT_EQ(lr_text(all.rate, 510), "3.125e-06 at the first step, 0.0004 at most, 0 at step 510");
 }
 
 TEST(LearningRateOptions, AreTheUsersWhereGiven) {
-    auto options =
-        options_of({"--epochs", "3", "--lr", "0.5", "--lr-schedule", "step", "--gamma", "0.5", "--lr-scaling",
-                    "linear", "--base-batch-size", "64", "--lr-warmup-steps", "4"});
-    const auto settings = settle_learning_rate(options, kUnet);
-    EXPECT_DOUBLE_EQ(train::LrSchedule(settings).rate(9, 1), 0.5);
-    EXPECT_FALSE(options.has("lr-total-steps"));
-    EXPECT_EQ(lr_text(options, settings), "0.25 at the first step, 1 from step 4 on, times 0.5 each epoch");
+    const Settled all({"--epochs", "3", "--lr", "0.5", "--lr-schedule", "step", "--gamma", "0.5", "--lr-scaling",
+                       "linear", "--base-batch-size", "64", "--lr-warmup-steps", "4"},
+                      kUnet);
+    EXPECT_DOUBLE_EQ(train::LrSchedule(all.rate).rate(9, 1), 0.5);
+    EXPECT_FALSE(all.settings.lr_total_steps.has_value());
+    EXPECT_EQ(lr_text(all.rate, 0), "0.25 at the first step, 1 from step 4 on, times 0.5 each epoch");
 }
 
 TEST(LearningRateOptions, TheTotalIsOfTheRunOrAsPublished) {
-    auto corrected = options_of({"--epochs", "12"});
-    auto settings = settle_learning_rate(corrected, kUnet);
-    EXPECT_EQ(settings.total_steps, 0) << "known when the samples are";
-    settle_lr_total(corrected, settings, 1000, 12 * 8);
-    EXPECT_EQ(settings.total_steps, 96);
-    EXPECT_EQ(corrected.integer("lr-total-steps"), 96);
-
-    auto published = options_of({"--epochs", "12", "--lr-schedule", "cosine-published"});
-    settings = settle_learning_rate(published, kUnet);
-    settle_lr_total(published, settings, 1000, 12 * 8);
-    EXPECT_EQ(settings.total_steps, 12 * 7);
-
-    auto given = options_of({"--epochs", "12", "--lr-total-steps", "5"});
-    settings = settle_learning_rate(given, kUnet);
-    settle_lr_total(given, settings, 1000, 12 * 8);
-    EXPECT_EQ(settings.total_steps, 5);
-
-    auto few = options_of({"--epochs", "12", "--lr-schedule", "cosine-published"});
-    settings = settle_learning_rate(few, kUnet);
-    EXPECT_THROW(settle_lr_total(few, settings, 100, 12), base::OptionError);
+    const auto total = [](const Words& words, std::int64_t samples, std::int64_t steps) {
+        Settled all(words, kUnet);
+        settle_lr_total(all.settings, all.rate, samples, steps);
+        EXPECT_EQ(all.settings.lr_total_steps, all.rate.total_steps);
+        return all.rate.total_steps;
+    };
+    EXPECT_EQ(Settled({"--epochs", "12"}, kUnet).rate.total_steps, 0) << "known when the samples are";
+    EXPECT_EQ(total({"--epochs", "12"}, 1000, 96), 96);
+    EXPECT_EQ(total({"--epochs", "12", "--lr-schedule", "cosine-published"}, 1000, 96), 12 * 7);
+    EXPECT_EQ(total({"--epochs", "12", "--lr-total-steps", "5"}, 1000, 96), 5);
+    EXPECT_THROW(total({"--epochs", "12", "--lr-schedule", "cosine-published"}, 100, 12), base::OptionError);
 }
 
 TEST(LearningRateOptions, RefuseATotalWithoutACosine) {
-    auto options = options_of({"--steps", "5", "--lr-schedule", "none", "--lr-total-steps", "5"});
-    static_cast<void>(settle_learning_rate(options, kUnet));
-    EXPECT_THROW(options.check_relations(), base::OptionError);
+    Settled all({"--steps", "5", "--lr-schedule", "none", "--lr-total-steps", "5"}, kUnet);
+    all.options.settle(all.settings);
+    EXPECT_THROW(all.options.check_relations(), base::OptionError);
 }
 
 TEST(LearningRateOptions, WarnOfARunThatEndsWithinTheWarmup) {
-    auto options = options_of({"--steps", "100"});
-    const auto settings = settle_learning_rate(options, kUnet);
+    const auto settings = Settled({"--steps", "100"}, kUnet).rate;
     EXPECT_NE(lr_warning(settings, 100).find("100 steps end within the 128"), std::string::npos);
     EXPECT_EQ(lr_warning(settings, 128), "");
 }

@@ -12,28 +12,29 @@ namespace {
 
 using ::testing::HasSubstr;
 
-options::Options format_options(const std::vector<std::string>& words) {
-    return options::Options::parse(vocabulary::training_settings(), words);
+vocabulary::TrainingSettings format_settings(const std::vector<std::string>& words) {
+    return options::Options::parse(vocabulary::training_settings(), words)
+        .fields<vocabulary::TrainingSettings>();
 }
 
 TEST(MemoryFormat, IsOpenWhereBothCanBeTried) {
-    auto options = format_options({});
-    const auto choice = settle_format(options, {});
+    auto settings = format_settings({});
+    const auto choice = settle_format(settings, {});
     EXPECT_TRUE(choice.open);
     EXPECT_EQ(choice.asked, "auto");
-    EXPECT_EQ(options.text("channels-last"), "auto: decided before the warm-up");
+    EXPECT_EQ(settings.channels_last, "auto: decided before the warm-up");
 }
 
 TEST(MemoryFormat, IsContiguousWhereThereIsNothingToTry) {
     for (const FormatFacts& facts :
          {FormatFacts{.convolves = false}, {.computes = false}, {.cuda_graph = true}, {.breaks = true}}) {
-        auto options = format_options({});
-        const auto choice = settle_format(options, facts);
+        auto settings = format_settings({});
+        const auto choice = settle_format(settings, facts);
         EXPECT_FALSE(choice.open);
         EXPECT_FALSE(choice.channels_last);
         EXPECT_FALSE(choice.why.empty());
-        EXPECT_EQ(options.text("memory-format"), "auto") << "what was asked stays";
-        EXPECT_EQ(options.text("channels-last"), "false");
+        EXPECT_EQ(settings.memory_format, "auto") << "what was asked stays";
+        EXPECT_EQ(settings.channels_last, "false");
     }
 }
 
@@ -43,18 +44,18 @@ TEST(MemoryFormat, IsTheOneAskedForInEitherSpelling) {
         {{"--memory-format", "channels-last"}, true},
         {{"--channels-last"}, true}};
     for (const auto& [words, last] : spellings) {
-        auto options = format_options(words);
-        const auto choice = settle_format(options, {.convolves = false});
+        auto settings = format_settings(words);
+        const auto choice = settle_format(settings, {.convolves = false});
         EXPECT_FALSE(choice.open);
         EXPECT_EQ(choice.channels_last, last);
-        EXPECT_EQ(options.flag("channels-last"), last);
-        EXPECT_EQ(options.text("memory-format"), last ? "channels-last" : "contiguous");
+        EXPECT_EQ(settings.channels_last, last ? "true" : "false");
+        EXPECT_EQ(settings.memory_format, last ? "channels-last" : "contiguous");
     }
 }
 
 TEST(MemoryFormat, RefusesWhatWouldBreak) {
-    auto options = format_options({"--channels-last"});
-    EXPECT_THROW(settle_format(options, {.breaks = true}), base::OptionError);
+    auto settings = format_settings({"--channels-last"});
+    EXPECT_THROW(settle_format(settings, {.breaks = true}), base::OptionError);
 }
 
 TEST(MemoryFormat, ChannelsLastHasToBeFasterInEveryRoundAndByAMargin) {

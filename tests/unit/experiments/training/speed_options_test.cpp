@@ -12,9 +12,10 @@ namespace {
 using ::testing::HasSubstr;
 
 // As they are where mode and sync have been settled.
-options::Options options_of(const std::string& mode, std::vector<std::string> words) {
+vocabulary::TrainingSettings settings_of(const std::string& mode, std::vector<std::string> words) {
     words.insert(words.end(), {"--mode", mode, "--sync", mode == "ddp" ? "bucketed" : "none"});
-    return options::Options::parse(vocabulary::training_settings(), words);
+    return options::Options::parse(vocabulary::training_settings(), words)
+        .fields<vocabulary::TrainingSettings>();
 }
 
 struct Settled {
@@ -24,10 +25,11 @@ struct Settled {
 };
 
 Settled settled(const std::string& mode, std::vector<std::string> words, std::int64_t gpus) {
-    auto options = options_of(mode, std::move(words));
-    const auto speed = settle_speed(options, 1, [gpus] { return gpus; });
-    EXPECT_EQ(options.text("device"), speed.cuda ? "cuda" : "cpu");
-    return {speed.cuda, speed.gpus, options.text_or("replicas", "none"), options.text("backend")};
+    auto settings = settings_of(mode, std::move(words));
+    const auto speed = settle_speed(settings, 1, [gpus] { return gpus; });
+    EXPECT_EQ(settings.device, speed.cuda ? "cuda" : "cpu");
+    const auto& replicas = settings.replicas;
+    return {speed.cuda, speed.gpus, replicas ? std::to_string(*replicas) : "none", *settings.backend};
 }
 
 void expect(const Settled& is, bool cuda, std::int64_t gpus, const std::string& replicas,
