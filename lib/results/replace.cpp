@@ -96,8 +96,11 @@ bool is_named(const Descriptor& file, const fs::path& path) {
 // A lock file of another user may be open to read alone.
 Descriptor open_lock_file(const fs::path& path, const fs::path& target) {
     Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-    if (!file && errno == EACCES) file.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!file && errno != ENOENT) throw_errno("open", target, errno);
+    const int error = errno;
+    if (!file && error == EACCES) file.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    const bool is_gone = !file && errno == ENOENT &&  // since the first try
+                         ::faccessat(AT_FDCWD, path.parent_path().c_str(), W_OK, AT_EACCESS) == 0;
+    if (!file && !is_gone) throw_errno("open", target, error);
     return file;
 }
 

@@ -49,7 +49,7 @@ class Cosmology(Case):
             "big-endian.h5": (both(small.astype(">f4")), "float32 big-endian"),
             "whole.h5": (both(small.astype("i4")), "int32"),
             "missing.h5": (lambda file: file.create_dataset("Nbody", data=small), "no dataset /Hydro"),
-            "group.h5": (lambda file: (file.create_group("Nbody"), file.create_group("Hydro")), "/Nbody is no dataset"),
+            "group.h5": (lambda file: (file.create_group("Nbody"), file.create_group("Hydro")), "/Nbody is not a dataset"),
             "foreign.h5": (lambda file: file.create_dataset("x", data=[1, 2, 3]), "no dataset /Nbody"),
             "unwritten.h5": (lambda file: (file.create_dataset("Nbody", (4, 10**5, 10**5, 10**5), "f4", chunks=(4, 64, 64, 64)),
                                            file.create_dataset("Hydro", data=good)), "/Nbody", "never written"),
