@@ -17,7 +17,7 @@ TYPES = {"number": (float, int, type(None)), "whole": (int,), "text": (str,)}
 
 # Between them they store all there is: (words, ranks).
 PROGRAMS = {
-    "train": (((*SMALL, "--steps", 8, "--overlap-steps", 6, "--sync", "bucketed,flat", "--repetitions", 2), 2),
+    "train": (((*SMALL, "--steps", 8, "--overlap-steps", 6, "--sync", "bucketed"), 2),
               ((*SMALL, "--epochs", 1, "--checkpoint", "kept", "--precision", "bf16"), 1),
               ((*SMALL, "--steps", 12, "--target-ci", "90%", "--mode", "dp", "--workers", 1), 1),
               ((*SMALL, "--steps", 4, "--repetitions", 1, "--ablation"), 2)),

@@ -157,7 +157,7 @@ TEST_F(Numbers, TheirProductsAreNumbersToo) {
             options.resolve_default("threads", "1");
             const auto plan = training_.settle(options, 1);
             plan->agree(options, *control_);
-            static_cast<void>(run_whole(*plan, {*control_, options, silent_}));
+            plan->run({*control_, options, silent_});
         });
     };
     for (const auto& words : std::vector<std::vector<std::string>>{
