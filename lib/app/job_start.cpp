@@ -81,11 +81,10 @@ Launch examine_launch(Session& session, options::Options& options,
                                       experiment.may_use_gpus(options)))
         launch.warnings.push_back(std::move(warning));
     if (is_alone(session) && experiment.wants_ranks(options))
-        launch.warnings.push_back(
-            fmt::format("this is one rank alone, and it asks for several: start it with {} -n N, or srun -n N",
-                        base::mpirun()));
-    if (!common.threads)
-        common.threads = launch.placements[static_cast<std::size_t>(control.rank())].threads;
+        launch.warnings.push_back(fmt::format(
+            "this is one rank alone, and it asks for several: start it with {} -n N, or srun -n N",
+            base::mpirun()));
+    if (!common.threads) common.threads = launch.placements[static_cast<std::size_t>(control.rank())].threads;
     options.settle(common);
     session.start_up().done("options and launch guard");
     return launch;
@@ -101,8 +100,7 @@ void check_results_file(Session& session, const vocabulary::CommonSettings& comm
     comm::together(session.control(), [&] {
         if (!session.is_root()) return;
         check_json_file(common);
-        if (common.output != "none")
-            results::ResultFile(common.output).check_writable(kExpectedBytes);
+        if (common.output != "none") results::ResultFile(common.output).check_writable(kExpectedBytes);
     });
     session.start_up().done("settings and the results file");
 }

@@ -32,8 +32,7 @@ std::vector<std::string> guard_launch(Session& session, const std::vector<host::
                                       int expected_ranks, bool on_gpus);
 /// Collective. The guard, a look at the results folder from every host, and --threads where the options leave
 /// it open.
-Launch examine_launch(Session& session, options::Options& options,
-                      const experiments::Experiment& experiment);
+Launch examine_launch(Session& session, options::Options& options, const experiments::Experiment& experiment);
 /// On rank 0, on stderr.
 void warn_of(const Launch& launch, Session& session);
 

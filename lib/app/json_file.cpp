@@ -23,7 +23,8 @@ constexpr const char* kSetting = "json-file";
 void check_is_json(const fs::path& path) {
     std::ifstream there(path);
     if (const int first = there.peek(); first == '{' || first == std::ifstream::traits_type::eof()) return;
-    throw base::OptionError(fmt::format("{} does not hold JSON; name another file", path.string()), {kSetting});
+    throw base::OptionError(fmt::format("{} does not hold JSON; name another file", path.string()),
+                            {kSetting});
 }
 
 }  // namespace

@@ -154,7 +154,8 @@ int examine(Session& session, const options::Options& options) {
     refuse_other_options(session, "ranklab doctor");  // options that differ are among what it looks at
     auto& control = session.control();
     comm::together(control, [&] { options.check_relations(); });
-    const auto placements = session.gather_placements(threads_of(options.fields<vocabulary::CommonSettings>().threads));
+    const auto placements =
+        session.gather_placements(threads_of(options.fields<vocabulary::CommonSettings>().threads));
     Examination seen{evidence_of(placements, control.world_size(),
                                  static_cast<int>(options.integer_or("expect-ranks", 0)), true),
                      {},

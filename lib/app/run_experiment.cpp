@@ -78,7 +78,7 @@ void show_and_store(const std::vector<results::Run>& runs, const Output& output,
 
 // Collective: rank 0 shows and stores the runs while the others wait.
 int deliver(Session& session, const experiments::Runs& runs, const Output& output,
-             const CommonSettings& common, TerminalProgress& progress) {
+            const CommonSettings& common, TerminalProgress& progress) {
     progress.activity(session.is_root() ? "storing the run" : "waiting for rank 0, which stores the run");
     progress.finish();
     const auto begin = base::Clock::now();

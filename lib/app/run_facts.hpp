@@ -24,7 +24,8 @@ class RunFacts {
     experiments::CountedPart counted_part();
     /// Collective: the work is over.
     void gather();
-    /// On rank 0: gives each run an id, settings, hosts, context and warnings. `command_line` is shell-quoted.
+    /// On rank 0: gives each run an id, settings, hosts, context and warnings. `command_line` is
+    /// shell-quoted.
     void complete(std::vector<results::Run>& runs, const std::string& command_line) const;
 
   private:

@@ -24,8 +24,7 @@ namespace {
 
 }  // namespace
 
-FileBytes::FileBytes(const std::filesystem::path& path, ByteAccess access)
-    : path_(path) {
+FileBytes::FileBytes(const std::filesystem::path& path, ByteAccess access) : path_(path) {
     file_ = base::open_regular<base::DataError>(path, O_RDONLY);
     if (!file_) fail(path, "opened");
     struct stat info {};
@@ -68,7 +67,8 @@ const std::byte* FileBytes::at(std::uint64_t offset, std::size_t count) const {
     if (buffer.size() < count) buffer.resize(count);
     const auto got = base::read_whole_at(file_.get(), std::span(buffer).first(count), offset);
     if (!got) fail(path_, "read");
-    if (*got < count) throw base::DataError(
+    if (*got < count)
+        throw base::DataError(
             fmt::format("{} became shorter while it was read: leave it alone during a run", path_.string()));
     return buffer.data();
 }

@@ -32,8 +32,8 @@ double own_cpu_seconds() {
     return sum;
 }
 
-// user nice system idle iowait irq softirq steal (proc(5)): the first three are busy. Interrupts are often the
-// job's own network. nullopt where a CPU is not in the file.
+// user nice system idle iowait irq softirq steal (proc(5)): the first three are busy. Interrupts are often
+// the job's own network. nullopt where a CPU is not in the file.
 std::optional<std::pair<double, double>> busy_and_all(const std::vector<int>& cpus,
                                                       const std::filesystem::path& root) {
     const double tick_s = 1 / base::real(sysconf(_SC_CLK_TCK));
@@ -73,8 +73,7 @@ UseMeter::Moment UseMeter::now() const {
     using Seconds = std::chrono::duration<double>;
     Moment moment{.at_s = Seconds(std::chrono::steady_clock::now().time_since_epoch()).count(),
                   .cpu_s = own_cpu_seconds()};
-    if (const auto times = busy_and_all(cpus_, root_))
-        std::tie(moment.busy_s, moment.all_s) = *times;
+    if (const auto times = busy_and_all(cpus_, root_)) std::tie(moment.busy_s, moment.all_s) = *times;
     return moment;
 }
 

@@ -51,8 +51,8 @@ class RawFiles : base::Pinned {
     std::vector<fs::path> paths_;
 };
 
-// The last cache may be shared by all ranks of the node: all their buffers together are twice as large, within
-// limits: virtual machines report the caches of their whole host.
+// The last cache may be shared by all ranks of the node: all their buffers together are twice as large,
+// within limits: virtual machines report the caches of their whole host.
 std::size_t buffer_bytes(int ranks_on_node) {
     const long cache = std::max(::sysconf(_SC_LEVEL3_CACHE_SIZE), ::sysconf(_SC_LEVEL2_CACHE_SIZE));
     const std::uint64_t writers = std::max(ranks_on_node, 1);
@@ -67,9 +67,10 @@ class Measurement {
         : ranks_(ranks),
           work_(work),
           mine_(base::share_of(work.records, ranks.rank(), ranks.world_size())),
-          every_(work.fsync && !work.shared_file
-                     ? 1
-                     : std::max<std::uint64_t>(1, kPause / std::max<std::uint64_t>(1, work.bytes_per_record))) {}
+          every_(
+              work.fsync && !work.shared_file
+                  ? 1
+                  : std::max<std::uint64_t>(1, kPause / std::max<std::uint64_t>(1, work.bytes_per_record))) {}
 
     Ceilings all() {
         Ceilings found;
@@ -175,7 +176,8 @@ class Measurement {
         if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
     }
 
-    // Where about a MiB has been written since, or a record with fsync: small ones would be slowed down by more.
+    // Where about a MiB has been written since, or a record with fsync: small ones would be slowed down by
+    // more.
     void after_record() {
         if (++written_ % every_ == 0 && work_.between) work_.between();
     }
@@ -194,21 +196,22 @@ class Measurement {
 // Which of the reasons it was is not measured.
 std::string mark_of(const BindingCeiling& share, const StrategyEffort& strategy) {
     if (!(share.percent > base::kMostOfCeiling)) return "";
-    const auto shown =
-        fmt::format("{:.1f} % of {}: a ceiling that does not bind, since ", share.percent, name_of(share.kind));
+    const auto shown = fmt::format("{:.1f} % of {}: a ceiling that does not bind, since ", share.percent,
+                                   name_of(share.kind));
     if (strategy.workers > 1)
         return shown + fmt::format("{} workers write at the same time, and the ceiling is of one process",
                                    strategy.workers);
     if (strategy.ranks > 1)
-        return shown + fmt::format("the strategy's {} writers make their numbers in between and may get less "
-                                   "in each other's way than as many that only write, or since the machine "
-                                   "was quicker then",
-                                   strategy.ranks);
-    return shown + fmt::format("the machine was quicker while the strategy wrote than in {}",
-                               strategy.measured == 1
-                                   ? std::string("the one measurement of the ceiling")
-                                   : fmt::format("any of the {} measurements of the ceiling",
-                                                 strategy.measured));
+        return shown + fmt::format(
+                           "the strategy's {} writers make their numbers in between and may get less "
+                           "in each other's way than as many that only write, or since the machine "
+                           "was quicker then",
+                           strategy.ranks);
+    return shown +
+           fmt::format("the machine was quicker while the strategy wrote than in {}",
+                       strategy.measured == 1
+                           ? std::string("the one measurement of the ceiling")
+                           : fmt::format("any of the {} measurements of the ceiling", strategy.measured));
 }
 
 }  // namespace

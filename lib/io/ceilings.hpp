@@ -1,5 +1,5 @@
-// What this machine can do at most, measured in the same run with the same bytes and files by the ranks of the
-// strategy, and how much of it a strategy reaches. docs/writing.md.
+// What this machine can do at most, measured in the same run with the same bytes and files by the ranks of
+// the strategy, and how much of it a strategy reaches. docs/writing.md.
 #pragma once
 
 #include <array>

@@ -28,7 +28,7 @@ using base::IoPhase;
 using base::IoTimes;
 
 constexpr const char* kFile = "data.h5";
-constexpr double kPatience = 5;  // seconds
+constexpr double kPatience = 5;          // seconds
 constexpr const char* kSingle = "data";  // the dataset of all records
 
 class Hdf5Reader final : public Reader, base::Pinned {

@@ -29,8 +29,8 @@ double value_at(double x, double y, double n, double t);
 void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t, std::int64_t first_row,
                  std::int64_t rows, std::span<double> out);
 
-/// numpy.meshgrid(x, y) written out, which the original's workers are sent or build: of each element (r, c) first
-/// all x[c], then all y[r].
+/// numpy.meshgrid(x, y) written out, which the original's workers are sent or build: of each element (r, c)
+/// first all x[c], then all y[r].
 std::vector<double> meshgrids(std::int64_t size);
 
 /// out[i] = f(x[i], y[i]): for whoever was sent the two meshgrids. Vectorised.

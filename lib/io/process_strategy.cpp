@@ -54,7 +54,8 @@ SocketPair socket_pair(int type) {
     }
     if (!pair.theirs)
         throw base::EnvironmentError(
-            fmt::format("there is no socket for another worker ({}); use fewer", text_of(errno)), {"workers"});
+            fmt::format("there is no socket for another worker ({}); use fewer", text_of(errno)),
+            {"workers"});
     return pair;
 }
 
@@ -113,8 +114,7 @@ std::string how_it_ended(int status) {
 }
 
 [[noreturn]] void throw_ended(const std::string& how) {
-    throw base::EnvironmentError(
-        fmt::format("{}; its last file may be incomplete, run it again", how));
+    throw base::EnvironmentError(fmt::format("{}; its last file may be incomplete, run it again", how));
 }
 
 // The error that a worker met, as the kind that it was.
@@ -127,7 +127,8 @@ std::string how_it_ended(int status) {
     throw base::Error(sentence, report.code, settings);
 }
 
-/// The cores that this process, and so its workers, may run on; 0 where the system does not say (above 1,024).
+/// The cores that this process, and so its workers, may run on; 0 where the system does not say (above
+/// 1,024).
 int usable_cores() {
     cpu_set_t cores;
     return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
@@ -145,10 +146,10 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
     // A task that fits leaves the parent free for others sooner. The system's limit may give less.
     const int room = 1 << 20;
     ::setsockopt(pair.ours.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    const int error = spawn({program.string(), kind == WorkerKind::pool ? "pool" : "queue",
-                             std::to_string(job.files), std::to_string(job.size), job.fsync ? "1" : "0",
-                             job.rename ? "1" : "0", job.directory.string()},
-                            pair.theirs.get(), queue, process_);
+    const int error = spawn(
+        {program.string(), kind == WorkerKind::pool ? "pool" : "queue", std::to_string(job.files),
+         std::to_string(job.size), job.fsync ? "1" : "0", job.rename ? "1" : "0", job.directory.string()},
+        pair.theirs.get(), queue, process_);
     if (error != 0) throw_not_started(number, program, error);
     channel_ = std::move(pair.ours);
     name_ = fmt::format("worker {} (process {})", number, process_);

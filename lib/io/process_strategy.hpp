@@ -59,8 +59,8 @@ class ProcessStrategy : public FileStrategy {
     /// Ends the workers. Throws where one was lost since.
     void close() override;
 
-    /// "tasks", a row a worker: worker, tasks, bytes_sent_per_task and bytes_received_per_task (0 where it had
-    /// no task), busy_s (in its records), wait_s (for tasks).
+    /// "tasks", a row a worker: worker, tasks, bytes_sent_per_task and bytes_received_per_task (0 where it
+    /// had no task), busy_s (in its records), wait_s (for tasks).
     std::vector<results::Table> tables() const override;
     /// Each worker's own, where they work at the same time.
     std::vector<base::IoTimes> writers() const override;
@@ -75,8 +75,8 @@ class ProcessStrategy : public FileStrategy {
     bool offer(std::int64_t id);
     /// No more ids come.
     void close_queue() { queue_.reset(); }
-    /// Waits until a worker reports, and counts its report; or, with `room_in_queue`, until the queue takes ids
-    /// again. nullopt: that, or a signal came.
+    /// Waits until a worker reports, and counts its report; or, with `room_in_queue`, until the queue takes
+    /// ids again. nullopt: that, or a signal came.
     std::optional<std::size_t> hear(bool room_in_queue = false);
     std::int64_t records() const { return records_; }  ///< that the workers have reported
 

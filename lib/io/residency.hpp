@@ -21,8 +21,8 @@ struct Residency {
     }
 };
 
-/// Asks mincore(2). nullopt where that does not tell the truth: it says "all" to a process that neither owns the
-/// file nor may write to it. EnvironmentError or OptionError where the file cannot be opened.
+/// Asks mincore(2). nullopt where that does not tell the truth: it says "all" to a process that neither owns
+/// the file nor may write to it. EnvironmentError or OptionError where the file cannot be opened.
 std::optional<Residency> residency_of(const std::filesystem::path& file);
 
 /// Bytes that the block layer has fetched for this process since it began (read_bytes of /proc/self/io): the

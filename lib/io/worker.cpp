@@ -62,7 +62,9 @@ bool receive_all(int socket, std::span<std::byte> to) {
 class RecordMaker {
   public:
     explicit RecordMaker(const Job& job)
-        : files_(base::real(job.files)), writer_(job, Encoding::npy, times), values_(job.values_per_record()) {}
+        : files_(base::real(job.files)),
+          writer_(job, Encoding::npy, times),
+          values_(job.values_per_record()) {}
 
     void make(std::int64_t id, std::span<const double> grids) {
         const auto begin = Clock::now();
@@ -185,8 +187,8 @@ int worker_main(int argc, char** argv) {
     } catch (const base::Error& error) {
         return fail(error.code(), error.what(), error.settings().empty() ? "" : error.settings().front());
     } catch (const std::bad_alloc&) {
-        return fail(base::ExitCode::environment, "there is not enough memory for its records; use fewer workers",
-                    "workers");
+        return fail(base::ExitCode::environment,
+                    "there is not enough memory for its records; use fewer workers", "workers");
     } catch (const std::exception& error) {
         return fail(base::ExitCode::internal, error.what(), "");
     }

@@ -49,8 +49,8 @@ struct Field {
     std::function<std::optional<std::string>(const void* fields)> text = {};  ///< none: it has no value
 };
 
-/// `Value`: std::string, bool, std::int64_t, int, double, std::uint64_t (bytes), or std::optional of one where
-/// the option may have no value.
+/// `Value`: std::string, bool, std::int64_t, int, double, std::uint64_t (bytes), or std::optional of one
+/// where the option may have no value.
 template <class Struct, class Value>
 Field field(Value Struct::*member) {
     using Type = typename Plain<Value>::type;
@@ -58,9 +58,10 @@ Field field(Value Struct::*member) {
         return Plain<Value>::get(static_cast<const Struct*>(fields)->*member);
     };
     return {.owner = &typeid(Struct),
-            .assign = [member](void* fields, const std::string& text) {
-                static_cast<Struct*>(fields)->*member = field_of<Type>(text);
-            },
+            .assign =
+                [member](void* fields, const std::string& text) {
+                    static_cast<Struct*>(fields)->*member = field_of<Type>(text);
+                },
             .equals = [get](const void* fields,
                             const std::string& text) { return get(fields) == field_of<Type>(text); },
             .text = [get](const void* fields) -> std::optional<std::string> {

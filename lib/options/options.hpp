@@ -42,8 +42,7 @@ class Options {
     Struct fields() const {
         Struct fields;
         for (const auto& option : schema_.all())
-            if (is_bound<Struct>(option) && has(option.name))
-                option.field.assign(&fields, text(option.name));
+            if (is_bound<Struct>(option) && has(option.name)) option.field.assign(&fields, text(option.name));
         return fields;
     }
     /// The other way round: from now on the options have the fields' values.

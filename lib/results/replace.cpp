@@ -17,8 +17,8 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/progress.hpp"
 #include "base/pinned.hpp"
+#include "base/progress.hpp"
 #include "base/regular_file.hpp"
 #include "base/stop_signals.hpp"
 

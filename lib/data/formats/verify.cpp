@@ -78,8 +78,8 @@ void check_small(const fs::path& file, FileVerdict& verdict) {
     }
 }
 
-// Runs `work` on each rank: "" if all went well, else the first rank's sentence of a DataError or Hdf5Error, on
-// all ranks. An error of another kind is thrown on all.
+// Runs `work` on each rank: "" if all went well, else the first rank's sentence of a DataError or Hdf5Error,
+// on all ranks. An error of another kind is thrown on all.
 std::string first_fault(comm::Communicator& control, const std::function<void()>& work) {
     std::string mine;
     comm::together(control, [&] {

@@ -1,6 +1,6 @@
-// The two datasets of a volume file, opened and checked before a value is read, and what a pass over the values
-// finds: the same for all that read whole files (verify, convert). What is not as it should be is a DataError
-// with the file's name.
+// The two datasets of a volume file, opened and checked before a value is read, and what a pass over the
+// values finds: the same for all that read whole files (verify, convert). What is not as it should be is a
+// DataError with the file's name.
 #pragma once
 
 #include <array>

@@ -191,7 +191,8 @@ void describe(const std::filesystem::path& path, const CosmologySpec& spec, cons
     file.close();
 }
 
-CosmologyReport write_volume(const CosmologySpec& spec, OutputFile& output, base::ProgressSink& progress) try {
+CosmologyReport write_volume(const CosmologySpec& spec, OutputFile& output,
+                             base::ProgressSink& progress) try {
     hdf5::VolumeWriter file(output.path(), nullptr);
     file.make("Nbody", shape_of(kNbodyChannels, spec.edge), spec.chunk);
     file.make("Hydro", shape_of(kHydroChannels, spec.edge), spec.chunk);
@@ -205,8 +206,9 @@ CosmologyReport write_volume(const CosmologySpec& spec, OutputFile& output, base
     return report;
 } catch (const std::bad_alloc&) {
     throw base::EnvironmentError(
-        fmt::format("a volume of edge {} needs {} of memory on rank 0, which is not there; make a smaller one",
-                    spec.edge, base::human_bytes(base::real(cosmology_memory(spec)))),
+        fmt::format(
+            "a volume of edge {} needs {} of memory on rank 0, which is not there; make a smaller one",
+            spec.edge, base::human_bytes(base::real(cosmology_memory(spec)))),
         {"edge"});
 }
 

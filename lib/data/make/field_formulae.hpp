@@ -29,8 +29,8 @@ double power(const SpectrumSpec& spec, double k);
 /// each axis, in (-edge/2, edge/2].
 std::vector<std::int64_t> modes_by_square(std::int64_t edge);
 
-/// sqrt(P) by n^2; 0 at n^2 = 0, so that the field's mean is 0. White noise of variance 1, filtered by it, has
-/// variance 1.
+/// sqrt(P) by n^2; 0 at n^2 = 0, so that the field's mean is 0. White noise of variance 1, filtered by it,
+/// has variance 1.
 std::vector<double> amplitudes(const SpectrumSpec& spec, std::int64_t edge,
                                const std::vector<std::int64_t>& modes);
 

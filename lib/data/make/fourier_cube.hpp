@@ -18,8 +18,8 @@ namespace ranklab::data {
 /// Calls work(part) for parts that make up 0 .. n - 1 together, on as many threads as the process has cores.
 void in_parallel(std::int64_t n, const std::function<void(base::Share)>& work);
 
-/// A place in the spectrum: whole cycles per edge along each axis, in (-edge/2, edge/2]; the last axis has the
-/// half 0 .. edge/2 alone, since the cube is real.
+/// A place in the spectrum: whole cycles per edge along each axis, in (-edge/2, edge/2]; the last axis has
+/// the half 0 .. edge/2 alone, since the cube is real.
 struct Wave {
     std::int64_t a0 = 0;
     std::int64_t a1 = 0;

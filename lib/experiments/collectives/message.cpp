@@ -116,8 +116,8 @@ std::vector<Message> messages_of(const Message& form, const std::vector<std::uin
     return messages;
 }
 
-std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& settings, const comm::BackendEntry& backend,
-                                  int ranks) {
+std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& settings,
+                                  const comm::BackendEntry& backend, int ranks) {
     std::vector<Message> forms;
     const auto wanted = [&](Operation operation, bool in_place) {
         return backend.offers(operation, in_place) &&

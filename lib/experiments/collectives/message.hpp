@@ -47,7 +47,7 @@ std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t l
 std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes, int ranks);
 
 /// All forms that the options ask for and the backend has, in the order of the tables.
-std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& settings, const comm::BackendEntry& backend,
-                                  int ranks);
+std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& settings,
+                                  const comm::BackendEntry& backend, int ranks);
 
 }  // namespace ranklab::experiments

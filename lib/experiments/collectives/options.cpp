@@ -23,8 +23,7 @@ using vocabulary::CommonSettings;
 
 std::vector<std::uint64_t> sizes_of(const CollectivesSettings& settings) {
     if (!settings.sizes)
-        return message_sizes(settings.min_bytes, settings.max_bytes,
-                             settings.step_factor,
+        return message_sizes(settings.min_bytes, settings.max_bytes, settings.step_factor,
                              settings.step_bytes.value_or(0));
     std::vector<std::uint64_t> sizes;
     for (const auto& word : base::split(*settings.sizes, ',')) {
@@ -49,7 +48,7 @@ Policy policy_of(const CollectivesSettings& settings, const CommonSettings& comm
 Help help_of(const CollectivesSettings& settings) {
     return settings.progress == "poll"     ? Help::poll
            : settings.progress == "thread" ? Help::thread
-                                              : Help::none;
+                                           : Help::none;
 }
 
 // Twice the caches that the cores share, so that what comes round again is no longer in them.
@@ -133,11 +132,10 @@ MemoryKind settle_memory(CollectivesSettings& settings, const comm::BackendEntry
     vocabulary::settle(settings.memory, on_device ? "device" : "pageable");
     if ((settings.memory == "device") != on_device)
         throw base::OptionError(fmt::format("the backend {} works in {} memory; --memory {} is not that",
-                                            backend.name, on_device ? "device" : "host",
-                                            *settings.memory));
-    return on_device                        ? MemoryKind::device
+                                            backend.name, on_device ? "device" : "host", *settings.memory));
+    return on_device                     ? MemoryKind::device
            : settings.memory == "pinned" ? MemoryKind::pinned
-                                            : MemoryKind::pageable;
+                                         : MemoryKind::pageable;
 }
 
 std::vector<Message> planned_messages(const CollectivesOptions& options, const comm::BackendEntry& backend,

@@ -83,10 +83,9 @@ class MakeCosmology final : public Verb {
         if (!options.is_set("spectral-index"))
             options.resolve("spectral-index", fmt::format("{}", data::usual_index(options.text("spectrum"))));
         const auto spec = spec_of(options);
-        return {
-            {"file", place, false},
-            {"bytes", fmt::format("{}", data::cosmology_bytes(spec)), true},
-            {"memory_bytes", fmt::format("{}", data::cosmology_memory(spec)), true}};
+        return {{"file", place, false},
+                {"bytes", fmt::format("{}", data::cosmology_bytes(spec)), true},
+                {"memory_bytes", fmt::format("{}", data::cosmology_memory(spec)), true}};
     }
     ToolReport run(const ToolPlace& place) override {
         auto& [control, options, progress, start_up, counting] = place.context;

@@ -74,7 +74,8 @@ StorageOptions settle_one(options::Options options, const StorageSettings& setti
     result.config = settings_of(options);
     result.entry = strategy;
     result.job = job_of(settings);
-    result.most_repetitions = most_samples(settings.target_ci, result.common.time_limit.has_value(), settings.repetitions);
+    result.most_repetitions =
+        most_samples(settings.target_ci, result.common.time_limit.has_value(), settings.repetitions);
     result.convergence = convergence_of(settings.target_ci, settings.repetitions);
     result.write = !settings.read_only;
     result.read = !settings.write_only;

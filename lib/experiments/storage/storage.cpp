@@ -79,7 +79,8 @@ class Ladder {
         try {
             if (!strategy.repetitions.make()) strategy.end = Strategy::End::by_itself;
             // Otherwise all strategies' files would lie there at once.
-            if (asked_ > 1 && strategy.options.write && !strategy.options.keeps_files) strategy.repetitions.remove();
+            if (asked_ > 1 && strategy.options.write && !strategy.options.keeps_files)
+                strategy.repetitions.remove();
         } catch (const comm::AloneError&) {
             throw;
         } catch (const std::exception& error) {  // on all ranks

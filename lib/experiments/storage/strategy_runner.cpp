@@ -67,7 +67,7 @@ void StrategyRunner::renew() {
     times_ = {};
     done_ = 0;
     strategy_ = options_.entry.make(options_.job,
-                                       {*ranks_, times_, [this](std::int64_t more) { record_done(more); }});
+                                    {*ranks_, times_, [this](std::int64_t more) { record_done(more); }});
 }
 
 void StrategyRunner::record_done(std::int64_t more) {

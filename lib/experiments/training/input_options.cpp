@@ -31,9 +31,7 @@ AblationOptions settle_ablation(TrainingSettings& settings, vocabulary::CommonSe
     settle(settings.steps, 20);
     settle(common.warmup, 0);
     settle(settings.repetitions, 3);
-    return {.on = true,
-            .trials = *settings.repetitions,
-            .benchy_json = settings.benchy_json.value_or("")};
+    return {.on = true, .trials = *settings.repetitions, .benchy_json = settings.benchy_json.value_or("")};
 }
 
 }  // namespace ranklab::experiments

@@ -21,8 +21,7 @@ bool is_short_of_ranks(const TrainingSettings& settings, bool has_own_batch, int
 /// The fewest micro-batches that are no larger than those of the job it was made for, and divide.
 std::int64_t parts_for(const TrainingSettings& settings, int world_size) {
     const std::int64_t local = *settings.batch_size;
-    const std::int64_t meant =
-        std::max<std::int64_t>(1, local * world_size / *settings.made_for_ranks);
+    const std::int64_t meant = std::max<std::int64_t>(1, local * world_size / *settings.made_for_ranks);
     std::int64_t parts = (local + meant - 1) / meant;
     while (local % parts != 0) ++parts;
     return parts;

@@ -31,8 +31,8 @@ OverlapWay settle_overlap_way(vocabulary::TrainingSettings& settings, comm::Comm
     return {.progress = progress == "thread" ? train::Progress::thread
                         : progress == "poll" ? train::Progress::poll
                                              : train::Progress::none,
-            .transfer = settings.transfer == "blocking" ? train::Transfer::blocking
-                                                               : train::Transfer::background};
+            .transfer =
+                settings.transfer == "blocking" ? train::Transfer::blocking : train::Transfer::background};
 }
 
 }  // namespace ranklab::experiments

@@ -52,13 +52,14 @@ void check_threads(const TrainingOptions& options, comm::Communicator& control) 
 
 int compute_threads(const TrainingOptions& options) {
     return options.common.threads.has_value() ? static_cast<int>(*options.common.threads)
-                                  : std::max(1, host::cores_in(host::cpuset()));
+                                              : std::max(1, host::cores_in(host::cpuset()));
 }
 
 void check_resources(const TrainingOptions& options, const RunContext& around) {
     auto& control = around.control;
     comm::together(control, [&] {
-        if (control.rank() == 0) check_made_for(options.settings, options.has_own_batch, control.world_size(), memory_of(options));
+        if (control.rank() == 0)
+            check_made_for(options.settings, options.has_own_batch, control.world_size(), memory_of(options));
         check_memory(options);
     });
     check_threads(options, control);

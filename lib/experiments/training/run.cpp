@@ -49,8 +49,7 @@ data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& opt
 
 measure::Schedule schedule_of(TrainingOptions& options, std::int64_t steps_per_epoch) {
     auto& warmup = options.common.warmup;
-    if (options.settings.steps)
-        return measure::schedule_steps(options.most_steps, *warmup, steps_per_epoch);
+    if (options.settings.steps) return measure::schedule_steps(options.most_steps, *warmup, steps_per_epoch);
     const auto epochs = *options.settings.epochs;
     vocabulary::settle(warmup, measure::default_warmup(epochs * steps_per_epoch));
     return measure::schedule_epochs(epochs, *warmup, steps_per_epoch);
@@ -124,7 +123,8 @@ bool saves_parameters(const TrainingOptions& options, const comm::Communicator& 
 
 void check_files_beside(const TrainingOptions& options, const nn::Model& model, comm::Communicator& control) {
     comm::together(control, [&] {
-        if (saves_parameters(options, control)) check_parameter_file(*options.settings.save_parameters, model);
+        if (saves_parameters(options, control))
+            check_parameter_file(*options.settings.save_parameters, model);
         if (control.rank() == 0 && !options.ablation.benchy_json.empty())
             check_benchy_file(options.ablation.benchy_json);
     });

@@ -14,9 +14,9 @@
 namespace ranklab::experiments {
 namespace {
 
+using train::Precision;
 using vocabulary::settle;
 using vocabulary::TrainingSettings;
-using train::Precision;
 
 // Why this run cannot be on a GPU, whatever the machine has; "" where it can.
 std::string why_not_cuda(const TrainingSettings& settings, int world_size) {

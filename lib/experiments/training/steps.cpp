@@ -17,7 +17,8 @@ namespace ranklab::experiments {
 namespace {
 
 std::optional<Delay> delay_on(const TrainingSetup& setup) {
-    const auto delay = parse_delay(setup.options.settings.inject_delay.value_or(""), setup.control.world_size());
+    const auto delay =
+        parse_delay(setup.options.settings.inject_delay.value_or(""), setup.control.world_size());
     return delay && delay->rank == setup.control.rank() ? delay : std::nullopt;
 }
 

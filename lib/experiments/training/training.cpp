@@ -47,7 +47,8 @@ std::vector<Setting> facts_of(const TrainingOptions& options, int world_size) {
         facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
     if (options.is_first_look)
         facts.push_back(
-            {"note", fmt::format("a first look of {} steps; --epochs 1 trains with all samples", *settings.steps),
+            {"note",
+             fmt::format("a first look of {} steps; --epochs 1 trains with all samples", *settings.steps),
              false});
     if (const auto note = made_for_note(settings, options.has_own_batch, world_size); !note.empty())
         facts.push_back({"note", note, false});

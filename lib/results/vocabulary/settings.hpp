@@ -144,7 +144,8 @@ void settle(std::optional<Value>& value, Default fallback) {
 options::Schema launch_names();
 
 options::Schema target_row(const std::string& least);
-/// --target-ci, bound to Settings::target_ci, where `least` names the option that says how many samples there are at least ("--steps").
+/// --target-ci, bound to Settings::target_ci, where `least` names the option that says how many samples there
+/// are at least ("--steps").
 template <class Settings>
 options::Schema target_setting(const std::string& least) {
     return target_row(least).bind(&Settings::target_ci);

@@ -6,9 +6,8 @@ namespace {
 using options::Role;
 using options::Schema;
 
-const options::Relation kVolumes{.other = "model",
-                                 .values = {"unet3d"},
-                                 .because = "it is for models that take volumes"};
+const options::Relation kVolumes{
+    .other = "model", .values = {"unet3d"}, .because = "it is for models that take volumes"};
 
 // More of these no machine runs, and none of them is a limit that a user meets: beyond it there is a slip of
 // the keyboard, and bytes or threads that a system would fail at without a sentence.
@@ -144,7 +143,8 @@ void add_input(Schema& rows) {
         .integer("image-size", {1, 16384}, kOpen,
                  "height and width that images are resized to (default: the model's, 224 for resnets)")
         .bind(&TrainingSettings::image_size)
-        .excludes({.other = "model", .values = {"unet3d"}, .because = "it takes volumes; --crop-edge is for these"})
+        .excludes(
+            {.other = "model", .values = {"unet3d"}, .because = "it takes volumes; --crop-edge is for these"})
         .decides_numbers()
         .choice("volume-access", {"lowmem", "inmem"}, "lowmem",
                 "lowmem: crops from the disk; inmem: the whole file in memory")

@@ -60,7 +60,8 @@ TEST(FourierCube, KnowsWhichWaveIsWhich) {
                                            : axis == 1 ? first / kEdge % kEdge
                                                        : i2;
                 const int waves = axis + 1;
-                EXPECT_NEAR(row[static_cast<std::size_t>(i2)] / 512, waves * std::cos(waves * turn(along)), 1e-12);
+                EXPECT_NEAR(row[static_cast<std::size_t>(i2)] / 512, waves * std::cos(waves * turn(along)),
+                            1e-12);
             }
         });
     }

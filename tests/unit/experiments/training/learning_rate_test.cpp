@@ -62,8 +62,8 @@ TEST(LearningRateOptions, TakeTheModelsDefaultsAndShowThem) {
 }
 
 TEST(LearningRateOptions, AreTheUsersWhereGiven) {
-    const Settled all({"--epochs", "3", "--lr", "0.5", "--lr-schedule", "step", "--gamma", "0.5", "--lr-scaling",
-                       "linear", "--base-batch-size", "64", "--lr-warmup-steps", "4"},
+    const Settled all({"--epochs", "3", "--lr", "0.5", "--lr-schedule", "step", "--gamma", "0.5",
+                       "--lr-scaling", "linear", "--base-batch-size", "64", "--lr-warmup-steps", "4"},
                       kUnet);
     EXPECT_DOUBLE_EQ(train::LrSchedule(all.rate).rate(9, 1), 0.5);
     EXPECT_FALSE(all.settings.lr_total_steps.has_value());
