@@ -85,7 +85,8 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
 
     TerminalProgress progress(session.is_root() && !common.quiet);
     const auto watchdog = session.watch(progress, common.stall_timeout);
-    const auto report = verb.run({{control, options, progress}, version()});
+    const experiments::RunContext context{control, options, progress};
+    const auto report = verb.run({context, version()});
     comm::together(control, [&] {
         if (session.is_root()) print_whole(report.text);
     });

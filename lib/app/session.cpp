@@ -13,6 +13,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
+#include "comm/launcher.hpp"
 #include "device/gpus.hpp"
 #include "hdf5/file.hpp"
 #include "host/facts.hpp"

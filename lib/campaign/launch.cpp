@@ -22,7 +22,7 @@
 #include "base/mpirun.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
-#include "host/facts.hpp"
+#include "host/topology.hpp"
 
 namespace ranklab::campaign {
 namespace {

@@ -235,7 +235,7 @@ CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec&
         report = write_volume(spec, output, progress);
         describe(output.path(), spec, report, version);
     };
-    comm::together_politely(control, work, [&] { progress.beat(); });
+    comm::together_politely(control, work, [&] { base::count_progress(); });
     output.commit();
     progress.finish();
     return report;
