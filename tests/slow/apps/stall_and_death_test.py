@@ -92,7 +92,7 @@ class StallAndDeath(Case):
         self.assertIn("MPI_Finalize has not returned within 10 s", result.stderr)
 
     def test_work_that_takes_long_and_moves_is_no_stall(self):
-        result = cli.ranklab("io", "--strategy", "binary", "-n", 100000, "-s", 30, "--time-limit", 4, "--stall-timeout", 1, "--output", "none",
+        result = cli.ranklab("io", "--strategy", "binary", "-n", 1000000, "-s", 30, "--time-limit", 4, "--stall-timeout", 1, "--output", "none",
                              ranks=1, cwd=self.folder)
         self.assertCode(result, 6)
 
