@@ -91,16 +91,6 @@ Campaign header_of(const fs::path& file, const Options& own) {
     return campaign;
 }
 
-const std::string* find(const Settings& settings, const std::string& name) {
-    const auto found = std::ranges::find(settings, name, &Settings::value_type::first);
-    return found == settings.end() ? nullptr : &found->second;
-}
-
-void set(Settings& settings, const std::string& name, const std::string& value) {
-    std::erase_if(settings, [&](const auto& setting) { return setting.first == name; });
-    settings.emplace_back(name, value);
-}
-
 // A section of the file, and what makes its jobs.
 struct Workload {
     std::string name, program, place;
@@ -172,7 +162,7 @@ Job job_of(const Campaign& campaign, const Workload& workload, int nodes, const 
     job.nodes = nodes;
     for (const auto& one : ranks) job.ranks = std::max(job.ranks, base::number_in<int>(one).value_or(1));
     for (const auto& point : job.sweep.points)
-        job.cores = std::max(job.cores, point.cores / std::max(1, job.ranks / point.ranks));
+        job.cores = std::max(job.cores, point.need.cores / std::max(1, job.ranks / point.need.ranks));
     job.minutes = workload.minutes;
     job.words = words_of(sweep_options(workload.program), settings);
     job.words.insert(job.words.begin(), {"sweep", workload.program});

@@ -44,25 +44,28 @@ int divided_up(int number, int by) {
     return (number + by - 1) / by;
 }
 
-int hosts_of(const Launch& launch, const Machine& machine, int ranks, int cores) {
-    const int room = std::max(1, machine.cores / cores);
+int hosts_of(const Launch& launch, const Machine& machine, const Need& need) {
+    const int room = std::max(1, machine.cores / need.cores);
     const int on_each = launch.ranks_per_node > 0 ? launch.ranks_per_node : room;
-    return std::min(machine.hosts, launch.cyclic ? ranks : divided_up(ranks, on_each));
+    return std::min(machine.hosts, launch.cyclic ? need.ranks : divided_up(need.ranks, on_each));
 }
 
-std::vector<std::string> srun_words(const Launch& launch, const Machine& machine, int ranks, int cores) {
+std::vector<std::string> srun_words(const Launch& launch, const Machine& machine, const Need& need) {
     const std::string mpi = variable("RANKLAB_SRUN_MPI");
-    const bool enough = fits(machine, ranks, cores);
+    const int gpus = number_of(variable("SLURM_GPUS_PER_TASK"), 0);
     std::vector<std::string> words{"srun",
                                    "--exact",
                                    "--kill-on-bad-exit=1",
                                    "--mpi=" + (mpi.empty() ? (kIsMpich ? "pmi2" : "pmix") : mpi),
-                                   fmt::format("--nodes={}", hosts_of(launch, machine, ranks, cores)),
-                                   fmt::format("--ntasks={}", ranks)};
+                                   fmt::format("--nodes={}", hosts_of(launch, machine, need)),
+                                   fmt::format("--ntasks={}", need.ranks)};
+    // Each rank sees all GPUs of its node and takes its own, so that NCCL reaches its neighbours'.
+    if (gpus > 0)
+        words.insert(words.end(), {fmt::format("--gpus-per-task={}", gpus * need.gpus), "--gpu-bind=none"});
     if (!launch.options.empty())
         words.insert(words.end(), launch.options.begin(), launch.options.end());
-    else if (enough)
-        words.insert(words.end(), {fmt::format("--cpus-per-task={}", cores),
+    else if (fits(machine, need))
+        words.insert(words.end(), {fmt::format("--cpus-per-task={}", need.cores), "--cpu-bind=cores",
                                    launch.cyclic ? "--distribution=cyclic" : "--distribution=block"});
     else
         words.emplace_back("--overcommit");
@@ -83,13 +86,13 @@ std::vector<std::string> bound_to(const Launch& launch, int cores) {
     return {"--map-by", fmt::format("{}:PE={}", by, cores), "--bind-to", "core"};
 }
 
-std::vector<std::string> mpirun_words(const Launch& launch, int ranks, int cores) {
+std::vector<std::string> mpirun_words(const Launch& launch, const Need& need) {
     const std::vector<std::string> unbound =
         kIsMpich ? std::vector<std::string>{"-bind-to", "none"}
                  : std::vector<std::string>{"--oversubscribe", "--bind-to", "none"};
-    std::vector<std::string> words{base::mpirun(), "-n", std::to_string(ranks)};
+    std::vector<std::string> words{base::mpirun(), "-n", std::to_string(need.ranks)};
     const auto& more = !launch.options.empty() ? launch.options
-                       : launch.bound          ? bound_to(launch, cores)
+                       : launch.bound          ? bound_to(launch, need.cores)
                                                : unbound;
     words.insert(words.end(), more.begin(), more.end());
     return words;
@@ -137,8 +140,8 @@ int code_of(int status) {
 
 }  // namespace
 
-bool fits(const Machine& machine, int ranks, int cores) {
-    return ranks * cores <= machine.hosts * machine.cores;
+bool fits(const Machine& machine, const Need& need) {
+    return need.ranks * need.cores <= machine.hosts * machine.cores;
 }
 
 Machine this_machine() {
@@ -151,8 +154,8 @@ Machine this_machine() {
     return machine;
 }
 
-std::vector<std::string> launch_words(const Launch& launch, const Machine& machine, int ranks, int cores) {
-    return launch.srun ? srun_words(launch, machine, ranks, cores) : mpirun_words(launch, ranks, cores);
+std::vector<std::string> launch_words(const Launch& launch, const Machine& machine, const Need& need) {
+    return launch.srun ? srun_words(launch, machine, need) : mpirun_words(launch, need);
 }
 
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log, double limit_s) {

@@ -24,11 +24,15 @@ struct Launch {
     std::vector<std::string> options = {};
 };
 
+/// What one process of a point needs; cores and shares of GPUs are of each rank.
+struct Need {
+    int ranks = 1, cores = 1;
+    int gpus = 1;  ///< times as many as the allocation has for a task
+};
 /// Whether there are as many cores.
-bool fits(const Machine& machine, int ranks, int cores);
-
+bool fits(const Machine& machine, const Need& need);
 /// The launcher's words before the command.
-std::vector<std::string> launch_words(const Launch& launch, const Machine& machine, int ranks, int cores);
+std::vector<std::string> launch_words(const Launch& launch, const Machine& machine, const Need& need);
 
 struct Ending {
     int code = 0;  ///< of a command that a signal ended: 128 + the signal

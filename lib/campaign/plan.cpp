@@ -103,20 +103,9 @@ Texts distinct(const std::string& text) {
     return values;
 }
 
-const std::string* find(const Settings& settings, const std::string& name) {
-    const auto found = std::ranges::find(settings, name, &Settings::value_type::first);
-    return found == settings.end() ? nullptr : &found->second;
-}
-
 std::string value_in(const Settings& settings, const std::string& name, const std::string& otherwise) {
     const auto* const found = find(settings, name);
     return found == nullptr ? otherwise : *found;
-}
-
-void set(Settings& settings, const std::string& name, std::string value) {
-    for (auto& [key, old] : settings)
-        if (key == name) return old = std::move(value), void();
-    settings.emplace_back(name, std::move(value));
 }
 
 void remove(Settings& settings, const std::string& name) {
@@ -202,27 +191,28 @@ int default_threads(int widest, const Launch& launch, const Machine& machine) {
 // single and dp compute in one rank, on as many cores or GPUs as ddp's ranks have, and on the same batch.
 void gather_in_one_rank(Point& point, Settings& settings) {
     const std::string mode = value_in(settings, "mode", "");
-    if (point.ranks == 1 || (mode != "single" && mode != "dp")) return;
+    if (point.need.ranks == 1 || (mode != "single" && mode != "dp")) return;
     if (mode == "dp" && find(settings, "replicas") == nullptr)
-        settings.emplace_back("replicas", std::to_string(point.ranks));
+        settings.emplace_back("replicas", std::to_string(point.need.ranks));
     if (const auto* const batch = find(settings, "batch-size")) {
-        const auto all = base::number_in<std::int64_t>(*batch).value_or(0) * point.ranks;
+        const auto all = base::number_in<std::int64_t>(*batch).value_or(0) * point.need.ranks;
         remove(settings, "batch-size");
         set(settings, "global-batch-size", std::to_string(all));
     } else if (find(settings, "global-batch-size") == nullptr) {
         throw base::OptionError(fmt::format(
             "--mode {} beside {} ranks needs the batch that both work on: give --global-batch-size", mode,
-            point.ranks));
+            point.need.ranks));
     }
     for (const char* const name : {"sync", "backend"}) remove(settings, name);
-    point.cores *= point.ranks;
-    point.ranks = 1;
-    set(settings, "threads", std::to_string(point.cores));
+    point.need.cores *= point.need.ranks;
+    point.need.gpus = point.need.ranks;
+    point.need.ranks = 1;
+    set(settings, "threads", std::to_string(point.need.cores));
 }
 
 // The base of a ladder: one rank has nothing to reduce.
 void at_one_rank(const Point& point, Settings& settings) {
-    if (point.ranks > 1) return;
+    if (point.need.ranks > 1) return;
     for (const char* const name : {"sync", "backend"}) remove(settings, name);
     if (value_in(settings, "mode", "") == "ddp") set(settings, "mode", "single");
 }
@@ -230,25 +220,25 @@ void at_one_rank(const Point& point, Settings& settings) {
 void scale_files(const Options& options, const Point& point, Settings& settings) {
     if (!options.has("scaling") || !options.is("scaling", "weak")) return;
     const auto files = base::number_in<std::int64_t>(value_in(settings, "files", kDefaultFiles)).value_or(0);
-    set(settings, "files", std::to_string(files * point.ranks));
+    set(settings, "files", std::to_string(files * point.need.ranks));
 }
 
 Point point_of(const Sweep& sweep, const Options& options, Settings settings, int threads) {
     Point point;
-    point.ranks = count_in(settings, "ranks", 1);
+    point.need.ranks = count_in(settings, "ranks", 1);
     remove(settings, "ranks");
     const Schema rows = rows_of(sweep.program);
     check_values(rows, settings);
-    point.cores = count_in(settings, "threads", 1);
+    point.need.cores = count_in(settings, "threads", 1);
     if (sweep.program == "train") {
-        point.cores = count_in(settings, "threads", threads);
-        set(settings, "threads", std::to_string(point.cores));
+        point.need.cores = count_in(settings, "threads", threads);
+        set(settings, "threads", std::to_string(point.need.cores));
         gather_in_one_rank(point, settings);
         at_one_rank(point, settings);
         point.model = value_in(settings, "model", "");
     }
     if (sweep.program == "io") {
-        point.cores = std::max(point.cores, count_in(settings, "workers", 1));
+        point.need.cores = std::max(point.need.cores, count_in(settings, "workers", 1));
         scale_files(options, point, settings);
     }
     point.words = words_of(rows, settings);
@@ -311,6 +301,17 @@ int widest_of(const Options& options) {
 
 }  // namespace
 
+const std::string* find(const Settings& settings, const std::string& name) {
+    const auto found = std::ranges::find(settings, name, &Settings::value_type::first);
+    return found == settings.end() ? nullptr : &found->second;
+}
+
+void set(Settings& settings, const std::string& name, std::string value) {
+    for (auto& [key, old] : settings)
+        if (key == name) return old = std::move(value), void();
+    settings.emplace_back(name, std::move(value));
+}
+
 const std::vector<std::string>& swept_programs() {
     static const Texts programs{"train", "io", "comm"};
     return programs;
@@ -342,7 +343,8 @@ Sweep plan_sweep(const std::string& program, Options options, const Machine& mac
     check_scaling(program, options);
     Sweep sweep;
     sweep.program = program;
-    sweep.label = options.text_or("label", default_label);
+    sweep.label = options.text_or("label", "");
+    if (sweep.label.empty()) sweep.label = default_label;
     sweep.output = options.text("output");
     if (sweep.output == "none")
         throw base::OptionError(
@@ -361,16 +363,16 @@ Sweep plan_sweep(const std::string& program, Options options, const Machine& mac
     for (const auto& settings : combinations(dimensions)) {
         Point point = point_of(sweep, options, settings, threads);
         point.name = name_of(settings, dimensions);
-        if (known.emplace(point.ranks, point.words).second) sweep.points.push_back(std::move(point));
+        if (known.emplace(point.need.ranks, point.words).second) sweep.points.push_back(std::move(point));
     }
-    sweep.launch.bound = std::ranges::all_of(
-        sweep.points, [&](const Point& point) { return fits(machine, point.ranks, point.cores); });
+    sweep.launch.bound =
+        std::ranges::all_of(sweep.points, [&](const Point& point) { return fits(machine, point.need); });
     sweep.keys = keys_of(sweep, dimensions);
     return sweep;
 }
 
 Texts command_of(const Sweep& sweep, const Point& point, const std::string& format) {
-    Texts words = launch_words(sweep.launch, sweep.machine, point.ranks, point.cores);
+    Texts words = launch_words(sweep.launch, sweep.machine, point.need);
     words.push_back(base::program_beside("ranklab").string());
     words.insert(words.end(), point.words.begin(), point.words.end());
     if (!format.empty()) words.insert(words.end(), {kFormat, format});

@@ -14,13 +14,15 @@ namespace ranklab::campaign {
 
 /// Names and values of options.
 using Settings = std::vector<std::pair<std::string, std::string>>;
+/// nullptr where it has no value.
+const std::string* find(const Settings& settings, const std::string& name);
+void set(Settings& settings, const std::string& name, std::string value);
 
 /// One combination, and what starts it.
 struct Point {
     std::string name;                ///< what it differs in: "ranks=2,threads=1"
     std::vector<std::string> words;  ///< behind "ranklab": "train", "--threads", "1"
-    int ranks = 1;
-    int cores = 1;      ///< of each rank
+    Need need;
     std::string model;  ///< of train
 };
 

@@ -34,7 +34,7 @@ void visit_runs(const Sweep& sweep, const std::function<void(const Run&)>& look)
 
 bool is_of(const Point& point, const Run& run) {
     const std::string line = "ranklab " + base::shell_quote(point.words);
-    return run.hosts.size() == static_cast<std::size_t>(point.ranks) &&
+    return run.hosts.size() == static_cast<std::size_t>(point.need.ranks) &&
            (run.argv == line || run.argv.starts_with(fmt::format("{} {} ", line, kFormat)));
 }
 

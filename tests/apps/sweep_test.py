@@ -45,7 +45,7 @@ class SweepTest(cli.Case):
         job = self.start(cli.RANKLAB, *self.words(*sweep))
         job.wait_for_stderr("[1/4]", 60)
         job.process.kill()
-        job.process.wait()
+        job.finish()
         left = len(self.sweep(*sweep, "--dry-run").stdout.splitlines())
         self.assertIn(left, (2, 3))
         result = self.sweep(*sweep)

@@ -35,8 +35,8 @@ std::vector<std::string> points(const Sweep& of) {
         const std::string line = base::shell_quote({point.words.begin() + 1, point.words.end()});
         const std::string end = "--label " + of.label + " --output " + of.output.string();
         EXPECT_THAT(line, EndsWith(end));
-        lines.push_back(base::trim(std::to_string(point.ranks) + "x" + std::to_string(point.cores) + " " +
-                                   line.substr(0, line.size() - end.size())));
+        lines.push_back(base::trim(std::to_string(point.need.ranks) + "x" + std::to_string(point.need.cores) +
+                                   " " + line.substr(0, line.size() - end.size())));
     }
     return lines;
 }
@@ -157,16 +157,25 @@ TEST(CommandOfAPoint, StartsTheLauncherAndTheProgram) {
     EXPECT_THAT(
         start_of("--launcher srun --ranks 4 --threads 2 --steps 3", {2, 4, true}),
         AllOf(StartsWith("srun --exact --kill-on-bad-exit=1 --mpi="),
-              HasSubstr(" --nodes=2 --ntasks=4 --cpus-per-task=2 --distribution=block "),
+              HasSubstr(" --nodes=2 --ntasks=4 --cpus-per-task=2 --cpu-bind=cores --distribution=block "),
               EndsWith("/ranklab train --steps 3 --threads 2 --label L --output results/ranklab.h5")));
     EXPECT_THAT(start_of("--ranks 2 --threads 1 --placement cyclic", {2, 4, true}),
-                HasSubstr(" --nodes=2 --ntasks=2 --cpus-per-task=1 --distribution=cyclic "));
+                HasSubstr(" --nodes=2 --ntasks=2 --cpus-per-task=1 --cpu-bind=cores --distribution=cyclic "));
     EXPECT_THAT(start_of("--ranks 2 --threads 1", {2, 4, true}), HasSubstr(" --nodes=1 --ntasks=2 "));
     EXPECT_THAT(start_of("--ranks 2 --threads 1 --ranks-per-node 1", {2, 4, true}), HasSubstr(" --nodes=2 "));
     EXPECT_THAT(start_of("--ranks 9 --threads 1", {2, 4, true}), HasSubstr(" --ntasks=9 --overcommit "));
     EXPECT_THAT(start_of("--ranks 3 --threads 1 --launcher mpirun", {2, 4, true}), HasSubstr(" -n 3 "));
     EXPECT_TRUE(sweep("train", "--ranks 2,4 --threads 1").launch.bound);
     EXPECT_FALSE(sweep("train", "--ranks 2,5 --threads 1").launch.bound) << "no point, so that all are alike";
+}
+
+TEST(CommandOfAPoint, OneRankOfSeveralReplicasHasTheGpusOfAsManyTasks) {
+    ::setenv("SLURM_GPUS_PER_TASK", "1", 1);
+    EXPECT_THAT(start_of("--ranks 4 --threads 1", {1, 4, true}),
+                HasSubstr(" --gpus-per-task=1 --gpu-bind=none "));
+    EXPECT_THAT(start_of("--mode dp --ranks 4 --threads 1 --batch-size 8", {1, 4, true}),
+                HasSubstr(" --ntasks=1 --gpus-per-task=4 --gpu-bind=none "));
+    ::unsetenv("SLURM_GPUS_PER_TASK");
 }
 
 TEST(CommandOfAPoint, TakesTheLaunchersWordsInPlaceOfItsOwn) {
