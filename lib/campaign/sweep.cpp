@@ -17,10 +17,13 @@ namespace {
 namespace fs = std::filesystem;
 using results::Run;
 
+bool stands(int code) {
+    return code == base::number_of(base::ExitCode::ok) ||
+           code == base::number_of(base::ExitCode::invalid_measurement);
+}
+
 bool is_whole(const Run& run) {
-    const bool stands = run.exit_code == base::number_of(base::ExitCode::ok) ||
-                        run.exit_code == base::number_of(base::ExitCode::invalid_measurement);
-    return run.valid && stands && run.cut_short().empty();
+    return run.valid && stands(run.exit_code) && run.cut_short().empty();
 }
 
 void visit_runs(const Sweep& sweep, const std::function<void(const Run&)>& look) {
@@ -113,28 +116,29 @@ class Conduct {
             run_logged(command_of(sweep_, point, format_for(formats_, point)), log, sweep_.limit_s);
         const std::string place =
             fmt::format("[{}/{}] {} repeat {}", begun_, tasks_.size(), point.name, task.repetition);
-        const bool stands = ending.code == base::number_of(base::ExitCode::ok) ||
-                            ending.code == base::number_of(base::ExitCode::invalid_measurement);
-        if (stands) {
-            if (sweep_.chooses_format && format_for(formats_, point).empty()) formats_ = formats_of(sweep_);
+        if (stands(ending.code)) {
+            ++done_;
             seconds_ += ending.seconds;
+            if (sweep_.chooses_format && format_for(formats_, point).empty()) formats_ = formats_of(sweep_);
             say_(fmt::format("{}: {}{}", place, base::human_duration(ending.seconds), time_left()));
         } else if (base::StopSignals::received() == 0) {
             failed_.insert(task.point);
             if (code_ == 0) code_ = ending.code;
-            say_(fmt::format("{}: {} (exit code {}); {} ends:\n{}", place,
-                             ending.timed_out || ending.code == base::number_of(base::ExitCode::time_limit)
-                                 ? "timed out"
-                                 : "failed",
-                             ending.code, log.string(), end_of_log(log, 5)));
+            say_(fmt::format("{}: {}", place, failure_text(ending.code, log)));
         }
-        if (stands) ++done_;
+    }
+
+    static std::string failure_text(int code, const fs::path& log) {
+        const bool late = code == base::number_of(base::ExitCode::time_limit);
+        const std::string end = end_of_log(log, 5);
+        return fmt::format("{} (exit code {}); {} {}", late ? "timed out" : "failed", code, log.string(),
+                           end.empty() ? "is empty" : "ends:\n" + end);
     }
 
     std::string time_left() {
         const std::size_t left = tasks_.size() - begun_;
         if (left == 0) return "";
-        return fmt::format(", about {} left", base::human_duration(seconds_ / static_cast<double>(done_ + 1) *
+        return fmt::format(", about {} left", base::human_duration(seconds_ / static_cast<double>(done_) *
                                                                    static_cast<double>(left)));
     }
 

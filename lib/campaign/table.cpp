@@ -76,6 +76,7 @@ std::string table_text(const Sweep& sweep, const std::vector<std::string>& allow
     choice.label = sweep.label;
     choice.conditions = {"command=" + sweep.program, "cut_short="};
     const ChosenRuns runs(results::ResultFile(sweep.output), choice);
+    if (runs.headers().empty()) return "";
     RunGroups groups(sweep.keys, {}, allow);
     runs.visit(results::Detail::summaries, [&](results::Run&& run) { groups.add(run); });
     const auto sorted = groups.sorted();
