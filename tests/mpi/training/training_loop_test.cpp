@@ -127,7 +127,7 @@ TEST(TrainingLoop, HasThePeakOfBeforeTheTrialToo) {
 TEST(TrainingLoop, CountsTheTrialIntoItsTime) {
     for (const double trial_s : {0.0, 2000.0}) {
         auto options = options_of("dp", "end");
-        options.choose("time-limit", "1000");
+        options.common.time_limit = 1000;
         options.format.trial_s = trial_s;
         const auto run = train_with(1, options);
         EXPECT_EQ(run.exit_code, trial_s == 0 ? 0 : static_cast<int>(base::ExitCode::time_limit));
@@ -164,7 +164,7 @@ class StopsInTheLastTrial final : public base::ProgressSink {
 /// The kinds of trials that are kept of a round that is stopped in its last trial.
 std::size_t trials_kept(std::int64_t steps_of_a_trial) {
     auto options = options_of("single", "off");
-    options.choose("steps", std::to_string(steps_of_a_trial));
+    options.settings.steps = steps_of_a_trial;
     options.ablation.trials = 5;
     const auto source = entry_of(data::sources(), "synthetic");
     const auto data = images_of(source);
