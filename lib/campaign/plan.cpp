@@ -68,17 +68,14 @@ Schema own_rows() {
 
 // A sweep begins each process anew, and shows one table.
 bool is_left_out(const Option& option) {
-    static const std::set<std::string> kNames{
-        "spread", "sweep-global-batch", "sweep-lr-scaling", "sweep-workers",
-        "order",  "expect-ranks",       "ablation",         "benchy-json"};
+    static const std::set<std::string> kNames{"expect-ranks", "ablation", "benchy-json"};
     const bool of_one_run = option.role == Role::request || option.role == Role::kept;
     return of_one_run || kNames.contains(option.name);
 }
 
 // The values of other texts are rows of one table, or may hold commas.
 bool is_list(const Option& option) {
-    return (option.type != Type::text && option.type != Type::texts && option.type != Type::flag) ||
-           option.name == "sync";
+    return option.type != Type::text && option.type != Type::texts && option.type != Type::flag;
 }
 
 // Several values, which are checked once they are apart.

@@ -23,8 +23,10 @@ std::size_t nodes_of(const Run& run) {
 
 // Not all ranks of the job write in every strategy of io.
 std::size_t ranks_in(const Run& run) {
-    const std::string text = run.command == "io" ? run.fact("storage", "participants") : "";
     const std::size_t hosts = std::max<std::size_t>(1, run.hosts.size());
+    if (run.command != "io") return hosts;
+    std::string text = run.fact("storage", "participants");
+    if (text.empty()) text = run.setting("ranks");  // a run of 0.1.0
     return text.empty() ? hosts : std::max<std::size_t>(1, std::strtoul(text.c_str(), nullptr, 10));
 }
 

@@ -27,14 +27,14 @@ Names together(const Names& one, const Names& other) {
     return both;
 }
 
-const Names kToNobody{"output",         "label",        "config",        "quiet",         "seed",
-                      "directory",      "time-limit",   "stall-timeout", "lock-timeout",  "order",
-                      "made-for-ranks", "expect-ranks", "data-dir",      "memory-format", "scaling"};
+const Names kToNobody{"output",       "label",      "config",        "quiet",        "seed",
+                      "directory",    "time-limit", "stall-timeout", "lock-timeout", "made-for-ranks",
+                      "expect-ranks", "data-dir",   "memory-format"};
 const Names kToComparisonAlone{"repetitions", "target-ci",       "checkpoint", "resume",
-                               "benchy-json", "save-parameters", "keep"};
-const Names kNotToGroups{"warmup",      "steps",           "epochs",           "ranks", "overlap-steps",
-                         "evaluate",    "eval-batch-size", "check-parameters", "reads", "ceilings",
-                         "check-write", "check-read",      "checkpoint-every"};
+                               "benchy-json", "save-parameters", "keep",       "json-file"};
+const Names kNotToGroups{"warmup",   "steps",           "epochs",           "overlap-steps",
+                         "evaluate", "eval-batch-size", "check-parameters", "reads",
+                         "ceilings", "check-write",     "check-read",       "checkpoint-every"};
 
 TEST(Settings, MatterToSomeAndNotToOthers) {
     const auto unimportant_to = [](Asker asker) {
@@ -63,13 +63,13 @@ TEST(Settings, OfALaterProgramMatterToAll) {
 
 TEST(Settings, OfFilesCountByBeingSet) {
     EXPECT_EQ(those_that(counts_by_being_set),
-              (Names{"checkpoint", "resume", "save-parameters", "benchy-json", "keep"}));
+              (Names{"checkpoint", "resume", "save-parameters", "benchy-json", "keep", "json-file"}));
 }
 
 TEST(Settings, SomeMeanNothingOnASingleDevice) {
     EXPECT_EQ(those_that(is_between_ranks),
               (Names{"mode", "sync", "backend", "bucket-cap-mb", "progress", "transfer", "compress",
-                     "overlap-steps", "no-broadcast-buffers", "replicas", "sharding", "spread"}));
+                     "overlap-steps", "no-broadcast-buffers", "replicas", "sharding"}));
 }
 
 TEST(Settings, SomeFollowFromTheRanksOfANode) {

@@ -14,8 +14,9 @@ using ::testing::HasSubstr;
 // As they are where mode and sync have been settled.
 vocabulary::TrainingSettings settings_of(const std::string& mode, std::vector<std::string> words) {
     words.insert(words.end(), {"--mode", mode, "--sync", mode == "ddp" ? "bucketed" : "none"});
-    return options::Options::parse(vocabulary::training_settings(), words)
-        .fields<vocabulary::TrainingSettings>();
+    options::Schema rows = vocabulary::training_settings();
+    rows.offer("sync", {"none", "bucketed", "c10d"}).offer("backend", {"mpi", "nccl"});
+    return options::Options::parse(rows, words).fields<vocabulary::TrainingSettings>();
 }
 
 struct Settled {

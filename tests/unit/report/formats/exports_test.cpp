@@ -198,7 +198,7 @@ TEST(ChromeTrace, OfEverythingIsTheNewestRun) {
 
 // argv may hold any bytes, and a failed measurement any number.
 TEST(EveryJson, IsValidWhateverTheTextsAndNumbers) {
-    StoredRun run = step_run("a", 2, 0.1);
+    StoredRun run = step_run("a", 1, 0.1);
     run.label = "\x01\x7f\"\\ \xff\xc3 \xed\xa0\x80 end";
     run.argv = run.label;
     run.config[0].value = run.label;
