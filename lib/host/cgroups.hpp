@@ -31,6 +31,6 @@ std::optional<double> least_limit(const CpuQuota& quota);
 
 /// Bytes that this process and others in its cgroups can still take without swapping; nullopt where the
 /// system does not say it.
-std::optional<std::int64_t> free_memory(const std::filesystem::path& root = system_root());
+std::optional<std::int64_t> free_memory(const std::filesystem::path& root = "/");
 
 }  // namespace ranklab::host
