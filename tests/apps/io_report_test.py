@@ -28,7 +28,7 @@ class Report(cli.Case):
         self.assertRegex(text, row + r"(.* )?yes\n")
         self.assertLessEqual(max(len(line) for line in text[text.index("ladder\n"):text.index("not tried:")].splitlines()), 80)
         listed = re.sub(r" +", " ", re.sub(r"\n {20,}", " ", cli.ranklab("results", "list", file).stdout))
-        for part in ("io process-pool by 2 workers", "io text-loop, process-pool by 2 workers"):
+        for part in ("io process-pool by 2 workers", "io text-loop, process-pool on"):
             self.assertIn(part, listed)
         plots = cli.ranklab("report", file, "--plots", "plots", cwd=self.folder)
         if shutil.which("gnuplot") is None:

@@ -280,10 +280,8 @@ class Stop(Case):
         runs = runs_of(file)
         self.assertEqual([(run["exit_code"], run["valid"], run["cut_short"]) for run in runs], [(6, True, "time limit")] * 3)
         for run in runs[:2]:
-            n = measured(run, "job_time_s")["n"]
-            self.assertEqual(column(run, "order", "round"), list(range(1, n + 1)))
             self.assertLessEqual(measured(run, "job_time_s")["ci95_low"], measured(run, "job_time_s")["median"])
-        self.assertIn("2 of 2 runs were cut short (time limit)", runs[2]["warnings"][0])
+        self.assertIn("2 of 2 strategies were measured, 2 of them not whole", runs[2]["warnings"][0])
         result = io("--strategy", "binary", "-i", 100000, "-s", 300, "--time-limit", 0.2, "--directory", self.folder / "o")
         self.assertSays(result, 6, "time limit", "of 100000 repetitions")
 

@@ -6,7 +6,7 @@ import re
 import ranklab_cli as cli
 from ranklab_cli import needs_train, ranklab
 
-RUN_LINE = re.compile(r"(?ms)^[a-z0-9-]+: [^:]* verified\s+\(\d{8}T")
+RUN_LINE = re.compile(r"(?m)^[a-z0-9-]+: .*; Stored as \d{8}T")
 COPIED = ("  command line", "Next: ", "Stored as ")  # what people copy stays one line
 IO = ("io", "--files", 4, "--size", 20, "--ceilings", "off", "--output", "r.h5")
 TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--batch-size", 8, "--output", "r.h5")

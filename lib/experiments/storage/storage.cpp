@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/failure.hpp"
+#include "base/pinned.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/folder.hpp"
@@ -36,13 +37,18 @@ struct Strategy {
 
 // The repetitions of all strategies: a round makes one of each, in random order. A strategy that fails leaves
 // the others to go on; a signal ends them all.
-class Ladder {
+class Ladder : base::Pinned {
   public:
     Ladder(const std::vector<StorageOptions>& settled, const RunContext& context)
         : context_(context),
           asked_(settled.size()),
           lot_(static_cast<std::uint64_t>(settled.front().common.seed)) {
         for (const auto& options : settled) all_.push_back(std::make_unique<Strategy>(options, context));
+    }
+
+    // The first strategy's folder has made the folder of all.
+    ~Ladder() {
+        while (!all_.empty()) all_.pop_back();
     }
 
     // In ladder order, and what compares several. A strategy that a signal or a failure ended before its
