@@ -86,7 +86,7 @@ void RunFacts::complete_one(results::Run& run) const {
     add_context(run);
 }
 
-// The reason of an exit code, or why the run is not valid, stays first.
+// Behind the run's own: its first one may say why it is not valid or not complete.
 void RunFacts::add_warnings(results::Run& run) const {
     auto warnings = launch_.warnings;
     const auto findings = host::findings_of_run({.uses = uses_});
@@ -101,9 +101,7 @@ void RunFacts::add_warnings(results::Run& run) const {
     if (build_type() != "Release")
         warnings.push_back("this is a " + build_type() +
                            " build: its times are not those of a Release build");
-    const bool has_reason = run.exit_code != 0 || !run.valid;
-    run.warnings.insert(has_reason ? run.warnings.end() : run.warnings.begin(), warnings.begin(),
-                        warnings.end());
+    run.warnings.insert(run.warnings.end(), warnings.begin(), warnings.end());
 }
 
 // Missing facts of the machine must not discard measurements.
