@@ -37,14 +37,6 @@ class FullDiskTest(OutputCase):
             self.refused(5, place, "no room", "--output", output=place / "r.h5", ranks=ranks)
         self.assertEqual([p.name for p in place.iterdir()], [], "nothing is left on the full disk")
 
-    def test_room_is_asked_for_what_the_steps_will_take(self):
-        place = self.mount_small_tmpfs(4 << 20)
-        self.store_a_run(place / "r.h5")
-        before = (place / "r.h5").read_bytes()
-        result = train("--steps", 1000000, "--output", place / "r.h5", cwd=self.folder, timeout=30)
-        self.assertSays(result, 5, "no room")
-        self.assertEqual((place / "r.h5").read_bytes(), before)
-
     def test_a_limit_on_file_sizes(self):
         self.store_a_run("r.h5")
         before = (self.folder / "r.h5").read_bytes()
