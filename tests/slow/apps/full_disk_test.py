@@ -41,9 +41,7 @@ class FullDiskTest(OutputCase):
         self.store_a_run("r.h5")
         before = (self.folder / "r.h5").read_bytes()
         for output in ("new.h5", "r.h5"):
-            # Open MPI's own files need a few MiB, so the run is made to need more.
-            result = cli.run("bash", "-c", f'ulimit -f 16384; exec "$0" train --model template-softmax --steps 1000000 --output {output}',
-                             cli.RANKLAB, cwd=self.folder)
+            result = cli.run("bash", "-c", f'ulimit -f 2048; exec "$0" io --strategy binary --output {output}', cli.RANKLAB, cwd=self.folder)
             self.assertSays(result, 5, output, "no room")
         self.assertEqual((self.folder / "r.h5").read_bytes(), before)
         self.assertEqual(self.names(), ["r.h5"])
