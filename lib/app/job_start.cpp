@@ -96,7 +96,7 @@ void warn_of(const Launch& launch, Session& session) {
 }
 
 void check_results_file(Session& session, const vocabulary::CommonSettings& common) {
-    constexpr std::uint64_t kExpectedBytes = 4U << 20U;  // most runs are smaller
+    constexpr std::uint64_t kExpectedBytes = 512U << 10U;  // most runs are smaller
     comm::together(session.control(), [&] {
         if (!session.is_root()) return;
         check_json_file(common);
