@@ -62,13 +62,13 @@ struct SyncEntry {
 /// Generated: all strategies, in CMake's order.
 std::vector<SyncEntry> gradient_syncs();
 
+/// One blocking allreduce of a tensor in place, stamped. On a device the host's clock sees the launch alone,
+/// so that it is no stamp's end.
+void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor, std::vector<ReductionStamp>& stamps);
+
 /// Makes every parameter's gradient undefined, so that the next backward moves its result in without adding.
 void drop_gradients(const std::vector<torch::Tensor>& parameters);
 /// An undefined gradient (unused parameter, empty batch) becomes zeros: all ranks must take part.
 void define_gradients(const std::vector<torch::Tensor>& parameters);
-
-/// Collective over `control`: VerificationError on every rank, naming the first rank and parameter that
-/// differ from rank 0's in number, shape or type.
-void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
 
 }  // namespace ranklab::train

@@ -3,7 +3,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include "train/step_graph.hpp"
+#include "train/torch_cuda.hpp"
 
 namespace ranklab::train {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/phase.hpp"
 #include "base/share.hpp"
 #include "nn/model.hpp"
-#include "train/buffer_sync.hpp"
+#include "train/equal_state.hpp"
 #include "train/grad_scaler.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/input.hpp"
@@ -64,16 +64,5 @@ struct EvaluationSums {
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,
                         const data::Loader::Config& config, const InputConverter& convert,
                         const std::function<bool()>& goes_on = {}, std::int64_t turns = 0);
-
-/// 64 bits over the tensors' bytes in their order (FNV-1a), whatever their strides and device.
-std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
-/// Of all parameters: equal models have equal hashes.
-std::uint64_t parameter_hash(const nn::Model& model);
-
-/// Rank 0's values of dense tensors, on every rank, whatever their strides and device. Equal shapes, types
-/// and strides on all ranks.
-void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm);
-/// Rank 0's parameters and buffers, on every rank.
-void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
 
 }  // namespace ranklab::train

@@ -8,6 +8,7 @@
 #include "comm/by_root.hpp"
 #include "comm/exchange.hpp"
 #include "options/schema.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -37,6 +38,16 @@ std::optional<Bytes> broadcast_bytes(comm::Communicator& control, std::optional<
 }
 
 }  // namespace
+
+CheckpointSettings settings_of_numbers(const options::Options& options, CheckpointSettings facts) {
+    for (const auto& option : options.effective()) {
+        if (!vocabulary::decides_numbers(option.name)) continue;
+        // "0.10" and "1e-1" are one number.
+        facts["--" + option.name] =
+            option.type == options::Type::real ? fmt::format("{}", options.real(option.name)) : option.value;
+    }
+    return facts;
+}
 
 Checkpoints::Checkpoints(const Plan& plan, comm::Communicator& control, const nn::Model& model)
     : control_(control), file_(plan.folder), every_(plan.every), settings_(plan.settings) {
@@ -80,8 +91,7 @@ void Checkpoints::find(bool resume, const std::string& open) {
     if (!bytes) return;
     together_on_file([&] {
         stored_ = decode(*bytes);
-        const auto* there = find_setting(stored_->settings, open);
-        if (!open.empty() && there != nullptr) setting(open) = *there;
+        if (!open.empty()) setting(open) = stored_->settings[open];
         check_same_settings(settings_, stored_->settings);
     });
     resumed_from_ = stored_->completed_steps;

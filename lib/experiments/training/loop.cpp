@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <span>
 
@@ -32,7 +31,7 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
       rates_(setup.options.rate),
       updates_(setup.schedule.first),
       stop_(setup.control),
-      equality_(model, setup.control, setup.data_plane),
+      equality_(model, setup.control),
       compares_each_step_(setup.options.settings.check_parameters == "step"),
       samples_a_step_(static_cast<double>(*setup.options.settings.batch_size *
                                           setup.options.settings.accumulate * setup.control.world_size())),
@@ -66,13 +65,11 @@ bool TrainingLoop::begin() {
 
 void TrainingLoop::ablate() {
     if (!begin()) return;
-    make_trials(steps_,
-                {.steps = setup_.options.settings.steps.value_or(0),
-                 .trials = setup_.options.ablation.trials,
-                 .seed = setup_.options.seed()},
-                setup_.control, setup_.progress, stop_, [this](std::vector<TrialTimes> round) {
-                    std::move(round.begin(), round.end(), std::back_inserter(trials_));
-                });
+    trials_ = make_trials(steps_,
+                          {.steps = setup_.options.settings.steps.value_or(0),
+                           .trials = setup_.options.settings.repetitions.value_or(0),
+                           .seed = setup_.options.seed()},
+                          setup_.control, setup_.progress, stop_);
     record_.end.signal = stop_.signal();
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
 }
@@ -376,7 +373,7 @@ Verdict TrainingLoop::evaluation_verdict() const {
 }
 
 std::vector<Verdict> TrainingLoop::verdicts() const {
-    if (setup_.options.ablation.on) return {equality_verdict(), gate_};
+    if (setup_.options.settings.ablation) return {equality_verdict(), gate_};
     return {equality_verdict(), gate_, loss_verdict(), evaluation_verdict()};
 }
 

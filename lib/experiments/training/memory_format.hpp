@@ -1,6 +1,8 @@
 // Which memory format a training computes in: the one that is asked for, or the one that a trial of both
-// finds faster. No torch in here.
+// finds faster.
 #pragma once
+
+#include <c10/core/Device.h>
 
 #include <cstdint>
 #include <functional>
@@ -11,6 +13,9 @@
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
+
+struct RunContext;
+struct TrainingOptions;
 
 /// Seconds of a step of forward and backward, the slowest rank's.
 struct FormatRound {
@@ -58,6 +63,12 @@ inline constexpr double kLongestTrial = 30;
 /// further one after a sixth of `longest` seconds, and then the warm-up counts where there is nothing else. A
 /// first step that takes longer than `longest` is the only one.
 FormatChoice try_formats(const std::function<double(bool)>& step, double longest = kLongestTrial);
+
+/// Collective; the same on all ranks but for what the trial took and left on each. It has a model, a batch
+/// and gradients of its own and makes no optimizer's step; it draws from LibTorch's default generators.
+/// `samples`: of the training, on all ranks.
+FormatChoice trial_choice(const TrainingOptions& options, const RunContext& around, std::int64_t samples,
+                          c10::Device device);
 
 /// What was asked, what was taken and why, as facts of the run.
 void add_format(results::Run& run, const FormatChoice& choice);

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "data/dataset.hpp"
-#include "experiments/training/made_for.hpp"
 #include "experiments/training/options.hpp"
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
+#include "train/input.hpp"
 
 namespace ranklab::experiments {
 
@@ -15,8 +15,10 @@ namespace ranklab::experiments {
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
 /// Its size, without making it.
 nn::Outline outline_of(const TrainingOptions& options);
-/// In fp32, whatever it is computed in.
-RankMemory memory_of(const TrainingOptions& options);
+/// Input and target of one sample in fp32.
+std::int64_t sample_bytes(const TrainingOptions& options);
 data::DataRequest data_request(const TrainingOptions& options);
+/// A batch of random samples, on the CPU.
+train::TensorBatch random_batch(const TrainingOptions& options, std::int64_t count, torch::Dtype type);
 
 }  // namespace ranklab::experiments

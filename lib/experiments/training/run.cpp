@@ -1,24 +1,29 @@
 #include "experiments/training/run.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/Version.h>
 #include <fmt/format.h>
 #include <torch/utils.h>
+#include <torch/version.h>
 
 #include <functional>
 #include <memory>
 
+#include "base/failure.hpp"
+#include "base/mpirun.hpp"
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
+#include "experiments/training/ablation.hpp"
 #include "experiments/training/checkpoint.hpp"
-#include "experiments/training/checkpoint_settings.hpp"
-#include "experiments/training/format_trial.hpp"
 #include "experiments/training/loop.hpp"
 #include "experiments/training/model_of.hpp"
-#include "experiments/training/outcome.hpp"
 #include "experiments/training/parameter_file.hpp"
 #include "experiments/training/resources.hpp"
-#include "train/channels_last.hpp"
+#include "host/facts.hpp"
+#include "host/topology.hpp"
+#include "options/schema.hpp"
+#include "train/precision.hpp"
 #include "train/rewind.hpp"
 
 namespace ranklab::experiments {
@@ -125,8 +130,8 @@ void check_files_beside(const TrainingOptions& options, const nn::Model& model, 
     comm::together(control, [&] {
         if (saves_parameters(options, control))
             check_parameter_file(*options.settings.save_parameters, model);
-        if (control.rank() == 0 && !options.ablation.benchy_json.empty())
-            check_benchy_file(options.ablation.benchy_json);
+        if (control.rank() == 0 && options.settings.benchy_json)
+            check_benchy_file(*options.settings.benchy_json);
     });
 }
 
@@ -135,14 +140,84 @@ void draw_own_numbers(std::uint64_t seed, int rank) {
     if (rank > 0) torch::manual_seed(seed + static_cast<std::uint64_t>(rank));
 }
 
+void add_scaler(results::Run& run, const train::GradScaler& scaler) {
+    run.context.push_back({"training", "loss_scale", fmt::format("{}", scaler.scale())});
+    run.context.push_back({"training", "skipped_steps", fmt::format("{}", scaler.skipped())});
+}
+
+void add_replicas(results::Run& run, const train::DataParallel& replicas) {
+    const auto& threads = replicas.threads();
+    const bool on_gpus = replicas.places().on_gpus();
+    run.context.push_back(
+        {"training", "replicas", on_gpus ? train::placement(replicas.places()) : threads.placement()});
+    if (on_gpus || !threads.cpus().empty()) return;
+    const auto cores = host::cores_in(host::cpuset());
+    run.warnings.push_back(fmt::format(
+        "the {} replicas are not bound to cores of their own, since the process has {}: their times include "
+        "waiting for each other; start with more cores ({} --bind-to none, srun --cpus-per-task={}), or "
+        "use fewer --replicas",
+        threads.count(), cores, base::mpirun(), threads.count()));
+}
+
+void add_facts(results::Run& run, const TrainingOptions& options, const data::DataSet& data,
+               const nn::Model& model) {
+    const auto fact = [&run](const char* key, const std::string& value) {
+        run.context.push_back({"training", key, value});
+    };
+    run.context.push_back({"libraries", "libtorch", TORCH_VERSION});
+    run.context.push_back({"libraries", "libtorch_cpu_capability", at::get_cpu_capability()});
+    fact("parameters", fmt::format("{}", nn::parameter_count(model)));
+    fact("data_origin", data.origin);
+    fact("train_samples", fmt::format("{}", data.train->size()));
+    fact("test_samples", fmt::format("{}", data.test->size()));
+    fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
+    add_format(run, options.format);
+}
+
+// Writes a file beside the run. The run is not lost where that fails: it is stored, with that as its exit
+// code. On rank 0, whose code all ranks agree on.
+void write_beside(results::Run& run, const std::function<void()>& write) {
+    try {
+        write();
+    } catch (const std::exception& error) {
+        run.warnings.insert(run.warnings.begin(), options::told(error));
+        if (run.exit_code == 0) run.exit_code = static_cast<int>(base::describe_failure(error).code);
+    }
+}
+
+void add_trials(results::Run& run, const TrainingLoop& loop, const TrainingOptions& options, int rank) {
+    fill_verdicts(run, loop.verdicts());
+    const bool has_trials = run.valid && !loop.trials().empty();
+    if (has_trials) add_ablation(run, loop.trials());
+    mark_stopped(run, loop.stop_signal(),
+                 has_trials ? "during the trials: the numbers cover the complete rounds"
+                            : "during the trials, before a round was complete: there are no numbers");
+    if (loop.stop_signal() != 0 && !has_trials) run.valid = false;
+    if (has_trials && run.valid && options.settings.benchy_json && rank == 0)
+        write_beside(run, [&] { write_benchy_json(*options.settings.benchy_json, loop.trials()); });
+}
+
 // The overlap's steps come last: they leave other parameters than the run's.
-void drive(TrainingLoop& loop, TrainingOutcome& outcome, const TrainingOptions& options,
-           const nn::Model& model, const comm::Communicator& control) {
-    if (options.ablation.on) return loop.ablate();
+void drive(TrainingLoop& loop, results::Run& run, const TrainingOptions& options, const nn::Model& model,
+           const comm::Communicator& control) {
+    if (options.settings.ablation) return loop.ablate();
     loop.run();
     if (saves_parameters(options, control))
-        outcome.write_beside([&] { write_parameter_file(*options.settings.save_parameters, model); });
+        write_beside(run, [&] { write_parameter_file(*options.settings.save_parameters, model); });
     loop.probe_overlap();
+}
+
+// The whole run, of which `run` has what was said before. Collective.
+void finish(results::Run& run, const TrainingLoop& loop, const TrainingOptions& options,
+            const RunContext& around) {
+    around.progress.activity("gathering timings");
+    if (loop.replicas() != nullptr) add_replicas(run, *loop.replicas());
+    if (loop.scaler() != nullptr) add_scaler(run, *loop.scaler());
+    if (options.settings.ablation)
+        add_trials(run, loop, options, around.control.rank());
+    else
+        fill_run(run, loop.record(), loop.verdicts(), host::host_name(), around.control);
+    around.progress.finish();
 }
 
 }  // namespace
@@ -180,11 +255,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     around.started("checkpoints and the memory format");
     draw_own_numbers(options.seed(), control.rank());
 
-    TrainingOutcome outcome(around, {.options = options,
-                                     .data = data,
-                                     .model = *model,
-                                     .checkpoints = checkpoints.get(),
-                                     .rate_warning = lr_warning(options.rate, planned.total)});
+    results::Run run;
     TrainingLoop loop({.options = options,
                        .data = data,
                        .source = source,
@@ -198,8 +269,13 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
                        .start_up = around.start_up,
                        .counting = around.counting},
                       *model, sampler);
-    drive(loop, outcome, options, *model, control);
-    return outcome.finish(loop);
+    drive(loop, run, options, *model, control);
+    add_facts(run, options, data, *model);
+    if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
+        run.warnings.push_back(warning);
+    if (checkpoints && control.rank() == 0) checkpoints->describe(run);
+    finish(run, loop, options, around);
+    return run;
 }
 
 }  // namespace ranklab::experiments

@@ -7,7 +7,6 @@
 #include "comm/exchange.hpp"
 #include "device/gpus.hpp"
 #include "device/stream.hpp"
-#include "train/channels_last.hpp"
 #include "train/torch_cuda.hpp"
 #include "train/traced_model.hpp"
 
