@@ -1,8 +1,49 @@
 #include "train/gradient_sync.hpp"
 
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/variable.h>
+
 #include "train/tensor_view.hpp"
 
 namespace ranklab::train {
+namespace {
+
+using torch::autograd::variable_list;
+
+class ReadyHook final : public torch::autograd::FunctionPostHook {
+  public:
+    ReadyHook(std::function<void(std::size_t)>& ready, std::size_t index) : ready_(ready), index_(index) {}
+    variable_list operator()(const variable_list& outputs, const variable_list&) override {
+        ready_(index_);
+        return outputs;
+    }
+
+  private:
+    std::function<void(std::size_t)>& ready_;
+    std::size_t index_;
+};
+
+}  // namespace
+
+// A parameter holds its accumulator weakly: one that nobody keeps is made anew, without our hook.
+struct GradientHooks::Hooked {
+    std::shared_ptr<torch::autograd::Node> accumulator;
+    std::uintptr_t key = 0;
+};
+
+GradientHooks::GradientHooks(const std::vector<torch::Tensor>& parameters,
+                             std::function<void(std::size_t)> ready)
+    : ready_(std::move(ready)) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        Hooked hooked{.accumulator = torch::autograd::impl::grad_accumulator(parameters[i])};
+        hooked.key = hooked.accumulator->add_post_hook(std::make_unique<ReadyHook>(ready_, i));
+        hooked_.push_back(std::move(hooked));
+    }
+}
+
+GradientHooks::~GradientHooks() {
+    for (const auto& hooked : hooked_) hooked.accumulator->del_post_hook(hooked.key);
+}
 
 void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor, std::vector<ReductionStamp>& stamps) {
     const auto start = Clock::now();

@@ -19,7 +19,7 @@
 #include "train/optimizer.hpp"
 #include "train/replica_places.hpp"
 #include "train/replica_threads.hpp"
-#include "train/stepper.hpp"
+#include "train/trainer.hpp"
 
 namespace ranklab::train {
 

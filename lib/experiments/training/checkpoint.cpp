@@ -152,13 +152,10 @@ void Checkpoints::describe(results::Run& run) const {
     fact("written", written_);
     fact("last_step", last_step_);
     fact("bytes", static_cast<std::int64_t>(bytes_));
-    // The last attempt's failure comes first: it decides the exit code.
-    if (failure_code_ != 0) {
-        run.warnings.insert(run.warnings.begin(), failures_.back());
-        if (run.exit_code == 0) run.exit_code = failure_code_;
-    }
-    const auto others = static_cast<std::ptrdiff_t>(failures_.size()) - (failure_code_ != 0 ? 1 : 0);
-    run.warnings.insert(run.warnings.end(), failures_.begin(), failures_.begin() + others);
+    // A failure of the last attempt comes first: it decides the exit code.
+    run.warnings.insert(failure_code_ != 0 ? run.warnings.begin() : run.warnings.end(), failures_.rbegin(),
+                        failures_.rend());
+    if (run.exit_code == 0) run.exit_code = failure_code_;
 }
 
 }  // namespace ranklab::experiments

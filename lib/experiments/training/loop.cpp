@@ -41,7 +41,6 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
     record_.convergence = setup.options.convergence;
     record_.least_steps = setup.options.settings.steps.value_or(0);
     record_.computes = setup.options.input.kind != Input::io_only;
-    record_.trial = setup.options.format.memory;
 }
 
 bool TrainingLoop::begin() {

@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/model_of.hpp"
-#include "host/process.hpp"
 #include "stats/summary.hpp"
 #include "train/precision.hpp"
 #include "train/torch_cuda.hpp"
@@ -151,11 +150,8 @@ FormatChoice trial_choice(const TrainingOptions& options, const RunContext& arou
     const std::int64_t ranks = around.control.world_size();
     const auto batch = std::min(*options.settings.batch_size, (samples + ranks - 1) / ranks);
     const auto start = base::Clock::now();
-    const auto before = host::peak_rss_bytes();
     auto choice = try_both(options, around, batch, device);
     if (!device.is_cpu()) train::empty_cuda_cache();
-    // The memory that the trial took is given back, and its peak forgotten.
-    choice.memory = {before, host::restart_peak_rss() ? 0 : host::peak_rss_bytes()};
     choice.trial_s = base::seconds_since(start);
     return choice;
 }

@@ -23,12 +23,6 @@ struct FormatRound {
     double channels_last = 0;
 };
 
-/// Peaks of resident memory, in bytes.
-struct TrialMemory {
-    std::int64_t before = 0;  ///< the trial, whose own is forgotten
-    std::int64_t with = 0;    ///< it, where the kernel does not forget; else 0
-};
-
 struct FormatChoice {
     std::string asked;                     ///< as the option's values
     bool open = false;                     ///< to be decided before the warm-up
@@ -36,7 +30,6 @@ struct FormatChoice {
     std::string why;                       ///< a clause
     std::vector<FormatRound> rounds = {};  ///< of the trial; none: there was none
     double trial_s = 0;                    ///< that the trial took in this run
-    TrialMemory memory = {};
 };
 
 /// What decides whether there is anything to try.
@@ -64,7 +57,7 @@ inline constexpr double kLongestTrial = 30;
 /// first step that takes longer than `longest` is the only one.
 FormatChoice try_formats(const std::function<double(bool)>& step, double longest = kLongestTrial);
 
-/// Collective; the same on all ranks but for what the trial took and left on each. It has a model, a batch
+/// Collective; the same on all ranks but for the time that the trial took. It has a model, a batch
 /// and gradients of its own and makes no optimizer's step; it draws from LibTorch's default generators.
 /// `samples`: of the training, on all ranks.
 FormatChoice trial_choice(const TrainingOptions& options, const RunContext& around, std::int64_t samples,

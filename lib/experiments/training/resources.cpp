@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "base/thread_trial.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/training/model_of.hpp"
 #include "host/cgroups.hpp"
@@ -63,21 +62,6 @@ void check_memory(const TrainingOptions& options) {
                     batch, base::human_bytes(needed), base::human_bytes(there)));
 }
 
-// Before libraries start them in the midst of the work: libgomp then ends the process. All ranks at once,
-// since those of a node share its limits.
-void check_threads(const TrainingOptions& options, comm::Communicator& control) {
-    const auto replicas = options.settings.replicas.value_or(0);
-    const auto wanted = static_cast<std::size_t>(compute_threads(options) + options.input.workers + replicas);
-    const base::ThreadTrial trial(wanted);
-    comm::together(control, [&] {
-        if (trial.started() == wanted) return;
-        throw base::EnvironmentError(fmt::format(
-            "{} threads are needed (--threads {}, --workers {}, --replicas {}), and the system starts {} of "
-            "them; use fewer, or raise its limits (ulimit -u, ulimit -v)",
-            wanted, compute_threads(options), options.input.workers, replicas, trial.started()));
-    });
-}
-
 // Cores of this rank's own, of those whose time its cgroup allows.
 int own_cores(const comm::Communicator& control) {
     const int cores = host::cores_in(host::cpuset());
@@ -126,7 +110,6 @@ void check_resources(const TrainingOptions& options, const RunContext& around) {
         if (control.rank() == 0) check_made_for(options, control.world_size());
         check_memory(options);
     });
-    check_threads(options, control);
 }
 
 }  // namespace ranklab::experiments

@@ -15,7 +15,7 @@ std::string made_for_note(const TrainingOptions& options, int world_size);
 /// beside those that compute; the same on all ranks. Collective.
 OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control);
 
-/// OptionError or EnvironmentError where ranks, memory or threads will not do. Collective.
+/// OptionError or EnvironmentError where ranks or memory will not do. Collective.
 void check_resources(const TrainingOptions& options, const RunContext& around);
 
 }  // namespace ranklab::experiments

@@ -5,7 +5,6 @@
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include "base/error.hpp"
-#include "train/gradient_hooks.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/tensor_view.hpp"
 

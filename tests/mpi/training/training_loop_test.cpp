@@ -104,26 +104,6 @@ TEST(TrainingLoop, TrainsWithGoodReplicas) {
     EXPECT_EQ(run.find("step_time_s")->summary.n, 6U);
 }
 
-TEST(TrainingLoop, SaysWhereItsPeakIsThatOfTheTrial) {
-    const auto says = [](std::int64_t peak_with_trial) {
-        auto options = options_of("dp", "end");
-        options.format.memory.with = peak_with_trial;
-        const auto run = train_with(1, options);
-        return std::any_of(run.warnings.begin(), run.warnings.end(), [](const std::string& warning) {
-            return warning.find("peak_rss_bytes is that of the trial") != std::string::npos;
-        });
-    };
-    EXPECT_FALSE(says(0)) << "the mark began anew";
-    EXPECT_FALSE(says(1)) << "the training needed more";
-    EXPECT_TRUE(says(std::int64_t{1} << 60U));
-}
-
-TEST(TrainingLoop, HasThePeakOfBeforeTheTrialToo) {
-    auto options = options_of("dp", "end");
-    options.format.memory.before = std::int64_t{1} << 60U;
-    EXPECT_EQ(train_with(1, options).median("peak_rss_bytes"), std::ldexp(1.0, 60));
-}
-
 TEST(TrainingLoop, CountsTheTrialIntoItsTime) {
     for (const double trial_s : {0.0, 2000.0}) {
         auto options = options_of("dp", "end");
