@@ -116,13 +116,10 @@ torch::Tensor channels_last(const torch::Tensor& tensor) {
     return tensor;
 }
 
-void use_channels_last(nn::Model& model, bool on) {
+void use_channels_last(nn::Model& model) {
     const torch::NoGradGuard no_gradients;
-    const auto laid_out = [on](torch::Tensor tensor) {
-        tensor.set_data(on ? channels_last(tensor.detach()) : tensor.detach().contiguous());
-    };
-    for (const auto& parameter : model.parameters()) laid_out(parameter);
-    for (const auto& buffer : model.buffers()) laid_out(buffer);
+    for (auto parameter : model.parameters()) parameter.set_data(channels_last(parameter.detach()));
+    for (auto buffer : model.buffers()) buffer.set_data(channels_last(buffer.detach()));
 }
 
 }  // namespace ranklab::train

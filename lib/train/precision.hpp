@@ -51,9 +51,9 @@ void allow_tf32(bool allow);
 /// what lies otherwise.
 torch::Tensor channels_last(const torch::Tensor& tensor);
 
-/// The model's parameters and buffers so, each where it has such a form, or all row-major. Before gradients
-/// and optimizers are made for them: these take over the strides.
-void use_channels_last(nn::Model& model, bool on = true);
+/// The model's parameters and buffers so, each where it has such a form. Before gradients and optimizers are
+/// made for them: these take over the strides.
+void use_channels_last(nn::Model& model);
 
 /// A model around another one, which computes in some other way.
 /// Parameters, buffers and submodules are the inner model's own, registered under their own names:

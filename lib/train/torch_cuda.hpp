@@ -27,9 +27,6 @@ void load_torch_cuda();
 /// load_torch_cuda().
 device::StreamHandle compute_on_own_stream();
 
-/// Gives the driver back what LibTorch keeps of freed GPU memory. After load_torch_cuda().
-void empty_cuda_cache();
-
 /// The most bytes that tensors took on one of these GPUs at a time, since the mark was put back to what they
 /// take now. LibTorch's allocator holds more, and the CUDA context some hundred MB beside it.
 std::int64_t peak_gpu_bytes(const std::vector<torch::Device>& gpus);

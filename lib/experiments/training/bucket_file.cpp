@@ -39,6 +39,18 @@ SpeedOptions speed_on_cpu(const TrainingOptions& options) {
     return speed;
 }
 
+std::vector<std::int64_t> batch_of(std::vector<std::int64_t> sizes) {
+    sizes.insert(sizes.begin(), kSamples);
+    return sizes;
+}
+
+torch::Tensor loss_of(nn::Model& model, const TrainingOptions& options, torch::Dtype type) {
+    const auto shape = data_request(options);
+    const auto targets = shape.target.empty() ? torch::randint(shape.classes, {kSamples}, torch::kLong)
+                                              : torch::randn(batch_of(shape.target), type);
+    return model.loss(model.forward(torch::randn(batch_of(shape.input), type)), targets);
+}
+
 // A step with a backward, after which the order is known, and one without samples, which reduces the buckets
 // that all later steps have.
 void settle_buckets(train::GradientSync& sync, const torch::Tensor& loss) {
@@ -89,8 +101,7 @@ std::string table_of(const TrainingOptions& options) {
     const auto sync = make_sync(options, *alone, *alone);
     const auto parameters = train::trained_parameters(*model);
     sync->attach(parameters);
-    const auto batch = random_batch(options, kSamples, speed.parameter_type());
-    settle_buckets(*sync, model->loss(model->forward(batch.input), batch.targets));
+    settle_buckets(*sync, loss_of(*model, options, speed.parameter_type()));
     return fmt::format("{}\n{}", base::kBucketHeader, rows_of(*sync, parameters, options.compression));
 }
 

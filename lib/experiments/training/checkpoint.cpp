@@ -56,7 +56,7 @@ Checkpoints::Checkpoints(const Plan& plan, comm::Communicator& control, const nn
         if (control_.rank() == 0)
             file_.prepare(expected_bytes(model, control_.world_size(), plan.own_buffers));
     });
-    find(plan.resume, plan.open);
+    find(plan.resume);
 }
 
 void Checkpoints::together_on_file(const std::function<void()>& work) {
@@ -70,7 +70,7 @@ void Checkpoints::together_on_file(const std::function<void()>& work) {
     });
 }
 
-void Checkpoints::find(bool resume, const std::string& open) {
+void Checkpoints::find(bool resume) {
     std::optional<Bytes> bytes;
     comm::together(control_, [&] {
         if (control_.rank() != 0) return;
@@ -91,7 +91,6 @@ void Checkpoints::find(bool resume, const std::string& open) {
     if (!bytes) return;
     together_on_file([&] {
         stored_ = decode(*bytes);
-        if (!open.empty()) setting(open) = stored_->settings[open];
         check_same_settings(settings_, stored_->settings);
     });
     resumed_from_ = stored_->completed_steps;

@@ -25,7 +25,6 @@ class Checkpoints {
         std::int64_t every = 0;       ///< steps; 0: at each epoch's end
         bool own_buffers = false;     ///< each rank's are kept, not rank 0's alone
         CheckpointSettings settings;  ///< equal in the run that this one goes on from
-        std::string open = {};        ///< the one of them that is taken from that run
     };
 
     /// Collective. Looks at the folder, and with `resume` reads the checkpoint on rank 0 and hands it to all;
@@ -39,9 +38,6 @@ class Checkpoints {
 
     /// Of the run that this one goes on from; 0 for one from the beginning.
     std::int64_t completed_steps() const { return resumed_from_; }
-
-    /// What new checkpoints say: of the run that this one goes on from, where it was open.
-    std::string& setting(const std::string& name) { return settings_[name]; }
 
     /// Collective. Puts model, optimizer and this rank's states where the stored run left them; without one
     /// to go on from, nothing. DataError where they do not fit.
@@ -61,7 +57,7 @@ class Checkpoints {
 
   private:
     void together_on_file(const std::function<void()>& work);
-    void find(bool resume, const std::string& open);
+    void find(bool resume);
     void write(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer);
 
     comm::Communicator& control_;

@@ -327,8 +327,7 @@ bool TrainingLoop::evaluation_goes_on() {
 
 bool TrainingLoop::late_on_any() {
     if (!setup_.options.common.time_limit.has_value()) return false;
-    const double spent = setup_.options.format.trial_s + base::seconds_since(start_);
-    std::int64_t late = spent > *setup_.options.common.time_limit ? 1 : 0;
+    std::int64_t late = base::seconds_since(start_) > *setup_.options.common.time_limit ? 1 : 0;
     setup_.control.allreduce(comm::view(std::span(&late, 1)), comm::ReduceOp::max);
     return late == 1;
 }

@@ -57,15 +57,4 @@ data::DataRequest data_request(const TrainingOptions& options) {
             .volume = options.input.volume};
 }
 
-train::TensorBatch random_batch(const TrainingOptions& options, std::int64_t count, torch::Dtype type) {
-    const auto shape = data_request(options);
-    const auto of = [count](std::vector<std::int64_t> sizes) {
-        sizes.insert(sizes.begin(), count);
-        return sizes;
-    };
-    return {torch::randn(of(shape.input), type), shape.target.empty()
-                                                     ? torch::randint(shape.classes, {count}, torch::kLong)
-                                                     : torch::randn(of(shape.target), type)};
-}
-
 }  // namespace ranklab::experiments

@@ -7,7 +7,6 @@
 #include "experiments/training/options.hpp"
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
-#include "train/input.hpp"
 
 namespace ranklab::experiments {
 
@@ -18,7 +17,5 @@ nn::Outline outline_of(const TrainingOptions& options);
 /// Input and target of one sample in fp32.
 std::int64_t sample_bytes(const TrainingOptions& options);
 data::DataRequest data_request(const TrainingOptions& options);
-/// A batch of random samples, on the CPU.
-train::TensorBatch random_batch(const TrainingOptions& options, std::int64_t count, torch::Dtype type);
 
 }  // namespace ranklab::experiments

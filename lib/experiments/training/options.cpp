@@ -194,12 +194,23 @@ void settle_all(TrainingOptions& all, int world_size) {
     all.delay = parse_delay(settings.inject_delay.value_or(""), world_size);
 }
 
-FormatFacts format_facts(const TrainingOptions& all) {
-    const bool by_onednn = !all.speed.cuda && all.speed.precision != train::Precision::fp64;
-    return {.convolves = all.outline.convolves,
-            .computes = all.input.kind != Input::io_only,
-            .cuda_graph = all.speed.cuda_graph,
-            .breaks = all.outline.breaks_channels_last && by_onednn};
+// As asked; else as the model's document has it, but on a GPU in 16 bits alone, for its tensor cores.
+bool settle_channels_last(TrainingSettings& settings, const SpeedOptions& speed, const nn::Outline& outline) {
+    constexpr const char* kAsked = "channels-last";
+    using train::Precision;
+    const bool breaks = outline.breaks_channels_last && !speed.cuda && speed.precision != Precision::fp64;
+    if (settings.channels_last == "true") settings.memory_format = kAsked;
+    if (settings.memory_format == kAsked && breaks)
+        throw base::OptionError(
+            "LibTorch's channels-last convolutions of 1 x 1 and fewer than 8 channels write beyond their "
+            "memory; use a wider model, or contiguous memory",
+            {"width", "memory-format"});
+    const bool suits =
+        !speed.cuda || speed.precision == Precision::bf16 || speed.precision == Precision::fp16;
+    const bool by_model = model_named(settings).defaults.channels_last && suits && !breaks;
+    const bool on = settings.memory_format == kAsked || (settings.memory_format == "auto" && by_model);
+    settings.channels_last = on ? "true" : "false";
+    return on;
 }
 
 }  // namespace
@@ -254,8 +265,7 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     all.most_steps = most_samples(all.settings.target_ci, all.common.time_limit.has_value(), steps);
     all.convergence = convergence_of(all.settings.target_ci, steps);
     all.outline = outline_of(all);
-    all.format = settle_format(all.settings, format_facts(all));
-    all.speed.channels_last = all.format.channels_last;
+    all.speed.channels_last = settle_channels_last(all.settings, all.speed, all.outline);
     options.settle(all.settings);
     return all;
 }

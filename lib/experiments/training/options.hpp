@@ -9,7 +9,6 @@
 #include "base/phase.hpp"
 #include "data/dataset.hpp"
 #include "experiments/training/learning_rate.hpp"
-#include "experiments/training/memory_format.hpp"
 #include "experiments/training/speed_options.hpp"
 #include "measure/convergence.hpp"
 #include "nn/model.hpp"
@@ -59,7 +58,6 @@ struct TrainingOptions {
 
     nn::Outline outline;  ///< of the model
     SpeedOptions speed;
-    FormatChoice format;
     train::Compression compression = train::Compression::none;
     OverlapWay way;                    ///< see settle_overlap_way
     std::int64_t most_steps = 0;       ///< --steps, or more with --target-ci

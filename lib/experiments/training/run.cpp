@@ -23,13 +23,9 @@
 #include "host/facts.hpp"
 #include "host/topology.hpp"
 #include "options/schema.hpp"
-#include "train/precision.hpp"
-#include "train/rewind.hpp"
 
 namespace ranklab::experiments {
 namespace {
-
-constexpr const char* kFormatSetting = "--channels-last";
 
 data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& data,
                          const comm::Communicator& control) {
@@ -88,8 +84,7 @@ std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options, co
                           .resume = options.settings.resume,
                           .every = options.settings.checkpoint_every.value_or(0),
                           .own_buffers = own_buffers,
-                          .settings = settings_of_numbers(around.options, facts),
-                          .open = options.format.open ? kFormatSetting : ""},
+                          .settings = settings_of_numbers(around.options, facts)},
         around.control, model);
 }
 
@@ -100,26 +95,6 @@ measure::Schedule resumed(const measure::Schedule& schedule, const Checkpoints* 
         if (checkpoints != nullptr) rest = measure::resume_after(schedule, checkpoints->completed_steps());
     });
     return rest;
-}
-
-FormatChoice format_of_checkpoint(const TrainingOptions& options, Checkpoints& checkpoints) {
-    return {.asked = options.format.asked,
-            .channels_last = checkpoints.setting(kFormatSetting) == "true",
-            .why = "the run of the checkpoint took it"};
-}
-
-// What was open until now: the model, and all that says which format it is in.
-void take_format(TrainingOptions& options, const RunContext& around, nn::Model& model,
-                 Checkpoints* checkpoints, const std::function<FormatChoice()>& trial) {
-    if (!options.format.open) return;
-    const bool resumes = checkpoints != nullptr && checkpoints->completed_steps() > 0;
-    options.format = resumes ? format_of_checkpoint(options, *checkpoints) : trial();
-    options.speed.channels_last = options.format.channels_last;
-    train::use_channels_last(model, options.format.channels_last);
-    const std::string value = options.format.channels_last ? "true" : "false";
-    options.settings.channels_last = value;
-    around.options.settle(options.settings);
-    if (checkpoints != nullptr) checkpoints->setting(kFormatSetting) = value;
 }
 
 bool saves_parameters(const TrainingOptions& options, const comm::Communicator& control) {
@@ -171,7 +146,6 @@ void add_facts(results::Run& run, const TrainingOptions& options, const data::Da
     fact("train_samples", fmt::format("{}", data.train->size()));
     fact("test_samples", fmt::format("{}", data.test->size()));
     fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
-    add_format(run, options.format);
 }
 
 // Writes a file beside the run. The run is not lost where that fails: it is stored, with that as its exit
@@ -245,14 +219,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     const auto planned = plan_steps(options, around, samples, sampler.steps_per_epoch());
     const auto checkpoints = make_checkpoints(options, around, *model, samples);
     const auto schedule = resumed(planned, checkpoints.get(), control);
-    // After all that may refuse the run, since it takes seconds; the training finds no trace of it.
-    take_format(options, around, *model, checkpoints.get(), [&] {
-        train::Rewind rewind(*model, train::default_generators(device.get()));
-        auto choice = trial_choice(options, around, samples, device.get());
-        rewind();
-        return choice;
-    });
-    around.started("checkpoints and the memory format");
+    around.started("checkpoints");
     draw_own_numbers(options.seed(), control.rank());
 
     results::Run run;

@@ -104,16 +104,6 @@ TEST(TrainingLoop, TrainsWithGoodReplicas) {
     EXPECT_EQ(run.find("step_time_s")->summary.n, 6U);
 }
 
-TEST(TrainingLoop, CountsTheTrialIntoItsTime) {
-    for (const double trial_s : {0.0, 2000.0}) {
-        auto options = options_of("dp", "end");
-        options.common.time_limit = 1000;
-        options.format.trial_s = trial_s;
-        const auto run = train_with(1, options);
-        EXPECT_EQ(run.exit_code, trial_s == 0 ? 0 : static_cast<int>(base::ExitCode::time_limit));
-    }
-}
-
 TEST(TrainingLoop, EndsBeforeTheFirstStepWithASpoiltReplica) {
     const auto run = train_with(1.01);
     EXPECT_FALSE(run.valid);
