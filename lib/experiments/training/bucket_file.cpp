@@ -20,7 +20,7 @@
 namespace ranklab::experiments {
 namespace {
 
-constexpr const char* kSetting = "buckets";
+constexpr const char* kBucketsSetting = "buckets";
 constexpr std::int64_t kSamples = 2;  // BatchNorm of one sample with one voxel has no variance
 
 // Larger samples than the model's own cost memory and time, and where its parameters are the same, so is what
@@ -110,10 +110,10 @@ std::string table_of(const TrainingOptions& options) {
 void write_bucket_file(const TrainingOptions& options) {
     const std::string& path = *options.settings.buckets;
     const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT);
-    if (!file) base::throw_errno("open", path, errno, kSetting);
+    if (!file) base::throw_errno("open", path, errno, kBucketsSetting);
     const std::string table = comments_of(options) + table_of(with_samples_no_larger_than_needed(options));
     if (::ftruncate(file.get(), 0) != 0 || !base::write_whole(file.get(), table))
-        base::throw_errno("write", path, errno, kSetting);
+        base::throw_errno("write", path, errno, kBucketsSetting);
 }
 
 }  // namespace ranklab::experiments

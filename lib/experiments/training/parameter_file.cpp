@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSetting = "save-parameters";
+constexpr const char* kParametersSetting = "save-parameters";
 
 std::vector<std::byte> image_of(const nn::Model& model) {
     const std::lock_guard lock(hdf5::library_mutex());
@@ -42,7 +42,8 @@ void refuse_another_file(const std::string& path) {
     const std::lock_guard lock(hdf5::library_mutex());
     if (!hdf5::is_hdf5(path) || hdf5::File::open_to_read(path).root().has("runs"))
         throw base::OptionError(
-            fmt::format("{} exists and is not a file of parameters; name another file", path), {kSetting});
+            fmt::format("{} exists and is not a file of parameters; name another file", path),
+            {kParametersSetting});
 }
 
 }  // namespace
@@ -53,13 +54,13 @@ void check_parameter_file(const std::string& path, const nn::Model& model) {
     if (!fs::is_directory(folder, error))
         throw base::OptionError(
             fmt::format("{}: the folder {} does not exist; make it first", path, folder.string()),
-            {kSetting});
+            {kParametersSetting});
     refuse_another_file(path);
-    results::StagedFile(path, kSetting).reserve(image_of(model).size());
+    results::StagedFile(path, kParametersSetting).reserve(image_of(model).size());
 }
 
 void write_parameter_file(const std::string& path, const nn::Model& model) {
-    results::StagedFile staged(path, kSetting);
+    results::StagedFile staged(path, kParametersSetting);
     staged.write(image_of(model));
     staged.commit();
 }
