@@ -232,7 +232,6 @@ Point point_of(const Sweep& sweep, const Options& options, Settings settings, in
         set(settings, "threads", std::to_string(point.need.cores));
         gather_in_one_rank(point, settings);
         at_one_rank(point, settings);
-        point.model = value_in(settings, "model", "");
     }
     if (sweep.program == "io") {
         point.need.cores = std::max(point.need.cores, count_in(settings, "workers", 1));
@@ -352,8 +351,6 @@ Sweep plan_sweep(const std::string& program, Options options, const Machine& mac
     sweep.launch = launch_of(options, machine);
     sweep.machine = machine;
     if (program == "io") sweep.strategies = options.text_or("strategy", "all");
-    sweep.chooses_format =
-        program == "train" && !options.is_set("memory-format") && !options.is_set("channels-last");
     const auto dimensions = dimensions_of(rows_of(program), options);
     const int threads = default_threads(widest_of(options), sweep.launch, machine);
     std::set<std::pair<int, Texts>> known;
@@ -368,11 +365,10 @@ Sweep plan_sweep(const std::string& program, Options options, const Machine& mac
     return sweep;
 }
 
-Texts command_of(const Sweep& sweep, const Point& point, const std::string& format) {
+Texts command_of(const Sweep& sweep, const Point& point) {
     Texts words = launch_words(sweep.launch, sweep.machine, point.need);
     words.push_back(base::program_beside("ranklab").string());
     words.insert(words.end(), point.words.begin(), point.words.end());
-    if (!format.empty()) words.insert(words.end(), {kFormat, format});
     return words;
 }
 

@@ -23,7 +23,6 @@ struct Point {
     std::string name;                ///< what it differs in: "ranks=2,threads=1"
     std::vector<std::string> words;  ///< behind "ranklab": "train", "--threads", "1"
     Need need;
-    std::string model;  ///< of train
 };
 
 struct Sweep {
@@ -34,9 +33,8 @@ struct Sweep {
     std::vector<Point> points;
     int repeat = 1;
     std::uint64_t seed = 1;
-    double limit_s = 0;           ///< of a point; 0: none
-    bool chooses_format = false;  ///< train: the first point's memory format is that of all
-    std::string strategies;       ///< io: each of them is a run of a point's process
+    double limit_s = 0;      ///< of a point; 0: none
+    std::string strategies;  ///< io: each of them is a run of a point's process
     Launch launch;
     Machine machine;
 };
@@ -64,9 +62,7 @@ struct Task {
 /// repetitions each point has, which are left out.
 std::vector<Task> tasks_of(const Sweep& sweep, const std::vector<int>& done);
 
-/// The option that is added to a point's words once the sweep's memory format is known.
-inline constexpr const char* kFormat = "--memory-format";
-/// What is typed to start the point; `format`: the memory format to add, "" for none.
-std::vector<std::string> command_of(const Sweep& sweep, const Point& point, const std::string& format = "");
+/// What is typed to start the point.
+std::vector<std::string> command_of(const Sweep& sweep, const Point& point);
 
 }  // namespace ranklab::campaign

@@ -37,8 +37,7 @@ void visit_runs(const Sweep& sweep, const std::function<void(const Run&)>& look)
 
 bool is_of(const Point& point, const Run& run) {
     const std::string line = "ranklab " + base::shell_quote(point.words);
-    return run.hosts.size() == static_cast<std::size_t>(point.need.ranks) &&
-           (run.argv == line || run.argv.starts_with(fmt::format("{} {} ", line, kFormat)));
+    return run.hosts.size() == static_cast<std::size_t>(point.need.ranks) && run.argv == line;
 }
 
 // A process of io makes a run of each strategy.
@@ -51,24 +50,6 @@ int repetitions_of(const std::string& strategies, const std::map<std::string, in
     else
         for (const auto& name : base::split(strategies, ',')) counts.push_back(count(base::trim(name)));
     return std::max(std::ranges::min(counts), count(strategies));
-}
-
-// By model: what the first run of it chose.
-using Formats = std::map<std::string, std::string>;
-
-Formats formats_of(const Sweep& sweep) {
-    Formats formats;
-    if (sweep.chooses_format)
-        visit_runs(sweep, [&](const Run& run) {
-            const bool last = run.setting("channels-last") == "true";
-            formats.try_emplace(run.setting("model"), last ? "channels-last" : "contiguous");
-        });
-    return formats;
-}
-
-std::string format_for(const Formats& formats, const Point& point) {
-    const auto found = point.model.empty() ? formats.begin() : formats.find(point.model);
-    return found == formats.end() ? "" : found->second;
 }
 
 std::string file_name(std::string text) {
@@ -94,7 +75,6 @@ class Conduct {
         : sweep_(sweep),
           say_(say),
           tasks_(tasks_of(sweep, stored_repetitions(sweep))),
-          formats_(formats_of(sweep)),
           logs_(logs_of(sweep)) {}
 
     int run() {
@@ -112,14 +92,12 @@ class Conduct {
     void start(const Task& task) {
         const Point& point = sweep_.points[task.point];
         const fs::path log = logs_ / fmt::format("{}.{}.log", file_name(point.name), task.repetition);
-        const auto ending =
-            run_logged(command_of(sweep_, point, format_for(formats_, point)), log, sweep_.limit_s);
+        const auto ending = run_logged(command_of(sweep_, point), log, sweep_.limit_s);
         const std::string place =
             fmt::format("[{}/{}] {} repeat {}", begun_, tasks_.size(), point.name, task.repetition);
         if (stands(ending.code)) {
             ++done_;
             seconds_ += ending.seconds;
-            if (sweep_.chooses_format && format_for(formats_, point).empty()) formats_ = formats_of(sweep_);
             say_(fmt::format("{}: {}{}", place, base::human_duration(ending.seconds), time_left()));
         } else if (base::StopSignals::received() == 0) {
             failed_.insert(task.point);
@@ -145,7 +123,6 @@ class Conduct {
     const Sweep& sweep_;
     const Say& say_;
     std::vector<Task> tasks_;
-    Formats formats_;
     fs::path logs_;
     std::set<std::size_t> failed_;
     std::size_t begun_ = 0, done_ = 0;
@@ -171,15 +148,9 @@ int missing_processes(const Sweep& sweep) {
 }
 
 std::string dry_run_text(const Sweep& sweep) {
-    const Formats formats = formats_of(sweep);
     std::string text;
-    if (sweep.chooses_format && formats.empty())
-        text =
-            fmt::format("# the sweep adds to later commands what the first one chose: {} FORMAT\n", kFormat);
-    for (const Task& task : tasks_of(sweep, stored_repetitions(sweep))) {
-        const Point& point = sweep.points[task.point];
-        text += base::shell_quote(command_of(sweep, point, format_for(formats, point))) + '\n';
-    }
+    for (const Task& task : tasks_of(sweep, stored_repetitions(sweep)))
+        text += base::shell_quote(command_of(sweep, sweep.points[task.point])) + '\n';
     return text;
 }
 

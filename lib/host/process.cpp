@@ -25,12 +25,6 @@ std::int64_t peak_rss_bytes() {
     return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
-bool restart_peak_rss() {
-    malloc_trim(0);
-    std::ofstream marks("/proc/self/clear_refs");
-    return static_cast<bool>(marks << "5" << std::flush);
-}
-
 std::int64_t memory_asked_bytes() {
     constexpr std::int64_t kMiB = std::int64_t{1} << 20U;
     const auto number = [](const char* name) {

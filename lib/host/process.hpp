@@ -5,12 +5,8 @@
 
 namespace ranklab::host {
 
-/// Highest resident set so far, or since restart_peak_rss(), in bytes (getrusage's ru_maxrss).
+/// Highest resident set so far, in bytes (getrusage's ru_maxrss).
 std::int64_t peak_rss_bytes();
-
-/// Gives unused memory back and has the peak begin anew, at what is resident now. False where the kernel
-/// refuses; the peak then stays.
-bool restart_peak_rss();
 
 /// Memory of the host in bytes; 0 if unknown.
 std::int64_t memory_bytes();

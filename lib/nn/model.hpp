@@ -76,6 +76,7 @@ struct ModelDefaults {
     std::string lr_scaling = "none";   ///< of lr with global batch / base_batch
     std::int64_t base_batch = 0;       ///< global batch that lr is meant for; 0: batch_size
     std::int64_t lr_warmup_steps = 0;  ///< where lr is scaled
+    bool channels_last = false;        ///< the faster memory format, as measured: docs/precision.md
 };
 
 struct ModelEntry {

@@ -157,7 +157,8 @@ ModelEntry resnet_entry(const std::string& name, const std::string& summary, con
                          .lr = 0.01,
                          .batch_size = 64,
                          .momentum = 0.9,
-                         .workers = 4},
+                         .workers = 4,
+                         .channels_last = true},
             .make = [name, layout](const ModelConfig& config) { return make_resnet(config, layout, name); }};
 }
 

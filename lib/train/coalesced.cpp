@@ -73,8 +73,7 @@ void add_pieces(const std::vector<torch::Tensor>& pieces, const std::vector<torc
                    [](const auto& parts, auto& targets) { at::_foreach_add_(targets, parts); });
 }
 
-void sum_gradients_coalesced(const std::vector<std::vector<torch::Tensor>>& parameters,
-                             std::int64_t piece_bytes) {
+void sum_gradients(const std::vector<std::vector<torch::Tensor>>& parameters, std::int64_t piece_bytes) {
     const torch::NoGradGuard no_gradients;
     const auto& first = parameters.front();
     for (std::size_t replica = 1; replica < parameters.size(); ++replica) {
@@ -85,7 +84,10 @@ void sum_gradients_coalesced(const std::vector<std::vector<torch::Tensor>>& para
             if (!part.defined()) continue;
             if (!first[i].grad().defined()) first[i].mutable_grad() = torch::zeros_like(first[i]);
             sums.push_back(first[i].grad());
-            parts.push_back(with_strides_of(sums.back(), part));
+            if (piece_bytes == 0)
+                sums.back().add_(part);
+            else
+                parts.push_back(with_strides_of(sums.back(), part));
         }
         if (!parts.empty()) add_pieces(flattened_pieces(parts, piece_bytes), sums, piece_bytes);
     }

@@ -24,9 +24,9 @@ void copy_pieces(const std::vector<torch::Tensor>& pieces, const std::vector<tor
 void add_pieces(const std::vector<torch::Tensor>& pieces, const std::vector<torch::Tensor>& tensors,
                 std::int64_t piece_bytes = kPieceBytes);
 
-/// Replicas on devices of their own: as sum_gradients (gradient_sum.hpp), on the first replica's device, by
-/// the calling thread.
-void sum_gradients_coalesced(const std::vector<std::vector<torch::Tensor>>& parameters,
-                             std::int64_t piece_bytes = kPieceBytes);
+/// The reduction of data parallelism within a process. parameters[r] are replica r's, in the same order and
+/// of the same shapes. Afterwards the gradient of each parameter of replica 0 is the sum over replicas, added
+/// in their order; a gradient that no replica has stays undefined. `piece_bytes` 0: tensor by tensor.
+void sum_gradients(const std::vector<std::vector<torch::Tensor>>& parameters, std::int64_t piece_bytes = 0);
 
 }  // namespace ranklab::train

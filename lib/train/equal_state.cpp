@@ -1,13 +1,35 @@
 #include "train/equal_state.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "train/tensor_view.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::train {
 namespace {
+
+std::string described(const torch::Tensor& parameter) {
+    return fmt::format("[{}] {}", fmt::join(parameter.sizes().vec(), "x"),
+                       c10::toString(parameter.scalar_type()));
+}
+
+std::string difference(const std::string& first, const std::string& other, std::size_t rank) {
+    const auto a = base::split(first, '\n');
+    const auto b = base::split(other, '\n');
+    if (a.size() != b.size())
+        return fmt::format("rank {} has {} trained parameters, rank 0 has {}", rank, b.size(), a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (a[i] != b[i])
+            return fmt::format("parameter {} is {} on rank {} and {} on rank 0", i, b[i], rank, a[i]);
+    }
+    return "";
+}
 
 std::vector<std::uint8_t> presence_of(const std::vector<OptimizerState>& state) {
     std::vector<std::uint8_t> there;
@@ -52,11 +74,80 @@ void take_optimizer(const nn::Model& model, Optimizer& optimizer, comm::Communic
 
 }  // namespace
 
+std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors) {
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    const auto add = [&hash](const torch::Tensor& tensor) {
+        const torch::Tensor dense = tensor.detach().cpu().contiguous();
+        const auto* bytes = static_cast<const unsigned char*>(dense.const_data_ptr());
+        for (std::size_t i = 0; i < dense.nbytes(); ++i) hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
+    };
+    for (const auto& tensor : tensors) add(tensor);
+    return hash;
+}
+
+std::uint64_t parameter_hash(const nn::Model& model) {
+    return hash_of(model.parameters());
+}
+
+void broadcast_parameters(nn::Model& model, comm::Communicator& comm) {
+    std::vector<torch::Tensor> tensors = model.parameters();
+    for (const auto& buffer : model.buffers()) tensors.push_back(buffer);
+    broadcast_tensors(tensors, comm);
+}
+
+void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm) {
+    const torch::NoGradGuard no_gradients;
+    // What lies on a GPU travels from and to a copy in host memory: the control plane carries that alone.
+    std::vector<torch::Tensor> copies;
+    std::vector<comm::BufferView> views;
+    for (const auto& tensor : tensors) {
+        copies.push_back(tensor.is_cpu() ? tensor : tensor.cpu());
+        views.push_back(view_of(in_memory_order(copies.back().detach())));
+    }
+    comm.broadcast_all(views, 0);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (!copies[i].is_same(tensors[i])) tensors[i].copy_(copies[i]);
+    }
+}
+
+void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control) {
+    std::vector<std::string> mine;
+    for (const auto& parameter : parameters) mine.push_back(described(parameter));
+    const auto all = comm::gather_texts(control, base::join(mine, "\n"));
+    for (std::size_t rank = 1; rank < all.size(); ++rank) {
+        if (all[rank] == all.front()) continue;
+        throw base::VerificationError(
+            fmt::format("the ranks do not train the same model: {}; start all ranks with the same options",
+                        difference(all.front(), all[rank], rank)));
+    }
+}
+
 void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* scaler,
                           comm::Communicator& control) {
     broadcast_parameters(model, control);
     take_optimizer(model, optimizer, control);
     if (scaler != nullptr) scaler->load(comm::broadcast_text(control, scaler->save(), 0));
+}
+
+BufferSync::BufferSync(const nn::Model& model, comm::Communicator& comm) : comm_(comm) {
+    std::map<torch::Dtype, Group> by_type;
+    for (const auto& buffer : model.buffers()) by_type[buffer.scalar_type()].buffers.push_back(buffer);
+    for (auto& [type, group] : by_type) groups_.push_back(std::move(group));
+}
+
+void BufferSync::broadcast() {
+    const torch::NoGradGuard no_gradients;
+    for (auto& group : groups_) {
+        std::vector<torch::Tensor> rows;
+        for (const auto& buffer : group.buffers) rows.push_back(buffer.reshape({-1}));
+        group.flat = torch::cat(rows);
+        comm_.broadcast(view_of(group.flat), 0);
+        std::int64_t begin = 0;
+        for (auto& buffer : group.buffers) {
+            buffer.copy_(group.flat.narrow(0, begin, buffer.numel()).view_as(buffer));
+            begin += buffer.numel();
+        }
+    }
 }
 
 }  // namespace ranklab::train

@@ -1,5 +1,10 @@
-// Makes the ranks' training states one again, after steps in which they did not talk to each other.
+// The ranks' training states made one, and compared.
 #pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <vector>
 
 #include "comm/communicator.hpp"
 #include "nn/model.hpp"
@@ -8,11 +13,44 @@
 
 namespace ranklab::train {
 
+/// 64 bits over the tensors' bytes in their order (FNV-1a), whatever their strides and device.
+std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
+/// Of all parameters: equal models have equal hashes.
+std::uint64_t parameter_hash(const nn::Model& model);
+
+/// Rank 0's values of dense tensors, on every rank, whatever their strides and device. Equal shapes, types
+/// and strides on all ranks.
+void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm);
+/// Rank 0's parameters and buffers, on every rank.
+void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
+
+/// Collective over `control`: VerificationError on every rank, naming the first rank and parameter that
+/// differ from rank 0's in number, shape or type.
+void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
+
 /// Rank 0's on every rank: parameters, buffers, what the optimizer keeps (and keeps none of: SGD's momentum
 /// is made at a parameter's first step, which a scaler may have left out on one rank), the scaler's scale and
 /// counts. `scaler` is null where the loss is not scaled, on all ranks. Random generators stay each rank's
 /// own, as they are from the start; gradients are made anew in the next step. Collective.
 void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* scaler,
                           comm::Communicator& control);
+
+/// A model's buffers (BatchNorm's running statistics) as rank 0 has them.
+class BufferSync {
+  public:
+    /// Keeps references to the model's buffers and to `comm`.
+    BufferSync(const nn::Model& model, comm::Communicator& comm);
+    /// Rank 0's, on every rank: one broadcast per element type. As DistributedDataParallel before each
+    /// forward.
+    void broadcast();
+
+  private:
+    struct Group {
+        std::vector<torch::Tensor> buffers;
+        torch::Tensor flat;
+    };
+    comm::Communicator& comm_;
+    std::vector<Group> groups_;
+};
 
 }  // namespace ranklab::train

@@ -1,32 +1,58 @@
 #include "train/gradient_sync.hpp"
 
-#include <fmt/format.h>
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/variable.h>
 
-#include "base/error.hpp"
-#include "base/text.hpp"
-#include "comm/exchange.hpp"
+#include "train/tensor_view.hpp"
 
 namespace ranklab::train {
 namespace {
 
-std::string described(const torch::Tensor& parameter) {
-    return fmt::format("[{}] {}", fmt::join(parameter.sizes().vec(), "x"),
-                       c10::toString(parameter.scalar_type()));
-}
+using torch::autograd::variable_list;
 
-std::string difference(const std::string& first, const std::string& other, std::size_t rank) {
-    const auto a = base::split(first, '\n');
-    const auto b = base::split(other, '\n');
-    if (a.size() != b.size())
-        return fmt::format("rank {} has {} trained parameters, rank 0 has {}", rank, b.size(), a.size());
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        if (a[i] != b[i])
-            return fmt::format("parameter {} is {} on rank {} and {} on rank 0", i, b[i], rank, a[i]);
+class ReadyHook final : public torch::autograd::FunctionPostHook {
+  public:
+    ReadyHook(std::function<void(std::size_t)>& ready, std::size_t index) : ready_(ready), index_(index) {}
+    variable_list operator()(const variable_list& outputs, const variable_list&) override {
+        ready_(index_);
+        return outputs;
     }
-    return "";
-}
+
+  private:
+    std::function<void(std::size_t)>& ready_;
+    std::size_t index_;
+};
 
 }  // namespace
+
+// A parameter holds its accumulator weakly: one that nobody keeps is made anew, without our hook.
+struct GradientHooks::Hooked {
+    std::shared_ptr<torch::autograd::Node> accumulator;
+    std::uintptr_t key = 0;
+};
+
+GradientHooks::GradientHooks(const std::vector<torch::Tensor>& parameters,
+                             std::function<void(std::size_t)> ready)
+    : ready_(std::move(ready)) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        Hooked hooked{.accumulator = torch::autograd::impl::grad_accumulator(parameters[i])};
+        hooked.key = hooked.accumulator->add_post_hook(std::make_unique<ReadyHook>(ready_, i));
+        hooked_.push_back(std::move(hooked));
+    }
+}
+
+GradientHooks::~GradientHooks() {
+    for (const auto& hooked : hooked_) hooked.accumulator->del_post_hook(hooked.key);
+}
+
+void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor, std::vector<ReductionStamp>& stamps) {
+    const auto start = Clock::now();
+    const auto view = view_of(tensor);
+    comm.allreduce(view, comm::ReduceOp::sum);
+    const bool seen = view.memory == comm::Memory::host;
+    const Clock::time_point never;
+    stamps.push_back({view.bytes(), start, start, seen ? start : never, seen ? Clock::now() : never});
+}
 
 void drop_gradients(const std::vector<torch::Tensor>& parameters) {
     for (const auto& parameter : parameters) parameter.mutable_grad().reset();
@@ -35,18 +61,6 @@ void drop_gradients(const std::vector<torch::Tensor>& parameters) {
 void define_gradients(const std::vector<torch::Tensor>& parameters) {
     for (const auto& parameter : parameters) {
         if (!parameter.grad().defined()) parameter.mutable_grad() = torch::zeros_like(parameter);
-    }
-}
-
-void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control) {
-    std::vector<std::string> mine;
-    for (const auto& parameter : parameters) mine.push_back(described(parameter));
-    const auto all = comm::gather_texts(control, base::join(mine, "\n"));
-    for (std::size_t rank = 1; rank < all.size(); ++rank) {
-        if (all[rank] == all.front()) continue;
-        throw base::VerificationError(
-            fmt::format("the ranks do not train the same model: {}; start all ranks with the same options",
-                        difference(all.front(), all[rank], rank)));
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pinned.hpp"
 #include "comm/communicator.hpp"
 #include "train/bucket_plan.hpp"
 #include "train/reduction_queue.hpp"
@@ -62,13 +63,28 @@ struct SyncEntry {
 /// Generated: all strategies, in CMake's order.
 std::vector<SyncEntry> gradient_syncs();
 
+/// Tells when backward has put a parameter's gradient in its place.
+class GradientHooks : base::Pinned {
+  public:
+    /// `ready(i)` is called in each backward that reaches parameter i, once, after its gradient was added up
+    /// (a hook on the tensor itself would fire before), by the thread that runs backward. The parameters keep
+    /// their hooks until this object goes.
+    GradientHooks(const std::vector<torch::Tensor>& parameters, std::function<void(std::size_t)> ready);
+    ~GradientHooks();
+
+  private:
+    struct Hooked;
+    std::vector<Hooked> hooked_;
+    std::function<void(std::size_t)> ready_;
+};
+
+/// One blocking allreduce of a tensor in place, stamped. On a device the host's clock sees the launch alone,
+/// so that it is no stamp's end.
+void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor, std::vector<ReductionStamp>& stamps);
+
 /// Makes every parameter's gradient undefined, so that the next backward moves its result in without adding.
 void drop_gradients(const std::vector<torch::Tensor>& parameters);
 /// An undefined gradient (unused parameter, empty batch) becomes zeros: all ranks must take part.
 void define_gradients(const std::vector<torch::Tensor>& parameters);
-
-/// Collective over `control`: VerificationError on every rank, naming the first rank and parameter that
-/// differ from rank 0's in number, shape or type.
-void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
 
 }  // namespace ranklab::train

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "train/step_graph.hpp"
+#include "train/torch_cuda.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::train {

@@ -4,7 +4,7 @@
 #include <torch/csrc/autograd/generated/variable_factories.h>
 
 #include "base/error.hpp"
-#include "train/channels_last.hpp"
+#include "train/precision.hpp"
 
 namespace ranklab::train {
 namespace {

@@ -9,38 +9,21 @@
 
 namespace ranklab::train {
 
-void check_state_names(const std::vector<OptimizerState>& state, const std::vector<std::string>& names) {
-    bool same = state.size() == names.size();
-    for (std::size_t k = 0; same && k < names.size(); ++k) same = state[k].name == names[k];
-    if (!same) {
-        throw base::DataError(
-            fmt::format("the optimizer's state should be {}; it is another optimizer's",
-                        names.empty() ? "empty" : fmt::format("'{}'", fmt::join(names, "', '"))));
+void check_state(const std::vector<OptimizerState>& state, const std::vector<StateKind>& kinds,
+                 bool all_defined) {
+    const auto has_name = [](const auto& is, const auto& kind) { return is.name == kind.name; };
+    if (!std::equal(state.begin(), state.end(), kinds.begin(), kinds.end(), has_name))
+        throw base::DataError("the optimizer's state is another optimizer's");
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+        const auto fits = [&](const torch::Tensor& tensor, const torch::Tensor& like) {
+            if (!tensor.defined()) return !all_defined;
+            return tensor.sizes() == like.sizes() && tensor.scalar_type() == like.scalar_type();
+        };
+        const auto& tensors = state[k].tensors;
+        if (!std::equal(tensors.begin(), tensors.end(), kinds[k].like.begin(), kinds[k].like.end(), fits))
+            throw base::DataError(
+                fmt::format("the optimizer's state '{}' is of another model or precision", kinds[k].name));
     }
-}
-
-void check_state_tensors(const OptimizerState& state, const std::vector<torch::Tensor>& like,
-                         bool all_defined) {
-    if (state.tensors.size() != like.size()) {
-        throw base::DataError(fmt::format("the optimizer's state '{}' is of {} parameters, not of {}",
-                                          state.name, state.tensors.size(), like.size()));
-    }
-    for (std::size_t i = 0; i < like.size(); ++i) {
-        const auto& tensor = state.tensors[i];
-        if (!tensor.defined() && !all_defined) continue;
-        if (tensor.defined() && tensor.sizes() == like[i].sizes() &&
-            tensor.scalar_type() == like[i].scalar_type())
-            continue;
-        throw base::DataError(fmt::format(
-            "the optimizer's state '{}' of parameter {} is {}; it is of another model or precision",
-            state.name, i, tensor.defined() ? "of another shape or type" : "missing"));
-    }
-}
-
-void check_state(const std::vector<OptimizerState>& state, const std::vector<std::string>& names,
-                 const std::vector<torch::Tensor>& parameters, bool all_defined) {
-    check_state_names(state, names);
-    for (const auto& kind : state) check_state_tensors(kind, parameters, all_defined);
 }
 
 bool suit_our_ops(const std::vector<torch::Tensor>& parameters) {

@@ -41,16 +41,14 @@ class Optimizer {
     virtual void load_state(const std::vector<OptimizerState>& state) = 0;
 };
 
-/// For load_state: DataError unless `state` has these kinds in this order, with one tensor for each parameter
-/// that is undefined or of the parameter's shape and type. `all_defined` refuses undefined ones too.
-void check_state(const std::vector<OptimizerState>& state, const std::vector<std::string>& names,
-                 const std::vector<torch::Tensor>& parameters, bool all_defined);
-
-/// check_state's two halves, for state that is not of the parameters' shapes: the kinds and their order, and
-/// the tensors of one kind, which have to be as those of `like`.
-void check_state_names(const std::vector<OptimizerState>& state, const std::vector<std::string>& names);
-void check_state_tensors(const OptimizerState& state, const std::vector<torch::Tensor>& like,
-                         bool all_defined);
+/// For load_state: DataError unless `state` has these kinds in this order, each with a tensor for each of its
+/// `like` that has that one's shape and type, or is undefined. `all_defined` refuses undefined ones too.
+struct StateKind {
+    std::string name;
+    const std::vector<torch::Tensor>& like;
+};
+void check_state(const std::vector<OptimizerState>& state, const std::vector<StateKind>& kinds,
+                 bool all_defined = true);
 
 /// Whether our own passes over memory can update these: fp32 or fp64 on the CPU.
 bool suit_our_ops(const std::vector<torch::Tensor>& parameters);

@@ -1,4 +1,4 @@
-// What a step computes in. See docs/precision.md.
+// What a step computes in (docs/precision.md): its precision, and how its tensors lie in memory.
 #pragma once
 
 #include <c10/core/DeviceType.h>
@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "nn/model.hpp"
 
@@ -42,5 +43,46 @@ double gate_scale(Precision precision);
 /// For the process: TF32 for fp32 products on a GPU, or not. LibTorch's own default is on for convolutions
 /// and off for matrix products: neither fp32 nor tf32.
 void allow_tf32(bool allow);
+
+// Images and volumes with their channels innermost in memory (NHWC, NDHWC): what tensor cores, and oneDNN's
+// convolutions, take without reordering. Sizes and values stay as they are.
+
+/// A tensor of 4 or 5 dimensions with its channels (dimension 1) innermost; another one as it is. Copies only
+/// what lies otherwise.
+torch::Tensor channels_last(const torch::Tensor& tensor);
+
+/// The model's parameters and buffers so, each where it has such a form. Before gradients and optimizers are
+/// made for them: these take over the strides.
+void use_channels_last(nn::Model& model);
+
+/// A model around another one, which computes in some other way.
+/// Parameters, buffers and submodules are the inner model's own, registered under their own names:
+/// optimizers, checkpoints and parameter files see no difference.
+class DecoratedModel : public nn::Model {
+  public:
+    explicit DecoratedModel(std::shared_ptr<nn::Model> inner) : inner_(std::move(inner)) {
+        for (const auto& item : inner_->named_parameters(/*recurse=*/false))
+            register_parameter(item.key(), item.value(), item.value().requires_grad());
+        for (const auto& item : inner_->named_buffers(/*recurse=*/false))
+            register_buffer(item.key(), item.value());
+        for (const auto& item : inner_->named_children()) register_module(item.key(), item.value());
+    }
+
+    torch::Tensor forward(const torch::Tensor& input) override { return inner_->forward(input); }
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
+        return inner_->loss(output, targets);
+    }
+    // The children are shared, the flag of the inner model itself is not.
+    void train(bool on = true) override {
+        Module::train(on);
+        inner_->train(on);
+    }
+
+  protected:
+    nn::Model& inner() { return *inner_; }
+
+  private:
+    std::shared_ptr<nn::Model> inner_;
+};
 
 }  // namespace ranklab::train

@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "nn/random.hpp"
 #include "train/coalesced.hpp"
-#include "train/gradient_sum.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/rewind.hpp"
 
@@ -79,8 +78,7 @@ DataParallel::DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimize
       phases_(phases),
       scaler_(scaler),
       places_(setup.devices),
-      coalesces_(setup.transfer == ReplicaTransfer::coalesced ||
-                 (setup.transfer == ReplicaTransfer::by_device && places_.on_gpus())),
+      coalesces_(setup.coalesces || places_.on_gpus()),
       threads_(setup.devices.size(), setup.threads, setup.cores) {
     const auto others = make_others(setup);
     for (std::size_t r = 0; r < setup.devices.size(); ++r) {
@@ -226,10 +224,7 @@ void DataParallel::backward() {
 
 void DataParallel::reduce() {
     const auto mark = phases_.phase(Phase::reduce);
-    if (coalesces_)
-        sum_gradients_coalesced(parameters_);
-    else
-        sum_gradients(parameters_, threads_);
+    sum_gradients(parameters_, coalesces_ ? kPieceBytes : 0);
 }
 
 std::vector<ReplicaTimes> DataParallel::times() const {

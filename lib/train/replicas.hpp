@@ -19,20 +19,13 @@
 #include "train/optimizer.hpp"
 #include "train/replica_places.hpp"
 #include "train/replica_threads.hpp"
-#include "train/stepper.hpp"
+#include "train/trainer.hpp"
 
 namespace ranklab::train {
 
 /// torch.chunk: parts of ceil(count / replicas) samples, the last one smaller; the rest of the replicas have
 /// none (their part is empty).
 std::vector<base::Share> chunks_of(std::int64_t count, std::size_t replicas);
-
-/// How parameters and gradients go from one replica to another.
-enum class ReplicaTransfer {
-    by_device,  ///< on the CPU as shared, on GPUs as coalesced
-    shared,     ///< tensor by tensor, by all threads at once: they lie in one memory
-    coalesced   ///< in few large pieces: each is a message
-};
 
 struct ReplicaSetup {
     std::vector<torch::Device> devices;  ///< one a replica, of one kind; the first is where the model is
@@ -41,7 +34,7 @@ struct ReplicaSetup {
     std::uint64_t seed = 1;               ///< replica r > 0 draws from seed + r, as rank r does in ddp
     int threads = 1;                      ///< in all
     std::vector<std::vector<int>> cores;  ///< of this process, each as the numbers of its hardware threads
-    ReplicaTransfer transfer = ReplicaTransfer::by_device;
+    bool coalesces = false;               ///< on the CPU too: parameters and gradients go in large pieces
 };
 
 /// Seconds of one replica's own work in a step: without waiting for the others. On a GPU, that GPU's.

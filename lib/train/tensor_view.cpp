@@ -2,40 +2,41 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 #include "base/error.hpp"
 
 namespace ranklab::train {
 namespace {
 
-comm::DType dtype_of(const torch::Tensor& tensor) {
-    switch (tensor.scalar_type()) {
-        case torch::kFloat:
-            return comm::DType::f32;
-        case torch::kDouble:
-            return comm::DType::f64;
-        case torch::kHalf:
-            return comm::DType::f16;
-        case torch::kBFloat16:
-            return comm::DType::bf16;
-        case torch::kLong:
-            return comm::DType::i64;
-        case torch::kInt:
-            return comm::DType::i32;
-        case torch::kByte:
-            return comm::DType::u8;
-        default:
-            throw base::Error(fmt::format("a tensor of type {} cannot be communicated",
-                                          c10::toString(tensor.scalar_type())));
-    }
-}
+constexpr std::array<std::pair<comm::DType, torch::Dtype>, 7> kTypes{{{comm::DType::f32, torch::kFloat},
+                                                                      {comm::DType::f64, torch::kDouble},
+                                                                      {comm::DType::f16, torch::kHalf},
+                                                                      {comm::DType::bf16, torch::kBFloat16},
+                                                                      {comm::DType::i64, torch::kLong},
+                                                                      {comm::DType::i32, torch::kInt},
+                                                                      {comm::DType::u8, torch::kByte}}};
 
 }  // namespace
+
+comm::DType element_of(torch::Dtype dtype) {
+    for (const auto& [element, type] : kTypes)
+        if (type == dtype) return element;
+    throw base::Error(fmt::format("a tensor of type {} cannot be communicated", c10::toString(dtype)));
+}
+
+torch::Dtype dtype_of(comm::DType element) {
+    for (const auto& [known, type] : kTypes)
+        if (known == element) return type;
+    throw base::Error("internal: an element type that tensors do not have");
+}
 
 comm::BufferView view_of(const torch::Tensor& tensor) {
     if (!tensor.is_contiguous()) throw base::Error("internal: a strided tensor was given to a collective");
     return {.data = tensor.data_ptr(),
             .count = static_cast<std::size_t>(tensor.numel()),
-            .dtype = dtype_of(tensor),
+            .dtype = element_of(tensor.scalar_type()),
             .memory = tensor.is_cuda() ? comm::Memory::device : comm::Memory::host};
 }
 

@@ -7,6 +7,10 @@
 
 namespace ranklab::train {
 
+/// The type of a tensor's elements, and the way back. Error for a type that cannot be communicated.
+comm::DType element_of(torch::Dtype dtype);
+torch::Dtype dtype_of(comm::DType element);
+
 /// The storage of a contiguous tensor. Throws Error for a type that cannot be communicated.
 comm::BufferView view_of(const torch::Tensor& tensor);
 

@@ -66,10 +66,6 @@ device::StreamHandle compute_on_own_stream() {
     return function_named<device::StreamHandle (*)()>("ranklab_compute_on_own_stream")();
 }
 
-void empty_cuda_cache() {
-    function_named<void (*)()>("ranklab_empty_cuda_cache")();
-}
-
 std::int64_t peak_gpu_bytes(const std::vector<torch::Device>& gpus) {
     std::int64_t most = 0;
     for (const auto& gpu : gpus) {

@@ -5,11 +5,12 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "base/pinned.hpp"
 #include "device/stream.hpp"
-#include "train/step_graph.hpp"
 
 namespace ranklab::train {
 
@@ -26,13 +27,23 @@ void load_torch_cuda();
 /// load_torch_cuda().
 device::StreamHandle compute_on_own_stream();
 
-/// Gives the driver back what LibTorch keeps of freed GPU memory. After load_torch_cuda().
-void empty_cuda_cache();
-
 /// The most bytes that tensors took on one of these GPUs at a time, since the mark was put back to what they
 /// take now. LibTorch's allocator holds more, and the CUDA context some hundred MB beside it.
 std::int64_t peak_gpu_bytes(const std::vector<torch::Device>& gpus);
 void restart_peak_gpu_bytes(const std::vector<torch::Device>& gpus);
+
+/// Device work recorded once and launched again as a whole: a CUDA graph.
+class StepGraph : base::Pinned {
+  public:
+    StepGraph() = default;
+    virtual ~StepGraph() = default;
+
+    /// Once. Runs `work` on the host; what it puts on the device's current stream, which is not the default
+    /// one, is recorded and not done. Tensors that it makes keep their memory for the replays.
+    virtual void capture(const std::function<void()>& work) = 0;
+    /// Does on the device what was recorded, with the same memory.
+    virtual void replay() = 0;
+};
 
 /// A CUDA graph. After compute_on_own_stream().
 std::unique_ptr<StepGraph> make_cuda_graph();

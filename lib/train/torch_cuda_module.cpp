@@ -1,9 +1,8 @@
 // What needs LibTorch's CUDA part at link time: a module of its own, which train/torch_cuda.cpp loads.
 #include <ATen/cuda/CUDAGraph.h>
-#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include "train/step_graph.hpp"
+#include "train/torch_cuda.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -46,10 +45,6 @@ __attribute__((visibility("default"))) cudaStream_t ranklab_compute_on_own_strea
     const auto stream = c10::cuda::getStreamFromPool(/*isHighPriority=*/false);
     c10::cuda::setCurrentCUDAStream(stream);
     return stream.stream();
-}
-
-__attribute__((visibility("default"))) void ranklab_empty_cuda_cache() {
-    c10::cuda::CUDACachingAllocator::emptyCache();
 }
 
 __attribute__((visibility("default"))) ranklab::train::StepGraph* ranklab_make_cuda_graph() {

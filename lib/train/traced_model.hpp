@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "nn/model.hpp"
-#include "train/decorated_model.hpp"
+#include "train/precision.hpp"
 
 namespace ranklab::train {
 

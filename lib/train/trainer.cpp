@@ -4,8 +4,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "train/tensor_view.hpp"
-
 namespace ranklab::train {
 namespace {
 
@@ -123,42 +121,6 @@ EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Shar
     }
     model.train();
     return sums;
-}
-
-std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    const auto add = [&hash](const torch::Tensor& tensor) {
-        const torch::Tensor dense = tensor.detach().cpu().contiguous();
-        const auto* bytes = static_cast<const unsigned char*>(dense.const_data_ptr());
-        for (std::size_t i = 0; i < dense.nbytes(); ++i) hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
-    };
-    for (const auto& tensor : tensors) add(tensor);
-    return hash;
-}
-
-std::uint64_t parameter_hash(const nn::Model& model) {
-    return hash_of(model.parameters());
-}
-
-void broadcast_parameters(nn::Model& model, comm::Communicator& comm) {
-    std::vector<torch::Tensor> tensors = model.parameters();
-    for (const auto& buffer : model.buffers()) tensors.push_back(buffer);
-    broadcast_tensors(tensors, comm);
-}
-
-void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm) {
-    const torch::NoGradGuard no_gradients;
-    // What lies on a GPU travels from and to a copy in host memory: the control plane carries that alone.
-    std::vector<torch::Tensor> copies;
-    std::vector<comm::BufferView> views;
-    for (const auto& tensor : tensors) {
-        copies.push_back(tensor.is_cpu() ? tensor : tensor.cpu());
-        views.push_back(view_of(in_memory_order(copies.back().detach())));
-    }
-    comm.broadcast_all(views, 0);
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        if (!copies[i].is_same(tensors[i])) tensors[i].copy_(copies[i]);
-    }
 }
 
 }  // namespace ranklab::train

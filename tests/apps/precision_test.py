@@ -55,24 +55,12 @@ class Precisions(RunCase):
 
 
 class MemoryFormat(RunCase):
-    """`auto` tries both formats beside the run, which goes on as if it had been told the one that was taken."""
-
-    def run_of(self, *words, **how):
-        return self.run_and_read("--model", "mnist-cnn", "--width", 4, "--batch-size", 6, "--steps", 3, "--warmup", 0, "--evaluate", "off", "--overlap-steps", 0,
-                                 "--memory-format", *words, **how)[1]
-
-    def test_auto_leaves_no_trace_in_the_training(self):
-        """Losses with dropout, shuffling and each rank's own generator: the very bits of the run that names the format."""
-        for ranks, words in ((2, ()), (1, ("--mode", "dp", "--replicas", 2))):
-            run = self.run_of("auto", *words, ranks=ranks)
-            facts = run.context["memory_format"]
-            self.assertEqual((facts["asked"], run.config["channels-last"]), ("auto", str(facts["taken"] == "channels-last").lower()))
-            self.assertTrue(float(facts["trial_contiguous_s"]) > 0 and float(facts["trial_channels_last_s"]) > 0, facts)
-            np.testing.assert_array_equal(run.losses, self.run_of(facts["taken"], *words, ranks=ranks).losses)
-
-    def test_no_trial_where_it_makes_no_sense(self):
-        facts = self.run_of("auto", "--input", "io-only").context["memory_format"]
-        self.assertEqual((facts["taken"], "trial_contiguous_s" in facts), ("contiguous", False))
+    def test_auto_is_as_the_models_document_has_it(self):
+        narrow = ("--width", 16, "--image-size", 32)  # of which channels-last would break
+        for words, on in ((("mnist-cnn",), "false"), (("resnet18",), "true"), (("resnet18", "--memory-format", "contiguous"), "false"),
+                          (("mnist-cnn", "--memory-format", "channels-last"), "true"), (("resnet18", *narrow), "false")):
+            result = cli.train("--dry-run", "--output", "none", "--device", "cpu", "--data", "synthetic", "--model", *words, cwd=self.folder)
+            self.assertIn(f"\n# channels-last: {on}\n", result.stdout, words)
 
 
 if __name__ == "__main__":

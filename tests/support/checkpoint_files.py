@@ -1,6 +1,6 @@
 """Checkpoints taken apart and put together again without ranklab: docs/checkpoint.md, written down a second time."""
 
-import struct
+import json
 import zlib
 
 import ranklab_cli as cli
@@ -8,10 +8,10 @@ import ranklab_cli as cli
 (np,) = cli.modules("numpy")
 
 HEADER = 512  # bytes before the HDF5 part
-TYPES = {"uint8": "u1", "int32": "<i4", "int64": "<i8", "float32": "<f4", "float64": "<f8"}
+TYPES = {"uint8": "u1", "int32": "<i4", "int64": "<i8", "fp32": "<f4", "fp64": "<f8"}
 
 
-def sealed(data, index, schema="schema 2: "):
+def sealed(data, index, schema="schema 3: "):
     """The file of these two parts, with the checksum that they have."""
     rest = data + index
     text = f"ranklab checkpoint\n{schema}HDF5 from byte {HEADER} on: {len(data)} bytes, then an index: {len(index)} bytes, crc32 {zlib.crc32(rest):08x}\n"
@@ -25,48 +25,23 @@ def parts(content):
     return content[HEADER : HEADER + size], content[HEADER + size :]
 
 
-class _Index:
-    def __init__(self, data, index):
-        self.data, self.index, self.at = data, index, 0
-
-    def number(self):
-        self.at += 8
-        return struct.unpack_from("<q", self.index, self.at - 8)[0]
-
-    def text(self):
-        size = self.number()
-        self.at += size
-        return self.index[self.at - size : self.at]
-
-    def array(self):
-        name, kind = self.text().decode(), TYPES[self.text().decode()]
-        shape = tuple(self.number() for _ in range(self.number()))
-        offset = self.number()
-        return name, offset, np.frombuffer(self.data, kind, int(np.prod(shape)), offset).reshape(shape).copy()
-
-
 class Checkpoint:
     """steps, settings [(name, value)] as bytes, and arrays {"parameters/x": array, "optimizer/kind/x": array, ...}."""
 
     def __init__(self, content):
         data, index = parts(content)
-        read = _Index(data, index)
-        self.steps = read.number()
-        self.settings = [(read.text(), read.text()) for _ in range(read.number())]
+        read = json.loads(index)
+        self.steps = read["completed_steps"]
+        self.settings = [(name.encode(), value.encode()) for name, value in read["settings"].items()]
         self.arrays, self.offsets = {}, {}  # of each, by its path
         self.claims = {}  # shapes that are not the arrays' own
-        for group in ("parameters", "buffers"):
-            self._arrays(read, group)
-        for group in ("optimizer", "ranks"):
-            for _ in range(read.number()):
-                self._arrays(read, f"{group}/{read.text().decode()}")
-        if read.at != len(index):
-            raise AssertionError(f"{len(index) - read.at} bytes are left of the index")
-
-    def _arrays(self, read, group):
-        for _ in range(read.number()):
-            name, offset, values = read.array()
-            self.offsets[f"{group}/{name}"], self.arrays[f"{group}/{name}"] = offset, values
+        groups = {group: read[group] for group in ("parameters", "buffers")}
+        groups |= {f"{group}/{one['name']}": one["arrays"] for group in ("optimizer", "ranks") for one in read[group]}
+        for group, entries in groups.items():
+            for entry in entries:
+                path, shape = f"{group}/{entry['name']}", entry["shape"]
+                self.offsets[path] = entry["begin"]
+                self.arrays[path] = np.frombuffer(data, TYPES[entry["type"]], int(np.prod(shape)), entry["begin"]).reshape(shape).copy()
 
     def move(self, old, new):
         """Renames an array, or all below a group."""
@@ -74,39 +49,21 @@ class Checkpoint:
 
     def content(self):
         """The file's bytes. What was HDF5 is the arrays alone, one behind the other: nobody reads more of it."""
-        data, index = bytearray(), bytearray()
+        data = bytearray()
 
-        def number(value):
-            index.extend(struct.pack("<q", value))
+        def entries(group):
+            own = []
+            for path, values in self.arrays.items():
+                if path.rpartition("/")[0] == group:
+                    kind = next(word for word, kind in TYPES.items() if np.dtype(kind) == values.dtype)
+                    own.append({"name": path[len(group) + 1 :], "type": kind, "shape": list(self.claims.get(path, values.shape)), "begin": len(data)})
+                    data.extend(values.tobytes())
+            return own
 
-        def text(value):
-            number(len(value))
-            index.extend(value)
+        def sets(group):
+            names = dict.fromkeys(path.split("/")[1] for path in self.arrays if path.startswith(group + "/"))
+            return [{"name": name, "arrays": entries(f"{group}/{name}")} for name in names]
 
-        def add(group):
-            own = {path[len(group) + 1 :]: values for path, values in self.arrays.items() if path.rpartition("/")[0] == group}
-            number(len(own))
-            for name, values in own.items():
-                text(name.encode())
-                text(str(values.dtype).encode())
-                shape = self.claims.get(f"{group}/{name}", values.shape)
-                number(len(shape))
-                for extent in shape:
-                    number(extent)
-                number(len(data))
-                data.extend(values.tobytes())
-
-        number(self.steps)
-        number(len(self.settings))
-        for name, value in self.settings:
-            text(name)
-            text(value)
-        add("parameters")
-        add("buffers")
-        for group in ("optimizer", "ranks"):
-            sets = list(dict.fromkeys(path.split("/")[1] for path in self.arrays if path.startswith(group + "/")))
-            number(len(sets))
-            for name in sets:
-                text(name.encode())
-                add(f"{group}/{name}")
-        return sealed(bytes(data), bytes(index))
+        index = {"completed_steps": self.steps, "settings": {name.decode(): value.decode() for name, value in self.settings},
+                 "parameters": entries("parameters"), "buffers": entries("buffers"), "optimizer": sets("optimizer"), "ranks": sets("ranks")}
+        return sealed(bytes(data), json.dumps(index).encode())

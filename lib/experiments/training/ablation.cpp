@@ -4,15 +4,20 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <random>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "base/whole_io.hpp"
+#include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
+#include "experiments/training/steps.hpp"
 #include "hdf5/file.hpp"
 #include "results/rows.hpp"
 
@@ -52,6 +57,67 @@ results::Measurement throughput(const std::vector<TrialTimes>& trials, std::stri
                 column_of(trials, &TrialTimes::samples), column_of(trials, &TrialTimes::longest));
 }
 
+bool is_silent(Trial trial) {
+    return trial == Trial::nocomm || trial == Trial::compute;
+}
+
+Input input_of(Trial trial) {
+    if (trial == Trial::io) return Input::io_only;
+    return trial == Trial::synthetic || trial == Trial::compute ? Input::synthetic : Input::real;
+}
+
+class Trials {
+  public:
+    Trials(TrainingSteps& steps, const AblationPlan& plan, comm::Communicator& control, StopPoll& stop)
+        : steps_(steps), plan_(plan), control_(control), stop_(stop) {}
+
+    /// What a sync strategy settles with the ranks in its first step (the order of its buckets) must not fall
+    /// into a silent trial.
+    void settle() {
+        steps_.plan(next_, next_ + 1);
+        steps_.make(next_++);
+    }
+    TrialTimes make(Trial trial) {
+        steps_.set_input(input_of(trial));
+        steps_.silence(is_silent(trial));
+        steps_.plan(next_, next_ + plan_.steps + 1);
+        // The first step finds no batches made ahead: it is not timed.
+        steps_.make(next_);
+        control_.barrier();
+        TrialTimes times{.trial = trial, .seconds = {}, .step_times = {}, .steps = plan_.steps, .samples = 0};
+        const double mine = make_steps(times);
+        next_ += plan_.steps + 1;
+        steps_.silence(false);
+        steps_.set_input(Input::real);
+        times.seconds = comm::gather_values(control_, mine);
+        // Without communication each rank went its own way.
+        if (is_silent(trial)) steps_.make_ranks_equal();
+        return times;
+    }
+
+  private:
+    // The seconds of this rank's steps. Asking for signals is none of them.
+    double make_steps(TrialTimes& times) {
+        using Clock = measure::Clock;
+        Clock::duration spent{};
+        stop_.restart();
+        for (std::int64_t i = 1; i <= plan_.steps; ++i) {
+            const auto start = Clock::now();
+            times.samples += steps_.make(next_ + i).unrepeated;
+            spent += Clock::now() - start;
+            times.step_times.push_back(steps_.recorder().last_step().step);
+            if (stop_.asked()) break;
+        }
+        return std::chrono::duration<double>(spent).count();
+    }
+
+    TrainingSteps& steps_;
+    AblationPlan plan_;
+    comm::Communicator& control_;
+    StopPoll& stop_;
+    std::int64_t next_ = 0;
+};
+
 base::EnvironmentError unwritable(const std::string& path) {
     return base::EnvironmentError(
         fmt::format("cannot write the ablation's JSON to '{}' ({}); give --benchy-json a place to write",
@@ -66,6 +132,35 @@ double TrialTimes::longest() const {
 
 double TrialTimes::mean() const {
     return mean_of(seconds);
+}
+
+std::vector<TrialTimes> make_trials(TrainingSteps& steps, const AblationPlan& plan,
+                                    comm::Communicator& control, base::ProgressSink& progress,
+                                    StopPoll& stop) {
+    std::vector<Trial> round{Trial::io, Trial::synthetic, Trial::full};
+    if (control.world_size() > 1 && steps.keeps_ranks_equal()) {
+        round.push_back(Trial::nocomm);
+        round.push_back(Trial::compute);
+    }
+    Trials trials(steps, plan, control, stop);
+    trials.settle();
+    std::mt19937_64 random(plan.seed);
+    std::vector<TrialTimes> all;
+    for (std::int64_t r = 0; r <= plan.trials && stop.signal() == 0; ++r) {
+        // Fisher and Yates, by numbers that are the same with every standard library.
+        for (std::size_t i = round.size(); i > 1; --i) std::swap(round[i - 1], round[random() % i]);
+        std::vector<TrialTimes> made;
+        for (const Trial trial : round) {
+            progress.activity(fmt::format("ablation: round {} of {}, {}", r, plan.trials,
+                                          kTrialNames[static_cast<std::size_t>(trial)]));
+            made.push_back(trials.make(trial));
+            // A stop that was heard in a round's very last step leaves the round whole.
+            const bool whole = made.size() == round.size() && made.back().all_steps();
+            if (stop.signal() != 0 && !whole) return all;
+        }
+        if (r > 0) all.insert(all.end(), made.begin(), made.end());  // round 0 warms up
+    }
+    return all;
 }
 
 std::vector<Part> waterfall(const std::vector<TrialTimes>& trials) {

@@ -1,18 +1,22 @@
 // What limits a training run: trials without input, without communication, without either, and of input
-// alone, in turns with the whole. No torch in here, and no ranks in waterfall(): it can be tested on made-up
-// times.
+// alone, in turns with the whole. waterfall() is a pure function.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "comm/communicator.hpp"
+#include "experiments/shared/stop_poll.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::experiments {
+
+class TrainingSteps;
 
 /// io: batches are made and copied, nothing is computed. synthetic: the first batch, again and again. nocomm:
 /// real input, nothing is sent. compute: synthetic and nocomm. full: all of it.
@@ -32,6 +36,19 @@ struct TrialTimes {
     double mean() const;  ///< over ranks
     double rate() const { return static_cast<double>(samples) / longest(); }
 };
+
+struct AblationPlan {
+    std::int64_t steps = 20;  ///< of a trial; one more comes first and is not timed
+    std::int64_t trials = 3;  ///< of each kind, after one that is not kept
+    std::uint64_t seed = 1;   ///< of the order within a round
+};
+
+/// Rounds of all kinds of trials, each round in another order, the same on all ranks. Where a rank is told to
+/// stop, the whole rounds until then. At the end the ranks' training states are equal, if they were.
+/// Collective.
+std::vector<TrialTimes> make_trials(TrainingSteps& steps, const AblationPlan& plan,
+                                    comm::Communicator& control, base::ProgressSink& progress,
+                                    StopPoll& stop);
 
 /// One part of the mean step of the full trials.
 struct Part {

@@ -8,6 +8,7 @@
 #include "comm/by_root.hpp"
 #include "comm/exchange.hpp"
 #include "options/schema.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -38,6 +39,16 @@ std::optional<Bytes> broadcast_bytes(comm::Communicator& control, std::optional<
 
 }  // namespace
 
+CheckpointSettings settings_of_numbers(const options::Options& options, CheckpointSettings facts) {
+    for (const auto& option : options.effective()) {
+        if (!vocabulary::decides_numbers(option.name)) continue;
+        // "0.10" and "1e-1" are one number.
+        facts["--" + option.name] =
+            option.type == options::Type::real ? fmt::format("{}", options.real(option.name)) : option.value;
+    }
+    return facts;
+}
+
 Checkpoints::Checkpoints(const Plan& plan, comm::Communicator& control, const nn::Model& model)
     : control_(control), file_(plan.folder), every_(plan.every), settings_(plan.settings) {
     if (plan.own_buffers) keep(own_buffers(model));
@@ -45,7 +56,7 @@ Checkpoints::Checkpoints(const Plan& plan, comm::Communicator& control, const nn
         if (control_.rank() == 0)
             file_.prepare(expected_bytes(model, control_.world_size(), plan.own_buffers));
     });
-    find(plan.resume, plan.open);
+    find(plan.resume);
 }
 
 void Checkpoints::together_on_file(const std::function<void()>& work) {
@@ -59,7 +70,7 @@ void Checkpoints::together_on_file(const std::function<void()>& work) {
     });
 }
 
-void Checkpoints::find(bool resume, const std::string& open) {
+void Checkpoints::find(bool resume) {
     std::optional<Bytes> bytes;
     comm::together(control_, [&] {
         if (control_.rank() != 0) return;
@@ -80,8 +91,6 @@ void Checkpoints::find(bool resume, const std::string& open) {
     if (!bytes) return;
     together_on_file([&] {
         stored_ = decode(*bytes);
-        const auto* there = find_setting(stored_->settings, open);
-        if (!open.empty() && there != nullptr) setting(open) = *there;
         check_same_settings(settings_, stored_->settings);
     });
     resumed_from_ = stored_->completed_steps;
@@ -142,13 +151,10 @@ void Checkpoints::describe(results::Run& run) const {
     fact("written", written_);
     fact("last_step", last_step_);
     fact("bytes", static_cast<std::int64_t>(bytes_));
-    // The last attempt's failure comes first: it decides the exit code.
-    if (failure_code_ != 0) {
-        run.warnings.insert(run.warnings.begin(), failures_.back());
-        if (run.exit_code == 0) run.exit_code = failure_code_;
-    }
-    const auto others = static_cast<std::ptrdiff_t>(failures_.size()) - (failure_code_ != 0 ? 1 : 0);
-    run.warnings.insert(run.warnings.end(), failures_.begin(), failures_.begin() + others);
+    // A failure of the last attempt comes first: it decides the exit code.
+    run.warnings.insert(failure_code_ != 0 ? run.warnings.begin() : run.warnings.end(), failures_.rbegin(),
+                        failures_.rend());
+    if (run.exit_code == 0) run.exit_code = failure_code_;
 }
 
 }  // namespace ranklab::experiments

@@ -8,11 +8,14 @@
 
 #include "comm/communicator.hpp"
 #include "experiments/training/checkpoint_file.hpp"
-#include "experiments/training/checkpoint_settings.hpp"
 #include "experiments/training/checkpoint_state.hpp"
+#include "options/options.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::experiments {
+
+/// The options that decide the numbers, as the vocabulary has them, with their settled values, and `facts`.
+CheckpointSettings settings_of_numbers(const options::Options& options, CheckpointSettings facts);
 
 class Checkpoints {
   public:
@@ -21,8 +24,7 @@ class Checkpoints {
         bool resume = false;
         std::int64_t every = 0;       ///< steps; 0: at each epoch's end
         bool own_buffers = false;     ///< each rank's are kept, not rank 0's alone
-        CheckpointSettings settings;  ///< that have to agree; the same on all ranks
-        std::string open = {};        ///< one of them that is as it was in the run that this one goes on from
+        CheckpointSettings settings;  ///< equal in the run that this one goes on from
     };
 
     /// Collective. Looks at the folder, and with `resume` reads the checkpoint on rank 0 and hands it to all;
@@ -36,9 +38,6 @@ class Checkpoints {
 
     /// Of the run that this one goes on from; 0 for one from the beginning.
     std::int64_t completed_steps() const { return resumed_from_; }
-
-    /// What new checkpoints say: of the run that this one goes on from, where it was open.
-    std::string& setting(const std::string& name) { return *find_setting(settings_, name); }
 
     /// Collective. Puts model, optimizer and this rank's states where the stored run left them; without one
     /// to go on from, nothing. DataError where they do not fit.
@@ -58,7 +57,7 @@ class Checkpoints {
 
   private:
     void together_on_file(const std::function<void()>& work);
-    void find(bool resume, const std::string& open);
+    void find(bool resume);
     void write(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer);
 
     comm::Communicator& control_;

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "hdf5/typed_array.hpp"
@@ -24,27 +24,29 @@ struct ArraySet {
     std::vector<NamedArray> arrays;
 };
 
-/// Names and values of options and facts, in one order.
-using CheckpointSettings = std::vector<std::pair<std::string, std::string>>;
+/// Values of options ("--lr") and facts ("ranks") by name.
+using CheckpointSettings = std::map<std::string, std::string>;
 
 struct Checkpoint {
     std::int64_t completed_steps = 0;
-    CheckpointSettings settings;  ///< what has to be the same in the run that goes on
+    CheckpointSettings settings;  ///< equal in the run that goes on
     std::vector<NamedArray> parameters;
     std::vector<NamedArray> buffers;
     std::vector<ArraySet> optimizer;  ///< one set per kind of state, by the parameters' names
     std::vector<ArraySet> ranks;      ///< one set per rank: its random generators, as bytes
 };
 
+/// OptionError that names each difference with both values, unless there is none.
+void check_same_settings(const CheckpointSettings& now, const CheckpointSettings& stored);
+
 /// The file's bytes: a header with a checksum, then HDF5 for others to read, then the index that we read.
 std::vector<std::byte> encode(const Checkpoint& checkpoint);
 
-/// DataError unless the bytes are a whole, undamaged checkpoint of this schema. HDF5 does not come to see
-/// them: whoever can make a checksum can make a file that it does not survive.
+/// DataError unless the bytes are a whole, undamaged checkpoint of this schema.
 Checkpoint decode(std::span<const std::byte> bytes);
 
-/// FOLDER/checkpoint.h5 has one writer at a time and is whole at every moment: each new one is written beside
-/// it, brought to the disk and renamed. Errors speak of --checkpoint.
+/// FOLDER/checkpoint.h5 has one writer at a time: each new one is written beside it, brought to the disk and
+/// renamed. Errors speak of --checkpoint.
 class CheckpointFile {
   public:
     static constexpr const char* kPrevious = "checkpoint.previous.h5";
@@ -60,15 +62,13 @@ class CheckpointFile {
     /// The file's bytes, or nothing where there is no file yet.
     std::optional<std::vector<std::byte>> read() const;
 
-    /// What is there is kept as checkpoint.previous.h5 when the next one is written. False where nothing is.
+    /// An existing file is kept as checkpoint.previous.h5 when the next one is written. False without one.
     bool set_aside_first();
 
-    /// On the disk when this returns; if it throws, what was there is still there.
+    /// On the disk when this returns; if it throws before, the last one is still there.
     void write(std::span<const std::byte> bytes);
 
   private:
-    void keep_previous() const;
-
     std::filesystem::path path_;
     bool sets_aside_ = false;
 };

@@ -5,39 +5,19 @@
 #include <torch/types.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <mutex>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "train/tensor_view.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-using hdf5::Element;
-
-constexpr std::array<std::pair<Element, torch::Dtype>, 5> kTypes{{{Element::u8, torch::kByte},
-                                                                  {Element::i32, torch::kInt},
-                                                                  {Element::i64, torch::kLong},
-                                                                  {Element::f32, torch::kFloat},
-                                                                  {Element::f64, torch::kDouble}}};
-
-Element element_of(torch::Dtype dtype) {
-    for (const auto& [element, type] : kTypes) {
-        if (type == dtype) return element;
-    }
-    throw base::Error(
-        fmt::format("internal: a checkpoint cannot hold tensors of type {}", c10::toString(dtype)));
-}
-
-torch::Dtype dtype_of(Element element) {
-    for (const auto& [known, type] : kTypes) {
-        if (known == element) return type;
-    }
-    throw base::Error("internal: a checkpoint's element type that tensors do not have");
-}
+using train::dtype_of;
+using train::element_of;
 
 NamedArray array_of(const std::string& name, const torch::Tensor& tensor) {
     const torch::Tensor dense = tensor.detach().cpu().contiguous();
@@ -191,7 +171,7 @@ void put_rank_state(Checkpoint& checkpoint, const std::string& name,
         const auto* begin = reinterpret_cast<const std::byte*>(by_rank[rank].data());
         const auto size = static_cast<std::int64_t>(by_rank[rank].size());
         checkpoint.ranks[rank].name = fmt::format("{}", rank);
-        checkpoint.ranks[rank].arrays.push_back({name, {Element::u8, {size}, {begin, begin + size}}});
+        checkpoint.ranks[rank].arrays.push_back({name, {hdf5::Element::u8, {size}, {begin, begin + size}}});
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -78,20 +79,13 @@ std::string lr_text(const train::LrSettings& settings, std::int64_t run_steps) {
 
 void check_rates(const train::LrSettings& settings, std::int64_t last_step, std::int64_t last_epoch) {
     const train::LrSchedule schedule(settings);
-    for (const std::int64_t epoch : {std::int64_t{0}, last_epoch}) {
-        const double rate = schedule.rate(last_step, epoch);
-        if (std::isfinite(rate) && rate <= kHighestRate) continue;
-        throw base::OptionError(fmt::format(
-            "the learning rate of epoch {} would be {}, which no parameter can take; give a smaller "
-            "--lr, or with --lr-schedule step a smaller --gamma",
-            epoch + 1, number(rate)));
-    }
-    if (settings.shape == train::LrShape::step) return;
-    const double highest = train::lr_range(schedule, last_step + 1).highest;
+    const double highest = settings.shape == train::LrShape::step
+                               ? std::max(schedule.rate(last_step, 0), schedule.rate(last_step, last_epoch))
+                               : train::lr_range(schedule, last_step + 1).highest;
     if (std::isfinite(highest) && highest <= kHighestRate) return;
     throw base::OptionError(fmt::format(
-        "the learning rate would rise to {}, which no parameter can take; give a smaller --lr, or another "
-        "--lr-scaling",
+        "the learning rate would rise to {}, which no parameter can take; give a smaller --lr or --gamma, or "
+        "another --lr-scaling",
         number(highest)));
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <span>
 
@@ -32,7 +31,7 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
       rates_(setup.options.rate),
       updates_(setup.schedule.first),
       stop_(setup.control),
-      equality_(model, setup.control, setup.data_plane),
+      equality_(model, setup.control),
       compares_each_step_(setup.options.settings.check_parameters == "step"),
       samples_a_step_(static_cast<double>(*setup.options.settings.batch_size *
                                           setup.options.settings.accumulate * setup.control.world_size())),
@@ -42,7 +41,6 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
     record_.convergence = setup.options.convergence;
     record_.least_steps = setup.options.settings.steps.value_or(0);
     record_.computes = setup.options.input.kind != Input::io_only;
-    record_.trial = setup.options.format.memory;
 }
 
 bool TrainingLoop::begin() {
@@ -66,13 +64,11 @@ bool TrainingLoop::begin() {
 
 void TrainingLoop::ablate() {
     if (!begin()) return;
-    make_trials(steps_,
-                {.steps = setup_.options.settings.steps.value_or(0),
-                 .trials = setup_.options.ablation.trials,
-                 .seed = setup_.options.seed()},
-                setup_.control, setup_.progress, stop_, [this](std::vector<TrialTimes> round) {
-                    std::move(round.begin(), round.end(), std::back_inserter(trials_));
-                });
+    trials_ = make_trials(steps_,
+                          {.steps = setup_.options.settings.steps.value_or(0),
+                           .trials = setup_.options.settings.repetitions.value_or(0),
+                           .seed = setup_.options.seed()},
+                          setup_.control, setup_.progress, stop_);
     record_.end.signal = stop_.signal();
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
 }
@@ -331,8 +327,7 @@ bool TrainingLoop::evaluation_goes_on() {
 
 bool TrainingLoop::late_on_any() {
     if (!setup_.options.common.time_limit.has_value()) return false;
-    const double spent = setup_.options.format.trial_s + base::seconds_since(start_);
-    std::int64_t late = spent > *setup_.options.common.time_limit ? 1 : 0;
+    std::int64_t late = base::seconds_since(start_) > *setup_.options.common.time_limit ? 1 : 0;
     setup_.control.allreduce(comm::view(std::span(&late, 1)), comm::ReduceOp::max);
     return late == 1;
 }
@@ -376,7 +371,7 @@ Verdict TrainingLoop::evaluation_verdict() const {
 }
 
 std::vector<Verdict> TrainingLoop::verdicts() const {
-    if (setup_.options.ablation.on) return {equality_verdict(), gate_};
+    if (setup_.options.settings.ablation) return {equality_verdict(), gate_};
     return {equality_verdict(), gate_, loss_verdict(), evaluation_verdict()};
 }
 

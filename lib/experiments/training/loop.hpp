@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "experiments/shared/stop_poll.hpp"
-#include "experiments/training/ablation_trials.hpp"
+#include "experiments/training/ablation.hpp"
 #include "experiments/training/rank_equality.hpp"
 #include "experiments/training/record.hpp"
 #include "experiments/training/steps.hpp"

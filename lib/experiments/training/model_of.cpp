@@ -37,14 +37,12 @@ nn::Outline outline_of(const TrainingOptions& options) {
     return nn::outline_of(entry_of(nn::models(), options.settings.model), model_config(options));
 }
 
-RankMemory memory_of(const TrainingOptions& options) {
+std::int64_t sample_bytes(const TrainingOptions& options) {
     const auto input = input_shape(options);
     const auto elements = [](const std::vector<std::int64_t>& sizes) {
         return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
     };
-    constexpr std::int64_t kBytes = sizeof(float);
-    return {.sample_bytes = kBytes * (elements(input.input_sizes()) + elements(input.target_sizes())),
-            .model_bytes = 2 * kBytes * options.outline.parameters};
+    return std::int64_t{sizeof(float)} * (elements(input.input_sizes()) + elements(input.target_sizes()));
 }
 
 data::DataRequest data_request(const TrainingOptions& options) {

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "data/dataset.hpp"
-#include "experiments/training/made_for.hpp"
 #include "experiments/training/options.hpp"
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
@@ -15,8 +14,8 @@ namespace ranklab::experiments {
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
 /// Its size, without making it.
 nn::Outline outline_of(const TrainingOptions& options);
-/// In fp32, whatever it is computed in.
-RankMemory memory_of(const TrainingOptions& options);
+/// Input and target of one sample in fp32.
+std::int64_t sample_bytes(const TrainingOptions& options);
 data::DataRequest data_request(const TrainingOptions& options);
 
 }  // namespace ranklab::experiments

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/backend.hpp"
 #include "data/dataset.hpp"
 #include "experiments/shared/target_ci.hpp"
-#include "experiments/training/delayed_phases.hpp"
 #include "experiments/training/model_of.hpp"
 #include "measure/schedule.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -61,10 +61,26 @@ void settle_evaluation(TrainingSettings& settings) {
     settle(settings.eval_batch_size, small ? 1000 : *settings.batch_size);
 }
 
-InputDefaults input_defaults(const TrainingSettings& settings) {
+InputOptions settle_input(TrainingSettings& settings) {
     const auto model = model_named(settings);
-    return {
-        .volumes = model.input.is_volume(), .edge = model.input.height, .workers = model.defaults.workers};
+    auto& edge = model.input.is_volume() ? settings.crop_edge : settings.image_size;
+    settle(edge, model.input.height);
+    settle(settings.workers, model.defaults.workers);
+    if (settings.input == "io-only") {  // nothing to evaluate, and no communication to overlap
+        settings.evaluate = "off";
+        settings.overlap_steps = 0;
+    }
+    return {.kind = settings.input == "real"        ? Input::real
+                    : settings.input == "synthetic" ? Input::synthetic
+                                                    : Input::io_only,
+            .edge = *edge,
+            .train_samples = settings.train_samples.value_or(0),
+            .validation_samples = settings.validation_samples.value_or(0),
+            .workers = static_cast<int>(*settings.workers),
+            .prefetch = static_cast<int>(settings.prefetch),
+            .volume = {.in_memory = settings.volume_access == "inmem",
+                       .rotate = settings.rotate == "on",
+                       .rotate_vectors = settings.rotate_vectors}};
 }
 
 void settle_model_defaults(TrainingSettings& settings) {
@@ -142,6 +158,11 @@ void check_checkpoints(const TrainingSettings& settings, int world_size) {
 constexpr std::int64_t kStepsAtFirst = 100;
 
 void settle_length(TrainingSettings& settings, CommonSettings& common) {
+    if (settings.ablation) {
+        settle(settings.steps, 20);
+        settle(common.warmup, 0);
+        settle(settings.repetitions, 3);
+    }
     if (!settings.steps && !settings.epochs) settings.steps = kStepsAtFirst;
     if (settings.steps) {
         settle(common.warmup, measure::default_warmup(*settings.steps));
@@ -163,26 +184,59 @@ void settle_all(TrainingOptions& all, int world_size) {
     settle_batch(settings, world_size);
     settle_evaluation(settings);
     settle_mode(settings, world_size);
-    all.ablation = settle_ablation(settings, all.common);
     all.speed = settle_speed(settings, world_size);
     settle_length(settings, all.common);
     check_optimizer(settings);
     settle_overlap(settings, world_size);
-    all.input = settle_input(settings, input_defaults(settings));
+    all.input = settle_input(settings);
     all.rate = settle_rate(settings, all.common);
     check_checkpoints(settings, world_size);
-    static_cast<void>(parse_delay(settings.inject_delay.value_or(""), world_size));
+    all.delay = parse_delay(settings.inject_delay.value_or(""), world_size);
 }
 
-FormatFacts format_facts(const TrainingOptions& all) {
-    const bool by_onednn = !all.speed.cuda && all.speed.precision != train::Precision::fp64;
-    return {.convolves = all.outline.convolves,
-            .computes = all.input.kind != Input::io_only,
-            .cuda_graph = all.speed.cuda_graph,
-            .breaks = all.outline.breaks_channels_last && by_onednn};
+// As asked; else as the model's document has it, but on a GPU in 16 bits alone, for its tensor cores.
+bool settle_channels_last(TrainingSettings& settings, const SpeedOptions& speed, const nn::Outline& outline) {
+    constexpr const char* kAsked = "channels-last";
+    using train::Precision;
+    const bool breaks = outline.breaks_channels_last && !speed.cuda && speed.precision != Precision::fp64;
+    if (settings.channels_last == "true") settings.memory_format = kAsked;
+    if (settings.memory_format == kAsked && breaks)
+        throw base::OptionError(
+            "LibTorch's channels-last convolutions of 1 x 1 and fewer than 8 channels write beyond their "
+            "memory; use a wider model, or contiguous memory",
+            {"width", "memory-format"});
+    const bool suits =
+        !speed.cuda || speed.precision == Precision::bf16 || speed.precision == Precision::fp16;
+    const bool by_model = model_named(settings).defaults.channels_last && suits && !breaks;
+    const bool on = settings.memory_format == kAsked || (settings.memory_format == "auto" && by_model);
+    settings.channels_last = on ? "true" : "false";
+    return on;
 }
 
 }  // namespace
+
+std::optional<Delay> parse_delay(const std::string& text, int world_size) {
+    if (text.empty()) return std::nullopt;
+    constexpr double kMostMs = 60000;  // nothing wakes a rank that sleeps
+    auto parts = base::split(text, ':');
+    const bool three = parts.size() == 3;
+    parts.resize(3);
+    const auto refuse = [&](const std::string& why) {
+        throw base::OptionError(fmt::format("--inject-delay {}: {}; give RANK:PHASE:MS with a phase of {}",
+                                            base::printable(text, 60), why,
+                                            fmt::join(base::kPhaseNames, ", ")));
+    };
+    const auto rank = base::number_in<int>(parts[0]);
+    const auto ms = base::number_in<double>(parts[2]);
+    const auto phase = std::find(base::kPhaseNames.begin(), base::kPhaseNames.end(), parts[1]);
+    if (!three) refuse("it has not three parts");
+    if (!rank || *rank < 0 || *rank >= world_size)
+        refuse(fmt::format("there is no rank '{}' among {}", base::printable(parts[0], 20), world_size));
+    if (phase == base::kPhaseNames.end()) refuse("there is no such phase");
+    if (!ms || !(*ms >= 0 && *ms <= kMostMs))
+        refuse(fmt::format("the delay is not a number of milliseconds up to {:.0f}", kMostMs));
+    return Delay{*rank, static_cast<base::Phase>(phase - base::kPhaseNames.begin()), *ms};
+}
 
 void describe_training(options::Schema& schema) {
     schema.append(vocabulary::training_settings())
@@ -211,8 +265,7 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     all.most_steps = most_samples(all.settings.target_ci, all.common.time_limit.has_value(), steps);
     all.convergence = convergence_of(all.settings.target_ci, steps);
     all.outline = outline_of(all);
-    all.format = settle_format(all.settings, format_facts(all));
-    all.speed.channels_last = all.format.channels_last;
+    all.speed.channels_last = settle_channels_last(all.settings, all.speed, all.outline);
     options.settle(all.settings);
     return all;
 }

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
-#include "experiments/training/input_options.hpp"
+#include "base/phase.hpp"
+#include "data/dataset.hpp"
 #include "experiments/training/learning_rate.hpp"
-#include "experiments/training/memory_format.hpp"
 #include "experiments/training/speed_options.hpp"
 #include "measure/convergence.hpp"
 #include "nn/model.hpp"
@@ -18,6 +19,28 @@
 #include "train/optimizer.hpp"
 
 namespace ranklab::experiments {
+
+/// real: as read. synthetic: the first batch, again and again. io_only: batches are made, nothing is
+/// computed.
+enum class Input { real, synthetic, io_only };
+
+struct InputOptions {
+    Input kind = Input::real;
+    std::int64_t edge = 0;                                   ///< of images or crops
+    std::int64_t train_samples = 0, validation_samples = 0;  ///< 0: as many as there are
+    int workers = 0;
+    int prefetch = 2;
+    data::VolumeRequest volume{};
+};
+
+/// `--inject-delay RANK:PHASE:MS`: a fault on purpose, to see that the report names it.
+struct Delay {
+    int rank = 0;
+    base::Phase phase = base::Phase::data;
+    double ms = 0;
+};
+/// OptionError for another text; "" is none.
+std::optional<Delay> parse_delay(const std::string& text, int world_size);
 
 /// How buckets of gradients are moved.
 struct OverlapWay {
@@ -35,14 +58,13 @@ struct TrainingOptions {
 
     nn::Outline outline;  ///< of the model
     SpeedOptions speed;
-    FormatChoice format;
     train::Compression compression = train::Compression::none;
     OverlapWay way;                    ///< see settle_overlap_way
     std::int64_t most_steps = 0;       ///< --steps, or more with --target-ci
     measure::Convergence convergence;  ///< of --target-ci
     train::LrSettings rate;            ///< rate.total_steps 0: of the run, see settle_lr_total
     InputOptions input;
-    AblationOptions ablation;
+    std::optional<Delay> delay;
 
     std::uint64_t seed() const { return static_cast<std::uint64_t>(common.seed); }
     bool broadcasts_buffers() const { return !settings.no_broadcast_buffers; }

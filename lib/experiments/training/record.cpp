@@ -198,20 +198,6 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
     run.tables.push_back(std::move(table).table());
 }
 
-// Where the kernel did not let the mark begin anew, a peak no higher than the trial's may be the trial's.
-void add_peak_memory(results::Run& run, const TrialMemory& trial, comm::Communicator& control,
-                     RankMeasurements& of_ranks) {
-    const std::int64_t peak = std::max(trial.before, host::peak_rss_bytes());
-    of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(peak));
-    std::int64_t hidden = peak <= trial.with ? 1 : 0;
-    control.allreduce(comm::view(std::span(&hidden, 1)), comm::ReduceOp::max);
-    if (hidden != 0)
-        run.warnings.push_back(fmt::format(
-            "{} is that of the trial of both memory formats, which this kernel does not forget; name a "
-            "format to measure the training's own",
-            vocabulary::kPeakMemory));
-}
-
 }  // namespace
 
 std::string how_far(const TrainingRecord& record) {
@@ -243,7 +229,7 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
         of_ranks.add("checkpoint_time_s", "checkpoint", record.checkpoint_times);
     if (record.steps.size() > 0 && !std::isnan(record.time_to_first_step_s))
         of_ranks.add_of_run("time_to_first_step_s", record.time_to_first_step_s);
-    add_peak_memory(run, record.trial, control, of_ranks);
+    of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));
     if (!std::isnan(record.peak_gpu_bytes))
         of_ranks.add_of_run(vocabulary::kPeakGpuMemory, record.peak_gpu_bytes);
     of_ranks.add_of_run(vocabulary::kThreadCount, host::thread_count());

@@ -9,7 +9,6 @@
 #include "comm/communicator.hpp"
 #include "experiments/shared/verdicts.hpp"
 #include "experiments/training/communication.hpp"
-#include "experiments/training/memory_format.hpp"
 #include "measure/convergence.hpp"
 #include "measure/gather.hpp"
 #include "measure/phase_recorder.hpp"
@@ -68,8 +67,7 @@ struct TrainingRecord {
     measure::Convergence convergence;            ///< of --target-ci
     std::int64_t least_steps = 0;                ///< that it was to count
     bool computes = true;                        ///< false: batches were made, and nothing else
-    TrialMemory trial;
-    double peak_gpu_bytes = stats::kNone;  ///< of this rank; NaN: it computes on no GPU
+    double peak_gpu_bytes = stats::kNone;        ///< of this rank; NaN: it computes on no GPU
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.

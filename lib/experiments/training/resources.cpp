@@ -3,49 +3,72 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <thread>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "base/thread_trial.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/training/made_for.hpp"
 #include "experiments/training/model_of.hpp"
+#include "host/cgroups.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-// A step's samples, as they are computed with, and the batches made ahead, of a byte an element at least.
-void check_memory(const TrainingOptions& options) {
-    const auto sample = static_cast<double>(memory_of(options).sample_bytes);
-    const auto batch = static_cast<double>(*options.settings.batch_size);
-    const double ahead = options.input.workers > 0 ? 1.0 + options.input.prefetch : 1.0;
-    const double needed = batch * sample * (1 + ahead / sizeof(float));
-    const auto there = static_cast<double>(host::memory_bytes());
-    if (there == 0 || needed <= there) return;
-    throw base::EnvironmentError(fmt::format(
-        "{} samples a step and {:.0f} batches of them need {} for inputs and targets alone, and this "
-        "host has {}; use a smaller --batch-size{}",
-        *options.settings.batch_size, ahead, base::human_bytes(needed), base::human_bytes(there),
-        ahead > 1 ? ", or a smaller --prefetch" : ""));
+// Fewer than it is made for, and nobody said how they make the batch.
+bool is_short_of_ranks(const TrainingOptions& options, int world_size) {
+    const auto& settings = options.settings;
+    return settings.made_for_ranks && world_size < *settings.made_for_ranks && !options.has_own_batch &&
+           settings.accumulate <= 1;
 }
 
-// Before libraries start them in the midst of the work: libgomp then ends the process. All ranks at once,
-// since those of a node share its limits.
-void check_threads(const TrainingOptions& options, comm::Communicator& control) {
-    const auto replicas = options.settings.replicas.value_or(0);
-    const auto wanted = static_cast<std::size_t>(compute_threads(options) + options.input.workers) +
-                        static_cast<std::size_t>(replicas);
-    const base::ThreadTrial trial(wanted);
-    comm::together(control, [&] {
-        if (trial.started() == wanted) return;
-        throw base::EnvironmentError(fmt::format(
-            "{} threads are needed ({} to compute, {} --workers{}), and the system starts {} of them; "
-            "use fewer, or raise its limits (ulimit -u, ulimit -v)",
-            wanted, compute_threads(options), options.input.workers,
-            replicas > 0 ? fmt::format(", {} --replicas", replicas) : "", trial.started()));
-    });
+// The fewest micro-batches that are no larger than those of the job it was made for, and divide.
+std::int64_t parts_for(const TrainingOptions& options, int world_size) {
+    const std::int64_t local = *options.settings.batch_size;
+    const std::int64_t meant =
+        std::max<std::int64_t>(1, local * world_size / *options.settings.made_for_ranks);
+    std::int64_t parts = (local + meant - 1) / meant;
+    while (local % parts != 0) ++parts;
+    return parts;
+}
+
+std::string bytes_text(std::int64_t bytes) {
+    return base::human_bytes(static_cast<double>(bytes));
+}
+
+void check_made_for(const TrainingOptions& options, int world_size) {
+    if (!is_short_of_ranks(options, world_size)) return;
+    const std::int64_t local = *options.settings.batch_size;
+    throw base::OptionError(fmt::format(
+        "this configuration is made for {} ranks; on {} each would take {} samples a step, {} of inputs and "
+        "targets; give --accumulate {} for the same global batch, or --batch-size N for a smaller one",
+        *options.settings.made_for_ranks, world_size, local, bytes_text(local * sample_bytes(options)),
+        parts_for(options, world_size)));
+}
+
+// A step's samples, as they are computed with, and the batches made ahead, of a byte an element at least.
+void check_memory(const TrainingOptions& options) {
+    const std::int64_t batch = *options.settings.batch_size;
+    const double ahead = options.input.workers > 0 ? 1.0 + options.input.prefetch : 1.0;
+    const double needed =
+        static_cast<double>(batch) * static_cast<double>(sample_bytes(options)) * (1 + ahead / sizeof(float));
+    const auto there = static_cast<double>(host::memory_bytes());
+    if (there == 0 || needed <= there) return;
+    throw base::EnvironmentError(
+        fmt::format("inputs and targets of {} samples a step need {}, and this host has {}; use a smaller "
+                    "--batch-size or --prefetch",
+                    batch, base::human_bytes(needed), base::human_bytes(there)));
+}
+
+// Cores of this rank's own, of those whose time its cgroup allows.
+int own_cores(const comm::Communicator& control) {
+    const int cores = host::cores_in(host::cpuset());
+    const int ranks = std::max(1, control.local_size());
+    const bool bound = cores * ranks <= static_cast<int>(std::thread::hardware_concurrency());
+    const double allowed = host::least_limit(host::cpu_quota()).value_or(cores * ranks) / ranks;
+    return std::min(bound ? cores : cores / ranks, static_cast<int>(allowed));
 }
 
 }  // namespace
@@ -55,14 +78,38 @@ int compute_threads(const TrainingOptions& options) {
                                               : std::max(1, host::cores_in(host::cpuset()));
 }
 
+std::string made_for_note(const TrainingOptions& options, int world_size) {
+    if (!options.settings.made_for_ranks) return "";
+    const std::string note = fmt::format("made for {} ranks", *options.settings.made_for_ranks);
+    if (!is_short_of_ranks(options, world_size)) return note;
+    return fmt::format("{}; on {} give --accumulate {} or --batch-size N", note, world_size,
+                       parts_for(options, world_size));
+}
+
+// Measured (docs/overlap.md): between hosts a sleeping thread with non-blocking allreduces hides the network.
+// Within a host moving is the processors' own work: the blocking allreduce does it in a third of the time,
+// beside backward only where a core is free.
+OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control) {
+    auto& settings = options.settings;
+    const bool one_host = control.local_size() == control.world_size();
+    std::int64_t facts[] = {one_host ? 1 : 0, own_cores(control) > compute_threads(options) ? 1 : 0};
+    control.allreduce(comm::view(std::span(facts)), comm::ReduceOp::min);
+    vocabulary::settle(settings.transfer, facts[0] == 1 ? "blocking" : "background");
+    vocabulary::settle(settings.progress, facts[0] == 0 || facts[1] == 1 ? "thread" : "none");
+    const auto& progress = *settings.progress;
+    return {.progress = progress == "thread" ? train::Progress::thread
+                        : progress == "poll" ? train::Progress::poll
+                                             : train::Progress::none,
+            .transfer =
+                settings.transfer == "blocking" ? train::Transfer::blocking : train::Transfer::background};
+}
+
 void check_resources(const TrainingOptions& options, const RunContext& around) {
     auto& control = around.control;
     comm::together(control, [&] {
-        if (control.rank() == 0)
-            check_made_for(options.settings, options.has_own_batch, control.world_size(), memory_of(options));
+        if (control.rank() == 0) check_made_for(options, control.world_size());
         check_memory(options);
     });
-    check_threads(options, control);
 }
 
 }  // namespace ranklab::experiments

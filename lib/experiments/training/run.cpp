@@ -1,30 +1,31 @@
 #include "experiments/training/run.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/Version.h>
 #include <fmt/format.h>
 #include <torch/utils.h>
+#include <torch/version.h>
 
 #include <functional>
 #include <memory>
 
+#include "base/failure.hpp"
+#include "base/mpirun.hpp"
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
+#include "experiments/training/ablation.hpp"
 #include "experiments/training/checkpoint.hpp"
-#include "experiments/training/checkpoint_settings.hpp"
-#include "experiments/training/format_trial.hpp"
 #include "experiments/training/loop.hpp"
 #include "experiments/training/model_of.hpp"
-#include "experiments/training/outcome.hpp"
 #include "experiments/training/parameter_file.hpp"
 #include "experiments/training/resources.hpp"
-#include "train/channels_last.hpp"
-#include "train/rewind.hpp"
+#include "host/facts.hpp"
+#include "host/topology.hpp"
+#include "options/schema.hpp"
 
 namespace ranklab::experiments {
 namespace {
-
-constexpr const char* kFormatSetting = "--channels-last";
 
 data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& data,
                          const comm::Communicator& control) {
@@ -83,8 +84,7 @@ std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options, co
                           .resume = options.settings.resume,
                           .every = options.settings.checkpoint_every.value_or(0),
                           .own_buffers = own_buffers,
-                          .settings = settings_of_numbers(around.options, facts),
-                          .open = options.format.open ? kFormatSetting : ""},
+                          .settings = settings_of_numbers(around.options, facts)},
         around.control, model);
 }
 
@@ -97,26 +97,6 @@ measure::Schedule resumed(const measure::Schedule& schedule, const Checkpoints* 
     return rest;
 }
 
-FormatChoice format_of_checkpoint(const TrainingOptions& options, Checkpoints& checkpoints) {
-    return {.asked = options.format.asked,
-            .channels_last = checkpoints.setting(kFormatSetting) == "true",
-            .why = "the run of the checkpoint took it"};
-}
-
-// What was open until now: the model, and all that says which format it is in.
-void take_format(TrainingOptions& options, const RunContext& around, nn::Model& model,
-                 Checkpoints* checkpoints, const std::function<FormatChoice()>& trial) {
-    if (!options.format.open) return;
-    const bool resumes = checkpoints != nullptr && checkpoints->completed_steps() > 0;
-    options.format = resumes ? format_of_checkpoint(options, *checkpoints) : trial();
-    options.speed.channels_last = options.format.channels_last;
-    train::use_channels_last(model, options.format.channels_last);
-    const std::string value = options.format.channels_last ? "true" : "false";
-    options.settings.channels_last = value;
-    around.options.settle(options.settings);
-    if (checkpoints != nullptr) checkpoints->setting(kFormatSetting) = value;
-}
-
 bool saves_parameters(const TrainingOptions& options, const comm::Communicator& control) {
     return control.rank() == 0 && options.settings.save_parameters.has_value();
 }
@@ -125,8 +105,8 @@ void check_files_beside(const TrainingOptions& options, const nn::Model& model, 
     comm::together(control, [&] {
         if (saves_parameters(options, control))
             check_parameter_file(*options.settings.save_parameters, model);
-        if (control.rank() == 0 && !options.ablation.benchy_json.empty())
-            check_benchy_file(options.ablation.benchy_json);
+        if (control.rank() == 0 && options.settings.benchy_json)
+            check_benchy_file(*options.settings.benchy_json);
     });
 }
 
@@ -135,14 +115,83 @@ void draw_own_numbers(std::uint64_t seed, int rank) {
     if (rank > 0) torch::manual_seed(seed + static_cast<std::uint64_t>(rank));
 }
 
+void add_scaler(results::Run& run, const train::GradScaler& scaler) {
+    run.context.push_back({"training", "loss_scale", fmt::format("{}", scaler.scale())});
+    run.context.push_back({"training", "skipped_steps", fmt::format("{}", scaler.skipped())});
+}
+
+void add_replicas(results::Run& run, const train::DataParallel& replicas) {
+    const auto& threads = replicas.threads();
+    const bool on_gpus = replicas.places().on_gpus();
+    run.context.push_back(
+        {"training", "replicas", on_gpus ? train::placement(replicas.places()) : threads.placement()});
+    if (on_gpus || !threads.cpus().empty()) return;
+    const auto cores = host::cores_in(host::cpuset());
+    run.warnings.push_back(fmt::format(
+        "the {} replicas are not bound to cores of their own, since the process has {}: their times include "
+        "waiting for each other; start with more cores ({} --bind-to none, srun --cpus-per-task={}), or "
+        "use fewer --replicas",
+        threads.count(), cores, base::mpirun(), threads.count()));
+}
+
+void add_facts(results::Run& run, const TrainingOptions& options, const data::DataSet& data,
+               const nn::Model& model) {
+    const auto fact = [&run](const char* key, const std::string& value) {
+        run.context.push_back({"training", key, value});
+    };
+    run.context.push_back({"libraries", "libtorch", TORCH_VERSION});
+    run.context.push_back({"libraries", "libtorch_cpu_capability", at::get_cpu_capability()});
+    fact("parameters", fmt::format("{}", nn::parameter_count(model)));
+    fact("data_origin", data.origin);
+    fact("train_samples", fmt::format("{}", data.train->size()));
+    fact("test_samples", fmt::format("{}", data.test->size()));
+    fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
+}
+
+// Writes a file beside the run. The run is not lost where that fails: it is stored, with that as its exit
+// code. On rank 0, whose code all ranks agree on.
+void write_beside(results::Run& run, const std::function<void()>& write) {
+    try {
+        write();
+    } catch (const std::exception& error) {
+        run.warnings.insert(run.warnings.begin(), options::told(error));
+        if (run.exit_code == 0) run.exit_code = static_cast<int>(base::describe_failure(error).code);
+    }
+}
+
+void add_trials(results::Run& run, const TrainingLoop& loop, const TrainingOptions& options, int rank) {
+    fill_verdicts(run, loop.verdicts());
+    const bool has_trials = run.valid && !loop.trials().empty();
+    if (has_trials) add_ablation(run, loop.trials());
+    mark_stopped(run, loop.stop_signal(),
+                 has_trials ? "during the trials: the numbers cover the complete rounds"
+                            : "during the trials, before a round was complete: there are no numbers");
+    if (loop.stop_signal() != 0 && !has_trials) run.valid = false;
+    if (has_trials && run.valid && options.settings.benchy_json && rank == 0)
+        write_beside(run, [&] { write_benchy_json(*options.settings.benchy_json, loop.trials()); });
+}
+
 // The overlap's steps come last: they leave other parameters than the run's.
-void drive(TrainingLoop& loop, TrainingOutcome& outcome, const TrainingOptions& options,
-           const nn::Model& model, const comm::Communicator& control) {
-    if (options.ablation.on) return loop.ablate();
+void drive(TrainingLoop& loop, results::Run& run, const TrainingOptions& options, const nn::Model& model,
+           const comm::Communicator& control) {
+    if (options.settings.ablation) return loop.ablate();
     loop.run();
     if (saves_parameters(options, control))
-        outcome.write_beside([&] { write_parameter_file(*options.settings.save_parameters, model); });
+        write_beside(run, [&] { write_parameter_file(*options.settings.save_parameters, model); });
     loop.probe_overlap();
+}
+
+// The whole run, of which `run` has what was said before. Collective.
+void finish(results::Run& run, const TrainingLoop& loop, const TrainingOptions& options,
+            const RunContext& around) {
+    around.progress.activity("gathering timings");
+    if (loop.replicas() != nullptr) add_replicas(run, *loop.replicas());
+    if (loop.scaler() != nullptr) add_scaler(run, *loop.scaler());
+    if (options.settings.ablation)
+        add_trials(run, loop, options, around.control.rank());
+    else
+        fill_run(run, loop.record(), loop.verdicts(), host::host_name(), around.control);
+    around.progress.finish();
 }
 
 }  // namespace
@@ -170,21 +219,10 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     const auto planned = plan_steps(options, around, samples, sampler.steps_per_epoch());
     const auto checkpoints = make_checkpoints(options, around, *model, samples);
     const auto schedule = resumed(planned, checkpoints.get(), control);
-    // After all that may refuse the run, since it takes seconds; the training finds no trace of it.
-    take_format(options, around, *model, checkpoints.get(), [&] {
-        train::Rewind rewind(*model, train::default_generators(device.get()));
-        auto choice = trial_choice(options, around, samples, device.get());
-        rewind();
-        return choice;
-    });
-    around.started("checkpoints and the memory format");
+    around.started("checkpoints");
     draw_own_numbers(options.seed(), control.rank());
 
-    TrainingOutcome outcome(around, {.options = options,
-                                     .data = data,
-                                     .model = *model,
-                                     .checkpoints = checkpoints.get(),
-                                     .rate_warning = lr_warning(options.rate, planned.total)});
+    results::Run run;
     TrainingLoop loop({.options = options,
                        .data = data,
                        .source = source,
@@ -198,8 +236,13 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
                        .start_up = around.start_up,
                        .counting = around.counting},
                       *model, sampler);
-    drive(loop, outcome, options, *model, control);
-    return outcome.finish(loop);
+    drive(loop, run, options, *model, control);
+    add_facts(run, options, data, *model);
+    if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
+        run.warnings.push_back(warning);
+    if (checkpoints && control.rank() == 0) checkpoints->describe(run);
+    finish(run, loop, options, around);
+    return run;
 }
 
 }  // namespace ranklab::experiments

@@ -3,11 +3,12 @@
 #include <ATen/Context.h>
 #include <fmt/format.h>
 
+#include <span>
+
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "device/gpus.hpp"
 #include "device/stream.hpp"
-#include "train/channels_last.hpp"
 #include "train/torch_cuda.hpp"
 #include "train/traced_model.hpp"
 
@@ -46,19 +47,6 @@ void settle_replicas(TrainingSettings& settings, bool cuda, const CountGpus& cou
     constexpr std::int64_t kOnCpu = 2;
     const std::int64_t gpus = cuda ? count_gpus() : 0;
     settle(settings.replicas, gpus > 0 ? gpus : kOnCpu);
-}
-
-// Of all ranks, one must not compute in another place than the rest: "" or which.
-std::string disagreement(const std::vector<double>& on_gpu) {
-    for (std::size_t rank = 1; rank < on_gpu.size(); ++rank) {
-        if (on_gpu[rank] == on_gpu[0]) continue;
-        const bool first = on_gpu[0] != 0;
-        return fmt::format(
-            "rank {} sees a GPU and rank {} none, so --device auto is not the same for both; give --device "
-            "cpu, or give every rank a GPU",
-            first ? 0 : rank, first ? rank : 0);
-    }
-    return {};
 }
 
 // What a run says of itself is true on a GPU, too, where all operations are LibTorch's.
@@ -122,9 +110,12 @@ struct ComputeDevice::Stream {
 
 ComputeDevice::ComputeDevice(const SpeedOptions& options, comm::Communicator& control)
     : device_(torch::kCPU) {
-    const std::string differs = disagreement(comm::gather_values(control, options.cuda ? 1.0 : 0.0));
+    std::int64_t kinds[] = {options.cuda ? 1 : 0, options.cuda ? 0 : 1};
+    control.allreduce(comm::view(std::span(kinds)), comm::ReduceOp::max);
     comm::together(control, [&] {
-        if (!differs.empty()) throw base::EnvironmentError(differs);
+        if (kinds[0] + kinds[1] > 1)
+            throw base::EnvironmentError(
+                "some ranks see a GPU and others none; give --device cpu, or give every rank a GPU");
         if (!options.cuda) return;
         const int gpu = select_own_gpu(control, options.gpus);
         train::load_torch_cuda();

@@ -19,7 +19,7 @@ struct SpeedOptions {
     train::Precision precision = train::Precision::fp32;
     bool cuda = false;
     std::int64_t gpus = 1;       ///< of this rank: one, or in mode dp one a replica
-    bool channels_last = false;  ///< see memory_format.hpp
+    bool channels_last = false;  ///< memory format, settled once the model is outlined
     nn::Ops ops = nn::Ops::ranklab;
     bool jit = false;
     bool cuda_graph = false;

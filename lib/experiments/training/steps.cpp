@@ -17,8 +17,7 @@ namespace ranklab::experiments {
 namespace {
 
 std::optional<Delay> delay_on(const TrainingSetup& setup) {
-    const auto delay =
-        parse_delay(setup.options.settings.inject_delay.value_or(""), setup.control.world_size());
+    const auto& delay = setup.options.delay;
     return delay && delay->rank == setup.control.rank() ? delay : std::nullopt;
 }
 

@@ -2,8 +2,10 @@
 // measured.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "base/progress.hpp"
@@ -15,7 +17,6 @@
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/checkpoint.hpp"
 #include "experiments/training/communication.hpp"
-#include "experiments/training/delayed_phases.hpp"
 #include "experiments/training/options.hpp"
 #include "experiments/training/record.hpp"
 #include "measure/device_phases.hpp"
@@ -25,7 +26,21 @@
 
 namespace ranklab::experiments {
 
-class TrainingLoop;
+/// Passes marks on; in the chosen phase it sleeps first, inside the mark.
+class DelayedPhases final : public base::PhaseSink {
+  public:
+    DelayedPhases(base::PhaseSink& sink, std::optional<Delay> delay) : sink_(sink), delay_(delay) {}
+    void enter(base::Phase phase) override {
+        sink_.enter(phase);
+        if (!delay_ || delay_->phase != phase) return;
+        std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(delay_->ms));
+    }
+    void leave(base::Phase phase) override { sink_.leave(phase); }
+
+  private:
+    base::PhaseSink& sink_;
+    std::optional<Delay> delay_;
+};
 
 /// What a training run is made of; all of it outlives the run.
 struct TrainingSetup {

@@ -8,11 +8,8 @@
 #include "base/text.hpp"
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/training/bucket_file.hpp"
-#include "experiments/training/made_for.hpp"
 #include "experiments/training/model_of.hpp"
 #include "experiments/training/options.hpp"
-#include "experiments/training/overlap_way.hpp"
 #include "experiments/training/resources.hpp"
 #include "experiments/training/run.hpp"
 
@@ -50,7 +47,7 @@ std::vector<Setting> facts_of(const TrainingOptions& options, int world_size) {
             {"note",
              fmt::format("a first look of {} steps; --epochs 1 trains with all samples", *settings.steps),
              false});
-    if (const auto note = made_for_note(settings, options.has_own_batch, world_size); !note.empty())
+    if (const auto note = made_for_note(options, world_size); !note.empty())
         facts.push_back({"note", note, false});
     return facts;
 }
@@ -62,7 +59,7 @@ class TrainingPlan final : public Plan {
 
     std::vector<Setting> facts() const override { return facts_; }
     void agree(options::Options& options, comm::Communicator& control) override {
-        settled_.way = settle_overlap_way(settled_.settings, control, compute_threads(settled_));
+        settled_.way = settle_overlap_way(settled_, control);
         options.settle(settled_.settings);
     }
     void rehearse(comm::Communicator& control) override {

@@ -129,7 +129,8 @@ ModelEntry unet3d_entry() {
                          .workers = 2,
                          .lr_scaling = "sqrt",
                          .base_batch = 32,
-                         .lr_warmup_steps = 128},
+                         .lr_warmup_steps = 128,
+                         .channels_last = true},
             .make = [](const ModelConfig& config) -> std::shared_ptr<Model> {
                 require_width(config.width, 64, "unet3d");
                 check_input(config);

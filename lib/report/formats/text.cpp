@@ -106,13 +106,6 @@ std::string copied_line(const char* name, const std::string& value) {
     return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, base::one_line(value));
 }
 
-// What the program chose by itself.
-std::string memory_format(const Run& run) {
-    const auto why = model::value_of(run, "memory_format.why");
-    if (why.empty() || model::value_of(run, "memory_format.asked") != "auto") return "";
-    return screen_line("memory format", model::value_of(run, "memory_format.taken") + ", since " + why);
-}
-
 std::string header(const Run& run) {
     return fmt::format("run {}\n", base::one_line(run.id)) + screen_line("command", run.command) +
            screen_line("label", run.label) + copied_line("command line", run.argv) +
@@ -121,7 +114,7 @@ std::string header(const Run& run) {
            screen_line("where", where(run)) +
            screen_line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
            screen_line("valid", run.valid ? "yes" : "NO") + screen_line("cut short", run.cut_short()) +
-           screen_line("converged", model::value_of(run, "measuring.converged")) + memory_format(run);
+           screen_line("converged", model::value_of(run, "measuring.converged"));
 }
 
 std::string accuracy(const Run& run) {

@@ -134,10 +134,11 @@ constexpr std::array kQuantities{
     Quantity{"peak_gpu_bytes", "B", cost, less,
              "Most bytes of tensors on a GPU at a time, from the first step on; LibTorch's allocator and the "
              "CUDA context hold more; maximum over ranks and their GPUs."},
-    shown(Shown::compare, "train",
-          Quantity{"peak_rss_bytes", "B", cost, less,
-                   "Highest resident set of the process (getrusage's ru_maxrss), without the trial of "
-                   "memory formats, which Slurm's MaxRSS contains; maximum over ranks."}),
+    shown(
+        Shown::compare, "train",
+        Quantity{"peak_rss_bytes", "B", cost, less,
+                 "Highest resident set of the process (getrusage's ru_maxrss, Slurm's MaxRSS); maximum over "
+                 "ranks."}),
     count_of("threads", "1", neither, "Threads of the process at the end; maximum over ranks."),
     shown(Shown::groups, "io",
           seconds("job_time_s",

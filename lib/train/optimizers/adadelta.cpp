@@ -43,7 +43,7 @@ class Adadelta final : public Optimizer {
         return {{"square_average", square_average_}, {"delta_average", delta_average_}};
     }
     void load_state(const std::vector<OptimizerState>& state) override {
-        check_state(state, {"square_average", "delta_average"}, parameters_, true);
+        check_state(state, {{"square_average", parameters_}, {"delta_average", parameters_}});
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             square_average_[i].copy_(state[0].tensors[i]);
             delta_average_[i].copy_(state[1].tensors[i]);

@@ -35,10 +35,7 @@ class AdamState : public Optimizer {
         return {{"exp_avg", average_}, {"exp_avg_sq", square_average_}, {"step", steps_}};
     }
     void load_state(const std::vector<OptimizerState>& state) override {
-        check_state_names(state, {"exp_avg", "exp_avg_sq", "step"});
-        check_state_tensors(state[0], parameters_, true);
-        check_state_tensors(state[1], parameters_, true);
-        check_state_tensors(state[2], steps_, true);
+        check_state(state, {{"exp_avg", parameters_}, {"exp_avg_sq", parameters_}, {"step", steps_}});
         const torch::NoGradGuard no_gradients;
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             average_[i].copy_(state[0].tensors[i]);

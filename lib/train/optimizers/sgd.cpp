@@ -30,7 +30,7 @@ class Sgd final : public Optimizer {
         return {buffers};
     }
     void load_state(const std::vector<OptimizerState>& state) override {
-        check_state(state, {"momentum_buffer"}, parameters_, false);
+        check_state(state, {{"momentum_buffer", parameters_}}, false);
         optimizer_.state().clear();
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             const auto& buffer = state[0].tensors[i];
@@ -80,7 +80,7 @@ class FusedSgd final : public Optimizer {
 
     std::vector<OptimizerState> state() override { return {{"momentum_buffer", buffers_}}; }
     void load_state(const std::vector<OptimizerState>& state) override {
-        check_state(state, {"momentum_buffer"}, parameters_, false);
+        check_state(state, {{"momentum_buffer", parameters_}}, false);
         const torch::NoGradGuard no_gradients;
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             const auto& buffer = state[0].tensors[i];

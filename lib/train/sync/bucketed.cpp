@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "comm/exchange.hpp"
-#include "train/gradient_hooks.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/tensor_view.hpp"
 

@@ -1,15 +1,88 @@
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include "base/error.hpp"
-#include "train/c10d_backend.hpp"
-#include "train/gradient_hooks.hpp"
 #include "train/gradient_sync.hpp"
+#include "train/tensor_view.hpp"
 
 namespace ranklab::train {
 namespace {
 
 using ProcessGroupPtr = c10::intrusive_ptr<c10d::ProcessGroup>;
+using Future = c10::ivalue::Future;
+
+c10::intrusive_ptr<Future> future_of_tensors() {
+    return c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()));
+}
+
+// Complete when its future is.
+class QueuedWork final : public c10d::Work {
+  public:
+    QueuedWork(c10d::OpType type, c10::intrusive_ptr<Future> future)
+        : Work(-1, type), future_(std::move(future)) {}
+
+    bool isCompleted() override { return future_->completed(); }
+    bool isSuccess() const override { return future_->completed() && !future_->hasError(); }
+    bool wait(std::chrono::milliseconds) override {
+        future_->waitAndThrow();
+        return true;
+    }
+    c10::intrusive_ptr<Future> getFuture() override { return future_; }
+
+  private:
+    c10::intrusive_ptr<Future> future_;
+};
+
+const at::Tensor& only_one(const std::vector<at::Tensor>& tensors) {
+    if (tensors.size() != 1) throw base::Error("internal: c10d gave several tensors to one collective");
+    return tensors.front();
+}
+
+// What c10d::Reducer asks of a process group: allreduce (asynchronous, through `queue`) and broadcast.
+class C10dBackend final : public c10d::Backend {
+  public:
+    C10dBackend(comm::Communicator& comm, ReductionQueue& queue)
+        : Backend(comm.rank(), comm.world_size()), comm_(comm), queue_(queue) {}
+
+    const std::string getBackendName() const override { return "ranklab"; }
+    c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
+                                             const c10d::AllreduceOptions& options) override {
+        if (options.reduceOp != c10d::ReduceOp::SUM)
+            throw base::Error("internal: c10d asked for a reduction other than a sum");
+        auto future = future_of_tensors();
+        queue_.push(view_of(only_one(tensors)), [future, tensors](const std::exception_ptr& error) {
+            if (error)
+                future->setError(error);
+            else
+                future->markCompleted(c10::IValue(tensors));
+        });
+        return c10::make_intrusive<QueuedWork>(c10d::OpType::ALLREDUCE, future);
+    }
+    c10::intrusive_ptr<c10d::Work> broadcast(std::vector<at::Tensor>& tensors,
+                                             const c10d::BroadcastOptions& options) override {
+        comm_.broadcast(view_of(only_one(tensors)), static_cast<int>(options.rootRank));
+        auto future = future_of_tensors();
+        future->markCompleted(c10::IValue(tensors));
+        return c10::make_intrusive<QueuedWork>(c10d::OpType::BROADCAST, future);
+    }
+
+  private:
+    comm::Communicator& comm_;
+    ReductionQueue& queue_;
+};
+
+// A process group over `comm` for tensors in host memory; `comm` and `queue` must outlive it.
+ProcessGroupPtr make_process_group(comm::Communicator& comm, ReductionQueue& queue) {
+    auto group = c10::make_intrusive<c10d::ProcessGroup>(c10::make_intrusive<c10d::HashStore>(), comm.rank(),
+                                                         comm.world_size());
+    group->setBackend(c10::DeviceType::CPU, c10d::ProcessGroup::BackendType::CUSTOM,
+                      c10::make_intrusive<C10dBackend>(comm, queue));
+    group->setDefaultBackend(c10d::ProcessGroup::BackendType::CUSTOM);
+    return group;
+}
 
 // The sum of a bucket. Without a hook the reducer divides by the number of ranks, but here each rank's loss
 // is weighted before backward.

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "train/gradient_sync.hpp"
-#include "train/reduce_now.hpp"
+#include "train/tensor_view.hpp"
 
 namespace ranklab::train {
 namespace {

@@ -1,5 +1,5 @@
 #include "train/gradient_sync.hpp"
-#include "train/reduce_now.hpp"
+#include "train/tensor_view.hpp"
 
 namespace ranklab::train {
 namespace {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <set>
 
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
@@ -104,36 +103,6 @@ TEST(TrainingLoop, TrainsWithGoodReplicas) {
     EXPECT_EQ(run.find("step_time_s")->summary.n, 6U);
 }
 
-TEST(TrainingLoop, SaysWhereItsPeakIsThatOfTheTrial) {
-    const auto says = [](std::int64_t peak_with_trial) {
-        auto options = options_of("dp", "end");
-        options.format.memory.with = peak_with_trial;
-        const auto run = train_with(1, options);
-        return std::any_of(run.warnings.begin(), run.warnings.end(), [](const std::string& warning) {
-            return warning.find("peak_rss_bytes is that of the trial") != std::string::npos;
-        });
-    };
-    EXPECT_FALSE(says(0)) << "the mark began anew";
-    EXPECT_FALSE(says(1)) << "the training needed more";
-    EXPECT_TRUE(says(std::int64_t{1} << 60U));
-}
-
-TEST(TrainingLoop, HasThePeakOfBeforeTheTrialToo) {
-    auto options = options_of("dp", "end");
-    options.format.memory.before = std::int64_t{1} << 60U;
-    EXPECT_EQ(train_with(1, options).median("peak_rss_bytes"), std::ldexp(1.0, 60));
-}
-
-TEST(TrainingLoop, CountsTheTrialIntoItsTime) {
-    for (const double trial_s : {0.0, 2000.0}) {
-        auto options = options_of("dp", "end");
-        options.common.time_limit = 1000;
-        options.format.trial_s = trial_s;
-        const auto run = train_with(1, options);
-        EXPECT_EQ(run.exit_code, trial_s == 0 ? 0 : static_cast<int>(base::ExitCode::time_limit));
-    }
-}
-
 TEST(TrainingLoop, EndsBeforeTheFirstStepWithASpoiltReplica) {
     const auto run = train_with(1.01);
     EXPECT_FALSE(run.valid);
@@ -165,7 +134,7 @@ class StopsInTheLastTrial final : public base::ProgressSink {
 std::size_t trials_kept(std::int64_t steps_of_a_trial) {
     auto options = options_of("single", "off");
     options.settings.steps = steps_of_a_trial;
-    options.ablation.trials = 5;
+    options.settings.repetitions = 5;
     const auto source = entry_of(data::sources(), "synthetic");
     const auto data = images_of(source);
     data::Sampler sampler({.samples = 36, .batch = 6});
@@ -180,56 +149,27 @@ std::size_t trials_kept(std::int64_t steps_of_a_trial) {
     return loop.trials().size();
 }
 
-/// What a run did, by name, until it ended or was refused.
-class Heard final : public base::ProgressSink {
-  public:
-    void activity(std::string_view what) override { all.insert(std::string(what)); }
-    void update(std::int64_t, std::int64_t, double, std::string_view, std::string_view) override {}
-    void finish() override {}
-
-    std::set<std::string> all;
-};
-
-/// A short run of a small network, and a folder for what it writes.
-struct ShortRun {
-    explicit ShortRun(const std::vector<std::string>& more) : options(parsed(more)) {}
-
-    static options::Options parsed(const std::vector<std::string>& more) {
-        options::Schema schema;
-        describe_training(schema);
-        auto words = base::split(
-            "--data synthetic --train-samples 16 --width 4 --batch-size 4 --steps 40 --warmup 0 --workers 0 "
-            "--evaluate off --overlap-steps 0 --device cpu --threads 1 --memory-format auto",
-            ' ');
-        words.insert(words.end(), more.begin(), more.end());
-        return options::Options::parse(schema.append(vocabulary::common_settings()), words);
-    }
-    void make() {
-        const auto settled = settle_training(options, 1);
-        make_training_run(settled, {.control = world(), .options = options, .progress = heard});
-    }
-    bool tried() const { return heard.all.count("trying both memory formats") != 0; }
-
-    options::Options options;
-    Heard heard;
-};
-
-TEST(MemoryFormatTrial, IsMadeWhereNothingRefusesTheRun) {
-    ShortRun run({});
-    run.make();
-    EXPECT_TRUE(run.tried());
-    EXPECT_NE(run.options.text("channels-last"), "auto: decided before the warm-up");
+/// A short run of a small network.
+void make_short_run(const std::vector<std::string>& more) {
+    options::Schema schema;
+    describe_training(schema);
+    auto words = base::split(
+        "--data synthetic --train-samples 16 --width 4 --batch-size 4 --steps 40 --warmup 0 --workers 0 "
+        "--evaluate off --overlap-steps 0 --device cpu --threads 1",
+        ' ');
+    words.insert(words.end(), more.begin(), more.end());
+    auto options = options::Options::parse(schema.append(vocabulary::common_settings()), words);
+    Silent silent;
+    make_training_run(settle_training(options, 1),
+                      {.control = world(), .options = options, .progress = silent});
 }
 
-TEST(MemoryFormatTrial, ComesAfterAllThatMayRefuseTheRun) {
+TEST(TrainingRun, IsMadeOrRefused) {
+    EXPECT_NO_THROW(make_short_run({}));
     const std::vector<std::vector<std::string>> refused{{"--save-parameters", "/no/such/folder/file.h5"},
                                                         {"--checkpoint", "/dev/null/folder"},
                                                         {"--gamma", "1e6", "--lr", "1e15"}};
-    for (const auto& words : refused) {
-        ShortRun run(words);
-        EXPECT_THROW(run.make(), base::Error) << words.front();
-        EXPECT_FALSE(run.tried()) << words.front();
-    }
+    for (const auto& words : refused) EXPECT_THROW(make_short_run(words), base::Error) << words.front();
 }
 
 TEST(Ablation, ARoundThatIsWholeIsKeptWhereAStopIsHeardInItsLastStep) {

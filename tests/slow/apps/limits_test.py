@@ -43,11 +43,6 @@ class AddressSpaceTest(Case):
             self.assertNotIn("--batch-size", result.stderr)
             self.assertEqual("fewer ranks" in result.stderr, ranks > 1)
 
-    def test_threads_that_have_no_room(self):
-        words = tuple(word for word in self.WORDS if word not in ("--threads", 1))
-        for option in (("--threads", 1000), ("--threads", 1, "--workers", 1000), ("--threads", 1, "--mode", "dp", "--replicas", 1000)):
-            self.assertSays(self.limited(3000, *words, *option), 5, "threads are needed", "ulimit -u")
-
 
 @needs_train
 class NumbersTest(Case):

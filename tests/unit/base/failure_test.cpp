@@ -7,8 +7,6 @@
 #include <system_error>
 #include <vector>
 
-#include "base/thread_trial.hpp"
-
 namespace ranklab::base {
 namespace {
 
@@ -72,11 +70,6 @@ TEST(Failure, WhatIsNotKnownIsInternal) {
     const auto failure = describe_failure(std::logic_error("a bug\nframe #0"));
     EXPECT_EQ(failure.sentence, "internal error: a bug");
     EXPECT_EQ(failure.code, ExitCode::internal);
-}
-
-TEST(ThreadTrial, StartsThemAndEndsThem) {
-    EXPECT_EQ(ThreadTrial(0).started(), 0U);
-    EXPECT_EQ(ThreadTrial(20).started(), 20U);
 }
 
 }  // namespace

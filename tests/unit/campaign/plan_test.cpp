@@ -187,14 +187,5 @@ TEST(CommandOfAPoint, TakesTheLaunchersWordsInPlaceOfItsOwn) {
                 AllOf(HasSubstr(" -n 1 --oversubscribe --bind-to none /"), Not(HasSubstr("core"))));
 }
 
-TEST(CommandOfAPoint, AddsTheMemoryFormatThatTheSweepHas) {
-    const Sweep of = sweep("train", "--threads 1");
-    EXPECT_TRUE(of.chooses_format);
-    EXPECT_THAT(base::shell_quote(command_of(of, of.points.front(), "contiguous")),
-                EndsWith(" --memory-format contiguous"));
-    EXPECT_FALSE(sweep("train", "--memory-format contiguous,channels-last").chooses_format);
-    EXPECT_FALSE(sweep("io", "").chooses_format);
-}
-
 }  // namespace
 }  // namespace ranklab::campaign

@@ -37,27 +37,6 @@ TEST(Process, ThePeakGrowsWithTouchedMemory) {
     EXPECT_GE(peak_rss_bytes(), peak) << "a peak stays";
 }
 
-TEST(Process, ThePeakBeginsAnewWithoutWhatWasFreed) {
-    constexpr std::size_t kBytes = 64U << 20U;
-    {
-        const std::vector<char> memory(kBytes, 1);
-        EXPECT_GT(memory[kBytes / 2], 0);
-    }
-    const auto peak = peak_rss_bytes();
-    if (!restart_peak_rss()) GTEST_SKIP() << "this kernel resets no peak";
-    EXPECT_LE(peak_rss_bytes(), peak - static_cast<std::int64_t>(kBytes) * 9 / 10);
-}
-
-TEST(Process, SaysWhereThePeakCannotBeginAnew) {
-    rlimit limit{};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    const rlimit none{0, limit.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &none);
-    const bool anew = restart_peak_rss();
-    setrlimit(RLIMIT_NOFILE, &limit);
-    EXPECT_FALSE(anew);
-}
-
 TEST(Process, KnowsHowLongItRuns) {
     const double first = seconds_since_process_start();
     EXPECT_GE(first, -0.011) << "the kernel's resolution is 10 ms";

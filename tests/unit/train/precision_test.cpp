@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 #include "measure/phase_recorder.hpp"
 #include "thrown_sentence.hpp"
-#include "train/channels_last.hpp"
 #include "train/grad_scaler.hpp"
 #include "train/graph_trainer.hpp"
 #include "train/replica_check.hpp"

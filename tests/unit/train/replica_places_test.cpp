@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "train/coalesced.hpp"
-#include "train/gradient_sum.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -159,16 +158,15 @@ std::vector<Tensors> replicas_with_gradients() {
     return parameters;
 }
 
-TEST(SumGradientsCoalesced, IsTheSumOfTheThreads) {
+TEST(SumGradients, InPiecesAreTheSame) {
     for (const std::int64_t bytes : {64, 1 << 20}) {
         const auto together = replicas_with_gradients();
-        sum_gradients_coalesced(together, bytes);
-        const auto by_threads = replicas_with_gradients();
-        ReplicaThreads threads(3, 1, {});
-        sum_gradients(by_threads, threads);
+        sum_gradients(together, bytes);
+        const auto one_by_one = replicas_with_gradients();
+        sum_gradients(one_by_one);
         for (std::size_t i = 0; i < together[0].size(); ++i) {
             const auto ours = together[0][i].grad();
-            const auto theirs = by_threads[0][i].grad();
+            const auto theirs = one_by_one[0][i].grad();
             ASSERT_EQ(ours.defined(), theirs.defined()) << "parameter " << i;
             EXPECT_TRUE(!ours.defined() || torch::equal(ours, theirs)) << "parameter " << i;
         }

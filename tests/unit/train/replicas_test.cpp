@@ -16,7 +16,7 @@
 #include "measure/phase_recorder.hpp"
 #include "nn/ops/dropout.hpp"
 #include "thrown_sentence.hpp"
-#include "train/gradient_sum.hpp"
+#include "train/coalesced.hpp"
 #include "train/replica_check.hpp"
 #include "train/trainer.hpp"
 
@@ -168,7 +168,6 @@ TEST(ReplicaThreads, HandTheLowestReplicasErrorToTheCaller) {
 
 TEST(SumGradients, AddsInTheOrderOfReplicasWhateverTheStrides) {
     torch::manual_seed(3);
-    ReplicaThreads threads(3, 3, {});
     // Several blocks, one element, channels-last; a gradient that one or no replica has.
     const std::vector<std::vector<std::int64_t>> shapes{{70000}, {1}, {3, 5, 7, 2}, {11}, {13}, {4, 6}};
     std::vector<Tensors> parameters(3);
@@ -186,7 +185,7 @@ TEST(SumGradients, AddsInTheOrderOfReplicasWhateverTheStrides) {
     Tensors expected;
     for (const std::size_t i : {0, 1, 2, 5})
         expected.push_back(parameters[0][i].grad() + parameters[1][i].grad() + parameters[2][i].grad());
-    sum_gradients(parameters, threads);
+    sum_gradients(parameters);
     std::size_t k = 0;
     for (const std::size_t i : {0, 1, 2, 5})
         EXPECT_TRUE(torch::equal(parameters[0][i].grad(), expected[k++])) << "parameter " << i;
@@ -255,8 +254,7 @@ double apart(const Tensors& a, const Tensors& b) {
 
 /// A model and its replicas, as one seed makes them.
 struct Bench {
-    explicit Bench(std::size_t replicas, double p = 0.5, int threads = 1,
-                   ReplicaTransfer transfer = ReplicaTransfer::by_device)
+    explicit Bench(std::size_t replicas, double p = 0.5, int threads = 1, bool coalesces = false)
         : model((torch::manual_seed(1), std::make_shared<SmallModel>(p))),
           optimizer(sgd(*model)),
           parallel(*model,
@@ -265,7 +263,7 @@ struct Bench {
                     .seed = 1,
                     .threads = threads,
                     .cores = {},
-                    .transfer = transfer},
+                    .coalesces = coalesces},
                    *optimizer, recorder) {}
     SmallModel& replica(std::size_t r) { return dynamic_cast<SmallModel&>(parallel.model(r)); }
 
@@ -332,12 +330,12 @@ TEST(DataParallel, KeepsTheRunningStatisticsOfReplicaZero) {
 // What travels between GPUs in few pieces: here within one memory, to the same bits.
 TEST(DataParallel, ComputesTheSameWhereWhatTravelsIsCoalesced) {
     for (const std::size_t replicas : {1, 2, 3}) {
-        Bench shared(replicas, 0.5, 1, ReplicaTransfer::shared);
+        Bench shared(replicas, 0.5, 1, false);
         std::vector<double> losses;
         for (std::uint64_t step = 0; step < 5; ++step)
             losses.push_back(shared.parallel.train_step(batch_of(7, step), 1.0));
         const auto mean = shared.replica(replicas - 1).mean();
-        Bench coalesced(replicas, 0.5, 1, ReplicaTransfer::coalesced);
+        Bench coalesced(replicas, 0.5, 1, true);
         for (std::uint64_t step = 0; step < 5; ++step)
             EXPECT_EQ(coalesced.parallel.train_step(batch_of(7, step), 1.0), losses[step]);
         EXPECT_EQ(parameter_hash(*coalesced.model), parameter_hash(*shared.model));

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "experiments/training/delayed_phases.hpp"
+#include "experiments/training/options.hpp"
 #include "many_ranks.hpp"
 #include "thrown_sentence.hpp"
 
