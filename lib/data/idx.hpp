@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/image_set.hpp"
+#include "data/source.hpp"
 
 namespace ranklab::data {
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "data/random.hpp"
+#include "data/source.hpp"
 
 namespace ranklab::data {
 namespace {

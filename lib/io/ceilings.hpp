@@ -80,9 +80,7 @@ struct StrategyEffort {
     bool shared_file = false;
     double write_s = 0;   ///< phases write and fsync
     double create_s = 0;  ///< phases open and close
-    int ranks = 1;        ///< that write; by them the ceilings were measured
     int workers = 1;      ///< processes of a rank that write at the same time
-    int measured = 1;     ///< how often the ceilings were, of which the best are compared with
 };
 
 struct BindingCeiling {
@@ -90,7 +88,7 @@ struct BindingCeiling {
     double ceiling_s = 0;   ///< amount of the strategy / ceiling's rate
     double strategy_s = 0;  ///< create_s for create, write_s for all others
     double percent = 0;     ///< 100 ceiling_s / strategy_s
-    std::string mark;       ///< above base::kMostOfCeiling: why that does not bind; otherwise ""
+    std::string mark;       ///< above base::kMostOfCeiling: that it does not bind; otherwise ""
 };
 
 /// The ceiling that binds a strategy is the one under which its work takes longest: bytes / rate of

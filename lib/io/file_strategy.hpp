@@ -1,7 +1,7 @@
 // What the strategies share that write a file per record. Private to this room and its tests.
 #pragma once
 
-#include "io/large_pages.hpp"
+#include "io/kernel.hpp"
 #include "io/record_files.hpp"
 #include "io/strategy.hpp"
 

@@ -109,7 +109,7 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::V
         out.write(0, channels, planes, turned);
     });
     found.gather(control);
-    comm::together(control, [&] { judge_npy(input.path, found, npy->header().shape); });
+    comm::together(control, [&] { judge(input.path.string(), found, npy->header().shape, std::nullopt); });
     return out.checksum();
 }
 

@@ -11,7 +11,6 @@
 #include "experiments/collectives/calls.hpp"
 #include "experiments/collectives/message.hpp"
 #include "experiments/collectives/nonblocking.hpp"
-#include "experiments/collectives/policy.hpp"
 #include "options/options.hpp"
 #include "results/vocabulary/settings.hpp"
 

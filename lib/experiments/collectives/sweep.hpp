@@ -10,9 +10,8 @@
 
 #include "experiments/collectives/buffers.hpp"
 #include "experiments/collectives/calls.hpp"
-#include "experiments/collectives/checker.hpp"
-#include "experiments/collectives/clocks.hpp"
-#include "experiments/collectives/compute.hpp"
+#include "experiments/collectives/pattern.hpp"
+#include "experiments/collectives/nonblocking.hpp"
 #include "experiments/collectives/late.hpp"
 #include "experiments/collectives/levels.hpp"
 #include "experiments/collectives/message.hpp"

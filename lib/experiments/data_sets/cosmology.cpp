@@ -4,7 +4,7 @@
 #include "base/shell_path.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "data/formats/checksum.hpp"
+#include "data/make/slab_writer.hpp"
 #include "data/make/cosmology.hpp"
 #include "data/make/output_file.hpp"
 #include "experiments/data_sets/verbs.hpp"

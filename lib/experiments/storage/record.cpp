@@ -13,7 +13,7 @@
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/target_ci.hpp"
 #include "experiments/shared/verdicts.hpp"
-#include "experiments/storage/place.hpp"
+#include "experiments/storage/ladder.hpp"
 #include "experiments/storage/tables.hpp"
 #include "host/process.hpp"
 #include "measure/gather.hpp"

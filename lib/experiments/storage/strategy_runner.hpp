@@ -14,7 +14,6 @@
 #include "experiments/storage/options.hpp"
 #include "experiments/storage/readers.hpp"
 #include "io/cache_label.hpp"
-#include "io/own_files.hpp"
 
 namespace ranklab::experiments {
 
@@ -108,7 +107,6 @@ class StrategyRunner {
     io::Grid grid_;
     Readers readers_;
     base::IoTimes times_;
-    std::optional<io::WritingMark> mark_;  // of a file that all records share
     std::unique_ptr<io::Strategy> strategy_;
     std::int64_t done_ = 0;
     std::string waits_for_;  // "write"; empty: this rank does not wait

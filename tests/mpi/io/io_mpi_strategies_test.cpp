@@ -15,7 +15,6 @@
 #include "base/share.hpp"
 #include "comm/exchange.hpp"
 #include "io/chunk_queue.hpp"
-#include "io/id_scatter.hpp"
 #include "io/record_files.hpp"
 #include "io/strategy.hpp"
 #include "mpi/shared_folder.hpp"

@@ -5,7 +5,6 @@
 #include "experiments/collectives/calls.hpp"
 #include "experiments/collectives/guidelines.hpp"
 #include "experiments/collectives/late.hpp"
-#include "experiments/collectives/policy.hpp"
 #include "thrown_sentence.hpp"
 
 namespace ranklab::experiments {
