@@ -210,8 +210,8 @@ DatasetPlace place_of(const Object& dataset) {
     return place;
 }
 
-Volume Volume::open(const Group& group, const std::string& name) {
-    Object object = open_dataset(group, name);
+Volume Volume::open(const Group& group, const std::string& name, const std::string& title) {
+    Object object(open_dataset_inside(group.id(), name, title), title);
     DatasetPlace place = place_of(object);
     return {std::move(object), std::move(place)};
 }

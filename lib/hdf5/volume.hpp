@@ -81,8 +81,8 @@ DatasetPlace place_of(const Object& dataset);
 
 class Volume {
   public:
-    /// DataError where `name` is no dataset.
-    static Volume open(const Group& group, const std::string& name);
+    /// `title` names it in messages. DataError where `name` is no dataset.
+    static Volume open(const Group& group, const std::string& name, const std::string& title);
 
     const DatasetPlace& place() const { return place_; }
     const Object& object() const { return object_; }  ///< for its attributes

@@ -135,17 +135,10 @@ std::string delivered_text(const CacheEvidence& e) {
 
 // What neither number sees.
 std::string unseen_text(const FileSystem& where) {
-    switch (where.kind) {
-        case Kind::disk:
-            return "what the device caches is not seen";
-        case Kind::network:
-            return fmt::format("what a server of {} caches is not seen", where.name);
-        case Kind::own_cache:
-            return fmt::format("{} has a cache of its own, which is not seen", where.name);
-        default:
-            return fmt::format("what {} caches is not seen",
-                               where.name.empty() ? "the file system" : where.name);
-    }
+    if (where.kind == Kind::own_cache)
+        return fmt::format("{} has a cache of its own, which is not seen", where.name);
+    return fmt::format("what {} or its device caches is not seen",
+                       where.name.empty() ? "the file system" : where.name);
 }
 
 bool delivered_all(const CacheEvidence& e) {

@@ -30,7 +30,7 @@ hdf5::Volume checked(const fs::path& file, const hdf5::Group& root, const Volume
              fmt::format("it has no dataset /{}: a volume file holds /Nbody [4, L, L, L] and /Hydro [5, "
                          "L, L, L]",
                          wanted.name));
-    auto volume = hdf5::Volume::open(root, wanted.name);
+    auto volume = hdf5::Volume::open(root, wanted.name, fmt::format("{}:/{}", file.string(), wanted.name));
     const auto& place = volume.place();
     const auto& shape = place.shape;
     if (shape.size() != 4 || shape[0] != wanted.channels || std::ranges::min(shape) < 1 ||
@@ -60,10 +60,6 @@ hdf5::Volume open_volume(const fs::path& file, const hdf5::File& opened, const V
     return checked(file, opened.root(), wanted, cube);
 } catch (const base::Hdf5Error& error) {  // to the library a damaged file is a call that fails
     fail(file, fmt::format("it is truncated or damaged ({}); copy or make it again", error.what()));
-} catch (base::DataError& error) {
-    if (std::string_view(error.what()).find(file.string()) == std::string_view::npos)
-        error.add_context(file.string());
-    throw;
 }
 
 void check_extents(const fs::path& file, const hdf5::Volume& first, const hdf5::Volume& other) {

@@ -33,17 +33,6 @@ std::vector<std::string> words_of(const Table& table, Word word) {
     return words;
 }
 
-// Where the word belongs to another option.
-std::string belongs_elsewhere(const std::string& word) {
-    const auto is_among = [&](const std::vector<std::string>& words) {
-        return std::ranges::find(words, word) != words.end();
-    };
-    if (is_among(operation_words())) return fmt::format(" ({} is an operation: --op {})", word, word);
-    if (is_among(reduction_words())) return fmt::format(" ({} is a reduction: --redop {})", word, word);
-    if (is_among(type_words())) return fmt::format(" ({} is a type: --datatype {})", word, word);
-    return "";
-}
-
 // The places in `words` that the option `name` names; `other` are second words for the same places.
 std::vector<std::size_t> chosen(const std::string& given, const char* name,
                                 const std::vector<std::string>& words,
@@ -56,10 +45,9 @@ std::vector<std::size_t> chosen(const std::string& given, const char* name,
             if (word == "all" || word == words[i] || (i < other.size() && word == other[i]))
                 places.push_back(i);
         if (places.size() > before) continue;
-        const std::string elsewhere = belongs_elsewhere(word);
-        throw base::OptionError(fmt::format(
-            "there is no --{} '{}'; give {} or all{}", name, base::printable(word, 60),
-            base::join(words, ", "), elsewhere.empty() ? base::or_did_you_mean(word, words) : elsewhere));
+        throw base::OptionError(fmt::format("there is no --{} '{}'; give {} or all{}", name,
+                                            base::printable(word, 60), base::join(words, ", "),
+                                            base::or_did_you_mean(word, words)));
     }
     std::ranges::sort(places);
     places.erase(std::ranges::unique(places).begin(), places.end());

@@ -156,23 +156,6 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, const c
                                         options.settings.op, options.settings.place, backend.name));
 }
 
-void agree_on_table(const BucketTable& table, comm::Communicator& control) {
-    std::string text = table.model;
-    for (const auto& row : table.rows)
-        text += fmt::format("\n{} {} {}", row.elements, base::word_of(row.dtype), row.bytes);
-    const auto mine = base::fingerprint(text);
-    const auto all = comm::gather_values(control, mine);
-    const auto other = std::ranges::find_if(all, [&](std::uint64_t one) { return one != all.front(); });
-    if (other == all.end()) return;
-    comm::throw_on_all<base::DataError>(
-        control, 0,
-        fmt::format(
-            "the ranks read different tables of buckets: rank {}'s is not rank 0's; let all hosts see the "
-            "same file",
-            other - all.begin()),
-        {"from-model"});
-}
-
 void check_memory(std::uint64_t each, comm::Communicator& control) {
     struct Need {
         double bytes = 0;

@@ -49,9 +49,6 @@ MemoryKind settle_memory(vocabulary::CollectivesSettings& settings, const comm::
 std::vector<Message> planned_messages(const CollectivesOptions& options, const comm::BackendEntry& backend,
                                       int ranks);
 
-/// Collective. DataError on all ranks where they read different tables: a file of their hosts.
-void agree_on_table(const BucketTable& table, comm::Communicator& control);
-
 /// Collective. OptionError on all ranks where the ranks of a host need more memory than it has left, with the
 /// arithmetic. `each`: bytes that this rank needs.
 void check_memory(std::uint64_t each, comm::Communicator& control);

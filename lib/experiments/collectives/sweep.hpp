@@ -10,12 +10,12 @@
 
 #include "experiments/collectives/buffers.hpp"
 #include "experiments/collectives/calls.hpp"
-#include "experiments/collectives/pattern.hpp"
-#include "experiments/collectives/nonblocking.hpp"
 #include "experiments/collectives/late.hpp"
 #include "experiments/collectives/levels.hpp"
 #include "experiments/collectives/message.hpp"
+#include "experiments/collectives/nonblocking.hpp"
 #include "experiments/collectives/options.hpp"
+#include "experiments/collectives/pattern.hpp"
 
 namespace ranklab::experiments {
 

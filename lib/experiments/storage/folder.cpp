@@ -47,9 +47,10 @@ void check_memory(const StorageOptions& options) {
     const auto bytes = 8 * static_cast<long double>(options.job.values_per_record());
     const auto memory = static_cast<long double>(host::memory_bytes());
     if (bytes <= memory) return;
-    throw base::OptionError(fmt::format(
-        "one record of --size {} takes {:.6g} GB, and this node has {:.3g} GB of memory; take a smaller --size",
-        options.job.size, bytes / kGB, memory / kGB));
+    throw base::OptionError(
+        fmt::format("one record of --size {} takes {:.6g} GB, and this node has {:.3g} GB of memory; take a "
+                    "smaller --size",
+                    options.job.size, bytes / kGB, memory / kGB));
 }
 
 void check_room(const StorageOptions& options) {

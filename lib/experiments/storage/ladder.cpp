@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <string>
 
-#include "base/file_system.hpp"
 #include "base/text.hpp"
-#include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/options.hpp"
 #include "results/rows.hpp"
@@ -18,58 +15,28 @@ namespace ranklab::experiments {
 
 namespace {
 
-constexpr const char* kSection = "storage";
-constexpr const char* kDirectory = "directory";
-constexpr const char* kFileSystem = "file_system";
-
-std::string joined(const std::set<std::string>& values) {
-    return base::join({values.begin(), values.end()}, " ");
-}
-
 std::string cell(const std::string& value) {
     return value.empty() ? "unknown" : value;
 }
 
 std::string strategies_left(const std::vector<results::Run>& runs) {
     std::vector<std::string> left;
-    for (const auto& entry : io::strategies()) {
-        const bool tried = std::ranges::any_of(
-            runs, [&](const results::Run& run) { return run.setting("strategy") == entry.name; });
-        if (!tried) left.push_back(entry.name);
-    }
+    for (const auto& entry : io::strategies())
+        if (std::ranges::none_of(runs, [&](const auto& run) { return run.setting("strategy") == entry.name; }))
+            left.push_back(entry.name);
     return base::join(left, ", ");
 }
 
-}  // namespace
-
-void add_place(results::Run& run, const StorageOptions& options, comm::Communicator& control) {
-    std::error_code unknown;
-    const auto folder = std::filesystem::absolute(options.job.directory, unknown).lexically_normal();
-    const auto found = comm::gather_texts(control, base::file_system_at(options.job.directory).name);
-    run.context.push_back({kSection, kDirectory, folder.string()});
-    run.context.push_back({kSection, kFileSystem, joined({found.begin(), found.end()})});
-}
-
-PlaceCells place_cells(const results::Run& run) {
-    const bool reads = run.find(vocabulary::kReadRate) != nullptr;
-    const bool writes = run.find(vocabulary::kJobTime) != nullptr;
-    return {reads ? cell(run.fact(kSection, "cache")) : "",
-            !writes                          ? ""
-            : run.setting("fsync") == "true" ? "yes"
-                                             : "no",
-            cell(run.fact(kSection, kFileSystem)), cell(run.fact(kSection, kDirectory))};
-}
-
+// Facts of a comparison: where all its files lay, and which strategies are none of its.
 std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs) {
     std::vector<results::Fact> facts{{"ladder", "strategies_left", strategies_left(runs)}};
     std::set<std::string> found;
-    for (const auto& run : runs) found.insert(run.fact(kSection, kFileSystem));
+    for (const auto& run : runs) found.insert(run.fact("storage", "file_system"));
     found.erase("");
-    if (!found.empty()) facts.push_back({kSection, kFileSystem, joined(found)});
+    if (!found.empty())
+        facts.push_back({"storage", "file_system", base::join({found.begin(), found.end()}, " ")});
     return facts;
 }
-
-namespace {
 
 constexpr const char* kBase = "text-loop";
 
@@ -137,7 +104,8 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
         const auto summary = job == nullptr ? stats::Summary{} : job->summary;
         const bool processes = run.setting("strategy").starts_with("process");
         const Nearest nearest = nearest_ceiling(run);
-        const PlaceCells place = place_cells(run);
+        const bool reads = run.find(vocabulary::kReadRate) != nullptr;
+        const std::string fsync = run.setting("fsync") == "true" ? "yes" : "no";
         table.add({run.setting("strategy"),
                    std::int64_t{std::atoll(run.fact("storage", "participants").c_str())},
                    std::int64_t{processes ? std::atoll(run.setting("workers").c_str()) : 0},
@@ -154,10 +122,10 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
                    run.verified(),
                    mark_of(run, nearest),
                    run.median(vocabulary::kReadRate),
-                   place.cache,
-                   place.fsync,
-                   place.file_system,
-                   place.directory});
+                   reads ? cell(run.fact("storage", "cache")) : "",
+                   job == nullptr ? "" : fsync,
+                   cell(run.fact("storage", "file_system")),
+                   cell(run.fact("storage", "directory"))});
         before = summary.median;
     }
     return std::move(table).table();

@@ -1,4 +1,4 @@
-#include "experiments/storage/tables.hpp"
+#include "experiments/storage/record.hpp"
 
 #include <fmt/format.h>
 
@@ -214,8 +214,8 @@ void add_storage_tables(results::Run& run, const StorageRecord& record, const St
     }
     if (!record.reads.empty()) add_reads(run, record, options, control);
     if (options.measures_ceilings && record.writes.size() > warmup && options.job.files > 0)
-        run.tables.push_back(ceilings_table(io::best_of(record.ceilings),
-                                            effort_of(record, warmup, options, control)));
+        run.tables.push_back(
+            ceilings_table(io::best_of(record.ceilings), effort_of(record, warmup, options, control)));
     run.tables.insert(run.tables.end(), record.tables.begin(), record.tables.end());
     run.warnings.insert(run.warnings.end(), record.warnings.begin(), record.warnings.end());
 }

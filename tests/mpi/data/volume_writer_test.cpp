@@ -58,7 +58,7 @@ TEST_F(Volumes, AreReadBackAsTheyWereWritten) {
         write(shape, chunk);
         {
             const auto opened = hdf5::File::open_to_read(file());
-            const auto volume = hdf5::Volume::open(opened.root(), "V");
+            const auto volume = hdf5::Volume::open(opened.root(), "V", "V");
             EXPECT_EQ(volume.place().shape, (std::vector<std::int64_t>{3, 7, 5, 6}));
             EXPECT_TRUE(volume.place().is_float32);
             EXPECT_TRUE(volume.place().direct());

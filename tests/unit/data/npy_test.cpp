@@ -107,11 +107,11 @@ TEST_F(Npy, RefusesValuesThatAreMissingOrTooMany) {
 }
 
 TEST_F(Npy, RefusesHostileHeaders) {
-    for (const char* shape :
-         {"(4611686018427387904, 16)", "(1000000000000,)", "(99999999999999999999999,)", "(-1,)", "(2.5,)",
-          "(1 2)", "(", "2", "('a',)"})
+    for (const char* shape : {"(4611686018427387904, 16)", "(1000000000000,)", "(99999999999999999999999,)",
+                              "(-1,)", "(2.5,)", "(1 2)", "(", "2", "('a',)"})
         EXPECT_NE(refusal(npy(1, dictionary("<f4", shape), "0000")), "") << shape;
-    EXPECT_NE(refusal(npy(1, dictionary("<f4", "(0, 9223372036854775808)"), "")).find("shape"), std::string::npos);
+    EXPECT_NE(refusal(npy(1, dictionary("<f4", "(0, 9223372036854775808)"), "")).find("shape"),
+              std::string::npos);
     for (const char* descr : {">f4", "<i8", "<f2", "O", "", "<U3"})
         EXPECT_NE(refusal(npy(1, dictionary(descr, "(1,)"), "0000")).find("type"), std::string::npos)
             << descr;

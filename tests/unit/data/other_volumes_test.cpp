@@ -35,7 +35,8 @@ class OtherVolumes : public ::testing::Test {
     std::string refused(const std::filesystem::path& path) {
         std::string sentence;
         for (const bool in_memory : {false, true}) {
-            sentence = tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(path, in_memory); });
+            sentence =
+                tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(path, in_memory); });
             EXPECT_THAT(sentence, HasSubstr(path.string()));
         }
         return sentence;

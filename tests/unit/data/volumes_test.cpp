@@ -84,8 +84,9 @@ TEST(Crops, HoldTheRightNumbersInEveryLayoutAndByBothAccesses) {
         VolumeWriter(path, stored.user_block).add_both(kVolume, stored.layout);
         for (const bool in_memory : {true, false}) {
             if (!stored.direct && !in_memory) {
-                EXPECT_THAT(tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(path, false); }),
-                            HasSubstr("h5repack"));
+                EXPECT_THAT(
+                    tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(path, false); }),
+                    HasSubstr("h5repack"));
                 continue;
             }
             const auto file = std::make_shared<const VolumeFile>(path, in_memory);
