@@ -108,10 +108,6 @@ std::int64_t usual_samples(std::int64_t volume_edge, std::int64_t crop_edge) {
 
 std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file,
                                           const CropOptions& options) {
-    if (options.edge > file->edge())
-        throw base::DataError(
-            fmt::format("crops of edge {} do not fit into a volume of edge {}; make a larger one",
-                        options.edge, file->edge()));
     return std::make_shared<Crops>(std::move(file), options);
 }
 

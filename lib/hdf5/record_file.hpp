@@ -72,13 +72,11 @@ class RecordFile {
     /// else its edges, cut to the shape's. A dataset with nothing in it is contiguous. Collective.
     void make(const std::string& name, std::span<const std::int64_t> shape,
               std::span<const std::int64_t> chunk);
-    /// Collective where `collective_opening` holds.
     Object open(const std::string& name) const;
     /// Row-major values of the box. With Transfer::collective all ranks of the file call it for the same
     /// dataset, and their boxes do not overlap. EnvironmentError where there is no room.
     void write(const Object& dataset, const Box& box, std::span<const double> values, Requested requested);
 
-    /// Collective. Throws what fails, where the destructor cannot.
     void close();
     /// After close(): what this rank's node has of the file is on the device, then.
     void sync();

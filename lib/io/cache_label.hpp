@@ -57,7 +57,6 @@ struct CacheEvidence {
 /// Both together. What is not known of one is not known of both; where the file systems differ, the one that
 /// allows less is named (memory, then own_cache, network, other, disk).
 CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b);
-/// All ranks' of each read, on every rank: a collective, with as many reads on all ranks.
 std::vector<CacheEvidence> merged_over_ranks(comm::Communicator& ranks,
                                              const std::vector<CacheEvidence>& mine);
 

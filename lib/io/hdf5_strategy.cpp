@@ -18,8 +18,8 @@
 #include "comm/exchange.hpp"
 #include "comm/native_handle.hpp"
 #include "hdf5/record_source.hpp"
-#include "results/staged_file.hpp"
 #include "results/rows.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::io {
 

@@ -62,7 +62,6 @@ class SlabWriter {
     /// One channel of a rank's whole share, in as many pieces as the longest share needs.
     void write_channel(std::int64_t channel, base::Share mine, std::span<const float> values);
 
-    /// Collective: the checksum of all that all ranks wrote.
     std::uint64_t checksum() const;
 
   private:

@@ -36,7 +36,6 @@ struct Policy {
     int checks = 1;
 };
 
-/// In words, for who reads the numbers.
 std::string text_of(Between between);
 std::string text_of(OverRanks over_ranks);
 
@@ -49,7 +48,6 @@ struct Fault {
     int sleeps_on_rank = -1;  ///< before each call
     double sleep_s = 0;
 };
-/// OptionError where it is none.
 Fault parse_fault(const std::string& text);
 
 /// This rank's own times.

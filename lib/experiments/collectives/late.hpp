@@ -31,7 +31,6 @@ class Arrivals {
     double late_s(std::size_t rank) const;
     /// Share of the calls to which it came last, by more than the clocks' error; NaN without calls.
     double last_share(std::size_t rank) const;
-    /// Median of (last - first) of a call: how well a barrier lines the ranks up.
     double skew_s() const;
     /// The rank that most calls wait for, or that sleeps while the others wait. Few calls tell nothing.
     LateRank verdict() const;

@@ -22,12 +22,10 @@ struct Reduction {
 using base::word_of;  // of an element type
 std::string_view word_of(const Reduction& reduction);
 
-/// The words of all of them, for --list and errors.
 std::vector<std::string> operation_words();
 std::vector<std::string> type_words();
 std::vector<std::string> reduction_words();
 
-/// What an operation does, for --list.
 std::string_view summary_of(comm::Operation operation);
 
 /// What an option (--op, --datatype, --redop) names, in the order of the tables above, each once; nccl-tests'
@@ -46,7 +44,6 @@ struct Message {
         0;  ///< elements: of one rank's part (allgather, reduce_scatter, alltoall), else of all
 
     bool is_in_parts() const;
-    /// Message size S, as the glossary counts it.
     std::uint64_t bytes(int ranks) const;
     std::size_t send_count(int ranks) const;
     std::size_t receive_count(int ranks) const;
@@ -59,7 +56,6 @@ struct Message {
 
 /// Beyond it a size is a slip of the keyboard, and what is computed from it no longer a number.
 inline constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50U;
-/// OptionError for more.
 void need_possible(std::uint64_t bytes);
 
 /// Sizes in bytes: from `smallest` to `largest`, each `factor` times the one before or, where `step` is not

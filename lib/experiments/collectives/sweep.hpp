@@ -60,12 +60,9 @@ class Sweep {
     std::size_t done() const { return done_; }
     /// Makes the next one. False where it was ended in its midst; not after the last. Collective.
     bool step();
-    /// What is timed next, for who waits for it.
     std::string next() const;
-    /// After the last: looks at the clocks once more.
     void finish();
 
-    /// Whether anything is timed by now.
     bool has_times() const;
     /// Those without times were not reached.
     const std::vector<MessageRow>& rows() const { return rows_; }

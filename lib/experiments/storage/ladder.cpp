@@ -22,7 +22,8 @@ std::string cell(const std::string& value) {
 std::string strategies_left(const std::vector<results::Run>& runs) {
     std::vector<std::string> left;
     for (const auto& entry : io::strategies())
-        if (std::ranges::none_of(runs, [&](const auto& run) { return run.setting("strategy") == entry.name; }))
+        if (std::ranges::none_of(runs,
+                                 [&](const auto& run) { return run.setting("strategy") == entry.name; }))
             left.push_back(entry.name);
     return base::join(left, ", ");
 }

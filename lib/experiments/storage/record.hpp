@@ -40,14 +40,7 @@ struct StorageRecord {
 void fill_storage_run(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                       int participants, comm::Communicator& control);
 
-/// Collective over `control`: all ranks call it, rank 0's run is complete.
-///   io_phases  as a profiler's: calls, own time, time per call, cumulative time, per cent and the longest
-///   call of
-///              each phase in all counted repetitions, over all ranks and worker processes. record: what a
-///              record took beside its phases; job: what the strategy took beside its records. Per cent is of
-///              the sum of total_s.
-///   io_ranks   a row per rank that took part: records, bytes and seconds, means over counted repetitions.
-///   io_reads   a row per pass of reading: time (the slowest rank's open + read + parse + close), bytes.
+/// Tables io_phases, io_ranks, io_reads and ceilings, and those of the strategy. Collective over `control`.
 void add_storage_tables(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                         int participants, comm::Communicator& control);
 

@@ -8,6 +8,7 @@
 namespace ranklab::io {
 namespace {
 
+// Ids are int32 as in the original; MPI counts no more either.
 class MpiScatter final : public FileStrategy {
   public:
     MpiScatter(const Job& job, const Place& place) : FileStrategy(job, place, Encoding::npy) {}
@@ -16,25 +17,25 @@ class MpiScatter final : public FileStrategy {
         const Grid grid(job().size);
         RecordWriter writer(job(), Encoding::npy, place().times);
         Values values;
-        for (const std::int64_t id : scattered()) produce(id, grid, writer, values);
+        for (const std::int32_t id : scattered()) produce(id, grid, writer, values);
     }
     std::vector<results::Table> tables() const override { return {chunk_table(handed_)}; }
 
   private:
-    std::vector<std::int64_t> scattered() {
+    std::vector<std::int32_t> scattered() {
         auto& ranks = place().ranks;
         const bool root = ranks.rank() == 0;
         const auto mark = place().times.phase(root ? base::IoPhase::send : base::IoPhase::wait);
         handed_.assign(ranks.world_size(), {});
-        std::vector<std::int64_t> all(root ? job().files : 0);
-        std::iota(all.begin(), all.end(), std::int64_t{0});
+        std::vector<std::int32_t> all(root ? job().files : 0);
+        std::iota(all.begin(), all.end(), 0);
         std::vector<std::size_t> counts;
         for (int rank = 0; root && rank < ranks.world_size(); ++rank) {
             const base::Share part = base::share_of(job().files, rank, ranks.world_size());
             counts.push_back(part.count);
-            handed_[rank].add(part, rank == 0 ? 0 : part.count * static_cast<std::int64_t>(sizeof(part.first)));
+            handed_[rank].add(part, rank == 0 ? 0 : part.count * std::int64_t{sizeof(std::int32_t)});
         }
-        std::vector<std::int64_t> mine(base::share_of(job().files, ranks.rank(), ranks.world_size()).count);
+        std::vector<std::int32_t> mine(base::share_of(job().files, ranks.rank(), ranks.world_size()).count);
         comm::scatterv(ranks, comm::view(std::span(all)), counts, comm::view(std::span(mine)), 0);
         return mine;
     }

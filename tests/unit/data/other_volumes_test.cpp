@@ -183,14 +183,5 @@ TEST_F(OtherVolumes, DamagedChunksAreDamagedData) {
                 HasSubstr("damaged"));
 }
 
-TEST_F(OtherVolumes, CropsLargerThanTheVolume) {
-    VolumeWriter(folder_ / "v.h5").add_both(kEdge);
-    const auto file = std::make_shared<const VolumeFile>(folder_ / "v.h5", false);
-    EXPECT_THAT(tests::thrown_sentence<base::DataError>([&] {
-                    crop_source(file, {kEdge + 1, 1, false, false});
-                }),
-                HasSubstr("crops of edge 13 do not fit into a volume of edge 12"));
-}
-
 }  // namespace
 }  // namespace ranklab::data
