@@ -1,14 +1,11 @@
 #include "data/volumes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/error.hpp"
 #include "data/source.hpp"
 
 namespace ranklab::data {

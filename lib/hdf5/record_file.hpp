@@ -18,7 +18,7 @@ namespace ranklab::hdf5 {
 
 enum class Requested { independent, collective };
 
-/// Codes of HDF5, which hdf5/transfer.cpp puts into words: H5D_mpio_actual_io_mode_t,
+/// Codes of HDF5: H5D_mpio_actual_io_mode_t,
 /// H5D_mpio_actual_chunk_opt_mode_t and the sets of H5D_mpio_no_collective_cause_t of this rank and of all.
 struct Transfer {
     Requested requested = Requested::independent;

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 static_assert(std::endian::native == std::endian::little, "npy files are read as they lie");
 
-constexpr std::size_t kLongestHeader = 65536;
+constexpr std::size_t kLongestHeader = 4096;
 constexpr std::string_view kMagic = "\x93NUMPY";
 
 [[noreturn]] void refuse(const std::string& name, const std::string& what) {
@@ -98,7 +98,7 @@ NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name)
     std::smatch found;
     if (!std::regex_match(text, found, kForm)) refuse(name, "has a header that numpy.save does not write");
     NpyHeader header{.type = type_of(found[1], name), .fortran_order = found[2] == "True"};
-    for (const auto& word : base::split(found[3], ',')) {
+    for (const auto& word : base::split(found[3].str(), ',')) {
         const auto extent = base::trim(word);
         if (extent.empty()) continue;
         const auto number = base::number_in<std::int64_t>(extent);

@@ -47,18 +47,21 @@ hdf5::Volume checked(const fs::path& file, const hdf5::Group& root, const Volume
 
 }  // namespace
 
-hdf5::File open_volume_file(const fs::path& file) {
+hdf5::File open_volume_file(const fs::path& file) try {
     base::refuse_irregular<base::DataError>(file);
-    if (!fs::exists(file)) fail(file, "there is no such file; `ranklab data make cosmology` makes one");
+    if (!fs::exists(file))
+        fail(file, "there is no file of this name; `ranklab data make cosmology` makes one");
     if (!hdf5::is_hdf5(file))
         fail(file, "it is not an HDF5 file (damaged or foreign); copy or make it again");
     return hdf5::File::open_to_read(file);
+} catch (const base::Hdf5Error& error) {  // to the library a damaged file is a call that fails
+    fail(file, fmt::format("it is truncated or damaged ({}); copy or make it again", error.what()));
 }
 
 hdf5::Volume open_volume(const fs::path& file, const hdf5::File& opened, const VolumeWanted& wanted,
                          bool cube) try {
     return checked(file, opened.root(), wanted, cube);
-} catch (const base::Hdf5Error& error) {  // to the library a damaged file is a call that fails
+} catch (const base::Hdf5Error& error) {
     fail(file, fmt::format("it is truncated or damaged ({}); copy or make it again", error.what()));
 }
 
@@ -110,8 +113,7 @@ void judge(const std::string& what, const VolumeScan& found, const std::vector<s
     if (!stored || *stored == found.sum) return;
     throw base::DataError(
         fmt::format("{}: the values give {}, and {} was stored when it was made: the file has changed since; "
-                    "make or copy "
-                    "it again",
+                    "make or copy it again",
                     what, sum64_text(found.sum), sum64_text(*stored)));
 }
 

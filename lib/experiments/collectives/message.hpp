@@ -29,8 +29,7 @@ std::vector<std::string> reduction_words();
 std::string_view summary_of(comm::Operation operation);
 
 /// What an option (--op, --datatype, --redop) names, in the order of the tables above, each once; nccl-tests'
-/// words for types, too. OptionError for an unknown word, which says what it is where another option takes
-/// it.
+/// words for types, too. OptionError for an unknown word.
 std::vector<comm::Operation> chosen_operations(const std::string& words);
 std::vector<comm::DType> chosen_types(const std::string& words);
 std::vector<Reduction> chosen_reductions(const std::string& words);

@@ -90,7 +90,7 @@ TEST_F(OtherVolumes, OfOtherShapesAndTypes) {
     EXPECT_THAT(refused(written({{4, kEdge, kEdge}}, {kHydro})), HasSubstr("has the shape [4, 12, 12]"));
     EXPECT_THAT(refused(written({{4, kEdge, kEdge, 11}}, {kHydro})), HasSubstr("has the shape"));
     EXPECT_THAT(refused(written({{kEdge, kEdge, kEdge, 4}}, {kHydro})), HasSubstr("has the shape"));
-    EXPECT_THAT(refused(written({{4, 6, 6, 6}}, {kHydro})), HasSubstr("are not of one cube"));
+    EXPECT_THAT(refused(written({{4, 6, 6, 6}}, {kHydro})), HasSubstr("do not belong together"));
     EXPECT_THAT(refused(written({kNbody, {.float64 = true}}, {kHydro})), HasSubstr("holds no float32"));
     EXPECT_THAT(refused(written({{0, kEdge, kEdge, kEdge}, {.write = false}}, {kHydro})),
                 HasSubstr("has the shape"));
