@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "data/image_set.hpp"
 #include "data/source.hpp"
 
 namespace ranklab::data {

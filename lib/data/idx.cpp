@@ -90,15 +90,10 @@ class IdxReader {
   private:
     std::size_t read_some(void* to, std::size_t count) {
         const int got = gzread(file_.get(), to, static_cast<unsigned>(count));
-        if (got >= 0) {
-            int code = Z_OK;
-            const char* text = gzerror(file_.get(), &code);
-            if (code == Z_OK || code == Z_BUF_ERROR || code == Z_STREAM_END) return got;
-            fail(fmt::format("cannot be unpacked: {}; copy the file again", text));
-        }
         int code = Z_OK;
-        const std::string text = gzerror(file_.get(), &code);
-        fail(fmt::format("cannot be read: {}; copy the file again",
+        const char* text = gzerror(file_.get(), &code);
+        if (got >= 0 && (code == Z_OK || code == Z_BUF_ERROR || code == Z_STREAM_END)) return got;
+        fail(fmt::format("cannot be read or unpacked: {}; copy the file again",
                          code == Z_ERRNO ? std::strerror(errno) : text));
     }
 

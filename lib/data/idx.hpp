@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/image_set.hpp"
+#include "data/source.hpp"
 
 namespace ranklab::data {
 
@@ -26,7 +26,6 @@ inline constexpr std::array kIdxNames{"train-images-idx3-ubyte", "train-labels-i
 /// "<folder>/<name>" or "<folder>/<name>.gz", whichever is there; the plain one if neither.
 std::filesystem::path plain_or_gz(const std::filesystem::path& folder, const std::string& name);
 
-/// DataError for a label that is not below `classes`.
 void check_label_range(const std::filesystem::path& file, const std::vector<std::uint8_t>& labels,
                        std::int64_t classes);
 
@@ -35,11 +34,9 @@ void check_label_range(const std::filesystem::path& file, const std::vector<std:
 IdxImages read_idx_images(const std::filesystem::path& file);
 std::vector<std::uint8_t> read_idx_labels(const std::filesystem::path& file);
 
-/// One set from an image and a label file; checks shape, equal counts and that labels are below `classes`.
 ImageSet read_idx_set(const std::filesystem::path& images, const std::filesystem::path& labels,
                       const ImageShape& shape, std::int64_t classes);
 
-/// The four files of MNIST and its kin in `folder`, each plain or with .gz.
 ImageSets read_idx_folder(const std::filesystem::path& folder, const ImageShape& shape, std::int64_t classes);
 
 /// The first of `folders` that holds the training images; throws DataError naming all of them otherwise.

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/image_set.hpp"
+#include "data/source.hpp"
 
 namespace ranklab::data {
 

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "data/dataset.hpp"
-#include "data/random.hpp"
 
 namespace ranklab::data {
 

@@ -6,9 +6,38 @@
 #include <string>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "base/element.hpp"
 
 namespace ranklab::data {
+
+/// splitmix64's finaliser: a bijection of 64-bit numbers.
+constexpr std::uint64_t mix64(std::uint64_t x) {
+    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31U);
+}
+/// What it adds from one number to the next: 2^64 divided by the golden ratio.
+inline constexpr std::uint64_t kGolden64 = 0x9e3779b97f4a7c15ULL;
+
+/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): a stream for one
+/// sample, cheap to begin.
+class RandomStream {
+  public:
+    explicit RandomStream(std::uint64_t seed) : state_(seed) {}
+
+    std::uint64_t next() { return mix64(state_ += kGolden64); }
+    /// Uniform in [0, n), n >= 1: the high half of a product, off by less than n / 2^64.
+    std::uint64_t below(std::uint64_t n) {
+        __extension__ using Wide = unsigned __int128;
+        return static_cast<std::uint64_t>(Wide{next()} * n >> 64U);
+    }
+    /// Uniform in (0, 1].
+    double uniform() { return base::real((next() >> 11U) + 1) * 0x1.0p-53; }
+
+  private:
+    std::uint64_t state_;
+};
 
 using base::Element;
 
@@ -57,6 +86,30 @@ class Source {
     /// Writes the sample's layout().input.bytes() and layout().target.bytes(), and adds to `times`. Several
     /// threads at once. DataError for what cannot be read.
     virtual void read(const Draw& draw, std::byte* input, std::byte* target, ReadTimes& times) const = 0;
+};
+
+/// Shape of one sample: channels x height x width bytes.
+struct ImageShape {
+    std::int64_t channels = 1;
+    std::int64_t height = 1;
+    std::int64_t width = 1;
+    std::int64_t bytes() const { return channels * height * width; }
+    bool operator==(const ImageShape&) const = default;
+};
+
+/// images.size() == labels.size() * shape.bytes(); label values in [0, classes).
+struct ImageSet {
+    ImageShape shape;
+    std::int64_t classes = 0;
+    std::vector<std::uint8_t> images;
+    std::vector<std::uint8_t> labels;
+    std::int64_t size() const { return std::ssize(labels); }
+};
+
+struct ImageSets {
+    ImageSet train;
+    ImageSet test;
+    std::string origin;  ///< where it was read from, for the run's context
 };
 
 }  // namespace ranklab::data

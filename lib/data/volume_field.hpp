@@ -1,15 +1,52 @@
 // One dataset of a volume file, [channels, edge, edge, edge] float32: boxes of it, read by several threads.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "data/file_bytes.hpp"
+#include "base/descriptor.hpp"
 #include "hdf5/volume.hpp"
 
 namespace ranklab::data {
+
+/// mapped: the page cache itself, no copy and no system call a crop; where the file shrinks
+/// meanwhile, reading from it is SIGBUS. read: pread, which network file systems serve in larger pieces.
+/// resident: mapped, and all of it brought into memory at once; the
+/// ranks of a host share it.
+enum class ByteAccess { mapped, read, resident };
+
+class FileBytes {
+  public:
+    /// DataError where it cannot be opened.
+    FileBytes(const std::filesystem::path& path, ByteAccess access);
+    /// What was read already.
+    FileBytes(const std::filesystem::path& path, std::vector<float> held);
+    ~FileBytes();
+
+    std::uint64_t size() const { return size_; }
+    bool is_mapped() const { return map_ != nullptr; }
+
+    /// The bytes [offset, offset + count). They stand until this thread's next call. DataError where the file
+    /// became shorter.
+    const std::byte* at(std::uint64_t offset, std::size_t count) const;
+
+  private:
+    void map(bool resident);
+
+    std::filesystem::path path_;
+    base::Descriptor file_;
+    std::uint64_t size_ = 0;
+    std::vector<float> held_;
+    const std::byte* map_ = nullptr;  ///< of the file; or held_
+};
+
+/// mapped on a local file system, read on any other.
+ByteAccess access_for(const std::filesystem::path& path);
 
 /// `planes` x `edge` x `edge` numbers of one channel, from (x, y, z) on.
 struct Slab {
@@ -28,29 +65,25 @@ struct Rows {
     std::ptrdiff_t line = 0;
 };
 
+/// `place` says where its bytes lie in `bytes`; place.direct().
 class VolumeField {
   public:
-    virtual ~VolumeField() = default;
+    /// `name`: file and dataset, for messages.
+    VolumeField(std::string name, std::shared_ptr<const FileBytes> bytes, hdf5::DatasetPlace place);
+    std::int64_t channels() const { return place_.shape[0]; }
+    std::int64_t edge() const { return place_.shape[1]; }
     /// DataError where the slab holds a NaN or an infinity: it names the first one's place.
     void read(const Slab& slab, const Rows& rows) const;
 
-  protected:
-    explicit VolumeField(std::string name) : name_(std::move(name)) {}
-    /// Copies, and tells whether all numbers are finite.
-    virtual bool copy(const Slab& slab, const Rows& rows) const = 0;
-    const std::string& name() const { return name_; }
-
   private:
-    std::string name_;  ///< file and dataset, for messages
-};
+    /// Copies, and tells whether all numbers are finite.
+    bool copy(const Slab& slab, const Rows& rows) const;
+    std::uint64_t byte_of(const std::array<std::int64_t, 4>& at) const;
 
-/// Its bytes lie in `bytes` as `place` says; place.direct().
-std::unique_ptr<VolumeField> direct_field(std::string name, std::shared_ptr<const FileBytes> bytes,
-                                          hdf5::DatasetPlace place);
-/// Through the HDF5 library, one thread at a time. `dataset` comes from open_for_boxes; its file stays open.
-std::unique_ptr<VolumeField> library_field(std::string name, std::shared_ptr<const hdf5::Object> dataset);
-/// Read as a whole through the library, now, into this process's memory.
-std::unique_ptr<VolumeField> memory_field(std::string name, const hdf5::Object& dataset,
-                                          hdf5::DatasetPlace place);
+    std::string name_;
+    std::shared_ptr<const FileBytes> bytes_;
+    hdf5::DatasetPlace place_;
+    std::vector<std::int64_t> grid_;
+};
 
 }  // namespace ranklab::data

@@ -3,42 +3,31 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <string>
 
 #include "data/volume_field.hpp"
 
 namespace ranklab::data {
 
-/// automatic: mapped on a local file system, else read (data/file_bytes.hpp); through the HDF5 library where
-/// a dataset's layout allows neither. memory: all of it is brought into memory at once.
-enum class VolumeAccess { automatic, mapped, read, library, memory };
-
 class VolumeFile {
   public:
-    /// DataError with a sentence for what is missing, damaged or of another kind.
-    VolumeFile(const std::filesystem::path& path, VolumeAccess access);
-    ~VolumeFile();
+    /// `in_memory`: all of it is brought into memory at once, whatever its layout. Else mapped on a local
+    /// file system and read on any other, which takes float32 that is contiguous or in chunks, not
+    /// compressed. DataError with a sentence for what is missing, damaged or of another kind.
+    VolumeFile(const std::filesystem::path& path, bool in_memory);
 
-    std::int64_t edge() const { return edge_; }
-    std::int64_t nbody_channels() const { return nbody_channels_; }
-    std::int64_t hydro_channels() const { return hydro_channels_; }
+    std::int64_t edge() const { return nbody_->edge(); }
+    std::int64_t nbody_channels() const { return nbody_->channels(); }
+    std::int64_t hydro_channels() const { return hydro_->channels(); }
     const VolumeField& nbody() const { return *nbody_; }
     const VolumeField& hydro() const { return *hydro_; }
-    /// How its bytes are had, for the run's context: "mapped", "read", "in memory", or "through HDF5, since
-    /// ..".
+    /// How its bytes are had, for the run's context: "mapped", "read" or "in memory".
     const std::string& how() const { return how_; }
 
   private:
-    class Opening;
-
-    std::int64_t edge_ = 0;
-    std::int64_t nbody_channels_ = 0;
-    std::int64_t hydro_channels_ = 0;
     std::string how_;
-    std::shared_ptr<const void> library_;  ///< the open HDF5 file, where it is needed
-    std::unique_ptr<VolumeField> nbody_;
-    std::unique_ptr<VolumeField> hydro_;
+    std::optional<VolumeField> nbody_, hydro_;
 };
 
 }  // namespace ranklab::data

@@ -1,15 +1,12 @@
 #include "data/volumes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/error.hpp"
-#include "data/random.hpp"
+#include "data/source.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -108,10 +105,6 @@ std::int64_t usual_samples(std::int64_t volume_edge, std::int64_t crop_edge) {
 
 std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file,
                                           const CropOptions& options) {
-    if (options.edge > file->edge())
-        throw base::DataError(
-            fmt::format("crops of edge {} do not fit into a volume of edge {}; make a larger one",
-                        options.edge, file->edge()));
     return std::make_shared<Crops>(std::move(file), options);
 }
 

@@ -31,7 +31,7 @@ struct CropOptions {
 };
 
 /// Input [nbody channels, edge, edge, edge], target [hydro channels, edge, edge, edge]. The place and the
-/// rotation follow from Draw.random alone, whatever Draw.index. DataError for a crop larger than the volume.
+/// rotation follow from Draw.random alone, whatever Draw.index.
 std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file, const CropOptions& options);
 
 }  // namespace ranklab::data

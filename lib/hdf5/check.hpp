@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "hdf5/handle.hpp"
+#include "hdf5/object.hpp"
 
 namespace ranklab::hdf5 {
 

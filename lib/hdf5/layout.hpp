@@ -26,10 +26,8 @@ void set_chunk(const Id& properties, std::span<const hsize_t> edges);
 /// The product, or the largest number there is where it does not fit.
 unsigned long long bytes_of(std::span<const hsize_t> shape, std::size_t element_bytes);
 
-/// Numbers of other rooms as the library's.
 std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
 
-/// The extents of a space; none of a scalar one.
 std::vector<hsize_t> extents_of(const Id& space, std::string_view what);
 std::vector<hsize_t> shape_of(const Object& dataset);
 std::size_t entries_of(const Id& space, std::string_view what);

@@ -1,9 +1,7 @@
 #include "hdf5/mpi_io.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -76,27 +74,6 @@ std::string implementation(const Facts& hints) {
     return fmt::format("unknown ({})", library);
 }
 
-// What the user has set for these libraries. MPI's tools interface would tell the defaults too, but opening
-// it takes Open MPI 0.2 s: it loads every component there is.
-Facts settings_in_environment() {
-    constexpr std::array<std::string_view, 9> kPrefixes{
-        "OMPI_MCA_io",   "OMPI_MCA_fcoll",         "OMPI_MCA_fs",
-        "OMPI_MCA_fbtl", "OMPI_MCA_sharedfp",      "ROMIO_",
-        "MPICH_MPIIO",   "I_MPI_EXTRA_FILESYSTEM", "HDF5_"};
-    Facts settings;
-    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-        const std::string_view text(*entry);
-        const auto equals = text.find('=');
-        const bool is_one = std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                                        [&](std::string_view prefix) { return text.starts_with(prefix); });
-        if (is_one && equals != text.npos)
-            settings.emplace_back(fmt::format("environment {}", text.substr(0, equals)),
-                                  text.substr(equals + 1));
-    }
-    std::sort(settings.begin(), settings.end());
-    return settings;
-}
-
 }  // namespace
 
 bool several_ranks(const void* mpi) {
@@ -147,7 +124,6 @@ Facts describe_mpi_io(const Id& file, const std::string& path) {
     const Facts hints = hints_in_effect(*static_cast<MPI_File*>(handle), path);
     Facts facts{{"implementation", implementation(hints)}};
     for (const auto& [key, value] : hints) facts.emplace_back("hint " + key, value);
-    for (auto& setting : settings_in_environment()) facts.push_back(std::move(setting));
     return facts;
 }
 

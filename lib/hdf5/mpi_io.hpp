@@ -25,8 +25,7 @@ Id mpi_transfer(Requested requested);
 /// What HDF5 says of the last transfer by these properties.
 Transfer outcome_of(const Id& transfer, Requested requested);
 
-/// {key, value}: the implementation, where it can be told, the hints in effect ("hint KEY"), and what the
-/// environment sets for these libraries ("environment NAME").
+/// {key, value}: the implementation, where it can be told, and the hints in effect ("hint KEY").
 std::vector<std::pair<std::string, std::string>> describe_mpi_io(const Id& file, const std::string& path);
 
 }  // namespace ranklab::hdf5

@@ -13,9 +13,31 @@
 #include <vector>
 
 #include "hdf5/object.hpp"
-#include "hdf5/transfer.hpp"
 
 namespace ranklab::hdf5 {
+
+enum class Requested { independent, collective };
+
+/// Codes of HDF5: H5D_mpio_actual_io_mode_t,
+/// H5D_mpio_actual_chunk_opt_mode_t and the sets of H5D_mpio_no_collective_cause_t of this rank and of all.
+struct Transfer {
+    Requested requested = Requested::independent;
+    int io_mode = 0;
+    int chunk_mode = 0;
+    std::uint32_t local_cause = 0;
+    std::uint32_t global_cause = 0;
+
+    auto operator<=>(const Transfer&) const = default;
+
+    /// Collective was asked for, and not all of it was.
+    bool fell_back() const;
+};
+
+std::string requested_name(const Transfer& transfer);   ///< "independent", "collective"
+std::string io_mode_name(const Transfer& transfer);     ///< "contiguous collective", "no collective", ...
+std::string chunk_mode_name(const Transfer& transfer);  ///< "none", "link chunk", "multi chunk"
+/// "none", or HDF5's reasons joined by " + ". Those that hold on another rank alone end with "(elsewhere)".
+std::string cause_name(const Transfer& transfer);
 
 struct RecordFileOptions {
     /// Points to an MPI_Comm whose ranks all make this file (comm::native_mpi); nullptr: a process alone.
@@ -50,13 +72,11 @@ class RecordFile {
     /// else its edges, cut to the shape's. A dataset with nothing in it is contiguous. Collective.
     void make(const std::string& name, std::span<const std::int64_t> shape,
               std::span<const std::int64_t> chunk);
-    /// Collective where `collective_opening` holds.
     Object open(const std::string& name) const;
     /// Row-major values of the box. With Transfer::collective all ranks of the file call it for the same
     /// dataset, and their boxes do not overlap. EnvironmentError where there is no room.
     void write(const Object& dataset, const Box& box, std::span<const double> values, Requested requested);
 
-    /// Collective. Throws what fails, where the destructor cannot.
     void close();
     /// After close(): what this rank's node has of the file is on the device, then.
     void sync();

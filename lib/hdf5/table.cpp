@@ -125,22 +125,8 @@ std::string member_name(hid_t record, unsigned index, const std::string& path) {
     return copy;
 }
 
-// A number as this machine has it, or a text padded with NUL, where the packed record wants it: HDF5 then has
-// nothing to convert.
-bool as_in_memory(hid_t record, unsigned index, const Member& member, hid_t type) {
-    if (H5Tget_member_offset(record, index) != member.offset) return false;
-    if (member.kind == H5T_STRING) return H5Tget_strpad(type) == H5T_STR_NULLPAD;
-    return H5Tequal(type, member.kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64) > 0;
-}
-
-struct Layout {
-    std::vector<Member> members;
-    Id type;  ///< of the record in memory
-};
-
-// Adds the column to the layout; true where it lies in memory as in the file.
-bool add_member(hid_t record, unsigned index, const std::string& path, std::vector<Member>& members) {
-    Member member{member_name(record, index, path), H5T_NO_CLASS, record_size(members), sizeof(double)};
+Member member_of(hid_t record, unsigned index, const std::string& path, std::size_t offset) {
+    Member member{member_name(record, index, path), H5T_NO_CLASS, offset, sizeof(double)};
     const Id type = own<H5Tget_member_type>(path, record, index);
     member.kind = check<H5Tget_class>(path, type.get());
     const bool number = member.kind == H5T_FLOAT || member.kind == H5T_INTEGER;
@@ -148,27 +134,19 @@ bool add_member(hid_t record, unsigned index, const std::string& path, std::vect
     if (!number && !text)
         throw base::DataError(
             fmt::format("{}: column '{}' holds neither numbers nor fixed-length texts", path, member.name));
-    const std::size_t size = H5Tget_size(type.get());
-    if (text) member.size = size;
-    const bool same = as_in_memory(record, index, member, type.get());
-    members.push_back(std::move(member));
-    return same;
+    if (text) member.size = H5Tget_size(type.get());
+    return member;
 }
 
-// To build the record's type anew costs a sixth of a list of many runs, so the file's own serves where it
-// can.
-Layout layout_in_file(const Object& dataset) {
-    Id type = own<H5Dget_type>(dataset.path(), dataset.id());
-    const bool compound = H5Tget_class(type.get()) == H5T_COMPOUND;
-    const int count = compound ? H5Tget_nmembers(type.get()) : 0;
-    if (!compound || count < 0 || count > kMostColumns)
+std::vector<Member> members_in_file(const Object& dataset) {
+    const Id type = own<H5Dget_type>(dataset.path(), dataset.id());
+    const int count = H5Tget_class(type.get()) == H5T_COMPOUND ? H5Tget_nmembers(type.get()) : -1;
+    if (count < 0 || count > kMostColumns)
         throw base::DataError(fmt::format("{} is not a table", dataset.path()));
     std::vector<Member> members;
-    bool same = true;
     for (unsigned i = 0; i < static_cast<unsigned>(count); ++i)
-        same = add_member(type.get(), i, dataset.path(), members) && same;
-    if (!same || H5Tget_size(type.get()) != record_size(members)) type = record_type(members, dataset.path());
-    return {std::move(members), std::move(type)};
+        members.push_back(member_of(type.get(), i, dataset.path(), record_size(members)));
+    return members;
 }
 
 // nullopt-like: 0 rows and `empty` for a table without columns.
@@ -217,7 +195,8 @@ std::vector<Column> read_table(const Group& group, const std::string& name) {
     const Object dataset = open_dataset(group, name);
     const Extent extent = extent_of(dataset);
     if (extent.null) return {};
-    const auto [members, type] = layout_in_file(dataset);
+    const auto members = members_in_file(dataset);
+    const Id type = record_type(members, dataset.path());
     const std::size_t stride = record_size(members);
     check_claim(dataset.id(), bytes_of(std::array{extent.rows}, stride), dataset.path());
     std::vector<char> records(extent.rows * stride);

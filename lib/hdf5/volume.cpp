@@ -9,10 +9,89 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/progress.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/layout.hpp"
+#include "hdf5/mpi_io.hpp"
 
 namespace ranklab::hdf5 {
+
+namespace {
+
+constexpr hsize_t kAlignment = 4096;  // a page: a chunk read by itself touches no page of another
+constexpr std::size_t kChunkCache = std::size_t{64} << 20U;
+constexpr std::size_t kChunkSlots = 12421;  // a prime, far above the number of chunks that fit
+constexpr hsize_t kAlignFrom = 4096;        // smaller things (headers, B-trees) stay together
+
+Id access_properties(const void* mpi, bool parallel) {
+    Id access = file_access();
+    check<H5Pset_libver_bounds>("file access", access.get(), H5F_LIBVER_V18, H5F_LIBVER_V110);
+    check<H5Pset_alignment>("file access", access.get(), kAlignFrom, kAlignment);
+    // A channel's part of a chunk is gathered in the cache: without room for chunks (1 MiB is the default)
+    // each row of it would be a write of its own. Collective writes pass the cache by.
+    check<H5Pset_cache>("file access", access.get(), 0, kChunkSlots, kChunkCache, 0.75);
+    if (parallel) use_mpi_io(access, {.mpi = mpi, .collective_opening = false});
+    return access;
+}
+
+Id creation_properties(const VolumeShape& shape, std::int64_t chunk_edge) {
+    Id properties = plain_dataset();
+    check<H5Pset_alloc_time>("a dataset", properties.get(), H5D_ALLOC_TIME_EARLY);
+    if (chunk_edge == 0) return properties;
+    std::vector<hsize_t> chunk = sizes(shape);
+    for (std::size_t axis = 1; axis < 4; ++axis) chunk[axis] = std::min<hsize_t>(chunk_edge, chunk[axis]);
+    set_chunk(properties, chunk);
+    return properties;
+}
+
+std::vector<hsize_t> extents_of(const Object& dataset, const VolumePart& part) {
+    std::vector<hsize_t> count = shape_of(dataset);
+    count[0] = part.channels;
+    count[1] = part.planes;
+    return count;
+}
+
+Id select(const Object& dataset, const VolumePart& part) {
+    return select_box(dataset, sizes(std::array<std::int64_t, 4>{part.first_channel, part.first_plane}),
+                      extents_of(dataset, part));
+}
+
+}  // namespace
+
+VolumeWriter::VolumeWriter(const std::filesystem::path& path, const void* mpi)
+    : path_(path.string()), parallel_(several_ranks(mpi)) {
+    const Id access = access_properties(mpi, parallel_);
+    file_ = own<H5Fcreate>(path_, path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
+    if (parallel_) transfer_ = mpi_transfer(Requested::collective);
+}
+
+void VolumeWriter::make(const std::string& name, const VolumeShape& shape, std::int64_t chunk_edge) {
+    const Id space = space_of(sizes(shape), name);
+    const Id properties = creation_properties(shape, chunk_edge);
+    datasets_.emplace(name, Object(own<H5Dcreate2>(name, file_.get(), name.c_str(), H5T_NATIVE_FLOAT,
+                                                   space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+                                   "/" + name));
+}
+
+void VolumeWriter::write(const std::string& name, const VolumePart& part, std::span<const float> values) {
+    const Object& dataset = datasets_.at(name);
+    const Id space = select(dataset, part);
+    check_count(space, dataset, values.size());
+    const Id memory = space_of(std::array<hsize_t, 1>{values.size()}, dataset.path());
+    check<H5Dwrite>(path_ + dataset.path(), dataset.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(),
+                    parallel_ ? transfer_.get() : H5P_DEFAULT, values.data());
+    base::count_progress();
+}
+
+void VolumeWriter::flush() {
+    check<H5Fflush>(path_, file_.get(), H5F_SCOPE_GLOBAL);
+}
+
+void VolumeWriter::close() {
+    datasets_.clear();
+    check<H5Fclose>(path_, file_.release());
+}
+
 namespace {
 
 constexpr std::int64_t kMostChunks = 16384;
@@ -101,26 +180,6 @@ std::string find(const Object& dataset, DatasetPlace& place) {
     return has_user_block(dataset) ? "the file has a user block" : indirect;
 }
 
-std::string type_of(hid_t dataset, const std::string& what) {
-    const Id type = own<H5Dget_type>(what, dataset);
-    const auto kind = check<H5Tget_class>(what, type.get());
-    if (kind != H5T_FLOAT && kind != H5T_INTEGER) return "no number";
-    const auto bits = H5Tget_size(type.get()) * 8;
-    const bool foreign = H5Tget_order(type.get()) == H5T_ORDER_BE && bits > 8;
-    return fmt::format("{}{}{}", kind == H5T_FLOAT ? "float" : "int", bits, foreign ? " big-endian" : "");
-}
-
-void read_layout(hid_t dataset, const std::string& what, VolumeInfo& info) {
-    const Id properties = own<H5Dget_create_plist>(what, dataset);
-    info.stored_bytes = H5Dget_storage_size(dataset);
-    if (check<H5Pget_layout>(what, properties.get()) != H5D_CHUNKED) return;
-    info.filtered = check<H5Pget_nfilters>(what, properties.get()) > 0;
-    std::array<hsize_t, kMostDimensions + 1> chunk{};
-    const int dimensions =
-        check<H5Pget_chunk>(what, properties.get(), static_cast<int>(chunk.size()), chunk.data());
-    info.chunk.assign(chunk.begin(), chunk.begin() + dimensions);
-}
-
 }  // namespace
 
 std::vector<std::int64_t> DatasetPlace::grid() const {
@@ -138,11 +197,6 @@ std::uint64_t DatasetPlace::end() const {
     return last + chunk_bytes();
 }
 
-DatasetPlace place_of(const Group& group, const std::string& name) {
-    const std::lock_guard lock(library_mutex());
-    return place_of(open_dataset(group, name));
-}
-
 DatasetPlace place_of(const Object& dataset) {
     const std::lock_guard lock(library_mutex());
     const std::string& what = dataset.path();
@@ -156,47 +210,22 @@ DatasetPlace place_of(const Object& dataset) {
     return place;
 }
 
-Object open_for_boxes(const Group& group, const std::string& name, std::uint64_t cache_bytes) {
-    const std::lock_guard lock(library_mutex());
-    constexpr std::size_t kSlots = 10007;  // a prime, many times the chunks that fit
-    const std::string path = group.path_of(name);
-    const Id access = own<H5Pcreate>(path, H5P_DATASET_ACCESS);
-    check<H5Pset_chunk_cache>(path, access.get(), kSlots, cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
-    return {open_dataset_inside(group.id(), name, path, access.get()), path};
-}
-
-void read_box(const Object& dataset, std::span<const std::int64_t> start, std::span<const std::int64_t> count,
-              float* out) {
-    const std::lock_guard lock(library_mutex());
-    const std::string& what = dataset.path();
-    const auto size = sizes(count);
-    const Id space = select_box(dataset, sizes(start), size);
-    const Id memory = space_of(size, what);
-    // The file was opened and looked over: what cannot be unpacked now is damaged.
-    if (H5Dread(dataset.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT, out) < 0)
-        throw base::DataError(
-            fmt::format("{} cannot be read: its file is damaged or was cut short; copy or make it again ({})",
-                        what, library_text()));
-}
-
-Volume Volume::open(const Group& group, const std::string& name) {
-    const std::string path = group.path_of(name);
-    Object object = open_dataset(group, name);
-    VolumeInfo info;
-    info.shape = place_of(object).shape;  // looks at each chunk
-    info.type = type_of(object.id(), path);
-    read_layout(object.id(), path, info);
-    return {std::move(object), std::move(info)};
+Volume Volume::open(const Group& group, const std::string& name, const std::string& title) {
+    Object object(open_dataset_inside(group.id(), name, title), title);
+    DatasetPlace place = place_of(object);
+    return {std::move(object), std::move(place)};
 }
 
 void Volume::read(const VolumePart& part, std::span<float> values) const {
-    const std::array<std::int64_t, 4> start{part.first_channel, part.first_plane, 0, 0};
-    const std::array<std::int64_t, 4> count{part.channels, part.planes, info_.shape.at(2), info_.shape.at(3)};
-    const std::int64_t selected = count[0] * count[1] * count[2] * count[3];
-    if (selected != std::ssize(values))
-        throw base::Error(fmt::format("internal: room for {} values of {}, a part has {}", values.size(),
-                                      object_.path(), selected));
-    read_box(object_, start, count, values.data());
+    const std::lock_guard lock(library_mutex());
+    const Id space = select(object_, part);
+    check_count(space, object_, values.size());
+    const Id memory = space_of(extents_of(object_, part), object_.path());
+    // The file was opened and looked over: what cannot be unpacked now is damaged.
+    if (H5Dread(object_.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT, values.data()) < 0)
+        throw base::DataError(
+            fmt::format("{} cannot be read: its file is damaged or was cut short; copy or make it again ({})",
+                        object_.path(), library_text()));
 }
 
 }  // namespace ranklab::hdf5

@@ -3,22 +3,55 @@
 // through the library whatever the layout.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "hdf5/group.hpp"
-#include "hdf5/volume_writer.hpp"
+#include "hdf5/object.hpp"
 
 namespace ranklab::hdf5 {
 
-struct VolumeInfo {
-    std::vector<std::int64_t> shape;  ///< of any number of dimensions up to 8
-    std::string type;                 ///< "float32", "float64 big-endian", "int16", "compound"
-    std::vector<std::int64_t> chunk;  ///< empty: contiguous (or compact)
-    bool filtered = false;
-    std::uint64_t stored_bytes = 0;  ///< what the file holds of it; 0 where nothing was ever written
+using VolumeShape = std::array<std::int64_t, 4>;  ///< channels, depth (z), height (y), width (x)
+
+/// Which part of a volume: `channels` from `first_channel`, whole planes from `first_plane`.
+struct VolumePart {
+    std::int64_t first_channel = 0;
+    std::int64_t channels = 1;
+    std::int64_t first_plane = 0;
+    std::int64_t planes = 0;  ///< 0: nothing of this rank
+};
+
+class VolumeWriter {
+  public:
+    /// Replaces what is there. `mpi` points to an MPI_Comm whose ranks all call this and every function below
+    /// (comm::native_mpi); nullptr for a process alone. Chunks and contiguous datasets begin at multiples of
+    /// 4 KiB. EnvironmentError where this HDF5 was built without MPI and there are several ranks.
+    VolumeWriter(const std::filesystem::path& path, const void* mpi);
+
+    /// A dataset in the root group. `chunk_edge` 0: contiguous; else chunks [channels, c, c, c] with c no
+    /// longer than the volume, so that a chunk holds every channel of a cube.
+    void make(const std::string& name, const VolumeShape& shape, std::int64_t chunk_edge);
+    /// Row-major values of the part, whole rows and planes. Collective; the parts of the ranks do not
+    /// overlap.
+    void write(const std::string& name, const VolumePart& part, std::span<const float> values);
+    /// Collective. The file then has its full size, with room for the values of all that was made: whoever
+    /// opens it beside us may reserve the blocks.
+    void flush();
+    /// Writes what is pending and closes; the destructor does so too, but can only log a failure.
+    void close();
+
+  private:
+    Id file_;
+    Id transfer_;
+    std::string path_;
+    std::map<std::string, Object> datasets_;
+    bool parallel_ = false;
 };
 
 /// A dataset in chunks, row-major inside; a contiguous one is one chunk. Chunks at the upper ends of the
@@ -44,31 +77,23 @@ struct DatasetPlace {
 /// (8 s) the place is called indirect.
 ///
 /// DataError where a chunk, or a contiguous dataset, was never written; up to those 16,384 chunks.
-DatasetPlace place_of(const Group& group, const std::string& name);
 DatasetPlace place_of(const Object& dataset);
-
-/// The dataset for read_box, with a cache for the chunks that a box touches.
-Object open_for_boxes(const Group& group, const std::string& name, std::uint64_t cache_bytes);
-
-/// Reads the box [start, start + count) as float32, row-major, whatever the layout and number type.
-void read_box(const Object& dataset, std::span<const std::int64_t> start, std::span<const std::int64_t> count,
-              float* out);
 
 class Volume {
   public:
-    /// DataError where `name` is no dataset.
-    static Volume open(const Group& group, const std::string& name);
+    /// `title` names it in messages. DataError where `name` is no dataset.
+    static Volume open(const Group& group, const std::string& name, const std::string& title);
 
-    const VolumeInfo& info() const { return info_; }
+    const DatasetPlace& place() const { return place_; }
     const Object& object() const { return object_; }  ///< for its attributes
     /// For datasets of four dimensions: the part, row-major, converted to float32.
     void read(const VolumePart& part, std::span<float> values) const;
 
   private:
-    Volume(Object object, VolumeInfo info) : object_(std::move(object)), info_(std::move(info)) {}
+    Volume(Object object, DatasetPlace place) : object_(std::move(object)), place_(std::move(place)) {}
 
     Object object_;
-    VolumeInfo info_;
+    DatasetPlace place_;
 };
 
 }  // namespace ranklab::hdf5

@@ -17,7 +17,7 @@
 #include "base/share.hpp"
 #include "base/whole_io.hpp"
 #include "comm/exchange.hpp"
-#include "io/large_pages.hpp"
+#include "io/kernel.hpp"
 #include "io/record_files.hpp"
 
 namespace ranklab::io {
@@ -193,25 +193,10 @@ class Measurement {
     std::uint64_t written_ = 0;
 };
 
-// Which of the reasons it was is not measured.
 std::string mark_of(const BindingCeiling& share, const StrategyEffort& strategy) {
     if (!(share.percent > base::kMostOfCeiling)) return "";
-    const auto shown = fmt::format("{:.1f} % of {}: a ceiling that does not bind, since ", share.percent,
-                                   name_of(share.kind));
-    if (strategy.workers > 1)
-        return shown + fmt::format("{} workers write at the same time, and the ceiling is of one process",
-                                   strategy.workers);
-    if (strategy.ranks > 1)
-        return shown + fmt::format(
-                           "the strategy's {} writers make their numbers in between and may get less "
-                           "in each other's way than as many that only write, or since the machine "
-                           "was quicker then",
-                           strategy.ranks);
-    return shown +
-           fmt::format("the machine was quicker while the strategy wrote than in {}",
-                       strategy.measured == 1
-                           ? std::string("the one measurement of the ceiling")
-                           : fmt::format("any of the {} measurements of the ceiling", strategy.measured));
+    return fmt::format("{:.1f} % of {}: a ceiling that does not bind{}", share.percent, name_of(share.kind),
+                       strategy.workers > 1 ? "; it is of one process" : "");
 }
 
 }  // namespace

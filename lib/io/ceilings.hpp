@@ -58,19 +58,15 @@ struct CeilingWork {
     std::function<void()> between;  ///< called every MiB or record or so, if set; may throw base::Interrupted
 };
 
-/// Called by all of `ranks`. The files have names of their own in the directory and are gone afterwards,
-/// after an error too; the disk holds records * bytes_per_record once meanwhile. Where a rank fails (no room,
-/// the folder is gone: EnvironmentError, OptionError) all throw, as comm::together has it. The buffers are
-/// made and touched before the clock starts. A fresh file's pages are taken from the kernel while it is
-/// written, as in the strategies. Removal is not timed.
+/// Collective. The files have names of their own in the directory and are gone afterwards, after an error
+/// too. Where a rank fails all throw. Buffers are touched before the clock starts; removal is not timed.
 Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work);
 
 /// The two that a strategy's phases are held against: write and fsync; open and close.
 double writing_s(const base::IoTimes& times);
 double creating_s(const base::IoTimes& times);
 
-/// Of each kind the highest rate: what the machine could do at its best. A page cache has good and bad
-/// moments, so a strategy is compared by its own best (StrategyEffort).
+/// Of each kind the highest rate: a strategy is compared by its own best.
 Ceilings best_of(std::span<const Ceilings> measured);
 
 /// A strategy's writing, over all ranks and worker processes. Seconds are those of the slowest of them.
@@ -80,9 +76,7 @@ struct StrategyEffort {
     bool shared_file = false;
     double write_s = 0;   ///< phases write and fsync
     double create_s = 0;  ///< phases open and close
-    int ranks = 1;        ///< that write; by them the ceilings were measured
     int workers = 1;      ///< processes of a rank that write at the same time
-    int measured = 1;     ///< how often the ceilings were, of which the best are compared with
 };
 
 struct BindingCeiling {
@@ -90,12 +84,10 @@ struct BindingCeiling {
     double ceiling_s = 0;   ///< amount of the strategy / ceiling's rate
     double strategy_s = 0;  ///< create_s for create, write_s for all others
     double percent = 0;     ///< 100 ceiling_s / strategy_s
-    std::string mark;       ///< above base::kMostOfCeiling: why that does not bind; otherwise ""
+    std::string mark;       ///< above base::kMostOfCeiling: that it does not bind; otherwise ""
 };
 
-/// The ceiling that binds a strategy is the one under which its work takes longest: bytes / rate of
-/// memory_copy, of write_own (write_shared for a shared file), records / rate of create (files of their own
-/// only: the one shared file is not worth a rate). nullopt where none is known or the strategy did nothing.
+/// The ceiling under which the strategy's work takes longest: nullopt where none is known or it did nothing.
 std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const StrategyEffort& strategy);
 
 /// The same for one kind, to be shown beside it: nullopt where that ceiling does not apply or is not known.

@@ -13,6 +13,7 @@
 #include "results/rows.hpp"
 
 namespace ranklab::io {
+
 namespace {
 
 constexpr int kChunkTag = 77;  // the original's

@@ -22,7 +22,6 @@ namespace ranklab::io {
 /// A chunk is sent as its first id and its length, 16 bytes: it has left when this returns, whatever the
 /// other rank is at.
 void send_chunk(comm::Communicator& ranks, const base::Share& chunk, int to);
-/// From rank 0. Waits for it.
 base::Share receive_chunk(comm::Communicator& ranks);
 inline constexpr std::int64_t kChunkBytes = 2 * sizeof(std::int64_t);
 
@@ -38,7 +37,6 @@ struct Handed {
     }
 };
 
-/// The table "chunks": rank, chunks, records, handed_bytes.
 results::Table chunk_table(const std::vector<Handed>& by_rank);
 
 /// Chunks of records 0..files-1 in ascending order. Any thread may call.
@@ -47,7 +45,6 @@ class ChunkQueue {
     ChunkQueue(std::int64_t files, std::int64_t chunk_files);
     /// The next chunk; one of no records when there is none.
     base::Share take();
-    /// Nothing more is handed out.
     void close() { next_.store(files_); }
 
   private:
@@ -85,7 +82,6 @@ class ChunkServer {
     std::thread thread_;
 };
 
-/// The other ranks' side.
 base::Share ask_for_chunk(comm::Communicator& ranks);
 /// In place of another request: this rank has failed and will not ask again.
 void give_up_chunks(comm::Communicator& ranks);

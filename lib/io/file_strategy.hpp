@@ -1,7 +1,7 @@
 // What the strategies share that write a file per record. Private to this room and its tests.
 #pragma once
 
-#include "io/large_pages.hpp"
+#include "io/kernel.hpp"
 #include "io/record_files.hpp"
 #include "io/strategy.hpp"
 
@@ -24,7 +24,6 @@ class FileStrategy : public Strategy {
 
     /// Generates record `id`, vectorised and by_y, writes it and reports it done.
     void produce(std::int64_t id, const Grid& grid, RecordWriter& writer, Values& values) const;
-    /// Ends the record that began then: its whole time and its bytes, and the call of done.
     void end_record(base::IoTimes::Clock::time_point begin, const RecordWriter& writer) const;
 
   private:
@@ -40,7 +39,6 @@ class ArrayStrategy final : public FileStrategy {
     void write() override;
 };
 
-/// 25 bytes a value, and 8.
 std::int64_t text_bytes(std::int64_t size);
 std::int64_t binary_bytes(std::int64_t size);
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -17,10 +18,62 @@
 #include "comm/exchange.hpp"
 #include "comm/native_handle.hpp"
 #include "hdf5/record_source.hpp"
-#include "io/free_space.hpp"
-#include "io/hdf5_account.hpp"
+#include "results/rows.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::io {
+
+namespace {
+
+struct Count {
+    hdf5::Transfer transfer;
+    std::int64_t transfers = 0;
+};
+
+results::Table transfers_table(const std::map<hdf5::Transfer, std::int64_t>& transfers) {
+    results::Rows rows("hdf5_transfers");
+    for (const auto& [transfer, count] : transfers)
+        rows.add({requested_name(transfer), io_mode_name(transfer), chunk_mode_name(transfer),
+                  cause_name(transfer), count});
+    return std::move(rows).table();
+}
+
+results::Table mpi_io_table(const std::vector<std::pair<std::string, std::string>>& facts) {
+    results::Rows rows("mpi_io");
+    for (const auto& [key, value] : facts) rows.add({key, value});
+    return std::move(rows).table();
+}
+
+}  // namespace
+
+std::vector<results::Table> Hdf5Account::tables() const {
+    return {transfers_table(transfers), mpi_io_table(mpi_io)};
+}
+
+std::vector<std::string> Hdf5Account::warnings(const std::string& strategy) const {
+    const std::int64_t all =
+        std::accumulate(transfers.begin(), transfers.end(), std::int64_t{0},
+                        [](std::int64_t sum, const auto& entry) { return sum + entry.second; });
+    std::vector<std::string> sentences;
+    for (const auto& [transfer, count] : transfers) {
+        if (!transfer.fell_back()) continue;
+        sentences.push_back(fmt::format(
+            "{}: HDF5 did not do {} of {} transfers collectively, as it was asked to (actual mode: {}; "
+            "cause: {}), so this row does not measure collective writing",
+            strategy, count, all, io_mode_name(transfer), cause_name(transfer)));
+    }
+    return sentences;
+}
+
+Hdf5Account gather_hdf5_account(comm::Communicator& ranks, const hdf5::RecordFile& file) {
+    Hdf5Account account{.transfers = {}, .mpi_io = file.mpi_io()};
+    std::vector<Count> mine;
+    for (const auto& [transfer, count] : file.transfers()) mine.push_back({transfer, count});
+    for (const auto& counts : comm::gather_values(ranks, mine))
+        for (const auto& [transfer, count] : counts) account.transfers[transfer] += count;
+    return account;
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,6 +130,16 @@ class Hdf5Reader final : public Reader, base::Pinned {
     std::optional<hdf5::Object> dataset_;  // closed before the file
 };
 
+// What data.h5 takes, the library's bookkeeping included. HDF5 1.10 does not survive a write that fails
+// (docs/adr/0001), so the room is looked at before.
+std::uint64_t file_bytes(const Job& job) {
+    constexpr double kBytesPerRecord = 8192;
+    constexpr double kBytesPerFile = 1 << 20;
+    const double edge = base::real(job.size + (job.hdf5.chunk > 0 ? job.hdf5.chunk - 1 : 0));
+    return static_cast<std::uint64_t>(base::real(job.files) * (8 * edge * edge + kBytesPerRecord) +
+                                      kBytesPerFile);
+}
+
 hdf5::RecordFileOptions options_of(const Job& job, const Place& place, bool parallel,
                                    bool collective_opening) {
     return {.mpi = parallel ? comm::native_mpi(place.ranks) : nullptr,
@@ -114,7 +177,7 @@ void Hdf5Strategy::open() {
     if (form_.parallel && options.mpi == nullptr)
         throw base::Error(fmt::format("internal: {} was given ranks without MPI", form_.strategy));
     comm::together(place_.ranks, [&] {
-        if (place_.ranks.rank() == 0) check_free_space(made_path(), hdf5_file_bytes(job_));
+        if (place_.ranks.rank() == 0) results::check_free_space(fs::absolute(made_path()), file_bytes(job_));
     });
     unfinished_ = true;
     // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do, until close().

@@ -3,17 +3,35 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "hdf5/record_file.hpp"
-#include "io/large_pages.hpp"
+#include "io/kernel.hpp"
 #include "io/strategy.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::io {
+
+struct Hdf5Account {
+    std::map<hdf5::Transfer, std::int64_t> transfers;  ///< calls of H5Dwrite, of all ranks
+    std::vector<std::pair<std::string, std::string>> mpi_io;
+
+    /// "hdf5_transfers" {requested, actual_io_mode, chunk_mode, no_collective_cause, transfers} and "mpi_io"
+    /// {key, value}.
+    std::vector<results::Table> tables() const;
+    /// A sentence for each way in which collective requests fell back.
+    std::vector<std::string> warnings(const std::string& strategy) const;
+};
+
+/// Collective; every rank gets it.
+Hdf5Account gather_hdf5_account(comm::Communicator& ranks, const hdf5::RecordFile& file);
 
 /// A rank generates and writes at most this many bytes of values at a time.
 inline constexpr std::int64_t kMostBytesAtOnce = std::int64_t{256} << 20;
@@ -32,7 +50,6 @@ class Hdf5Strategy : public Strategy {
     /// Removes what was begun and not finished.
     ~Hdf5Strategy() override;
 
-    /// Makes sure of the room, makes the file and all its datasets.
     void open() override;
     void close() override;
     std::unique_ptr<Reader> reader(base::IoTimes& times) const override;
@@ -56,13 +73,11 @@ class Hdf5Strategy : public Strategy {
 
     /// The dataset that holds record `id`, opened. It is the same one for all with Layout::single.
     const hdf5::Object& dataset_of(std::int64_t id);
-    /// Generates the part's values and writes them to the dataset.
     void produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested);
     /// The record `id`, by this rank alone, in pieces of kMostBytesAtOnce.
     void produce_record(std::int64_t id);
     /// `records` of them are done since `begin`, of which this rank wrote `bytes`. The ranks' sum counts.
     void end_records(base::IoTimes::Clock::time_point begin, std::int64_t records, std::int64_t bytes) const;
-    /// Closes the dataset that dataset_of left open.
     void close_dataset();
 
     std::int64_t row_bytes() const { return 8 * job_.size; }
@@ -87,9 +102,7 @@ class Hdf5Strategy : public Strategy {
     std::vector<Remark> warnings_;
 };
 
-/// Rows of 8 * size bytes that go into kMostBytesAtOnce: at least one.
 std::int64_t rows_at_once(std::int64_t row_bytes);
-/// Eight bytes a value.
 std::int64_t hdf5_bytes(std::int64_t size);
 
 }  // namespace ranklab::io

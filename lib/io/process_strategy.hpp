@@ -52,19 +52,15 @@ class ProcessStrategy : public FileStrategy {
     /// at_once: the workers do not wait for each other.
     ProcessStrategy(const Job& job, const Place& place, WorkerKind kind, bool at_once);
 
-    /// Starts the workers and waits until all are ready.
     void open() override;
     /// Lets the strategy hand out the work. Where it throws, the workers are ended first.
     void write() override;
-    /// Ends the workers. Throws where one was lost since.
     void close() override;
 
     /// "tasks", a row a worker: worker, tasks, bytes_sent_per_task and bytes_received_per_task (0 where it
     /// had no task), busy_s (in its records), wait_s (for tasks).
     std::vector<results::Table> tables() const override;
-    /// Each worker's own, where they work at the same time.
     std::vector<base::IoTimes> writers() const override;
-    /// Where there are more workers than cores that they may run on.
     std::vector<Remark> warnings() const override;
 
   protected:

@@ -1,6 +1,7 @@
 // A file per record: what all such strategies have in common, whoever writes.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -9,9 +10,16 @@
 
 #include "base/io_times.hpp"
 #include "io/job.hpp"
-#include "io/large_pages.hpp"
+#include "io/kernel.hpp"
 
 namespace ranklab::io {
+
+/// The longest text of a finite float64 in this form ("-1.797693134862315708e+308").
+inline constexpr std::size_t kLongestValue = 26;
+
+/// Writes `value`, which is finite, as C's printf("%.18e") does, and returns the end. `to` has room for
+/// kLongestValue characters.
+char* write_value(double value, char* to);
 
 /// text: numpy.savetxt's bytes ("%.18e", a blank between values, a line a row). npy: numpy.save's.
 enum class Encoding { text, npy };

@@ -58,7 +58,6 @@ class Strategy {
 
     /// `times` gets open, read, parse and close.
     virtual std::unique_ptr<Reader> reader(base::IoTimes& times) const = 0;
-    /// The file that holds record `id`.
     virtual std::filesystem::path file_of(std::int64_t id) const = 0;
 
     /// The records that this rank wrote last, where that is not the part that base::share_of gives it (of a
@@ -96,13 +95,11 @@ struct StrategyEntry {
     std::function<std::unique_ptr<Strategy>(const Job&, const Place&)> make;
 };
 
-/// For StrategyEntry::make.
 template <class Made>
 std::unique_ptr<Strategy> make_strategy(const Job& job, const Place& place) {
     return std::make_unique<Made>(job, place);
 }
 
-/// The two as numbers of a job.
 inline bool writes_by_rows(const StrategyEntry& entry, const Job& job) {
     return entry.by_rows && entry.by_rows(job);
 }

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <map>
 #include <string>
 
 #include "base/error.hpp"
@@ -16,15 +15,6 @@ namespace {
 
 using namespace ranklab::data;
 using Clock = std::chrono::steady_clock;
-
-VolumeAccess access_of(const std::string& name) {
-    static const std::map<std::string, VolumeAccess> kNames{{"automatic", VolumeAccess::automatic},
-                                                            {"mapped", VolumeAccess::mapped},
-                                                            {"read", VolumeAccess::read},
-                                                            {"library", VolumeAccess::library},
-                                                            {"memory", VolumeAccess::memory}};
-    return kNames.at(name);
-}
 
 struct Answer {
     double seconds = 0;
@@ -59,7 +49,7 @@ int main(int argc, char** argv) {
         const auto workers = static_cast<int>(number(2, "1"));
         const auto batch = number(3, "8");
         const auto batches = number(4, "40");
-        const auto file = std::make_shared<const VolumeFile>(word(1, ""), access_of(word(5, "automatic")));
+        const auto file = std::make_shared<const VolumeFile>(word(1, ""), word(5, "lowmem") == "inmem");
         const bool rotate = number(6, "1") != 0;
         const auto source = crop_source(file, {number(7, "64"), batch * batches, rotate, false});
         Loader loader(*source, {.workers = workers, .prefetch = 2, .batch = batch, .allocate = {}});

@@ -16,7 +16,6 @@
 #include "hdf5/array.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/typed_array.hpp"
 #include "nn/model.hpp"
 
 namespace ranklab {

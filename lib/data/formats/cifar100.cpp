@@ -18,8 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kCoarseClasses = 20;
-
 [[noreturn]] void fail(const fs::path& file, const std::string& what, base::Settings settings = {}) {
     throw base::DataError(fmt::format("{} {}", file.string(), what), std::move(settings));
 }
@@ -37,17 +35,11 @@ std::int64_t records_of(const fs::path& file) {
 }
 
 void check_labels(const fs::path& file, std::int64_t record, std::uint8_t coarse, std::uint8_t fine) {
-    if (fine >= kCifar100Classes || coarse >= kCoarseClasses) {
-        fail(file,
-             fmt::format("has the labels {} (coarse, 0..19) and {} (fine, 0..99) in record {}: the file is "
-                         "damaged or of another data set",
-                         coarse, fine, record));
-    }
-    if (kCifar100Coarse[fine] == coarse) return;
+    if (fine < kCifar100Classes && kCifar100Coarse[fine] == coarse) return;
     fail(file,
-         fmt::format("has the coarse label {} beside the fine label {} in record {}, where CIFAR-100 has {}: "
-                     "the file is damaged or of another data set",
-                     coarse, fine, record, kCifar100Coarse[fine]));
+         fmt::format("has the labels {} (coarse) and {} (fine) in record {}, which do not belong together "
+                     "in CIFAR-100: the file is damaged or of another data set",
+                     coarse, fine, record));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "data/image_set.hpp"
+#include "data/source.hpp"
 
 namespace ranklab::data {
 

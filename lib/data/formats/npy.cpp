@@ -5,17 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <regex>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "base/whole_io.hpp"
@@ -27,61 +27,30 @@ namespace fs = std::filesystem;
 
 static_assert(std::endian::native == std::endian::little, "npy files are read as they lie");
 
-constexpr std::size_t kLongestHeader = 65536;
-constexpr std::size_t kMostDimensions = 32;  // NumPy's own
+constexpr std::size_t kLongestHeader = 4096;
 constexpr std::string_view kMagic = "\x93NUMPY";
-
-using Json = nlohmann::json;
 
 [[noreturn]] void refuse(const std::string& name, const std::string& what) {
     throw base::DataError(fmt::format("{} {}; save it again with numpy.save", name, what));
 }
 
-// The few forms of Python that NumPy writes (strings, True and False, whole numbers, tuples) as JSON. What
-// else there may be becomes no JSON, or none that fits.
-std::string as_json(const std::string& python) {
-    static const std::array<std::pair<std::regex, const char*>, 7> kForms{
-        {{std::regex("'"), "\""},
-         {std::regex("\\("), "["},
-         {std::regex("\\)"), "]"},
-         {std::regex("\\bTrue\\b"), "true"},
-         {std::regex("\\bFalse\\b"), "false"},
-         {std::regex("([0-9])L\\b"), "$1"},
-         {std::regex(", ?([\\]}])"), "$1"}}};
-    std::string json = python;
-    for (const auto& [form, instead] : kForms) json = std::regex_replace(json, form, instead);
-    return json;
-}
-
-NpyType type_of(const Json& descr, const std::string& name) {
-    if (descr.is_array()) refuse(name, "holds records of several fields, not one array of numbers");
-    const std::string text = descr.is_string() ? descr.get<std::string>() : descr.dump();
-    if (text == "<f4") return NpyType::f4;
-    if (text == "<f8") return NpyType::f8;
-    if (text == "|u1" || text == "<u1") return NpyType::u1;
+NpyType type_of(const std::string& descr, const std::string& name) {
+    if (descr == "<f4") return NpyType::f4;
+    if (descr == "<f8") return NpyType::f8;
+    if (descr == "|u1") return NpyType::u1;
     refuse(name, fmt::format("holds numbers of the type '{}', and <f4, <f8 and |u1 are what is read",
-                             base::printable(text, 20)));
+                             base::printable(descr, 20)));
 }
 
-std::vector<std::int64_t> shape_of(const Json& shape, const std::string& name) {
-    const auto is_extent = [](const Json& n) {
-        return n.is_number_unsigned() && n.get<std::uint64_t>() <= INT64_MAX;
-    };
-    if (!shape.is_array() || !std::ranges::all_of(shape, is_extent))
-        refuse(name, "has a shape that is no tuple of whole numbers");
-    if (shape.size() > kMostDimensions) refuse(name, "has more dimensions than NumPy allows");
-    return shape;
-}
-
-// The number of values, or nothing where it is beyond all files.
-bool multiply(const std::vector<std::int64_t>& shape, std::size_t element, std::uint64_t& product) {
-    product = element;
+// The number of bytes, or nothing where it is beyond all files.
+std::optional<std::uint64_t> product_of(const std::vector<std::int64_t>& shape, std::uint64_t element) {
+    std::uint64_t product = element;
     for (const std::int64_t extent : shape) {
         const std::uint64_t factor = extent;
-        if (factor != 0 && product > (std::uint64_t{1} << 62U) / factor) return false;
+        if (factor != 0 && product > (std::uint64_t{1} << 62U) / factor) return std::nullopt;
         product *= factor;
     }
-    return true;
+    return product;
 }
 
 template <class Values>
@@ -120,53 +89,39 @@ std::size_t NpyHeader::element_bytes() const {
 }
 
 std::uint64_t NpyHeader::values() const {
-    std::uint64_t product = 0;
-    multiply(shape, 1, product);
-    return product;
+    return product_of(shape, 1).value_or(0);
 }
 
 NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name) {
-    std::size_t keys = 0;
-    const auto count = [&](int, Json::parse_event_t event, Json&) {
-        keys += event == Json::parse_event_t::key ? 1 : 0;
-        return true;
-    };
-    const Json header = Json::parse(as_json(text), count, false);
-    if (!header.is_object()) refuse(name, "has a header that is no dictionary of NumPy's");
-    for (const char* key : {"descr", "fortran_order", "shape"})
-        if (!header.contains(key) || keys != 3)
-            refuse(name, "does not have descr, fortran_order and shape once each in its header");
-    if (!header["fortran_order"].is_boolean())
-        refuse(name, "has a fortran_order that is neither True nor False");
-    return {.type = type_of(header["descr"], name),
-            .fortran_order = header["fortran_order"],
-            .shape = shape_of(header["shape"], name)};
+    static const std::regex kForm(
+        R"(\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \(((\d+, ?)*\d*)\), \}\s*)");
+    std::smatch found;
+    if (!std::regex_match(text, found, kForm)) refuse(name, "has a header that numpy.save does not write");
+    NpyHeader header{.type = type_of(found[1], name), .fortran_order = found[2] == "True"};
+    for (const auto& word : base::split(found[3].str(), ',')) {
+        const auto extent = base::trim(word);
+        if (extent.empty()) continue;
+        const auto number = base::number_in<std::int64_t>(extent);
+        if (!number) refuse(name, "has a shape beyond all files");
+        header.shape.push_back(*number);
+    }
+    return header;
 }
 
 NpyFile::NpyFile(const fs::path& path) : path_(path) {
     const std::string name = path.string();
-    descriptor_ = base::open_regular<base::DataError>(path, O_RDONLY);
-    if (!descriptor_) {
-        throw base::DataError(errno == ENOENT ? fmt::format("{} does not exist; check the name", name)
-                                              : fmt::format("{} cannot be opened: {}; check its permissions",
-                                                            name, std::strerror(errno)));
-    }
     struct stat status {};
-    if (::fstat(descriptor_.get(), &status) != 0 || !S_ISREG(status.st_mode))
-        throw base::DataError(fmt::format("{} is not a file; name an npy file", name));
+    descriptor_ = base::open_regular<base::DataError>(path, O_RDONLY);
+    if (!descriptor_ || ::fstat(descriptor_.get(), &status) != 0)
+        throw base::DataError(fmt::format("{} cannot be opened: {}", name, std::strerror(errno)));
     std::uint64_t data_offset = 0;
     header_ = parse_npy_dictionary(dictionary_of(descriptor_.get(), name, data_offset), name);
     header_.data_offset = data_offset;
-    std::uint64_t promised = 0;
-    const bool possible = multiply(header_.shape, header_.element_bytes(), promised);
+    const auto promised = product_of(header_.shape, header_.element_bytes());
     const std::uint64_t there = static_cast<std::uint64_t>(status.st_size) - data_offset;
-    if (possible && promised == there) return;
-    if (possible && promised < there)
-        throw base::DataError(
-            fmt::format("{} has {} bytes of values more than the {} its header promises; copy the file again",
-                        name, there - promised, promised));
+    if (promised == there) return;
     throw base::DataError(fmt::format(
-        "{} is truncated: its header promises {} values of {} bytes, and {} bytes are there; copy "
+        "{} is truncated or damaged: its header promises {} values of {} bytes, and {} bytes are there; copy "
         "the file again",
         name, fmt::join(header_.shape, " x "), header_.element_bytes(), there));
 }

@@ -19,10 +19,8 @@
 #include "data/formats/npy.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/idx.hpp"
-#include "data/make/pace.hpp"
 #include "data/make/slab_writer.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/volume.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -96,69 +94,55 @@ std::string first_fault(comm::Communicator& control, const std::function<void()>
     return "";
 }
 
-void check_forms(const fs::path& file, std::string& content) {
+// "Nbody [4, 8, 8, 8] contiguous, Hydro [5, 8, 8, 8] chunks [5, 4, 4, 4]"
+std::string forms_of(const fs::path& file) {
     const auto opened = open_volume_file(file);
-    std::optional<hdf5::Volume> first;
+    std::string content;
+    std::vector<hdf5::Volume> volumes;
     for (const auto& wanted : kVolumesWanted) {
-        auto volume = open_volume(file, opened, wanted, true);
-        const auto& info = volume.info();
-        const std::string layout =
-            info.chunk.empty() ? "contiguous" : "chunks " + base::shape_text(info.chunk);
-        content += fmt::format("{}{} {} {}", content.empty() ? "" : ", ", wanted.name,
-                               base::shape_text(info.shape), layout);
-        if (first) check_extents(file, *first, volume);
-        if (!first) first.emplace(std::move(volume));
+        volumes.push_back(open_volume(file, opened, wanted, true));
+        const auto& place = volumes.back().place();
+        content += fmt::format(
+            "{}{} {} {}", content.empty() ? "" : ", ", wanted.name, base::shape_text(place.shape),
+            place.chunk == place.shape ? "contiguous" : "chunks " + base::shape_text(place.chunk));
     }
+    check_extents(file, volumes.front(), volumes.back());
+    return content;
 }
 
-// How many planes from `first` on are read at once: whole layers of chunks where there are chunks, so that no
-// chunk is read for its every channel and plane anew.
-std::int64_t planes_together(const hdf5::VolumeInfo& info, std::int64_t first, std::int64_t left) {
-    constexpr std::int64_t kShare = 4;  // of planes_a_piece's 256 MiB
-    const std::int64_t most =
-        std::min(left, planes_a_piece(kShare * info.shape[0] * info.shape[2] * info.shape[3]));
-    const std::int64_t past = info.chunk.empty() ? 0 : (first + most) % info.chunk[1];
-    return most == left || past >= most ? most : most - past;
-}
-
-void scan(const hdf5::Volume& volume, base::Share mine, base::ProgressSink& progress, VolumeScan& found) {
-    const auto& shape = volume.info().shape;
+void scan(comm::Communicator& control, const hdf5::Volume& volume, base::ProgressSink& progress,
+          VolumeScan& found) {
+    const auto& shape = volume.place().shape;
     const std::int64_t plane = shape[2] * shape[3];
     std::vector<float> values;
-    Pace pace(progress, mine.count, "MiB/s a rank", "planes read");
-    for (std::int64_t done = 0; done < mine.count;) {
-        const std::int64_t first = mine.first + done;
-        const std::int64_t planes = planes_together(volume.info(), first, mine.count - done);
-        const std::size_t part = planes * plane;
+    for_each_piece(control, {shape[0], shape[1], shape[2], shape[3]}, progress, [&](base::Share planes) {
+        const std::size_t part = planes.count * plane;
         values.resize(part * static_cast<std::size_t>(shape[0]));
-        volume.read({.first_channel = 0, .channels = shape[0], .first_plane = first, .planes = planes},
-                    values);
+        volume.read(
+            {.first_channel = 0, .channels = shape[0], .first_plane = planes.first, .planes = planes.count},
+            values);
         for (std::int64_t c = 0; c < shape[0]; ++c)
-            found.add((c * shape[1] + first) * plane,
+            found.add((c * shape[1] + planes.first) * plane,
                       std::span(values).subspan(static_cast<std::size_t>(c) * part, part));
-        done += planes;
-        pace.steps(planes, mebibytes(4 * planes * plane * shape[0]));
-    }
+    });
 }
 
 void check_values(comm::Communicator& control, const VolumeWanted& wanted, base::ProgressSink& progress,
                   FileVerdict& verdict) {
-    const fs::path file = verdict.file;
     VolumeScan found;
     std::vector<std::int64_t> shape;
     std::optional<std::uint64_t> stored;
     verdict.wrong = first_fault(control, [&] {
-        const auto opened = open_volume_file(file);
-        const auto volume = open_volume(file, opened, wanted, true);
-        shape = volume.info().shape;
-        stored = stored_sum(file, volume);
-        reading_values(file, wanted.name, [&] {
-            scan(volume, base::share_of(shape[1], control.rank(), control.world_size()), progress, found);
-        });
+        const auto opened = open_volume_file(verdict.file);
+        const auto volume = open_volume(verdict.file, opened, wanted, true);
+        shape = volume.place().shape;
+        stored = stored_sum(volume);
+        scan(control, volume, progress, found);
     });
     if (!verdict.wrong.empty()) return;
     found.gather(control);
-    verdict.wrong = first_fault(control, [&] { judge_volume(file, wanted.name, found, shape, stored); });
+    verdict.wrong = first_fault(
+        control, [&] { judge(fmt::format("{}:/{}", verdict.file, wanted.name), found, shape, stored); });
     verdict.checked +=
         fmt::format("{}{} {:.3g} .. {:.3g}, {}", verdict.checked.empty() ? "" : "; ", wanted.name,
                     found.least, found.most, stored ? "checksum right" : "no checksum stored");
@@ -167,7 +151,7 @@ void check_values(comm::Communicator& control, const VolumeWanted& wanted, base:
 void scan_npy(const NpyFile& file, base::Share mine, base::ProgressSink& progress, VolumeScan& found) {
     constexpr std::int64_t kPiece = std::int64_t{1} << 22;
     std::vector<float> values(std::min(kPiece, mine.count));
-    Pace pace(progress, (mine.count + kPiece - 1) / kPiece, "MiB/s a rank", "pieces read");
+    Pace pace(progress, (mine.count + kPiece - 1) / kPiece, "MiB/s a rank", "pieces");
     for (std::int64_t done = 0; done < mine.count; done += kPiece) {
         const auto part = std::span(values).first(std::min(kPiece, mine.count - done));
         file.read(mine.first + done, part);
@@ -178,7 +162,7 @@ void scan_npy(const NpyFile& file, base::Share mine, base::ProgressSink& progres
 
 void check_cosmology(comm::Communicator& control, base::ProgressSink& progress, FileVerdict& verdict) {
     verdict.wrong = first_fault(control, [&] {
-        if (control.rank() == 0) check_forms(verdict.file, verdict.content);
+        if (control.rank() == 0) verdict.content = forms_of(verdict.file);
     });
     for (const auto& wanted : kVolumesWanted)
         if (verdict.wrong.empty()) check_values(control, wanted, progress, verdict);
@@ -201,11 +185,11 @@ void check_npy(comm::Communicator& control, base::ProgressSink& progress, FileVe
                     header.fortran_order ? ", Fortran order" : "");
     verdict.checked =
         header.values() == 0 ? "no values" : fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
-    if (found.first_bad == VolumeScan::kNowhere) return;
     if (header.fortran_order) std::reverse(header.shape.begin(), header.shape.end());
-    verdict.wrong = fmt::format(
-        "{}: a value is not finite (NaN or infinite) at {}{}; make or copy the file again", verdict.file,
-        place_text(found.first_bad, header.shape), header.fortran_order ? " of its transpose" : "");
+    verdict.wrong = first_fault(control, [&] {
+        judge(verdict.file + (header.fortran_order ? " (its transpose)" : ""), found, header.shape,
+              std::nullopt);
+    });
 }
 
 FileVerdict verify_file(comm::Communicator& control, const fs::path& file, base::ProgressSink& progress) {
@@ -249,20 +233,16 @@ struct Found {
 Found look_into(const fs::path& folder) {
     Found found;
     for (const char* name : kIdxNames)
-        if (fs::exists(plain_or_gz(folder, name))) found.idx.push_back(folder / name);
-    if (!found.idx.empty()) {
-        found.idx.clear();
-        for (const char* name : kIdxNames) found.idx.push_back(plain_or_gz(folder, name));
-    }
+        if (fs::exists(plain_or_gz(folder, name)) && found.idx.empty())
+            for (const char* each : kIdxNames) found.idx.push_back(plain_or_gz(folder, each));
     for (const fs::path& place : {folder, folder / "cifar-100-binary"}) {
-        if (!fs::is_directory(place)) continue;
-        for (const auto& entry : fs::directory_iterator(place)) {
-            const auto& path = entry.path();
-            const std::string extension = path.extension().string();
-            const bool cifar = path.filename() == "train.bin" || path.filename() == "test.bin";
-            if (!path.filename().string().starts_with(".") &&
-                (cifar || extension == ".h5" || extension == ".hdf5" || extension == ".npy"))
-                found.files.push_back(path);
+        std::error_code missing;
+        for (const auto& entry : fs::directory_iterator(place, missing)) {
+            const std::string name = entry.path().filename().string();
+            const std::string extension = entry.path().extension().string();
+            if (name == "train.bin" || name == "test.bin" || extension == ".h5" || extension == ".hdf5" ||
+                extension == ".npy")
+                found.files.push_back(entry.path());
         }
     }
     std::sort(found.files.begin(), found.files.end());
@@ -274,14 +254,10 @@ Found look_into(const fs::path& folder) {
     return found;
 }
 
-std::vector<std::string> names_of(const std::vector<fs::path>& paths) {
+std::vector<fs::path> broadcast_paths(comm::Communicator& control, const std::vector<fs::path>& paths) {
     std::vector<std::string> names;
     for (const auto& path : paths) names.push_back(path.string());
-    return names;
-}
-
-std::vector<fs::path> broadcast_paths(comm::Communicator& control, const std::vector<fs::path>& paths) {
-    const auto names = comm::from_root(control, names_of(paths));
+    names = comm::from_root(control, names);
     return {names.begin(), names.end()};
 }
 

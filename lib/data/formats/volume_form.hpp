@@ -1,12 +1,13 @@
 // The two datasets of a volume file, opened and checked before a value is read, and what a pass over the
-// values finds: the same for all that read whole files (verify, convert). What is not as it should be is a
-// DataError with the file's name.
+// values finds. What is not as it should be is a DataError with the file's name.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "data/source.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/volume.hpp"
 
@@ -26,22 +28,32 @@ struct VolumeWanted {
 inline constexpr std::array kVolumesWanted{VolumeWanted{"Nbody", 4}, VolumeWanted{"Hydro", 5}};
 
 hdf5::File open_volume_file(const std::filesystem::path& file);
-
 /// float32 [channels, D, H, W], and all of it is in the file. `cube`: D = H = W.
 hdf5::Volume open_volume(const std::filesystem::path& file, const hdf5::File& opened,
                          const VolumeWanted& wanted, bool cube);
 /// The same extents, but for the channels.
 void check_extents(const std::filesystem::path& file, const hdf5::Volume& first, const hdf5::Volume& other);
 /// The checksum that was stored with its values, where one was.
-std::optional<std::uint64_t> stored_sum(const std::filesystem::path& file, const hdf5::Volume& volume);
+std::optional<std::uint64_t> stored_sum(const hdf5::Volume& volume);
 
-/// Runs `read`, which reads the values of /NAME: where the library cannot, the file is damaged.
-void reading_values(const std::filesystem::path& file, const char* name, const std::function<void()>& read);
+/// A checksum that can be summed up in any order. Of the elements from place `first` of a row-major array:
+/// the sum, modulo 2^64, of mix64(place * 0x9E3779B97F4A7C15 + the float's 32 bits).
+inline std::uint64_t sum64(std::uint64_t first, std::span<const float> values) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        sum += mix64((first + i) * kGolden64 + std::bit_cast<std::uint32_t>(values[i]));
+    return sum;
+}
+/// As it stands in a file: "sum64:0123456789abcdef".
+inline std::string sum64_text(std::uint64_t sum) {
+    return fmt::format("sum64:{:016x}", sum);
+}
+/// Collective: the ranks' numbers added modulo 2^64.
+std::uint64_t sum_over_ranks(comm::Communicator& control, std::uint64_t mine);
 
 /// Of all ranks after gather().
 struct VolumeScan {
     static constexpr auto kNowhere = std::numeric_limits<std::int64_t>::max();
-
     double least = std::numeric_limits<double>::infinity();
     double most = -std::numeric_limits<double>::infinity();
     std::int64_t first_bad = kNowhere;  ///< the row-major place of the first value that is not finite
@@ -52,16 +64,9 @@ struct VolumeScan {
     /// Collective: of all ranks.
     void gather(comm::Communicator& control);
 };
-
-/// "[1, 0, 3, 7]": extents, or the indices of a row-major place among them.
-std::string place_text(std::int64_t place, const std::vector<std::int64_t>& shape);
-
-/// DataError where a value of /NAME is not finite, or the sum is not the stored one.
-void judge_volume(const std::filesystem::path& file, const char* name, const VolumeScan& found,
-                  const std::vector<std::int64_t>& shape, std::optional<std::uint64_t> stored);
-
-/// The same of an npy file in C order.
-void judge_npy(const std::filesystem::path& file, const VolumeScan& found,
-               const std::vector<std::int64_t>& shape);
+/// DataError where a value of `what` ("x.h5:/Nbody", "x.npy") is not finite, or the sum is not the stored
+/// one.
+void judge(const std::string& what, const VolumeScan& found, const std::vector<std::int64_t>& shape,
+           std::optional<std::uint64_t> stored);
 
 }  // namespace ranklab::data

@@ -79,17 +79,6 @@ std::vector<Input> examine_all(comm::Communicator& control, const ConvertSpec& s
     return inputs;
 }
 
-std::uint64_t stored_bytes(const Input& input, std::int64_t chunk) {
-    std::uint64_t bytes = 4 * static_cast<std::uint64_t>(input.shape[0]);
-    for (std::size_t axis = 1; axis < 4; ++axis) {
-        const std::int64_t edge = std::min(chunk, input.shape[axis]);
-        const std::int64_t extent =
-            edge == 0 ? input.shape[axis] : (input.shape[axis] + edge - 1) / edge * edge;
-        bytes *= static_cast<std::uint64_t>(extent);
-    }
-    return bytes;
-}
-
 std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::VolumeWriter& file,
                         base::ProgressSink& progress) {
     std::optional<NpyFile> npy;
@@ -109,7 +98,7 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::V
         out.write(0, channels, planes, turned);
     });
     found.gather(control);
-    comm::together(control, [&] { judge_npy(input.path, found, npy->header().shape); });
+    comm::together(control, [&] { judge(input.path.string(), found, npy->header().shape, std::nullopt); });
     return out.checksum();
 }
 
@@ -128,7 +117,8 @@ std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpe
                                    base::ProgressSink& progress) {
     const auto inputs = examine_all(control, spec);
     std::uint64_t bytes = kHeaderBytes;
-    for (const auto& input : inputs) bytes += stored_bytes(input, spec.chunk);
+    for (const auto& [path, dataset, s] : inputs)
+        bytes += 4 * static_cast<std::uint64_t>(s[0]) * static_cast<std::uint64_t>(s[1] * s[2] * s[3]);
     OutputFile output(control, spec.output, spec.force, bytes);
     hdf5::VolumeWriter file(output.path(), comm::native_mpi(control));
     for (const auto& input : inputs) file.make(input.dataset, input.shape, spec.chunk);

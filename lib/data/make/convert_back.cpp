@@ -32,7 +32,7 @@ void check_sources(const fs::path& path, std::span<Source> sources) {
     std::vector<hdf5::Volume> volumes;
     for (auto& source : sources) {
         volumes.push_back(open_volume(path, file, source.wanted, false));
-        const auto& shape = volumes.back().info().shape;
+        const auto& shape = volumes.back().place().shape;
         std::copy(shape.begin(), shape.end(), source.shape.begin());
     }
     check_extents(path, volumes.front(), volumes.back());
@@ -54,7 +54,7 @@ class Export {
         comm::together(control_, [&] {
             file_.emplace(open_volume_file(path_));
             volume_.emplace(open_volume(path_, *file_, source_.wanted, false));
-            stored_ = stored_sum(path_, *volume_);
+            stored_ = stored_sum(*volume_);
             if (control_.rank() == 0) out_.write(0, std::as_bytes(std::span(header_)));
         });
     }
@@ -67,8 +67,8 @@ class Export {
         });
         found_.gather(control_);
         comm::together(control_, [&] {
-            judge_volume(path_, source_.wanted.name, found_, {source_.shape.begin(), source_.shape.end()},
-                         stored_);
+            judge(fmt::format("{}:/{}", path_.string(), source_.wanted.name), found_,
+                  {source_.shape.begin(), source_.shape.end()}, stored_);
         });
     }
 
@@ -78,13 +78,9 @@ class Export {
         const std::int64_t part = planes.count * height * width;
         read_.resize(channels * part);
         turned_.resize(read_.size());
-        reading_values(path_, source_.wanted.name, [&] {
-            volume_->read({.first_channel = 0,
-                           .channels = channels,
-                           .first_plane = planes.first,
-                           .planes = planes.count},
-                          read_);
-        });
+        volume_->read(
+            {.first_channel = 0, .channels = channels, .first_plane = planes.first, .planes = planes.count},
+            read_);
         for (std::int64_t c = 0; c < channels; ++c)
             found_.add((c * depth + planes.first) * height * width, std::span(read_).subspan(c * part, part));
         transpose(read_, part, turned_);

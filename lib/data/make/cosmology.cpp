@@ -17,7 +17,6 @@
 #include "data/make/counter_random.hpp"
 #include "data/make/fourier_cube.hpp"
 #include "data/make/output_file.hpp"
-#include "data/make/pace.hpp"
 #include "data/make/slab_writer.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"

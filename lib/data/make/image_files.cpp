@@ -13,7 +13,7 @@
 #include "data/idx.hpp"
 #include "data/make/class_images.hpp"
 #include "data/make/output_file.hpp"
-#include "data/make/pace.hpp"
+#include "data/make/slab_writer.hpp"
 
 namespace ranklab::data {
 namespace {

@@ -24,11 +24,9 @@ struct ImageFilesSpec {
 std::vector<std::filesystem::path> make_cifar100(comm::Communicator& control, const ImageFilesSpec& spec,
                                                  base::ProgressSink& progress);
 
-/// Collective. The four idx files of MNIST in DIRECTORY.
 std::vector<std::filesystem::path> make_mnist(comm::Communicator& control, const ImageFilesSpec& spec,
                                               base::ProgressSink& progress);
 
-/// What the two write, in bytes.
 std::uint64_t cifar100_bytes(const ImageFilesSpec& spec);
 std::uint64_t mnist_bytes(const ImageFilesSpec& spec);
 

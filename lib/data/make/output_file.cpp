@@ -55,15 +55,8 @@ OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force,
         check_output(target_, force, bytes);
         staged_.emplace(fs::absolute(target_));
         path_ = staged_->path();
-        try_size(bytes);
     });
     path_ = comm::broadcast_text(control_, path_.string(), 0);
-}
-
-// A limit to the size of files (ulimit -f, the file system's own) shows before the work, not inside HDF5.
-void OutputFile::try_size(std::uint64_t bytes) {
-    const int fd = descriptor().get();
-    if (::ftruncate(fd, bytes) != 0 || ::ftruncate(fd, 0) != 0) fail("ftruncate", target_);
 }
 
 const base::Descriptor& OutputFile::descriptor() {

@@ -22,7 +22,7 @@ void check_output(const std::filesystem::path& target, bool force, std::uint64_t
 class OutputFile {
   public:
     /// Collective. Rank 0 makes the empty file `.NAME.<16 hex digits>.tmp` beside `target`, after
-    /// check_output, and sees that a file of `bytes` may be made there.
+    /// check_output.
     OutputFile(comm::Communicator& control, std::filesystem::path target, bool force, std::uint64_t bytes);
 
     const std::filesystem::path& path() const { return path_; }  ///< where to write until commit()
@@ -37,7 +37,6 @@ class OutputFile {
 
   private:
     const base::Descriptor& descriptor();
-    void try_size(std::uint64_t bytes);
 
     comm::Communicator& control_;
     std::filesystem::path target_;

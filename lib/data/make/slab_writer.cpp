@@ -1,11 +1,7 @@
 #include "data/make/slab_writer.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
-
-#include "comm/exchange.hpp"
-#include "data/formats/checksum.hpp"
 
 namespace ranklab::data {
 
@@ -26,7 +22,6 @@ void SlabWriter::write(std::int64_t first_channel, std::int64_t channels, base::
                  .first_plane = mine.first,
                  .planes = mine.count},
                 values);
-    collective_ = collective_ && file_.last_was_collective();
     const std::int64_t plane = shape_[2] * shape_[3];
     const std::size_t part = mine.count * plane;
     for (std::int64_t c = 0; c < channels && part > 0; ++c) {
@@ -48,11 +43,6 @@ void SlabWriter::write_channel(std::int64_t channel, base::Share mine, std::span
 
 std::uint64_t SlabWriter::checksum() const {
     return sum_over_ranks(control_, sum_);
-}
-
-std::uint64_t sum_over_ranks(comm::Communicator& control, std::uint64_t mine) {
-    const auto all = comm::gather_values(control, mine);
-    return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
 }
 
 }  // namespace ranklab::data

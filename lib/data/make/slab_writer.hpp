@@ -6,14 +6,46 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "base/cast.hpp"
+#include "base/clock.hpp"
 #include "base/progress.hpp"
 #include "base/share.hpp"
 #include "comm/communicator.hpp"
-#include "data/make/pace.hpp"
-#include "hdf5/volume_writer.hpp"
+#include "data/formats/volume_form.hpp"
+#include "hdf5/volume.hpp"
 
 namespace ranklab::data {
+
+/// Progress of work in parts of known number, with the rate that it had so far.
+class Pace {
+  public:
+    /// `unit` is that of the rate ("MiB/s"); `note` says what a step is. Both are literals of the caller.
+    Pace(base::ProgressSink& progress, std::int64_t total, std::string_view unit, std::string_view note)
+        : progress_(progress), total_(total), unit_(unit), note_(note) {}
+
+    /// One step more is done, which was `amount` of the rate's unit (MiB).
+    void step(double amount) {
+        ++done_;
+        amount_ += amount;
+        const double seconds = base::seconds_since(start_);
+        progress_.update(done_, total_, seconds > 0 ? amount_ / seconds : 0, unit_, note_);
+    }
+
+  private:
+    base::ProgressSink& progress_;
+    std::int64_t total_;
+    std::string_view unit_;
+    std::string_view note_;
+    std::int64_t done_ = 0;
+    double amount_ = 0;
+    base::Clock::time_point start_ = base::Clock::now();
+};
+
+constexpr double mebibytes(std::int64_t bytes) {
+    return base::real(bytes) / (1 << 20);
+}
 
 /// Planes of `plane_values` floats that make a piece of at most 256 MiB, one at least.
 std::int64_t planes_a_piece(std::int64_t plane_values);
@@ -30,8 +62,6 @@ class SlabWriter {
     /// One channel of a rank's whole share, in as many pieces as the longest share needs.
     void write_channel(std::int64_t channel, base::Share mine, std::span<const float> values);
 
-    bool collective() const { return collective_; }
-    /// Collective: the checksum of all that all ranks wrote.
     std::uint64_t checksum() const;
 
   private:
@@ -40,11 +70,7 @@ class SlabWriter {
     std::string name_;
     hdf5::VolumeShape shape_;
     std::uint64_t sum_ = 0;
-    bool collective_ = true;
 };
-
-/// Collective: the ranks' numbers added modulo 2^64.
-std::uint64_t sum_over_ranks(comm::Communicator& control, std::uint64_t mine);
 
 /// [rows][columns] becomes [columns][rows].
 inline void transpose(std::span<const float> from, std::int64_t columns, std::span<float> to) {
@@ -65,9 +91,8 @@ void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape,
     const base::Share mine = base::share_of(shape[1], control.rank(), control.world_size());
     const std::int64_t longest = base::share_of(shape[1], 0, control.world_size()).count;
     const std::int64_t piece = planes_a_piece(shape[0] * shape[2] * shape[3] * kPieceShare);
-    Pace pace(progress, (longest + piece - 1) / piece, "MiB/s a rank", "pieces converted");
+    Pace pace(progress, (longest + piece - 1) / piece, "MiB/s a rank", "pieces");
     for (std::int64_t done = 0; done < longest; done += piece) {
-        progress.activity("converting");
         const std::int64_t begin = std::min(done, mine.count);
         visit(base::Share{mine.first + begin, std::min(piece, mine.count - begin)});
         pace.step(mebibytes(4 * std::min(piece, mine.count - begin) * shape[0] * shape[2] * shape[3]));

@@ -58,8 +58,7 @@ void check_kind(const DataRequest& request) {
 }
 
 std::shared_ptr<const VolumeFile> open_file(const fs::path& path, const DataRequest& request) {
-    const auto access = request.volume.in_memory ? VolumeAccess::memory : VolumeAccess::automatic;
-    auto file = std::make_shared<const VolumeFile>(path, access);
+    auto file = std::make_shared<const VolumeFile>(path, request.volume.in_memory);
     if (file->nbody_channels() != request.input[0] || file->hydro_channels() != request.target[0])
         throw base::DataError(fmt::format("{} has {} and {} channels, the model takes {} and makes {}",
                                           path.string(), file->nbody_channels(), file->hydro_channels(),

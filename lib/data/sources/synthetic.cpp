@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "data/images.hpp"
-#include "data/random.hpp"
+#include "data/source.hpp"
 
 namespace ranklab::data {
 namespace {

@@ -28,83 +28,26 @@ constexpr std::size_t kMostTableBytes = std::size_t{4} << 20;
 constexpr std::int64_t kMostElements = 1'000'000'000'000;  // of a row; the sum over all rows is a number, too
 constexpr std::size_t kColumns = 5;
 
-std::int64_t whole_number(const std::string& cell, const char* column) {
-    const auto value = base::number_in<std::int64_t>(cell);
-    if (value && *value >= 1 && *value <= kMostElements) return *value;
-    throw base::DataError(
-        fmt::format("its {} '{}' are no whole number from 1 to 10^12", column, base::printable(cell, 40)));
-}
-
-BucketRow row_in(std::string_view line, std::size_t number) {
+std::optional<BucketRow> row_in(std::string_view line, std::size_t number) {
     const auto cells = base::split(line, ',');
-    if (cells.size() != kColumns)
-        throw base::DataError(fmt::format("it has {} columns, not {}", cells.size(), kColumns));
-    if (cells[0] != fmt::format("{}", number))
-        throw base::DataError(fmt::format("its bucket is '{}'", base::printable(cells[0], 40)));
+    if (cells.size() != kColumns || cells[0] != fmt::format("{}", number)) return std::nullopt;
+    const auto count = [&](std::size_t column) {
+        const auto value = base::number_in<std::int64_t>(cells[column]);
+        return value && *value <= kMostElements ? *value : 0;
+    };
     const auto type = base::element_named(cells[3]);
-    if (!type || !base::is_floating(*type))
-        throw base::DataError(fmt::format("its dtype '{}' is none of fp32, fp16, bf16 and fp64",
-                                          base::printable(cells[3], 40)));
-    const BucketRow row{.parameters = whole_number(cells[1], "parameters"),
-                        .elements = whole_number(cells[2], "elements"),
-                        .dtype = *type,
-                        .bytes = whole_number(cells[4], "bytes")};
-    const auto size = static_cast<std::int64_t>(base::size_of(*type));
-    if (row.bytes != row.elements * size)
-        throw base::DataError(fmt::format("{} elements of {} are {} bytes, and it has {}", row.elements,
-                                          cells[3], row.elements * size, row.bytes));
-    return row;
+    const BucketRow row{count(1), count(2), type.value_or(base::Element::f32), count(4)};
+    const bool good = type && base::is_floating(*type) && row.parameters > 0 && row.elements > 0 &&
+                      row.bytes == row.elements * static_cast<std::int64_t>(base::size_of(*type));
+    return good ? std::optional(row) : std::nullopt;
 }
 
-// What a comment says: the rest of "# model: resnet50".
+// The rest of "# model: resnet50".
 std::optional<std::string> said(std::string_view line, std::string_view name) {
     const std::string begin = fmt::format("# {}: ", name);
     if (!line.starts_with(begin)) return std::nullopt;
     return std::string(line.substr(begin.size()));
 }
-
-class TableReader {
-  public:
-    void read(std::string_view line) {
-        if (line.starts_with('#')) return read_comment(line);
-        if (!header_) {
-            if (line != base::kBucketHeader)
-                throw base::DataError(fmt::format("its header is not '{}'", base::kBucketHeader));
-            header_ = true;
-            return;
-        }
-        try {
-            table_.rows.push_back(row_in(line, table_.rows.size()));
-        } catch (base::DataError& error) {
-            error.add_context(fmt::format("row {}", table_.rows.size()));
-            throw;
-        }
-    }
-    // One that was cut short lacks rows, and the sum of their elements is not that of the model.
-    BucketTable finish() {
-        if (!parameters_ || table_.model.empty())
-            throw base::DataError("it does not say its model and parameters (lines '# model: ...')");
-        std::int64_t sum = 0;
-        for (const auto& row : table_.rows) sum += row.elements;
-        if (sum != *parameters_ || sum == 0)
-            throw base::DataError(
-                fmt::format("its buckets hold {} elements, and the model has {} parameters: "
-                            "rows are missing, or too many",
-                            sum, *parameters_));
-        return std::move(table_);
-    }
-
-  private:
-    void read_comment(std::string_view line) {
-        if (const auto model = said(line, "model")) table_.model = base::one_line(*model);
-        if (const auto parameters = said(line, "parameters"))
-            parameters_ = base::number_in<std::int64_t>(*parameters);
-    }
-
-    BucketTable table_;
-    std::optional<std::int64_t> parameters_;
-    bool header_ = false;
-};
 
 BucketTable read_table(const std::string& path) {
     std::string text;
@@ -137,15 +80,33 @@ BucketTable parse_bucket_table(const std::string& text) {
     if (text.size() > kMostTableBytes) throw base::DataError("it is larger than 4 MiB");
     if (!text.starts_with(base::kBucketTitle))
         throw base::DataError(fmt::format("its first line is not '{}'", base::kBucketTitle));
-    TableReader reader;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        std::string_view line(text.data() + at, end - at);
-        if (line.ends_with('\r')) line.remove_suffix(1);
-        if (!line.empty()) reader.read(line);
-        at = end + 1;
+    BucketTable table;
+    std::int64_t parameters = 0;
+    std::int64_t elements = 0;
+    bool header = false;
+    for (const auto& each : base::split(text, '\n')) {
+        const std::string line = base::trim(each);
+        if (const auto model = said(line, "model")) table.model = base::one_line(*model);
+        if (const auto all = said(line, "parameters"))
+            parameters = base::number_in<std::int64_t>(*all).value_or(0);
+        if (line.empty() || line.starts_with('#')) continue;
+        if (!header && line != base::kBucketHeader)
+            throw base::DataError(fmt::format("its header is not '{}'", base::kBucketHeader));
+        if (!std::exchange(header, true)) continue;
+        const auto row = row_in(line, table.rows.size());
+        if (!row)
+            throw base::DataError(fmt::format("row {} is not {} of a bucket: '{}'", table.rows.size(),
+                                              base::kBucketHeader, base::printable(line, 60)));
+        elements += row->elements;
+        table.rows.push_back(*row);
     }
-    return reader.finish();
+    if (table.model.empty() || parameters < 1)
+        throw base::DataError("it does not say its model and parameters (lines '# model: ...')");
+    // One that was cut short lacks rows.
+    if (elements != parameters)
+        throw base::DataError(
+            fmt::format("its rows hold {} elements, and the model has {} parameters", elements, parameters));
+    return table;
 }
 
 BucketTable bucket_table(const std::string& name_or_file) {

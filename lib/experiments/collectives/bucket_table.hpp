@@ -23,14 +23,12 @@ struct BucketTable {
     std::vector<BucketRow> rows;
 };
 
-/// The models whose tables, at their defaults, are part of the program.
 std::vector<std::string> shipped_models();
 
 /// Of a shipped model, or (with a '/' in it, or .csv at its end) of a file. OptionError where there is no
 /// model of that name; DataError where the file is missing, or is no such table, or a part of one.
 BucketTable bucket_table(const std::string& name_or_file);
 
-/// The same of a file's text; DataError says what is wrong with it: "row 3: ...".
 BucketTable parse_bucket_table(const std::string& text);
 
 }  // namespace ranklab::experiments

@@ -35,7 +35,6 @@ class Memory {
     Memory(std::size_t bytes, MemoryKind kind);
     char* data() const { return data_; }
     std::size_t bytes() const { return bytes_; }
-    /// Frees it, and makes room anew where it is too small.
     static void ensure(Memory& memory, std::size_t bytes, MemoryKind kind);
 
   private:

@@ -92,7 +92,6 @@ class CollectivesPlan final : public Plan {
     }
     void agree(options::Options& options, comm::Communicator& control) override {
         backend_ = settle_backend(settled_.settings, control);
-        if (settled_.model) agree_on_table(*settled_.model, control);
         comm::together(control, [&] {
             settled_.buffers.kind = settle_memory(settled_.settings, backend_);
             options.settle(settled_.settings);

@@ -109,15 +109,7 @@ std::string tuning_of(Operation operation, const std::string& library) {
             "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_{}_algorithm N (ompi_info "
             "--param coll tuned --level 9 lists N)",
             name);
-    if (library.starts_with("Intel"))
-        return fmt::format(
-            "I_MPI_ADJUST_{}=N",
-            upper(operation == Operation::reduce_scatter ? std::string_view("reduce_scatter") : name));
-    if (library.starts_with("CRAY MPICH"))
-        return fmt::format(
-            "MPICH_COLL_OPT_OFF=mpi_{} (man intro_mpi lists more)",
-            operation == Operation::reduce_scatter ? std::string_view("reduce_scatter") : name);
-    if (library.find("MPICH") != std::string::npos)
+    if (library.starts_with("MPICH"))
         return fmt::format("MPIR_CVAR_{}_INTRA_ALGORITHM=NAME (mpivars lists NAME)", upper(name));
     if (library.starts_with("NCCL")) return "NCCL_ALGO and NCCL_PROTO";
     return "the library's choice of algorithm for it";

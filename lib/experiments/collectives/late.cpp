@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t kMostKept = 4096, kFewestKept = 64;
 constexpr std::size_t kMostValues = std::size_t{1} << 20U;
 constexpr double kWorthNaming = 100e-6;  // seconds
-constexpr double kLongSingle = 15e-3;    // seconds, of one call alone: more than a time slice of the kernel
 
 std::string time_text(double seconds) {
     return seconds < 1e-3 ? fmt::format("{:.0f} us", seconds * 1e6) : fmt::format("{:.3g} ms", seconds * 1e3);
@@ -91,7 +90,7 @@ double Arrivals::skew_s() const {
 LateRank Arrivals::verdict() const {
     constexpr std::size_t kFewestCalls = 10;
     if (calls_ < kFewestCalls || late_.size() < 2) return {};
-    for (const auto& found : {by_arrival(), by_core(), by_one_call()})
+    for (const auto& found : {by_arrival(), by_core()})
         if (found.rank >= 0) return found;
     return {};
 }
@@ -104,7 +103,7 @@ LateRank Arrivals::by_arrival() const {
     const std::size_t who = largest(late);
     const double behind = late[who] - second_largest(late);
     if (!(behind > std::max(kWorthNaming, 10 * error_s_)) || last_share(who) < 0.5) return {};
-    return {static_cast<int>(who), late[who], true,
+    return {static_cast<int>(who), late[who],
             fmt::format("comes {} after the others to {:.0f} % of the calls", time_text(late[who]),
                         100 * last_share(who))};
 }
@@ -116,19 +115,9 @@ LateRank Arrivals::by_core() const {
     const std::size_t who = largest(off_core_s_);
     const double share = off_core_s_[who] / wall_s_[who];
     if (!(share > 0.25) || second_largest(off_core_s_) > off_core_s_[who] / 4) return {};
-    return {static_cast<int>(who), off_core_s_[who] / static_cast<double>(calls_), true,
+    return {static_cast<int>(who), off_core_s_[who] / static_cast<double>(calls_),
             fmt::format("is off its core for {:.0f} % of its calls' time, while the others wait in them",
                         100 * share)};
-}
-
-// Once is no habit, but it is what a maximum shows.
-LateRank Arrivals::by_one_call() const {
-    std::vector<double> worst;
-    for (const auto& late : late_) worst.push_back(late.empty() ? 0 : *std::ranges::max_element(late));
-    const std::size_t who = largest(worst);
-    if (worst[who] < kLongSingle || second_largest(worst) > worst[who] / 5) return {};
-    return {static_cast<int>(who), worst[who], false,
-            fmt::format("came {} after the first to one of the calls", time_text(worst[who]))};
 }
 
 }  // namespace ranklab::experiments

@@ -10,10 +10,9 @@
 namespace ranklab::experiments {
 
 struct LateRank {
-    int rank = -1;       ///< -1: none is late
-    double late_s = 0;   ///< a call; median over its calls, or mean where it is off its core
-    bool always = true;  ///< false: it was one call
-    std::string how;     ///< a clause: "comes 20.1 ms after the others to 98 % of the calls"
+    int rank = -1;      ///< -1: none is late
+    double late_s = 0;  ///< a call; median over its calls, or mean where it is off its core
+    std::string how;    ///< a clause: "comes 20.1 ms after the others to 98 % of the calls"
 };
 
 /// Collects the moments at which ranks came to calls, on one clock.
@@ -32,7 +31,6 @@ class Arrivals {
     double late_s(std::size_t rank) const;
     /// Share of the calls to which it came last, by more than the clocks' error; NaN without calls.
     double last_share(std::size_t rank) const;
-    /// Median of (last - first) of a call: how well a barrier lines the ranks up.
     double skew_s() const;
     /// The rank that most calls wait for, or that sleeps while the others wait. Few calls tell nothing.
     LateRank verdict() const;
@@ -40,7 +38,6 @@ class Arrivals {
   private:
     LateRank by_arrival() const;
     LateRank by_core() const;
-    LateRank by_one_call() const;
 
     double error_s_ = 0;                     // the largest
     std::size_t most_kept_;                  // calls of each rank: what is kept of all stays bounded

@@ -9,6 +9,7 @@
 #include "host/facts.hpp"
 
 namespace ranklab::experiments {
+
 namespace {
 
 Level part_of(comm::Communicator& data, comm::Communicator& control, std::string name, int color,
@@ -60,6 +61,33 @@ std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& con
         part_of(data, control, "host", hosts.first_of[me], hosts.ranks_of[me] == hosts.most_ranks));
     levels.push_back(part_of(data, control, "hosts", is_first_here ? 0 : 1, is_first_here));
     return levels;
+}
+
+namespace {
+
+constexpr double kOld = 3;        // seconds
+constexpr double kDrift = 50e-6;  // of quartz clocks that nobody steers: twice 20 ppm, and some
+
+}  // namespace
+
+JobClocks::JobClocks(comm::Communicator& control, std::vector<std::string> hosts)
+    : control_(control),
+      hosts_(std::move(hosts)),
+      several_hosts_(std::ranges::any_of(hosts_, [this](const auto& host) { return host != hosts_[0]; })),
+      first_(measure::clock_offsets(control, hosts_)),
+      now_(first_) {}
+
+void JobClocks::refresh() {
+    if (!several_hosts_) return;
+    if (comm::from_root(control_, measure::clock_seconds() - now_[0].at_s > kOld))
+        now_ = measure::clock_offsets(control_, hosts_);
+}
+
+double JobClocks::error_s() const {
+    const double least_sure = std::ranges::max(now_, {}, &measure::ClockOffset::error_s).error_s;
+    if (!several_hosts_) return least_sure;
+    const double age = measure::clock_seconds() - now_[static_cast<std::size_t>(control_.rank())].at_s;
+    return least_sure + kDrift * std::max(age, kOld);
 }
 
 }  // namespace ranklab::experiments

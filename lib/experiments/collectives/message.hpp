@@ -4,13 +4,35 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "comm/backend.hpp"
-#include "experiments/collectives/words.hpp"
+#include "comm/operation.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
+
+/// sum, min, max; avg is a sum that is divided by the number of ranks.
+struct Reduction {
+    comm::ReduceOp op = comm::ReduceOp::sum;
+    bool average = false;
+};
+
+using base::word_of;  // of an element type
+std::string_view word_of(const Reduction& reduction);
+
+std::vector<std::string> operation_words();
+std::vector<std::string> type_words();
+std::vector<std::string> reduction_words();
+
+std::string_view summary_of(comm::Operation operation);
+
+/// What an option (--op, --datatype, --redop) names, in the order of the tables above, each once; nccl-tests'
+/// words for types, too. OptionError for an unknown word.
+std::vector<comm::Operation> chosen_operations(const std::string& words);
+std::vector<comm::DType> chosen_types(const std::string& words);
+std::vector<Reduction> chosen_reductions(const std::string& words);
 
 struct Message {
     comm::Operation operation = comm::Operation::allreduce;
@@ -21,7 +43,6 @@ struct Message {
         0;  ///< elements: of one rank's part (allgather, reduce_scatter, alltoall), else of all
 
     bool is_in_parts() const;
-    /// Message size S, as the glossary counts it.
     std::uint64_t bytes(int ranks) const;
     std::size_t send_count(int ranks) const;
     std::size_t receive_count(int ranks) const;
@@ -34,7 +55,6 @@ struct Message {
 
 /// Beyond it a size is a slip of the keyboard, and what is computed from it no longer a number.
 inline constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50U;
-/// OptionError for more.
 void need_possible(std::uint64_t bytes);
 
 /// Sizes in bytes: from `smallest` to `largest`, each `factor` times the one before or, where `step` is not

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "base/error.hpp"
 #include "base/mpirun.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/collectives/levels.hpp"
 #include "host/cgroups.hpp"
+#include "host/facts.hpp"
 #include "options/byte_size.hpp"
 
 namespace ranklab::experiments {
@@ -156,50 +155,18 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, const c
                                         options.settings.op, options.settings.place, backend.name));
 }
 
-void agree_on_table(const BucketTable& table, comm::Communicator& control) {
-    std::string text = table.model;
-    for (const auto& row : table.rows)
-        text += fmt::format("\n{} {} {}", row.elements, base::word_of(row.dtype), row.bytes);
-    const auto mine = base::fingerprint(text);
-    const auto all = comm::gather_values(control, mine);
-    const auto other = std::ranges::find_if(all, [&](std::uint64_t one) { return one != all.front(); });
-    if (other == all.end()) return;
-    comm::throw_on_all<base::DataError>(
-        control, 0,
-        fmt::format(
-            "the ranks read different tables of buckets: rank {}'s is not rank 0's; let all hosts see the "
-            "same file",
-            other - all.begin()),
-        {"from-model"});
-}
-
 void check_memory(std::uint64_t each, comm::Communicator& control) {
-    struct Need {
-        double bytes = 0;
-        int ranks = 0;
-        std::int64_t free = -1;
-    };
-    const auto hosts = hosts_of_job(control).by_rank;
-    const auto needs = comm::gather_values(control, each);
-    const auto free = comm::gather_values(control, host::free_memory().value_or(-1));
-    std::map<std::string, Need> of;
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        Need& need = of[hosts[rank]];
-        need.bytes += static_cast<double>(needs[rank]);
-        need.ranks += 1;
-        need.free = free[rank];
-    }
-    for (const auto& [host, need] : of) {
-        if (need.free < 0 || need.bytes <= static_cast<double>(need.free)) continue;
-        comm::throw_on_all<base::OptionError>(
-            control, 0,
-            fmt::format(
-                "{} rank(s) on {} need {} of memory for the messages (what they send and receive, and as "
-                "much for the library), and {} is free there; take smaller messages, or start fewer ranks "
-                "a host",
-                need.ranks, host, base::human_bytes(need.bytes),
-                base::human_bytes(static_cast<double>(need.free))));
-    }
+    comm::together(control, [&] {
+        const auto free = host::free_memory();
+        const double need = static_cast<double>(each) * control.local_size();
+        if (!free || need <= static_cast<double>(*free)) return;
+        throw base::OptionError(fmt::format(
+            "{} rank(s) on {} need {} of memory for the messages (what they send and receive, and as much "
+            "for "
+            "the library), and {} is free there; take smaller messages, or start fewer ranks a host",
+            control.local_size(), host::host_name(), base::human_bytes(need),
+            base::human_bytes(static_cast<double>(*free))));
+    });
 }
 
 }  // namespace ranklab::experiments

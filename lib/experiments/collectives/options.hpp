@@ -11,7 +11,6 @@
 #include "experiments/collectives/calls.hpp"
 #include "experiments/collectives/message.hpp"
 #include "experiments/collectives/nonblocking.hpp"
-#include "experiments/collectives/policy.hpp"
 #include "options/options.hpp"
 #include "results/vocabulary/settings.hpp"
 
@@ -49,9 +48,6 @@ MemoryKind settle_memory(vocabulary::CollectivesSettings& settings, const comm::
 /// nothing is left to time.
 std::vector<Message> planned_messages(const CollectivesOptions& options, const comm::BackendEntry& backend,
                                       int ranks);
-
-/// Collective. DataError on all ranks where they read different tables: a file of their hosts.
-void agree_on_table(const BucketTable& table, comm::Communicator& control);
 
 /// Collective. OptionError on all ranks where the ranks of a host need more memory than it has left, with the
 /// arithmetic. `each`: bytes that this rank needs.

@@ -10,13 +10,12 @@
 
 #include "experiments/collectives/buffers.hpp"
 #include "experiments/collectives/calls.hpp"
-#include "experiments/collectives/checker.hpp"
-#include "experiments/collectives/clocks.hpp"
-#include "experiments/collectives/compute.hpp"
 #include "experiments/collectives/late.hpp"
 #include "experiments/collectives/levels.hpp"
 #include "experiments/collectives/message.hpp"
+#include "experiments/collectives/nonblocking.hpp"
 #include "experiments/collectives/options.hpp"
+#include "experiments/collectives/pattern.hpp"
 
 namespace ranklab::experiments {
 
@@ -61,12 +60,9 @@ class Sweep {
     std::size_t done() const { return done_; }
     /// Makes the next one. False where it was ended in its midst; not after the last. Collective.
     bool step();
-    /// What is timed next, for who waits for it.
     std::string next() const;
-    /// After the last: looks at the clocks once more.
     void finish();
 
-    /// Whether anything is timed by now.
     bool has_times() const;
     /// Those without times were not reached.
     const std::vector<MessageRow>& rows() const { return rows_; }

@@ -1,4 +1,4 @@
-#include "experiments/collectives/tables.hpp"
+#include "experiments/collectives/record.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "data/make/convert.hpp"
-#include "experiments/data_sets/verbs.hpp"
+#include "experiments/data_sets/data_sets.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -4,10 +4,10 @@
 #include "base/shell_path.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "data/formats/checksum.hpp"
 #include "data/make/cosmology.hpp"
 #include "data/make/output_file.hpp"
-#include "experiments/data_sets/verbs.hpp"
+#include "data/make/slab_writer.hpp"
+#include "experiments/data_sets/data_sets.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "experiments/data_sets/verbs.hpp"
 
 namespace ranklab::experiments {
 

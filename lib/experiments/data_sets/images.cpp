@@ -6,7 +6,7 @@
 #include "base/shell_path.hpp"
 #include "base/text.hpp"
 #include "data/make/image_files.hpp"
-#include "experiments/data_sets/verbs.hpp"
+#include "experiments/data_sets/data_sets.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "data/formats/verify.hpp"
-#include "experiments/data_sets/verbs.hpp"
+#include "experiments/data_sets/data_sets.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -1,17 +1,19 @@
 #include "experiments/storage/folder.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <limits>
+#include <mutex>
 #include <system_error>
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
-#include "io/own_files.hpp"
-#include "results/staged_file.hpp"
+#include "hdf5/file.hpp"
+#include "host/process.hpp"
 
 namespace ranklab::experiments {
 
@@ -19,63 +21,90 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The launcher may start ranks in different folders. By two marks: an automounter gives one folder many
-// names, and two file systems may number their folders alike.
-void check_one_place(comm::Communicator& control, const fs::path& directory) {
-    if (directory.is_absolute()) return;
-    struct stat here {};
-    std::error_code unknown;
-    const std::string name = fs::current_path(unknown).string();
-    const std::string number = ::stat(".", &here) == 0 ? std::to_string(here.st_ino) : "";
-    const auto names = comm::gather_texts(control, name);
-    const auto numbers = comm::gather_texts(control, number);
-    for (std::size_t rank = 1; rank < names.size(); ++rank) {
-        if (names[rank] == names[0] || numbers[rank] == numbers[0]) continue;
-        comm::throw_on_all<base::EnvironmentError>(
-            control, 0,
-            fmt::format("rank 0 was started in {} and rank {} in {}, and all write into one folder {}; start "
-                        "them in one folder, or give --directory an absolute path",
-                        names[0], rank, names[rank], directory.string()));
-    }
+constexpr long double kGB = 1e9L;
+// From here on, what a file system could never hold is a slip of the options, not a disk that is too small.
+constexpr long double kAbsurd = 1e12L;
+
+struct Room {
+    fs::path folder;  ///< the nearest one that exists
+    long double whole = std::numeric_limits<long double>::infinity();
+    long double free = std::numeric_limits<long double>::infinity();
+};
+
+Room room_at(const fs::path& directory) {
+    std::error_code error;
+    Room room{.folder = fs::absolute(directory, error)};
+    while (!fs::exists(room.folder, error) && room.folder.has_relative_path())
+        room.folder = room.folder.parent_path();
+    const auto space = fs::space(room.folder, error);
+    if (error) return room;
+    room.whole = static_cast<long double>(space.capacity);
+    room.free = static_cast<long double>(space.available);
+    return room;
 }
 
-// By the name itself, which may be a link there, and by what it leads to.
-void check_output(const StorageOptions& options, const fs::path& folder) {
-    const std::string output = options.common.output;
-    if (output == "none") return;
-    std::error_code unknown;
-    const fs::path named = fs::absolute(output, unknown);
-    for (const auto& path :
-         {fs::weakly_canonical(named.parent_path(), unknown) / named.filename(), results::resolve(named)}) {
-        if (path.parent_path() == folder && io::writes(options.entry, options.job, path.filename()))
-            throw base::OptionError(fmt::format(
-                "--output {} is a file that {} writes; give the results file another name, or the records "
-                "another --directory",
-                output, options.entry.name));
-    }
+void check_memory(const StorageOptions& options) {
+    const auto bytes = 8 * static_cast<long double>(options.job.values_per_record());
+    const auto memory = static_cast<long double>(host::memory_bytes());
+    if (bytes <= memory) return;
+    throw base::OptionError(
+        fmt::format("one record of --size {} takes {:.6g} GB, and this node has {:.3g} GB of memory; take a "
+                    "smaller --size",
+                    options.job.size, bytes / kGB, memory / kGB));
+}
+
+void check_room(const StorageOptions& options) {
+    const Footprint needed = footprint(options.job, options.entry);
+    const Room room = room_at(options.job.directory);
+    if (needed.records <= room.free) return;
+    throw base::EnvironmentError(
+        fmt::format("{} needs {}, and {} has {:.6g} GB free; free some space, or name another place with "
+                    "--directory",
+                    options.entry.name, needed.arithmetic, room.folder.string(), room.free / kGB));
+}
+
+std::string why_foreign(const fs::path& path) try {
+    const std::lock_guard lock(hdf5::library_mutex());
+    if (!hdf5::is_hdf5(path)) return "is not an HDF5 file";
+    const auto members = hdf5::File::open_to_read(path).root().members();
+    return members == std::vector<std::string>{"output"} ? "" : "holds other things than the group /output";
+} catch (const base::Error& error) {
+    return fmt::format("cannot be opened: {}", error.what());
 }
 
 }  // namespace
 
+Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy) {
+    const int each = strategy.extension == ".txt" ? 25 : 8;
+    const auto size = static_cast<long double>(job.size);
+    const long double bytes = static_cast<long double>(job.files) * size * size * each;
+    return {bytes, fmt::format("{} records x {} x {} values x {} B = {:.6g} GB", job.files, job.size,
+                               job.size, each, bytes / kGB)};
+}
+
+void check_fits(const StorageOptions& options) {
+    check_memory(options);
+    const Footprint needed = footprint(options.job, options.entry);
+    const Room room = room_at(options.job.directory);
+    if (needed.records <= std::max(room.whole, kAbsurd)) return;
+    throw base::OptionError(fmt::format(
+        "{} needs {}, and all of the file system of {} is {:.6g} GB; take fewer --files or a smaller --size",
+        options.entry.name, needed.arithmetic, room.folder.string(), room.whole / kGB));
+}
+
 void check_files(const StorageOptions& options) {
     std::error_code unknown;
-    const fs::path folder = fs::weakly_canonical(fs::absolute(options.job.directory, unknown), unknown);
-    check_output(options, folder);
-    for (fs::directory_iterator entry(folder, unknown), end; !unknown && entry != end;
-         entry.increment(unknown)) {
-        if (!io::writes(options.entry, options.job, entry->path().filename())) continue;
-        const auto why = io::why_foreign(entry->path(), options.entry.extension);
-        if (why.empty()) continue;
-        throw base::OptionError(fmt::format(
-            "{} would replace {}, which does not look like a file of ranklab io: it {}; move or remove it, "
-            "or give another --directory",
-            options.entry.name, (options.job.directory / entry->path().filename()).string(), why));
-    }
+    const fs::path path = options.job.directory / ("data" + options.entry.extension);
+    if (!options.entry.shared_file || !fs::exists(path, unknown)) return;
+    const auto why = why_foreign(path);
+    if (why.empty()) return;
+    throw base::OptionError(
+        fmt::format("{} would replace {}, which {}; move or remove it, or give another --directory",
+                    options.entry.name, path.string(), why));
 }
 
 StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& options)
     : control_(control), options_(options) {
-    check_one_place(control_, options_.job.directory);
     comm::together(control_, [&] {
         if (control_.rank() != 0) return;
         if (options_.write) check_room(options_);

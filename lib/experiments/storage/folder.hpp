@@ -10,7 +10,7 @@
 
 namespace ranklab::experiments {
 
-/// OptionError where the strategy would replace the results file, or a file of somebody else. No change.
+/// OptionError where the strategy would replace a data.h5 that holds other things than records. No change.
 void check_files(const StorageOptions& options);
 
 /// Made by rank 0, with those above it, unless it is there. Those that it made are removed at the end where

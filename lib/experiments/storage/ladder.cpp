@@ -3,15 +3,41 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "base/text.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/options.hpp"
-#include "experiments/storage/place.hpp"
 #include "results/rows.hpp"
 
 namespace ranklab::experiments {
+
 namespace {
+
+std::string cell(const std::string& value) {
+    return value.empty() ? "unknown" : value;
+}
+
+std::string strategies_left(const std::vector<results::Run>& runs) {
+    std::vector<std::string> left;
+    for (const auto& entry : io::strategies())
+        if (std::ranges::none_of(runs,
+                                 [&](const auto& run) { return run.setting("strategy") == entry.name; }))
+            left.push_back(entry.name);
+    return base::join(left, ", ");
+}
+
+// Facts of a comparison: where all its files lay, and which strategies are none of its.
+std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs) {
+    std::vector<results::Fact> facts{{"ladder", "strategies_left", strategies_left(runs)}};
+    std::set<std::string> found;
+    for (const auto& run : runs) found.insert(run.fact("storage", "file_system"));
+    found.erase("");
+    if (!found.empty())
+        facts.push_back({"storage", "file_system", base::join({found.begin(), found.end()}, " ")});
+    return facts;
+}
 
 constexpr const char* kBase = "text-loop";
 
@@ -79,7 +105,8 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
         const auto summary = job == nullptr ? stats::Summary{} : job->summary;
         const bool processes = run.setting("strategy").starts_with("process");
         const Nearest nearest = nearest_ceiling(run);
-        const PlaceCells place = place_cells(run);
+        const bool reads = run.find(vocabulary::kReadRate) != nullptr;
+        const std::string fsync = run.setting("fsync") == "true" ? "yes" : "no";
         table.add({run.setting("strategy"),
                    std::int64_t{std::atoll(run.fact("storage", "participants").c_str())},
                    std::int64_t{processes ? std::atoll(run.setting("workers").c_str()) : 0},
@@ -96,10 +123,10 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
                    run.verified(),
                    mark_of(run, nearest),
                    run.median(vocabulary::kReadRate),
-                   place.cache,
-                   place.fsync,
-                   place.file_system,
-                   place.directory});
+                   reads ? cell(run.fact("storage", "cache")) : "",
+                   job == nullptr ? "" : fsync,
+                   cell(run.fact("storage", "file_system")),
+                   cell(run.fact("storage", "directory"))});
         before = summary.median;
     }
     return std::move(table).table();

@@ -51,7 +51,4 @@ Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy);
 /// OptionError, with the arithmetic, where the records can never fit into the file system, or one of them not
 /// into memory. No work, no change.
 void check_fits(const StorageOptions& options);
-/// EnvironmentError where there is no room for them now.
-void check_room(const StorageOptions& options);
-
 }  // namespace ranklab::experiments

@@ -4,17 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
+#include <set>
 
 #include "base/error.hpp"
+#include "base/file_system.hpp"
+#include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/shared/statistics_table.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/target_ci.hpp"
 #include "experiments/shared/verdicts.hpp"
-#include "experiments/storage/place.hpp"
-#include "experiments/storage/tables.hpp"
 #include "host/process.hpp"
 #include "measure/gather.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -148,6 +150,16 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
         {{kCheck, all.complete ? "passed" : "not verified",
           all.complete ? fmt::format("{:.0f} elements, bit by bit, {}", all.elements, all.readers) : why}});
     if (!all.complete) run.warnings.push_back(fmt::format("what was written is NOT VERIFIED ({})", why));
+}
+
+// Where the files lay: the folder, and the file systems that the ranks find there.
+void add_place(results::Run& run, const StorageOptions& options, comm::Communicator& control) {
+    std::error_code unknown;
+    const auto folder = std::filesystem::absolute(options.job.directory, unknown).lexically_normal();
+    const auto all = comm::gather_texts(control, base::file_system_at(options.job.directory).name);
+    const std::set<std::string> found(all.begin(), all.end());
+    run.context.push_back({"storage", "directory", folder.string()});
+    run.context.push_back({"storage", "file_system", base::join({found.begin(), found.end()}, " ")});
 }
 
 }  // namespace

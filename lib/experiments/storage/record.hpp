@@ -40,4 +40,8 @@ struct StorageRecord {
 void fill_storage_run(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                       int participants, comm::Communicator& control);
 
+/// Tables io_phases, io_ranks, io_reads and ceilings, and those of the strategy. Collective over `control`.
+void add_storage_tables(results::Run& run, const StorageRecord& record, const StorageOptions& options,
+                        int participants, comm::Communicator& control);
+
 }  // namespace ranklab::experiments

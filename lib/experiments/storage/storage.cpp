@@ -16,7 +16,6 @@
 #include "experiments/storage/folder.hpp"
 #include "experiments/storage/ladder.hpp"
 #include "experiments/storage/options.hpp"
-#include "experiments/storage/place.hpp"
 #include "experiments/storage/record.hpp"
 #include "experiments/storage/repetitions.hpp"
 #include "results/vocabulary/settings.hpp"

@@ -144,7 +144,6 @@ WriteTrial StrategyRunner::write_timed() {
 WriteTrial StrategyRunner::write() {
     remove();
     renew();
-    if (options_.entry.shared_file && control_.rank() == 0 && !mark_) mark_.emplace(strategy_->file_of(0));
     progress_.counts("files");
     progress_.activity("writing by " + options_.entry.name);
     waits_for_.clear();

@@ -14,7 +14,6 @@
 #include "experiments/storage/options.hpp"
 #include "experiments/storage/readers.hpp"
 #include "io/cache_label.hpp"
-#include "io/own_files.hpp"
 
 namespace ranklab::experiments {
 
@@ -58,12 +57,10 @@ class StrategyRunner {
     /// `late` is asked between two records, and where it says yes the work under way is left: by writing only
     /// where one rank writes alone (another could wait for this one for ever), by reading on each rank.
     void stop_when(std::function<bool()> late) { late_ = std::move(late); }
-    /// Whether the last write() or read() was left so, on this rank.
     bool was_cut() const { return cut_; }
 
     /// Collective over `control`. What was there of an earlier writing is removed before the clock starts.
     WriteTrial write();
-    /// Who may read what was written last.
     const Readers& readers() const { return readers_; }
     /// Collective. This rank reads its part of the plan; with `compare`, each value is compared with the
     /// recomputed one between two readings.
@@ -73,7 +70,6 @@ class StrategyRunner {
     /// Collective. Removes the records, whatever there is of them.
     void remove();
 
-    /// Puts the files that this rank will read out of its node's page cache.
     void evict(const ReadPlan& plan);
 
     const io::Strategy& strategy() const { return *strategy_; }
@@ -108,7 +104,6 @@ class StrategyRunner {
     io::Grid grid_;
     Readers readers_;
     base::IoTimes times_;
-    std::optional<io::WritingMark> mark_;  // of a file that all records share
     std::unique_ptr<io::Strategy> strategy_;
     std::int64_t done_ = 0;
     std::string waits_for_;  // "write"; empty: this rank does not wait

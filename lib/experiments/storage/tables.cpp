@@ -1,4 +1,4 @@
-#include "experiments/storage/tables.hpp"
+#include "experiments/storage/record.hpp"
 
 #include <fmt/format.h>
 
@@ -144,7 +144,7 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
 // What the strategy made of the ceilings: the slowest writer's phases, of its fastest repetition as the
 // ceilings are of theirs.
 io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, const StorageOptions& options,
-                             int participants, comm::Communicator& control) {
+                             comm::Communicator& control) {
     const auto fastest = [&](double WriteTrial::*seconds) {
         std::vector<double> mine;
         for (std::size_t i = warmup; i < record.writes.size(); ++i) mine.push_back(record.writes[i].*seconds);
@@ -157,9 +157,7 @@ io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, co
             .shared_file = options.entry.shared_file,
             .write_s = fastest(&WriteTrial::slowest_write_s),
             .create_s = fastest(&WriteTrial::slowest_create_s),
-            .ranks = participants,
-            .workers = io::writers_at_once(options.entry, options.job),
-            .measured = static_cast<int>(record.ceilings.size())};
+            .workers = io::writers_at_once(options.entry, options.job)};
 }
 
 // A reading that should have been cold and cannot be shown to be is no measurement.
@@ -216,8 +214,8 @@ void add_storage_tables(results::Run& run, const StorageRecord& record, const St
     }
     if (!record.reads.empty()) add_reads(run, record, options, control);
     if (options.measures_ceilings && record.writes.size() > warmup && options.job.files > 0)
-        run.tables.push_back(ceilings_table(io::best_of(record.ceilings),
-                                            effort_of(record, warmup, options, participants, control)));
+        run.tables.push_back(
+            ceilings_table(io::best_of(record.ceilings), effort_of(record, warmup, options, control)));
     run.tables.insert(run.tables.end(), record.tables.begin(), record.tables.end());
     run.warnings.insert(run.warnings.end(), record.warnings.begin(), record.warnings.end());
 }

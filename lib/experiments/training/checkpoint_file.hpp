@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hdf5/typed_array.hpp"
+#include "hdf5/array.hpp"
 
 namespace ranklab::experiments {
 

@@ -1,43 +1,43 @@
 // Rank 0 scatters the numbers of the records (MPI_Scatterv), and every rank writes those it has been given.
-#include <limits>
+#include <numeric>
 
+#include "comm/scatterv.hpp"
+#include "io/chunk_queue.hpp"
 #include "io/file_strategy.hpp"
-#include "io/id_scatter.hpp"
 
 namespace ranklab::io {
 namespace {
 
-// 4 MiB of ids: one call for a million records.
-constexpr std::int64_t kIdsAtOnce = std::int64_t{1} << 20U;
-
+// Ids are int32 as in the original; MPI counts no more either.
 class MpiScatter final : public FileStrategy {
   public:
     MpiScatter(const Job& job, const Place& place) : FileStrategy(job, place, Encoding::npy) {}
 
     void write() override {
-        constexpr std::int64_t kMost32 = std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1;
-        job().files <= kMost32 ? write_ids<std::int32_t>() : write_ids<std::int64_t>();
+        const Grid grid(job().size);
+        RecordWriter writer(job(), Encoding::npy, place().times);
+        Values values;
+        for (const std::int32_t id : scattered()) produce(id, grid, writer, values);
     }
     std::vector<results::Table> tables() const override { return {chunk_table(handed_)}; }
 
   private:
-    template <class Id>
-    void write_ids() {
-        IdScatter<Id> scatter(place().ranks, job().files, kIdsAtOnce);
-        const Grid grid(job().size);
-        RecordWriter writer(job(), Encoding::npy, place().times);
-        Values values;
-        while (scatter.more()) {
-            for (const Id id : timed_next(scatter)) produce(id, grid, writer, values);
+    std::vector<std::int32_t> scattered() {
+        auto& ranks = place().ranks;
+        const bool root = ranks.rank() == 0;
+        const auto mark = place().times.phase(root ? base::IoPhase::send : base::IoPhase::wait);
+        handed_.assign(ranks.world_size(), {});
+        std::vector<std::int32_t> all(root ? job().files : 0);
+        std::iota(all.begin(), all.end(), 0);
+        std::vector<std::size_t> counts;
+        for (int rank = 0; root && rank < ranks.world_size(); ++rank) {
+            const base::Share part = base::share_of(job().files, rank, ranks.world_size());
+            counts.push_back(part.count);
+            handed_[rank].add(part, rank == 0 ? 0 : part.count * std::int64_t{sizeof(std::int32_t)});
         }
-        handed_ = scatter.handed();
-    }
-
-    template <class Id>
-    std::span<const Id> timed_next(IdScatter<Id>& scatter) const {
-        const auto mark =
-            place().times.phase(place().ranks.rank() == 0 ? base::IoPhase::send : base::IoPhase::wait);
-        return scatter.next();
+        std::vector<std::int32_t> mine(base::share_of(job().files, ranks.rank(), ranks.world_size()).count);
+        comm::scatterv(ranks, comm::view(std::span(all)), counts, comm::view(std::span(mine)), 0);
+        return mine;
     }
 
     std::vector<Handed> handed_;

@@ -1,4 +1,3 @@
-#include "hdf5/volume_writer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +45,6 @@ class Volumes : public ::testing::Test {
                 values[i] = value((c * shape[1] + mine.first) * plane + static_cast<std::int64_t>(i));
             slabs.write_channel(c, mine, values);
         }
-        EXPECT_TRUE(slabs.collective());
         out.close();
         world().barrier();
     }
@@ -60,14 +58,14 @@ TEST_F(Volumes, AreReadBackAsTheyWereWritten) {
         write(shape, chunk);
         {
             const auto opened = hdf5::File::open_to_read(file());
-            const auto volume = hdf5::Volume::open(opened.root(), "V");
-            EXPECT_EQ(volume.info().shape, (std::vector<std::int64_t>{3, 7, 5, 6}));
-            EXPECT_EQ(volume.info().type, "float32");
-            EXPECT_FALSE(volume.info().filtered);
-            const auto expected = chunk == 0   ? std::vector<std::int64_t>{}
+            const auto volume = hdf5::Volume::open(opened.root(), "V", "V");
+            EXPECT_EQ(volume.place().shape, (std::vector<std::int64_t>{3, 7, 5, 6}));
+            EXPECT_TRUE(volume.place().is_float32);
+            EXPECT_TRUE(volume.place().direct());
+            const auto expected = chunk == 0   ? std::vector<std::int64_t>{3, 7, 5, 6}
                                   : chunk == 4 ? std::vector<std::int64_t>{3, 4, 4, 4}
                                                : std::vector<std::int64_t>{3, 7, 5, 6};
-            EXPECT_EQ(volume.info().chunk, expected) << "all channels in one chunk";
+            EXPECT_EQ(volume.place().chunk, expected) << "all channels in one chunk";
             std::vector<float> values(2 * 4 * 30);
             volume.read({.first_channel = 1, .channels = 2, .first_plane = 2, .planes = 4}, values);
             for (std::int64_t c = 0; c < 2; ++c)

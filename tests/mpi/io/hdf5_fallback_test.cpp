@@ -5,7 +5,7 @@
 
 #include "comm/native_handle.hpp"
 #include "hdf5/record_file.hpp"
-#include "io/hdf5_account.hpp"
+#include "io/hdf5_strategy.hpp"
 #include "mpi/shared_folder.hpp"
 
 namespace ranklab::io {

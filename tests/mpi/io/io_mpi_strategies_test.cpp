@@ -15,7 +15,6 @@
 #include "base/share.hpp"
 #include "comm/exchange.hpp"
 #include "io/chunk_queue.hpp"
-#include "io/id_scatter.hpp"
 #include "io/record_files.hpp"
 #include "io/strategy.hpp"
 #include "mpi/shared_folder.hpp"
@@ -306,34 +305,6 @@ TEST(OnDemand, AQueueGivesEachRecordOnce) {
     EXPECT_EQ(closed.take().count, 1);
     closed.close();
     EXPECT_EQ(closed.take().count, 0);
-}
-
-template <class Id>
-void expect_scattered(std::int64_t n, std::int64_t at_once) {
-    IdScatter<Id> scatter(world(), n, at_once);
-    std::vector<Id> got;
-    std::int64_t rounds = 0;
-    for (; scatter.more(); ++rounds) {
-        const auto ids = scatter.next();
-        EXPECT_LE(static_cast<std::int64_t>(ids.size()), base::share_of(at_once, 0, ranks()).count);
-        got.insert(got.end(), ids.begin(), ids.end());
-    }
-    const auto share = base::share_of(n, me(), ranks());
-    std::vector<Id> expected(static_cast<std::size_t>(share.count));
-    std::iota(expected.begin(), expected.end(), static_cast<Id>(share.first));
-    EXPECT_EQ(got, expected) << "n " << n << ", at once " << at_once;
-    if (n <= at_once) {
-        EXPECT_LE(rounds, 1) << "one call where all have room";
-    }
-}
-
-TEST(IdScatter, InAsManyRoundsAsItTakes) {
-    for (const std::int64_t n : {0, 1, 2, 3, 7, 10, 100}) {
-        for (const std::int64_t at_once : {1, 3, 8, 1000}) {
-            expect_scattered<std::int32_t>(n, at_once);
-            expect_scattered<std::int64_t>(n, at_once);
-        }
-    }
 }
 
 }  // namespace

@@ -45,15 +45,6 @@ class CommTest(cli.Case):
         runs = json.loads(cli.ranklab("report", "r.h5", "--format", "json", cwd=self.folder).stdout)["runs"]
         self.assertTrue(any("time limit ended the run after" in warning for run in runs for warning in run["warnings"]))
 
-    def test_ranks_with_different_tables(self):
-        text = (cli.SOURCE / "lib/experiments/collectives/buckets/mnist-cnn.csv").read_text()
-        words = []
-        for folder, content in (("a", text), ("b", text.replace("fp32", "fp16").replace("4724264", "2362132").replace("75264", "37632"))):
-            (self.folder / folder).mkdir()
-            (self.folder / folder / "t.csv").write_text(content)
-            words += [":", "-n", 1, "-wdir", self.folder / folder, cli.RANKLAB, "comm", "--output", "none", "--from-model", "t.csv", "-n", 1]
-        self.assertSays(cli.run("mpirun", *words[1:], cwd=self.folder), 3, "different tables")
-
 
 class Places(Case):
     def test_places_that_cannot_be(self):

@@ -57,25 +57,20 @@ class Places(Case):
     def test_a_path_too_long(self):
         self.everywhere(self.folder / ("a" * 300), 2, "File name too long", rungs=("binary", "hdf5-serial"))
 
-    def test_a_file_of_somebody_else_stays(self):
+    def test_an_hdf5_file_of_somebody_else_stays(self):
         out = self.folder / "out"
+        out.mkdir()
+        words = ("--strategy", "hdf5-serial", "-n", 2, "-s", 4, "--directory", out)
         results = self.folder / "r.h5"
         self.assertCode(ranklab("io", "-n", 1, "-s", 2, "--strategy", "binary", "--output", results, cwd=self.folder), 0)
-        foreign = {".txt": b"0.5 0.25\n", ".npy": b"mine", ".h5": results.read_bytes()}
-        for rung in RUNGS:
-            ending = ".txt" if rung.startswith("text") else ".h5" if rung.startswith("hdf5") else ".npy"
-            words = ("--strategy", rung, "-n", 2, "-s", 4, "--directory", out)
+        for content in (results.read_bytes(), b"no HDF5"):
+            (out / "data.h5").write_bytes(content)
+            for ranks in RANKS:
+                self.assertSays(io(*words, ranks=ranks), 2, f"hdf5-serial would replace {out / 'data.h5'}")
+            self.assertEqual((out / "data.h5").read_bytes(), content)
+        (out / "data.h5").unlink()
+        for _ in range(2):  # its own is replaced
             self.assertCode(io(*words, "-k"), 0)
-            self.assertCode(io(*words[:5], 3, *words[6:], "-k", "--rename"), 0)  # its own, of another size
-            path = sorted(out.iterdir())[-1]
-            self.assertEqual(path.suffix, ending)
-            for content in (foreign[ending], path.read_bytes()[8:]):
-                path.write_bytes(content)
-                for ranks in RANKS:
-                    with self.subTest(rung=rung, ranks=ranks):
-                        self.assertSays(io(*words, ranks=ranks), 2, f"{rung} would replace {path}, which does not look like a file")
-                self.assertEqual(path.read_bytes(), content)
-            shutil.rmtree(out)
 
     def test_a_read_only_folder(self):
         place = self.folder / "ro"
@@ -162,34 +157,6 @@ class Processes(Case):
             job.wait_until(lambda: (self.folder / rung).exists() and len(os.listdir(self.folder / rung)) > 0)
             os.kill(ranks[1], signal.SIGKILL)
             self.assertNotEqual(job.finish(30).code, 0)
-
-    def test_what_a_killed_run_left_of_a_shared_file_blocks_no_other(self):
-        words = ("--directory", "out", "--output", "none", "--strategy", "hdf5-serial")
-        job = self.start(cli.RANKLAB, "io", "-n", 3000, "-s", 300, *words)
-        job.wait_until(lambda: (self.folder / "out" / "data.h5").exists() and (self.folder / "out" / "data.h5").stat().st_size > 0)
-        os.kill(job.process.pid, signal.SIGKILL)
-        job.finish(30)
-        self.assertTrue((self.folder / "out" / "data.h5").exists())
-        self.assertCode(cli.ranklab("io", "-n", 3, "-s", 10, "--keep", *words, cwd=self.folder), 0)
-        self.assertEqual(os.listdir(self.folder / "out"), ["data.h5"], "the mark goes with the run")
-        # Without the mark it may be anybody's.
-        (self.folder / "out" / "data.h5").write_bytes((self.folder / "out" / "data.h5").read_bytes()[:500])
-        self.assertSays(cli.ranklab("io", "-n", 3, "-s", 10, *words, cwd=self.folder), 2, "would replace out/data.h5", "cannot be opened")
-
-    def test_ranks_in_different_folders(self):
-        for rung in ("hdf5-parallel-collective", "mpi-send"):
-            for directory, code in (("out", 5), (self.folder / "out", 0)):
-                with self.subTest(rung=rung, directory=directory):
-                    words = [cli.RANKLAB, "io", "--strategy", rung, "-n", 4, "-s", 20, "--output", "none", "--directory", directory]
-                    for place in ("a", "b"):
-                        (self.folder / place).mkdir(exist_ok=True)
-                    result = cli.run(*cli.mpirun_words(1), "--wdir", self.folder / "a", *words, ":", "-n", 1, "--wdir", self.folder / "b",
-                                     *words, timeout=120)
-                    if code == 0:
-                        self.assertCode(result, 0)
-                    else:
-                        self.assertSays(result, 5, "rank 0 was started in", str(self.folder / "b"), "--directory")
-                    self.assertFalse((self.folder / "a/out").exists())
 
 
 if __name__ == "__main__":

@@ -34,9 +34,9 @@ class OtherVolumes : public ::testing::Test {
     /// The sentence with which the file is refused, by every access.
     std::string refused(const std::filesystem::path& path) {
         std::string sentence;
-        for (const auto access : {VolumeAccess::automatic, VolumeAccess::mapped, VolumeAccess::read,
-                                  VolumeAccess::library, VolumeAccess::memory}) {
-            sentence = tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(path, access); });
+        for (const bool in_memory : {false, true}) {
+            sentence =
+                tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(path, in_memory); });
             EXPECT_THAT(sentence, HasSubstr(path.string()));
         }
         return sentence;
@@ -90,7 +90,7 @@ TEST_F(OtherVolumes, OfOtherShapesAndTypes) {
     EXPECT_THAT(refused(written({{4, kEdge, kEdge}}, {kHydro})), HasSubstr("has the shape [4, 12, 12]"));
     EXPECT_THAT(refused(written({{4, kEdge, kEdge, 11}}, {kHydro})), HasSubstr("has the shape"));
     EXPECT_THAT(refused(written({{kEdge, kEdge, kEdge, 4}}, {kHydro})), HasSubstr("has the shape"));
-    EXPECT_THAT(refused(written({{4, 6, 6, 6}}, {kHydro})), HasSubstr("are not of one cube"));
+    EXPECT_THAT(refused(written({{4, 6, 6, 6}}, {kHydro})), HasSubstr("do not belong together"));
     EXPECT_THAT(refused(written({kNbody, {.float64 = true}}, {kHydro})), HasSubstr("holds no float32"));
     EXPECT_THAT(refused(written({{0, kEdge, kEdge, kEdge}, {.write = false}}, {kHydro})),
                 HasSubstr("has the shape"));
@@ -157,7 +157,7 @@ TEST_F(OtherVolumes, NumbersThatAreNoneAreNamedByTheirPlace) {
                 writer.add("Nbody", kNbody, place_numbers(false, 4, kEdge));
                 writer.add("Hydro", kHydro, values);
             }
-            const auto file = std::make_shared<const VolumeFile>(path, VolumeAccess::read);
+            const auto file = std::make_shared<const VolumeFile>(path, false);
             const auto source = crop_source(file, {kEdge, 1, z % 2 == 0, false});
             std::vector<std::byte> input(source->layout().input.bytes());
             std::vector<std::byte> target(source->layout().target.bytes());
@@ -171,24 +171,6 @@ TEST_F(OtherVolumes, NumbersThatAreNoneAreNamedByTheirPlace) {
     }
 }
 
-// Opens the file, cuts it, and reads a crop.
-void read_while_it_shrinks(const std::filesystem::path& path, VolumeAccess access) {
-    VolumeWriter(path).add_both(kEdge);
-    const auto file = std::make_shared<const VolumeFile>(path, access);
-    const auto source = crop_source(file, {kEdge, 1, false, false});
-    std::filesystem::resize_file(path, 4096);
-    std::vector<std::byte> input(source->layout().input.bytes());
-    std::vector<std::byte> target(source->layout().target.bytes());
-    ReadTimes times;
-    source->read({}, input.data(), target.data(), times);
-}
-
-TEST_F(OtherVolumes, ThatShrinkWhileTheyAreReadAreSaid) {
-    EXPECT_THAT(tests::thrown_sentence<base::DataError>(
-                    [&] { read_while_it_shrinks(folder_ / "v.h5", VolumeAccess::read); }),
-                HasSubstr("became shorter"));
-}
-
 // Whatever was wrong with the frame shows when the file is opened; this shows when a chunk is unpacked.
 TEST_F(OtherVolumes, DamagedChunksAreDamagedData) {
     const auto path = folder_ / "v.h5";
@@ -197,23 +179,8 @@ TEST_F(OtherVolumes, DamagedChunksAreDamagedData) {
     for (std::size_t at = 0; at + 1 < bytes.size(); ++at)
         if (bytes[at] == '\x78' && bytes[at + 1] == '\x01') bytes[at] = '\xff';  // how a zlib stream begins
     const auto damaged = folder_.write("w.h5", bytes);
-    const auto file = std::make_shared<const VolumeFile>(damaged, VolumeAccess::automatic);
-    const auto source = crop_source(file, {kEdge, 1, false, false});
-    std::vector<std::byte> input(source->layout().input.bytes());
-    std::vector<std::byte> target(source->layout().target.bytes());
-    ReadTimes times;
-    EXPECT_THAT(tests::thrown_sentence<base::DataError>(
-                    [&] { source->read({}, input.data(), target.data(), times); }),
+    EXPECT_THAT(tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(damaged, true); }),
                 HasSubstr("damaged"));
-}
-
-TEST_F(OtherVolumes, CropsLargerThanTheVolume) {
-    VolumeWriter(folder_ / "v.h5").add_both(kEdge);
-    const auto file = std::make_shared<const VolumeFile>(folder_ / "v.h5", VolumeAccess::automatic);
-    EXPECT_THAT(tests::thrown_sentence<base::DataError>([&] {
-                    crop_source(file, {kEdge + 1, 1, false, false});
-                }),
-                HasSubstr("crops of edge 13 do not fit into a volume of edge 12"));
 }
 
 }  // namespace

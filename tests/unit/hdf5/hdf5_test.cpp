@@ -9,7 +9,6 @@
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/table.hpp"
-#include "hdf5/typed_array.hpp"
 #include "unit/hdf5/scratch.hpp"
 
 namespace ranklab::hdf5 {

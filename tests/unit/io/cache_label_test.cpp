@@ -89,7 +89,7 @@ TEST(CacheLabel, FilesInMemoryAreNeverCold) {
 TEST(CacheLabel, AServersCacheIsNotSeen) {
     const auto counted = label_of(evidence(kNfs, 0, 1000));
     EXPECT_EQ(counted.text, "cold");
-    EXPECT_THAT(counted.why, HasSubstr("what a server of nfs caches is not seen"));
+    EXPECT_THAT(counted.why, HasSubstr("what nfs or its device caches is not seen"));
     const auto not_counted = label_of(evidence(kNfs, 0, 0));
     EXPECT_EQ(not_counted.text, "unknown");
     EXPECT_THAT(not_counted.why, HasSubstr("delivered 0 B for 1000.0 MiB"));
@@ -104,7 +104,7 @@ TEST(CacheLabel, TheSentenceHasTheNumbers) {
     EXPECT_EQ(
         label_of(evidence(kExt4, 370, 640)).why,
         "37.0 % of 1000.0 MiB lay in the page cache before, and the block layer delivered 640.0 MiB for "
-        "1000.0 MiB that were read; what the device caches is not seen");
+        "1000.0 MiB that were read; what ext4 or its device caches is not seen");
     EXPECT_THAT(label_of(evidence(kExt4, std::nullopt, std::nullopt)).why,
                 HasSubstr("is not known, and what the block layer delivered is not known"));
 }

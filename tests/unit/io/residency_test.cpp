@@ -1,4 +1,3 @@
-#include "io/residency.hpp"
 #include "base/file_system.hpp"
 
 #include <fcntl.h>

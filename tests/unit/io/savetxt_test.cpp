@@ -1,5 +1,5 @@
 // C's printf is the oracle: it rounds to nearest, ties to even, as Python's "%.18e" does.
-#include "io/savetxt.hpp"
+#include "io/record_files.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/share.hpp"
-#include "data/formats/checksum.hpp"
+#include "data/make/slab_writer.hpp"
 
 namespace ranklab::data {
 namespace {

@@ -82,8 +82,7 @@ TEST(BucketTable, OfABadRowSaysWhich) {
           "1,3,20,f32,80", "1,3,20,int32,80", "1,3,20,fp32,8", "1,3,x,fp32,80", "1,3,2e1,fp32,80",
           "1,3,9223372036854775807,fp32,80", "1,3,99999999999999999999,fp32,80", "1,3, 20,fp32,80",
           "1,3,20,fp16,80", "\x1b[2J"})
-        EXPECT_THAT(with(row), StartsWith("row 1: ")) << row;
-    EXPECT_THAT(with("1,3,20,fp32,8"), AllOf(HasSubstr("20 elements of fp32"), HasSubstr("80 bytes")));
+        EXPECT_THAT(with(row), StartsWith("row 1 is not ")) << row;
     EXPECT_EQ(with("1,\x1b[2J,20,fp32,80").find('\x1b'), std::string::npos);
 }
 
@@ -104,7 +103,7 @@ TEST(BucketTable, OfOthersIsNone) {
     EXPECT_THAT(fault(replaced(kBegin, "# model: small\n", "") + kRows), HasSubstr("model"));
     EXPECT_THAT(fault(replaced(kBegin, "parameters: 30", "parameters: many") + kRows), HasSubstr("model"));
     EXPECT_THAT(fault(kBegin + kRows + std::string(5 << 20, 'x')), HasSubstr("4 MiB"));
-    EXPECT_THAT(fault(kBegin + kRows + std::string(1000, '\0')), StartsWith("row 2: "));
+    EXPECT_THAT(fault(kBegin + kRows + std::string(1000, '\0')), StartsWith("row 2 is not "));
 }
 
 TEST(BucketTable, IsReadFromAFile) {
