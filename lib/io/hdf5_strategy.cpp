@@ -15,7 +15,7 @@
 #include "base/error.hpp"
 #include "base/pinned.hpp"
 #include "comm/exchange.hpp"
-#include "comm/native_handle.hpp"
+#include "comm/point_to_point.hpp"
 #include "hdf5/record_source.hpp"
 #include "io/free_space.hpp"
 #include "io/hdf5_account.hpp"

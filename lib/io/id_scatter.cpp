@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "comm/scatterv.hpp"
+#include "comm/point_to_point.hpp"
 
 namespace ranklab::io {
 

@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "base/thread_trial.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/training/made_for.hpp"
 #include "experiments/training/model_of.hpp"
@@ -31,23 +30,6 @@ void check_memory(const TrainingOptions& options) {
         ahead > 1 ? ", or a smaller --prefetch" : ""));
 }
 
-// Before libraries start them in the midst of the work: libgomp then ends the process. All ranks at once,
-// since those of a node share its limits.
-void check_threads(const TrainingOptions& options, comm::Communicator& control) {
-    const auto replicas = options.settings.replicas.value_or(0);
-    const auto wanted = static_cast<std::size_t>(compute_threads(options) + options.input.workers) +
-                        static_cast<std::size_t>(replicas);
-    const base::ThreadTrial trial(wanted);
-    comm::together(control, [&] {
-        if (trial.started() == wanted) return;
-        throw base::EnvironmentError(fmt::format(
-            "{} threads are needed ({} to compute, {} --workers{}), and the system starts {} of them; "
-            "use fewer, or raise its limits (ulimit -u, ulimit -v)",
-            wanted, compute_threads(options), options.input.workers,
-            replicas > 0 ? fmt::format(", {} --replicas", replicas) : "", trial.started()));
-    });
-}
-
 }  // namespace
 
 int compute_threads(const TrainingOptions& options) {
@@ -62,7 +44,6 @@ void check_resources(const TrainingOptions& options, const RunContext& around) {
             check_made_for(options.settings, options.has_own_batch, control.world_size(), memory_of(options));
         check_memory(options);
     });
-    check_threads(options, control);
 }
 
 }  // namespace ranklab::experiments
