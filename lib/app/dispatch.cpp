@@ -15,7 +15,6 @@
 #include "base/error.hpp"
 #include "base/program_beside.hpp"
 #include "base/program_output.hpp"
-#include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 
@@ -62,10 +61,6 @@ void print_help() {
         "  ranklab report results/ranklab.h5\n");
 }
 
-// Below these the loader itself fails, and LibTorch before main().
-constexpr std::uint64_t kAddressSpace = std::uint64_t{192} << 20U;
-constexpr std::uint64_t kAddressSpaceOfTraining = std::uint64_t{1} << 30U;
-
 fs::path program_of(const std::string& command) {
     return base::program_beside("ranklab-" + command);
 }
@@ -108,8 +103,6 @@ int print_completion(const options::Options& options) {
             "{} is not there: this build was made without it (train needs LibTorch: RANKLAB_WITH_TORCH)",
             program.string()));
     }
-    require_address_space_once(name == "train" ? kAddressSpaceOfTraining : kAddressSpace);
-    base::StopSignals::hold_warnings_back();  // LibTorch takes half a second to be loaded
     execv(program.c_str(), argv);
     throw base::EnvironmentError(
         fmt::format("{} cannot be started: {}", program.string(), std::strerror(errno)));
@@ -143,7 +136,6 @@ int dispatch(int argc, char** argv) {
             if (word == command.name) replace_by(word, argv + 1);
             names.emplace_back(command.name);
         }
-        leave_speaking_to_rank_0(base::ExitCode::usage);
         const std::string near = base::did_you_mean(word, names);
         throw base::OptionError(fmt::format("unknown command '{}'; {}", word,
                                             near.empty() ? "ranklab --help lists them all" : near));

@@ -33,8 +33,8 @@ inline ProgramManual manual_of(const ProgramText& text, const options::Schema& s
 }
 
 std::string man_page(const ProgramManual& program);
-std::string bash_completion(const ProgramManual& program);
-std::string zsh_completion(const ProgramManual& program);
+/// What bash and zsh complete its command lines by.
+std::string completion(const ProgramManual& program);
 
 /// Prints it where the words ask for it, and says whether they did.
 bool answer_manual(const std::vector<std::string>& words, const std::function<ProgramManual()>& program);

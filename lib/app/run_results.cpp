@@ -110,14 +110,9 @@ std::string merge(const Options& options) {
             "B.h5");
     std::string text;
     for (const auto& merged :
-         results::merge(files.front(), {files.begin() + 1, files.end()}, options.real("lock-timeout"))) {
-        text += fmt::format("{}: {} runs added, {} there already, {} renamed\n",
-                            base::one_line(merged.file.string()), merged.added, merged.known,
-                            merged.renamed.size());
-        for (const auto& [old_id, new_id] : merged.renamed)
-            text += fmt::format("renamed {} to {}: another run has that id\n", base::one_line(old_id),
-                                base::one_line(new_id));
-    }
+         results::merge(files.front(), {files.begin() + 1, files.end()}, options.real("lock-timeout")))
+        text += fmt::format("{}: {} runs added, {} there already\n", base::one_line(merged.file.string()),
+                            merged.added, merged.known);
     return text + fmt::format("{}: {} runs\n", base::one_line(files.front()),
                               ResultFile(files.front()).runs().size());
 }
@@ -203,7 +198,7 @@ constexpr std::array kVerbs{
     Verb{"check", "FILE...", "Reads everything of every run; exit 3 where one is damaged.",
          "  ranklab results check results/ranklab.h5\n", files_only, check},
     Verb{"merge", "OUT FILE...",
-         "Adds the runs of files to OUT: equal runs once; a different run with the same id gets a new id.",
+         "Adds the runs of files to OUT, each id once.",
          "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
          "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5   # runs that were set apart\n",
          [](Schema& schema) {

@@ -51,13 +51,6 @@ void hold(Held& one, int signal) {
     have_noted(signal);
 }
 
-void mask_warnings(int how) {
-    sigset_t warnings;
-    sigemptyset(&warnings);
-    for (const int signal : kWarnings) sigaddset(&warnings, signal);
-    pthread_sigmask(how, &warnings, nullptr);
-}
-
 }  // namespace
 
 std::string signal_name(int signal) {
@@ -107,14 +100,6 @@ std::string StopSignals::name_of(int signal) {
 
 void StopSignals::note_warnings() {
     for (const int signal : kWarnings) have_noted(signal);
-}
-
-void StopSignals::hold_warnings_back() {
-    mask_warnings(SIG_BLOCK);
-}
-
-void StopSignals::let_warnings_through() {
-    mask_warnings(SIG_UNBLOCK);
 }
 
 }  // namespace ranklab::base
