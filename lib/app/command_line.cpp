@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/guarded.hpp"
 #include "app/manual.hpp"
 #include "app/printing.hpp"
 #include "app/version.hpp"
@@ -113,7 +114,7 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
 
 int run_plain_command(options::Schema& schema, const ProgramText& text, const std::vector<std::string>& words,
                       const std::function<int(const options::Options&)>& work) {
-    describe_help(schema);
+    if (schema.find("help") == nullptr) describe_help(schema);
     if (answer_manual(words, [&] { return manual_of(text, schema); })) return 0;
     const auto options = options::Options::parse(schema, words);
     if (answer_help(options, schema, text)) return 0;
@@ -186,6 +187,21 @@ std::string unknown_verb(const ProgramManual& program, const Words& words) {
                            base::join(known, ", "));
     return fmt::format("there is no 'ranklab {} {}'{}; it is one of {}", program.command, text,
                        base::or_did_you_mean(text, known), base::join(known, ", "));
+}
+
+int run_verbs(ProgramManual program, const Words& words,
+              const std::function<int(const std::string&, const options::Options&, const Words&)>& work) {
+    prepare_process();
+    for (auto& part : program.parts) describe_help(part.schema);
+    return guarded([&] {
+        if (const auto early = answer_early(program, words)) return *early;
+        const Words verbs = verbs_of(program);
+        const auto verb = std::ranges::find(verbs, words.front());
+        if (verb == verbs.end()) throw base::OptionError(unknown_verb(program, words));
+        auto [text, schema] = program.parts[static_cast<std::size_t>(verb - verbs.begin())];
+        const Words rest{words.begin() + 1, words.end()};
+        return run_plain_command(schema, text, rest, [&](const auto& options) { return work(*verb, options, rest); });
+    });
 }
 
 }  // namespace ranklab::app

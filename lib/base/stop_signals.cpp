@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <utility>
 
 namespace ranklab::base {
 namespace {
@@ -54,22 +55,12 @@ void hold(Held& one, int signal) {
 }  // namespace
 
 std::string signal_name(int signal) {
-    switch (signal) {
-        case SIGHUP:
-            return "SIGHUP";
-        case SIGINT:
-            return "SIGINT";
-        case SIGKILL:
-            return "SIGKILL";
-        case SIGUSR1:
-            return "SIGUSR1";
-        case SIGUSR2:
-            return "SIGUSR2";
-        case SIGTERM:
-            return "SIGTERM";
-        default:
-            return fmt::format("signal {}", signal);
-    }
+    constexpr std::pair<int, const char*> kNames[] = {
+        {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGKILL, "SIGKILL"},
+        {SIGUSR1, "SIGUSR1"}, {SIGUSR2, "SIGUSR2"}, {SIGTERM, "SIGTERM"}};
+    for (const auto& [number, name] : kNames)
+        if (number == signal) return name;
+    return fmt::format("signal {}", signal);
 }
 
 StopSignals::StopSignals() {

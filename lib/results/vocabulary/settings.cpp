@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 
@@ -91,37 +90,18 @@ Schema made_common_settings() {
     return rows;
 }
 
-// Settings that runs of version 0.1.0 have, and `ranks`, which the report adds.
-const Schema& former_settings() {
+// What the report adds to the settings of a run.
+const Schema& added_settings() {
     static const Schema rows =
-        Schema()
-            .integer("ranks", 1, std::nullopt, "how many ranks took part")
-            .role(Role::scale)
-            .flag("spread", "with fewer ranks than the job: over its hosts in turn")
-            .role(Role::together)
-            .text("scaling", "WORD", std::nullopt, "strong or weak")
-            .role(Role::bookkeeping)
-            .text("order", "WORD", std::nullopt, "how the runs of a command took turns")
-            .role(Role::bookkeeping)
-            .text("sweep-workers", "N,N", std::nullopt, "a run for each")
-            .text("sweep-global-batch", "N,N", std::nullopt, "a run for each")
-            .text("sweep-lr-scaling", "WORD,WORD", std::nullopt, "a run for each");
+        Schema().integer("ranks", 1, std::nullopt, "how many ranks took part").role(Role::scale);
     return rows;
 }
-
-// Settings that runs of older versions stored, and on which no number depends.
-constexpr std::array<std::string_view, 1> kFormer{"keep-samples"};
 
 // An option like any other where there is none of that name.
 const options::Option& row_of(std::string_view name) {
     static const options::Option other;
-    static const auto former = [] {
-        options::Option option;
-        option.role = Role::bookkeeping;
-        return option;
-    }();
-    if (const auto* known = find_setting(name); known != nullptr) return *known;
-    return std::ranges::find(kFormer, name) == kFormer.end() ? other : former;
+    const auto* known = find_setting(name);
+    return known == nullptr ? other : *known;
 }
 
 }  // namespace
@@ -155,7 +135,7 @@ const options::Option* find_setting(std::string_view name) {
     static const auto by_name = [] {
         std::map<std::string, const options::Option*, std::less<>> index;
         for (const auto* rows : {&training_settings(), &storage_settings(), &collectives_settings(),
-                                 &common_settings(), &former_settings()})
+                                 &common_settings(), &added_settings()})
             for (const auto& option : rows->all()) index.emplace(option.name, &option);
         return index;
     }();
