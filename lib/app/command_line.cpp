@@ -200,7 +200,8 @@ int run_verbs(ProgramManual program, const Words& words,
         if (verb == verbs.end()) throw base::OptionError(unknown_verb(program, words));
         auto [text, schema] = program.parts[static_cast<std::size_t>(verb - verbs.begin())];
         const Words rest{words.begin() + 1, words.end()};
-        return run_plain_command(schema, text, rest, [&](const auto& options) { return work(*verb, options, rest); });
+        return run_plain_command(schema, text, rest,
+                                 [&](const auto& options) { return work(*verb, options, rest); });
     });
 }
 

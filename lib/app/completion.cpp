@@ -19,8 +19,8 @@ std::string function_of(const std::string& command, const std::string& options, 
     std::string name = "_ranklab_" + (command.empty() ? "" : '_' + command);
     std::ranges::replace(name, ' ', '_');
     return fmt::format(
-        "{}() {{\n  case $1 in\n    options) REPLY='words{}' ;;\n    words) REPLY='{}' ;;\n{}  esac\n}}\n", name,
-        options, words, values);
+        "{}() {{\n  case $1 in\n    options) REPLY='words{}' ;;\n    words) REPLY='{}' ;;\n{}  esac\n}}\n",
+        name, options, words, values);
 }
 
 std::string value_of(const Option& option) {
@@ -74,10 +74,10 @@ std::string completion_script(const std::string& shell, const Commands& commands
         names.push_back(name);
         if (name != "completion") programs += " ranklab-" + name;
     }
-    const char* const end =
-        shell == "bash" ? "\ncomplete -F _ranklab {}\n"
-                        : "\nif [[ $funcstack[1] == _ranklab ]]; then _ranklab \"$@\"; else "
-                          "compdef _ranklab {}; fi\n";
+    const char* const end = shell == "bash"
+                                ? "\ncomplete -F _ranklab {}\n"
+                                : "\nif [[ $funcstack[1] == _ranklab ]]; then _ranklab \"$@\"; else "
+                                  "compdef _ranklab {}; fi\n";
     return std::string(template_text("driver." + shell)) + '\n' + fork("", names) +
            fork("completion", {"bash", "zsh"}) + parts + fmt::format(fmt::runtime(end), programs);
 }

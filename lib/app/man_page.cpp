@@ -21,8 +21,10 @@ std::string page(const std::string& name, const std::string& summary, const std:
                  const std::string& see_also) {
     return fmt::format(
         ".TH {0} 1 \"{1}\" \"ranklab {2}\" ranklab\n.SH NAME\n{0} \\- {3}\n{4}.SH EXIT STATUS\n"
-        "0 ok, 1 internal, 2 usage, 3 wrong data or failed verification, 4 a regression, 5 environment or launch "
-        "guard,\n6 time limit, 7 measurement invalid; 128 + N where signal N stopped the work.\n.SH SEE ALSO\n{5}",
+        "0 ok, 1 internal, 2 usage, 3 wrong data or failed verification, 4 a regression, 5 environment or "
+        "launch "
+        "guard,\n6 time limit, 7 measurement invalid; 128 + N where signal N stopped the work.\n.SH SEE "
+        "ALSO\n{5}",
         escaped(name), revision_date(), version(), escaped(summary), body, see_also);
 }
 
@@ -45,7 +47,8 @@ std::string overview_page(const Commands& commands) {
         others += fmt::format("{}.BR ranklab\\-{} (1)", others.empty() ? "" : ",\n", name);
     }
     return page("ranklab", "measures how a cluster computes, communicates and writes",
-                ".SH SYNOPSIS\n\\fBranklab\\fR \\fICOMMAND\\fR [options]\n.SH COMMANDS\n" + list, others + '\n');
+                ".SH SYNOPSIS\n\\fBranklab\\fR \\fICOMMAND\\fR [options]\n.SH COMMANDS\n" + list,
+                others + '\n');
 }
 
 }  // namespace ranklab::app

@@ -44,8 +44,8 @@ bool answer_manual(const std::vector<std::string>& words, const std::function<Pr
 std::optional<int> answer_early(const ProgramManual& program, const std::vector<std::string>& words);
 /// Of words that begin with none of its verbs: the sentence for whoever typed them.
 std::string unknown_verb(const ProgramManual& program, const std::vector<std::string>& words);
-/// A program of verbs of one word, without MPI, to whose schemas help is added: answers early, or does `work(verb, its options, words behind
-/// it)`.
+/// A program of verbs of one word, without MPI, to whose schemas help is added: answers early, or does
+/// `work(verb, its options, words behind it)`.
 int run_verbs(ProgramManual program, const std::vector<std::string>& words,
               const std::function<int(const std::string&, const options::Options&,
                                       const std::vector<std::string>&)>& work);

@@ -195,8 +195,7 @@ constexpr std::array kVerbs{
          describe_where, list},
     Verb{"check", "FILE...", "Reads everything of every run; exit 3 where one is damaged.",
          "  ranklab results check results/ranklab.h5\n", files_only, check},
-    Verb{"merge", "OUT FILE...",
-         "Adds the runs of files to OUT, each id once.",
+    Verb{"merge", "OUT FILE...", "Adds the runs of files to OUT, each id once.",
          "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
          "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5   # runs that were set apart\n",
          [](Schema& schema) {

@@ -18,7 +18,8 @@ std::string first_line(const std::string& text) {
 }
 
 constexpr const char* kNoMemory =
-    "out of memory: take smaller batches, records or files, fewer ranks per node, or raise the limits (ulimit "
+    "out of memory: take smaller batches, records or files, fewer ranks per node, or raise the limits "
+    "(ulimit "
     "-v)";
 constexpr const char* kNoThread =
     "a thread could not be started: take fewer threads or ranks per node, or raise the limits (ulimit -u, "

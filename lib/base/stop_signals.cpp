@@ -55,9 +55,9 @@ void hold(Held& one, int signal) {
 }  // namespace
 
 std::string signal_name(int signal) {
-    constexpr std::pair<int, const char*> kNames[] = {
-        {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGKILL, "SIGKILL"},
-        {SIGUSR1, "SIGUSR1"}, {SIGUSR2, "SIGUSR2"}, {SIGTERM, "SIGTERM"}};
+    constexpr std::pair<int, const char*> kNames[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},
+                                                      {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"},
+                                                      {SIGUSR2, "SIGUSR2"}, {SIGTERM, "SIGTERM"}};
     for (const auto& [number, name] : kNames)
         if (number == signal) return name;
     return fmt::format("signal {}", signal);

@@ -68,9 +68,9 @@ struct PeerError : base::Error {
 /// PeerError of a group within the group counts only where no rank has an error of its own.
 void together(Communicator& control, const std::function<void()>& work);
 
-/// together() for long work in which some ranks may have no part: a rank that is done sleeps between looks and
-/// calls `beat` at each. A rank that failed waits 10 s for the others, which may be in a collective that it
-/// left; then it says why and ends the job.
+/// together() for long work in which some ranks may have no part: a rank that is done sleeps between looks
+/// and calls `beat` at each. A rank that failed waits 10 s for the others, which may be in a collective that
+/// it left; then it says why and ends the job.
 void together_politely(Communicator& control, const std::function<void()>& work,
                        const std::function<void()>& beat);
 

@@ -44,8 +44,14 @@ constexpr Names kLaunchers[] = {
 };
 
 // More variables that a launcher gives to each process it starts.
-constexpr const char* kTaskNames[] = {"PMIX_RANK", "PMIX_NAMESPACE", "PMI_SIZE",      "PMI_FD",
-                                      "PMI_ID",    "SLURM_STEP_ID",  "ALPS_APP_PE",   "MV2_COMM_WORLD_RANK",
+constexpr const char* kTaskNames[] = {"PMIX_RANK",
+                                      "PMIX_NAMESPACE",
+                                      "PMI_SIZE",
+                                      "PMI_FD",
+                                      "PMI_ID",
+                                      "SLURM_STEP_ID",
+                                      "ALPS_APP_PE",
+                                      "MV2_COMM_WORLD_RANK",
                                       "OMPI_COMM_WORLD_SIZE"};
 
 }  // namespace

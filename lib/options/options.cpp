@@ -106,9 +106,10 @@ std::string what_it_takes(const Option& option, const std::string& value) {
         return fmt::format("cannot be '{}'; it is one of {}{}", shown, base::join(option.choices, ", "),
                            base::or_did_you_mean(value, option.choices));
     if (option.type == Type::bytes)
-        return fmt::format("must be a number of bytes of at least {:.0f}, such as 4096, 64K, 1MiB or 10MB (K M "
-                           "G T are powers of 1024), not '{}'",
-                           option.minimum, shown);
+        return fmt::format(
+            "must be a number of bytes of at least {:.0f}, such as 4096, 64K, 1MiB or 10MB (K M "
+            "G T are powers of 1024), not '{}'",
+            option.minimum, shown);
     if (option.type == Type::real)
         return fmt::format("must be a number of at least {} and at most {}, not '{}'", option.minimum,
                            option.maximum, shown);

@@ -45,10 +45,10 @@ bool is_so(const Options& options, const Option& other, const Relation& relation
     if (relation.values.empty())
         throw base::OptionError(fmt::format("{} needs {}{}; give that too, or leave --{} out", own,
                                             shown(other, other.placeholder), because(relation), option.name));
-    throw base::OptionError(fmt::format(
-        "{} is for --{} {}, but the {} is {}{}; give --{} {} too, or leave --{} out", own, other.name,
-        base::join(relation.values, " or "), other.name, options.text(other.name), because(relation),
-        other.name, relation.values.front(), option.name));
+    throw base::OptionError(
+        fmt::format("{} is for --{} {}, but the {} is {}{}; give --{} {} too, or leave --{} out", own,
+                    other.name, base::join(relation.values, " or "), other.name, options.text(other.name),
+                    because(relation), other.name, relation.values.front(), option.name));
 }
 
 }  // namespace

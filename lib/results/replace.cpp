@@ -119,10 +119,10 @@ void replace(const fs::path& path, double lock_timeout_s, const std::function<vo
     try {
         fill({target, staged, !results_file_exists(target)});
     } catch (const base::Hdf5Error& error) {
-        throw base::EnvironmentError(
-            fmt::format("{}: HDF5 cannot write its next version; is the disk full? `ranklab results check` says "
-                        "whether runs are damaged ({})",
-                        target.string(), error.what()));
+        throw base::EnvironmentError(fmt::format(
+            "{}: HDF5 cannot write its next version; is the disk full? `ranklab results check` says "
+            "whether runs are damaged ({})",
+            target.string(), error.what()));
     }
     staged.commit();
 }

@@ -113,7 +113,8 @@ MPI_Datatype mpi_type(DType dtype) {
 int mpi_count(std::size_t count) {
     if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
         throw base::MpiError(
-            "a buffer has more elements than MPI's int counts can say; use smaller messages, buckets or files");
+            "a buffer has more elements than MPI's int counts can say; use smaller messages, buckets or "
+            "files");
     }
     return static_cast<int>(count);
 }
@@ -175,7 +176,8 @@ void MpiCommunicator::barrier() {
 
 void MpiCommunicator::broadcast(BufferView buffer, int root) {
     need_host(buffer);
-    mpi_done(MPI_Bcast(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), root, comm_), "MPI_Bcast");
+    mpi_done(MPI_Bcast(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), root, comm_),
+             "MPI_Bcast");
 }
 
 void MpiCommunicator::allreduce(BufferView buffer, ReduceOp op) {

@@ -167,15 +167,15 @@ Form alltoall(const Parts& p) {
 Form sendrecv(const Parts& p) {
     const int next = (p.rank() + 1) % p.ranks();
     const int before = (p.rank() + p.ranks() - 1) % p.ranks();
-    return [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(),
-            comm = p.comm()](Requests* begun) {
-        if (begun == nullptr)
-            return mpi_check(MPI_Sendrecv(in, count, type, next, kTag, out, count, type, before, kTag, comm,
-                                          MPI_STATUS_IGNORE),
-                             "MPI_Sendrecv");
-        mpi_check(MPI_Irecv(out, count, type, before, kTag, comm, added(*begun)), "MPI_Irecv");
-        mpi_check(MPI_Isend(in, count, type, next, kTag, comm, added(*begun)), "MPI_Isend");
-    };
+    return
+        [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests* begun) {
+            if (begun == nullptr)
+                return mpi_check(MPI_Sendrecv(in, count, type, next, kTag, out, count, type, before, kTag,
+                                              comm, MPI_STATUS_IGNORE),
+                                 "MPI_Sendrecv");
+            mpi_check(MPI_Irecv(out, count, type, before, kTag, comm, added(*begun)), "MPI_Irecv");
+            mpi_check(MPI_Isend(in, count, type, next, kTag, comm, added(*begun)), "MPI_Isend");
+        };
 }
 
 Form barrier(const Parts& p) {
@@ -191,13 +191,13 @@ void refuse_start(const Requests* begun) {
 Form latency(const Parts& p) {
     const bool first = p.rank() == 0;
     const int other = first ? p.ranks() - 1 : 0;
-    return [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(),
-            comm = p.comm()](Requests* begun) {
-        refuse_start(begun);
-        if (first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
-        mpi_check(MPI_Recv(out, count, type, other, kTag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
-        if (!first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
-    };
+    return
+        [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests* begun) {
+            refuse_start(begun);
+            if (first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
+            mpi_check(MPI_Recv(out, count, type, other, kTag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+            if (!first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
+        };
 }
 
 // The answer tells the sender that all has come.
@@ -205,20 +205,20 @@ Form bandwidth(const Parts& p) {
     const bool first = p.rank() == 0;
     const int other = first ? p.ranks() - 1 : 0;
     const auto window = std::make_shared<Requests>(messages_of(Operation::bandwidth), MPI_REQUEST_NULL);
-    return [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(),
-            comm = p.comm()](Requests* begun) {
-        refuse_start(begun);
-        for (auto& one : *window)
-            mpi_check(first ? MPI_Isend(in, count, type, other, kTag, comm, &one)
-                            : MPI_Irecv(out, count, type, other, kTag, comm, &one),
-                      "a message");
-        mpi_check(MPI_Waitall(static_cast<int>(window->size()), window->data(), MPI_STATUSES_IGNORE),
-                  "MPI_Waitall");
-        char answer = 0;
-        mpi_check(first ? MPI_Recv(&answer, 1, MPI_CHAR, other, kTag, comm, MPI_STATUS_IGNORE)
-                        : MPI_Send(&answer, 1, MPI_CHAR, other, kTag, comm),
-                  "the answer");
-    };
+    return
+        [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests* begun) {
+            refuse_start(begun);
+            for (auto& one : *window)
+                mpi_check(first ? MPI_Isend(in, count, type, other, kTag, comm, &one)
+                                : MPI_Irecv(out, count, type, other, kTag, comm, &one),
+                          "a message");
+            mpi_check(MPI_Waitall(static_cast<int>(window->size()), window->data(), MPI_STATUSES_IGNORE),
+                      "MPI_Waitall");
+            char answer = 0;
+            mpi_check(first ? MPI_Recv(&answer, 1, MPI_CHAR, other, kTag, comm, MPI_STATUS_IGNORE)
+                            : MPI_Send(&answer, 1, MPI_CHAR, other, kTag, comm),
+                      "the answer");
+        };
 }
 
 Form form_of(const Parts& p) {

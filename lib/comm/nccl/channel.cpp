@@ -12,9 +12,9 @@
 namespace ranklab::comm {
 namespace {
 
-// Collectives are called as nccl-tests and PyTorch do: they return once the work is on the stream. A rank that
-// does not come is the watchdog's: a communicator that NCCL makes non-blocking could be aborted, but NCCL 2.28
-// then starts a thread for every collective, which would be measured.
+// Collectives are called as nccl-tests and PyTorch do: they return once the work is on the stream. A rank
+// that does not come is the watchdog's: a communicator that NCCL makes non-blocking could be aborted, but
+// NCCL 2.28 then starts a thread for every collective, which would be measured.
 ncclConfig_t blocking_config() {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 1;
