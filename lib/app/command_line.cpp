@@ -2,22 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 
+#include "app/guarded.hpp"
 #include "app/manual.hpp"
 #include "app/printing.hpp"
 #include "app/version.hpp"
-#include "base/failure.hpp"
 #include "base/log.hpp"
+#include "base/numbers.hpp"
 #include "base/shell_path.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 #include "comm/launcher.hpp"
-#include "host/process.hpp"
 #include "results/result_file.hpp"
 #include "results/vocabulary/settings.hpp"
 
@@ -97,23 +94,6 @@ void describe_common(options::Schema& schema) {
         .fallback("lock-timeout", fmt::format("{:.0f}", results::kLockTimeout));
 }
 
-void name_remedies(const options::Schema& schema) {
-    using Names = std::initializer_list<std::pair<const char*, const char*>>;
-    const auto those_of = [&schema](Names known) {
-        std::vector<std::string> remedies;
-        for (const auto& [option, remedy] : known)
-            if (schema.find(option) != nullptr) remedies.emplace_back(remedy);
-        return remedies;
-    };
-    const bool writes_records = schema.find("strategy") != nullptr;  // its --size is theirs
-    auto memory = those_of({{"batch-size", "use a smaller --batch-size"},
-                            {"edge", "make smaller volumes (--edge)"},
-                            {"where", "choose fewer runs (--where)"}});
-    if (writes_records) memory.emplace_back("use a smaller --size");
-    base::set_remedies(
-        {memory, those_of({{"threads", "use fewer --threads"}, {"workers", "use fewer --workers"}})});
-}
-
 bool answer_help(const options::Options& options, const options::Schema& schema, const ProgramText& text) {
     if (options.flag("version")) {
         if (speaks_for_job()) print("{}\n{}\n", version_line(), build_features());
@@ -134,8 +114,7 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
 
 int run_plain_command(options::Schema& schema, const ProgramText& text, const std::vector<std::string>& words,
                       const std::function<int(const options::Options&)>& work) {
-    describe_help(schema);
-    name_remedies(schema);
+    if (schema.find("help") == nullptr) describe_help(schema);
     if (answer_manual(words, [&] { return manual_of(text, schema); })) return 0;
     const auto options = options::Options::parse(schema, words);
     if (answer_help(options, schema, text)) return 0;
@@ -158,10 +137,8 @@ int threads_of(const std::optional<int>& asked, int fallback) {
     if (fallback != 0 || set == nullptr) return fallback;
     const std::string_view text = set;  // of a list the first is the outermost level's
     const std::string first = base::trim(text.substr(0, text.find(',')));
-    int threads = 0;
-    const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), threads);
-    const bool valid = error == std::errc() && end == first.data() + first.size();
-    if (valid && threads >= 1 && threads <= vocabulary::kMostThreads) return threads;
+    const int threads = base::number_in<int>(first).value_or(0);
+    if (threads >= 1 && threads <= vocabulary::kMostThreads) return threads;
     if (speaks_for_job())
         base::log::warn(
             fmt::format("OMP_NUM_THREADS is '{}', which is no number from 1 to {}, so a rank runs as many "
@@ -177,21 +154,6 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
 
 bool speaks_for_job() {
     return comm::read_launcher().rank.value_or(0) == 0;
-}
-
-void leave_speaking_to_rank_0(base::ExitCode code) {
-    if (speaks_for_job()) return;
-    sleep(2);
-    std::_Exit(static_cast<int>(code));
-}
-
-void require_address_space_once(std::uint64_t more_bytes) {
-    try {
-        host::require_address_space(more_bytes);
-    } catch (const base::Error& error) {
-        leave_speaking_to_rank_0(error.code());
-        throw;
-    }
 }
 
 std::optional<int> answer_early(const ProgramManual& program, const Words& words) {
@@ -225,6 +187,22 @@ std::string unknown_verb(const ProgramManual& program, const Words& words) {
                            base::join(known, ", "));
     return fmt::format("there is no 'ranklab {} {}'{}; it is one of {}", program.command, text,
                        base::or_did_you_mean(text, known), base::join(known, ", "));
+}
+
+int run_verbs(ProgramManual program, const Words& words,
+              const std::function<int(const std::string&, const options::Options&, const Words&)>& work) {
+    prepare_process();
+    for (auto& part : program.parts) describe_help(part.schema);
+    return guarded([&] {
+        if (const auto early = answer_early(program, words)) return *early;
+        const Words verbs = verbs_of(program);
+        const auto verb = std::ranges::find(verbs, words.front());
+        if (verb == verbs.end()) throw base::OptionError(unknown_verb(program, words));
+        auto [text, schema] = program.parts[static_cast<std::size_t>(verb - verbs.begin())];
+        const Words rest{words.begin() + 1, words.end()};
+        return run_plain_command(schema, text, rest,
+                                 [&](const auto& options) { return work(*verb, options, rest); });
+    });
 }
 
 }  // namespace ranklab::app

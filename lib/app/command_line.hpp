@@ -1,13 +1,11 @@
 // The common options, and what is answered without starting work: --help, --version, --list.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "options/options.hpp"
 
 namespace ranklab::app {
@@ -23,10 +21,6 @@ struct ProgramText {
     std::string summary;
     std::string examples;  ///< indented command lines
 };
-
-/// Lets the sentence for a lack of memory or threads name what this program's user can do: those of its
-/// options that take either.
-void name_remedies(const options::Schema& schema);
 
 /// Lines "  command  what it does": of one that is too wide for a screen what it does stands below it.
 std::string narrow_examples(const std::string& examples);
@@ -48,12 +42,5 @@ std::vector<std::string> arguments_of(int argc, char** argv);
 /// True where this process should speak for the job before MPI is up: rank 0 by the launcher's word, or no
 /// launcher.
 bool speaks_for_job();
-
-/// Started once per rank, what is wrong with all should be said once. The others wait a moment, since the
-/// launcher kills rank 0 as soon as one of them has left with an error, and leave with that code.
-void leave_speaking_to_rank_0(base::ExitCode code);
-
-/// host::require_address_space, said once in a job. Before MPI.
-void require_address_space_once(std::uint64_t more_bytes);
 
 }  // namespace ranklab::app

@@ -15,7 +15,6 @@
 #include "base/error.hpp"
 #include "base/program_beside.hpp"
 #include "base/program_output.hpp"
-#include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 
@@ -24,18 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Command {
-    const char* name;
-    const char* summary;
-    const char* start = "";
-};
-
-constexpr Command kCommands[] = {
-    {"train", "trains a network on one or many ranks and times every phase", "start with mpirun or srun"},
-    {"io", "writes the same numbers in ten ways, verified and timed", "alone, or with mpirun or srun"},
-    {"comm", "times collectives and messages over MPI and NCCL, verified", "start with mpirun or srun"},
-    {"data", "makes, verifies and converts data sets", "alone, or with mpirun or srun"},
-    {"doctor", "where each rank sits, what is wrong and how to mend it", "start with mpirun or srun"},
+const Commands kCommands{
+    {"train", "trains a network on one or many ranks and times every phase (start with mpirun or srun)"},
+    {"io", "writes the same numbers in ten ways, verified and timed (alone, or with mpirun or srun)"},
+    {"comm", "times collectives and messages over MPI and NCCL, verified (start with mpirun or srun)"},
+    {"data", "makes, verifies and converts data sets (alone, or with mpirun or srun)"},
+    {"doctor", "where each rank sits, what is wrong and how to mend it (start with mpirun or srun)"},
     {"report", "what a results file holds: text, tables, one HTML page, plots, JSON, CSV and others"},
     {"compare", "is B different from A, with statistics; a gate for CI"},
     {"sweep", "starts train, io or comm with each combination of values, and compares"},
@@ -48,13 +41,8 @@ void print_help() {
     print(
         "Usage: ranklab COMMAND [options]\n\nMeasures how a cluster computes, communicates and writes, on "
         "real work.\n\nCommands:\n");
-    for (const auto& [name, summary, start] : kCommands) {
-        if (*start == 0)
-            print("{}", base::wrapped(fmt::format("  {:<10} ", name), summary));
-        else
-            print("{}",
-                  base::wrapped(fmt::format("  {:<10} ", name), fmt::format("{} ({})", summary, start)));
-    }
+    for (const auto& [name, summary] : kCommands)
+        print_text(base::wrapped(fmt::format("  {:<10} ", name), summary));
     print(
         "\nranklab COMMAND --help says more. To begin with:\n"
         "  mpirun -n 2 ranklab doctor\n"
@@ -62,18 +50,8 @@ void print_help() {
         "  ranklab report results/ranklab.h5\n");
 }
 
-// Below these the loader itself fails, and LibTorch before main().
-constexpr std::uint64_t kAddressSpace = std::uint64_t{192} << 20U;
-constexpr std::uint64_t kAddressSpaceOfTraining = std::uint64_t{1} << 30U;
-
 fs::path program_of(const std::string& command) {
     return base::program_beside("ranklab-" + command);
-}
-
-Commands commands() {
-    Commands all;
-    for (const auto& [name, summary, start] : kCommands) all.emplace_back(name, summary);
-    return all;
 }
 
 // What a program prints on stdout, to its end.
@@ -94,10 +72,10 @@ int print_completion(const options::Options& options) {
     if (words.size() != 1 || (words.front() != "bash" && words.front() != "zsh"))
         throw base::OptionError("give the shell: ranklab completion bash, or ranklab completion zsh");
     std::string parts;
-    for (const auto& command : kCommands)
-        if (const auto program = program_of(command.name); fs::exists(program))
+    for (const auto& [name, summary] : kCommands)
+        if (const auto program = program_of(name); fs::exists(program))
             parts += said_by({program.string(), "--help-as", words.front()});
-    print_text(completion_script(words.front(), commands(), parts));
+    print_text(completion_script(words.front(), kCommands, parts));
     return 0;
 }
 
@@ -108,8 +86,6 @@ int print_completion(const options::Options& options) {
             "{} is not there: this build was made without it (train needs LibTorch: RANKLAB_WITH_TORCH)",
             program.string()));
     }
-    require_address_space_once(name == "train" ? kAddressSpaceOfTraining : kAddressSpace);
-    base::StopSignals::hold_warnings_back();  // LibTorch takes half a second to be loaded
     execv(program.c_str(), argv);
     throw base::EnvironmentError(
         fmt::format("{} cannot be started: {}", program.string(), std::strerror(errno)));
@@ -135,15 +111,14 @@ int dispatch(int argc, char** argv) {
             return run_plain_command(schema, kCompletion, {words.begin() + 1, words.end()}, print_completion);
         }
         if (word == "--help-as") {
-            print_text(overview_page(commands()));
+            print_text(overview_page(kCommands));
             return 0;
         }
         std::vector<std::string> names;
-        for (const auto& command : kCommands) {
-            if (word == command.name) replace_by(word, argv + 1);
-            names.emplace_back(command.name);
+        for (const auto& [name, summary] : kCommands) {
+            if (word == name) replace_by(word, argv + 1);
+            names.push_back(name);
         }
-        leave_speaking_to_rank_0(base::ExitCode::usage);
         const std::string near = base::did_you_mean(word, names);
         throw base::OptionError(fmt::format("unknown command '{}'; {}", word,
                                             near.empty() ? "ranklab --help lists them all" : near));

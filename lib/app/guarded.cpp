@@ -12,7 +12,6 @@
 #include "app/printing.hpp"
 #include "base/failure.hpp"
 #include "base/log.hpp"
-#include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
 #include "options/schema.hpp"
 
@@ -61,7 +60,6 @@ void prepare_process() {
     base::log::set_teller(options::told);
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    base::StopSignals::let_warnings_through();
     allocator_settings();
 }
 

@@ -1,24 +1,28 @@
 #include "app/job_start.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <set>
 #include <string>
 
 #include "app/command_line.hpp"
-#include "app/json_file.hpp"
-#include "app/launch_checks.hpp"
 #include "app/printing.hpp"
+#include "app/report_output.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/mpirun.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
-#include "comm/by_root.hpp"
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
+
+namespace fs = std::filesystem;
 
 // Under mpirun's and srun's multiple-program form each rank has its own command line: ranks that would train
 // another model, or another number of steps, must not wait for each other.
@@ -36,12 +40,60 @@ void refuse_other_options(Session& session, const std::string& command_line) {
 
 namespace {
 
+// The nearest one that exists: storing makes what is missing below it.
+fs::path folder_above(const fs::path& output) {
+    std::error_code unknown;
+    fs::path place = fs::absolute(output, unknown).parent_path();
+    while (!fs::is_directory(place, unknown) && place.has_relative_path()) place = place.parent_path();
+    return place;
+}
+
 // A rank alone of what is made for several looks like a slow single device.
 bool is_alone(Session& session) {
     return session.control().world_size() == 1 && !comm::read_launcher().world_size;
 }
 
 }  // namespace
+
+host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected, int expected,
+                           bool on_gpus) {
+    const auto launcher = comm::read_launcher();
+    return {.placements = placements,
+            .connected = connected,
+            .launcher = launcher.name,
+            .launched = launcher.world_size,
+            .expected = expected > 0 ? std::optional(expected) : std::nullopt,
+            .own_launchers = comm::own_launchers(launcher.name),
+            .on_gpus = on_gpus};
+}
+
+bool is_one_of_many_alone(int world_size) {
+    const auto launcher = comm::read_launcher();
+    return launcher.world_size.value_or(0) > world_size && launcher.rank.value_or(0) > 0 &&
+           isatty(STDERR_FILENO) == 0;
+}
+
+// By a file of a name that was not there before: another host may remember what it saw of the folder.
+std::optional<host::ResultsFolder> look_at_results_folder(comm::Communicator& control,
+                                                          const std::vector<host::Placement>& placements,
+                                                          const fs::path& output) {
+    if (output == "none") return std::nullopt;
+    host::ResultsFolder folder{.path = folder_above(output), .host = placements.front().host, .blind = {}};
+    std::set<std::string> hosts, blind;
+    for (const auto& p : placements) hosts.insert(p.host);
+    if (hosts.size() < 2) return folder;
+    std::string mark = (fs::path(folder.path) / ".ranklab-seen-XXXXXX").string();
+    if (control.rank() == 0 && !base::Descriptor(::mkstemp(mark.data()))) mark.clear();
+    mark = comm::broadcast_text(control, mark, 0);
+    std::error_code unknown;
+    const auto sees = comm::gather_values(control, static_cast<int>(fs::exists(mark, unknown)));
+    if (mark.empty()) return std::nullopt;
+    if (control.rank() == 0) fs::remove(mark, unknown);
+    for (std::size_t rank = 0; rank < sees.size(); ++rank)
+        if (sees[rank] == 0) blind.insert(placements[rank].host);
+    folder.blind.assign(blind.begin(), blind.end());
+    return folder;
+}
 
 void settle_options(Session& session, options::Options& options, const std::string& command_line) {
     auto& control = session.control();
@@ -75,8 +127,9 @@ Launch examine_launch(Session& session, options::Options& options,
     auto common = options.fields<vocabulary::CommonSettings>();
     Launch launch{session.gather_placements(threads_of(common.threads, experiment.default_threads())), {}};
     if (!common.dry_run)
-        if (const auto local = check_results_folder(control, launch.placements, common.output))
-            launch.warnings.push_back(local->sentence());
+        for (const auto& finding : host::findings_of_run(
+                 {.folder = look_at_results_folder(control, launch.placements, common.output)}))
+            launch.warnings.push_back(finding.sentence());
     for (auto& warning : guard_launch(session, launch.placements, common.expect_ranks.value_or(0),
                                       experiment.may_use_gpus(options)))
         launch.warnings.push_back(std::move(warning));

@@ -1,11 +1,15 @@
 // How an MPI program's job begins: one set of options on all ranks, and a launch that makes sense.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/session.hpp"
+#include "comm/communicator.hpp"
 #include "experiments/shared/experiment.hpp"
+#include "host/findings.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -20,6 +24,19 @@ void refuse_other_options(Session& session, const std::string& command_line);
 /// only where rank 0 is. VerificationError where the ranks' command lines differ.
 void settle_options(Session& session, options::Options& options, const std::string& command_line);
 
+/// `connected`: ranks that MPI connects. `expected` < 1: --expect-ranks was not given.
+host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected, int expected,
+                           bool on_gpus);
+
+/// Whether this is one of many processes that the launcher started and MPI did not connect, and not the first
+/// of them, which says what is wrong for all; on a terminal of its own it says so itself.
+bool is_one_of_many_alone(int world_size);
+
+/// Collective. On several hosts rank 0 makes and removes a small file in the folder of `output`, or in the
+/// nearest one above it that exists. nullopt where it cannot, and for "none": storing says that.
+std::optional<host::ResultsFolder> look_at_results_folder(comm::Communicator& control,
+                                                          const std::vector<host::Placement>& placements,
+                                                          const std::filesystem::path& output);
 /// Where the ranks run, and what is wrong with that.
 struct Launch {
     std::vector<host::Placement> placements;

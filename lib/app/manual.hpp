@@ -33,8 +33,8 @@ inline ProgramManual manual_of(const ProgramText& text, const options::Schema& s
 }
 
 std::string man_page(const ProgramManual& program);
-std::string bash_completion(const ProgramManual& program);
-std::string zsh_completion(const ProgramManual& program);
+/// What bash and zsh complete its command lines by.
+std::string completion(const ProgramManual& program);
 
 /// Prints it where the words ask for it, and says whether they did.
 bool answer_manual(const std::vector<std::string>& words, const std::function<ProgramManual()>& program);
@@ -44,6 +44,11 @@ bool answer_manual(const std::vector<std::string>& words, const std::function<Pr
 std::optional<int> answer_early(const ProgramManual& program, const std::vector<std::string>& words);
 /// Of words that begin with none of its verbs: the sentence for whoever typed them.
 std::string unknown_verb(const ProgramManual& program, const std::vector<std::string>& words);
+/// A program of verbs of one word, without MPI, to whose schemas help is added: answers early, or does
+/// `work(verb, its options, words behind it)`.
+int run_verbs(ProgramManual program, const std::vector<std::string>& words,
+              const std::function<int(const std::string&, const options::Options&,
+                                      const std::vector<std::string>&)>& work);
 
 /// Of all commands, with what each does: what a shell reads, where `parts` are what the programs print of
 /// themselves, and ranklab(1).

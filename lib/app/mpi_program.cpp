@@ -17,10 +17,6 @@ bool may_start_alone(const options::Options& options) {
     return !comm::has_task_environment() && !options.has("config");
 }
 
-// Open MPI ends the process by signals where its own allocations fail. Measured of a training at one rank
-// with one thread: 310 MiB.
-constexpr std::uint64_t kAddressSpaceOfMpi = std::uint64_t{512} << 20U;
-
 }  // namespace
 
 int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
@@ -29,7 +25,6 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
                     const std::function<bool(const options::Options&)>& needs_mpi,
                     const std::function<bool(const options::Options&)>& threads_call_mpi) {
     prepare_process();
-    name_remedies(schema);
     const bool alone = comm::read_launcher().world_size.value_or(1) == 1;
     std::optional<options::Options> parsed;
     const auto parse = [&] { parsed = options::Options::parse(schema, arguments_of(argc, argv)); };
@@ -55,7 +50,6 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
     if (code != 0 || answered) return code;
 
     return guarded([&] {
-        if (start != comm::Start::without_mpi) require_address_space_once(kAddressSpaceOfMpi);
         // What a config file says comes later.
         Session session(start, parsed ? parsed->real("stall-timeout") : Session::kStallTimeout);
         return session.conclude([&] {

@@ -24,10 +24,6 @@ void check_printed() {
     const bool flushed = std::fflush(stdout) == 0;
     if (flushed && std::ferror(stdout) == 0) return;
     std::clearerr(stdout);
-    refuse_stdout();
-}
-
-void refuse_stdout() {
     throw base::EnvironmentError(
         "what was to be shown could not be written to stdout; is its disk full or the pipe closed?");
 }

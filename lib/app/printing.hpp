@@ -23,7 +23,4 @@ void print_progress(const std::string& line);
 /// EnvironmentError where something of what was printed since then is lost. It is said once.
 void check_printed();
 
-/// That stdout took nothing, or not all.
-[[noreturn]] void refuse_stdout();
-
 }  // namespace ranklab::app

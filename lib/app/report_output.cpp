@@ -1,10 +1,7 @@
 #include "app/report_output.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <span>
 
@@ -13,83 +10,58 @@
 #include "base/log.hpp"
 #include "base/one_line.hpp"
 #include "base/regular_file.hpp"
-#include "base/whole_io.hpp"
 #include "hdf5/file.hpp"
-#include "results/staged_file.hpp"
+#include "report/formats/formats.hpp"
 
 namespace ranklab::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBufferBytes = std::size_t{8} << 20U;
+constexpr const char* kJson = "json-file";
 
-fs::path checked_target(const std::string& path) {
+fs::path checked_target(const std::string& path, const char* setting) {
     const fs::path target = results::resolve(path);
     if (const auto kind = base::irregular_kind(target); !kind.empty())
-        throw base::OptionError(
-            fmt::format("{} is {}, and a report goes into a file or, without --output, to stdout",
-                        target.string(), kind));
-    hdf5::spare(target, "output");
-    results::make_parent_folders(target);
+        throw base::OptionError(fmt::format("{} is {}; name a file", target.string(), kind), {setting});
+    hdf5::spare(target, setting);
     return target;
 }
-
-base::Descriptor nameless_file() {
-    std::string name = (fs::temp_directory_path() / "ranklab-report-XXXXXX").string();
-    base::Descriptor descriptor(::mkostemp(name.data(), O_CLOEXEC));
-    if (!descriptor) base::throw_errno("mkostemp", name, errno, "TMPDIR");
-    ::unlink(name.c_str());
-    return descriptor;
-}
-
-void write_to_stdout(std::string_view text) {
-    if (!base::write_whole(STDOUT_FILENO, text)) refuse_stdout();
-}
-
-constexpr const char* kNoSpill =
-    "the report does not fit into the folder for temporary files; set TMPDIR to one with more room, or give "
-    "--output FILE";
 
 }  // namespace
 
 ReportOutput::ReportOutput(const std::string& path) : path_(path) {
-    if (!path.empty()) file_.emplace(checked_target(path), "output");
+    if (path.empty()) return;
+    const fs::path target = checked_target(path, "output");
+    results::make_parent_folders(target);
+    file_.emplace(target, "output");
 }
 
 void ReportOutput::write(std::string_view text) {
-    buffer_ += text;
-    if (buffer_.size() >= kBufferBytes) flush();
-}
-
-void ReportOutput::flush() {
-    if (file_) {
-        file_->write(std::as_bytes(std::span(buffer_)));
-    } else {
-        if (!spill_) spill_ = nameless_file();
-        if (!base::write_whole(spill_.get(), buffer_)) throw base::EnvironmentError(kNoSpill);
-    }
-    buffer_.clear();
+    if (file_)
+        file_->write(std::as_bytes(std::span(text)));
+    else
+        text_ += text;
 }
 
 void ReportOutput::commit() {
-    if (file_) {
-        flush();
-        file_->commit();
-        return base::log::info("the report is in " + base::one_line(path_));
-    }
-    if (spill_) {
-        flush();
-        if (::lseek(spill_.get(), 0, SEEK_SET) != 0) throw base::EnvironmentError(kNoSpill);
-        std::string piece(kBufferBytes, '\0');
-        for (;;) {
-            const auto got = base::read_whole(spill_.get(), piece);
-            if (!got) throw base::EnvironmentError(kNoSpill);
-            if (*got == 0) return;
-            write_to_stdout(std::string_view(piece).substr(0, *got));
-        }
-    }
-    write_to_stdout(buffer_);
+    if (!file_) return print_whole(text_);
+    file_->commit();
+    base::log::info("the report is in " + base::one_line(path_));
+}
+
+void check_json_file(const vocabulary::CommonSettings& common) {
+    // Shows whether the folder lets us make files.
+    if (common.json_file) results::StagedFile(checked_target(*common.json_file, kJson), kJson);
+}
+
+void write_json_file(const vocabulary::CommonSettings& common, const std::vector<results::Run>& runs) {
+    if (!common.json_file) return;
+    const std::string text =
+        runs.size() == 1 ? report::formats::one_run_json(runs.front()) : report::formats::runs_json(runs);
+    results::StagedFile staged(checked_target(*common.json_file, kJson), kJson);
+    staged.write(std::as_bytes(std::span(text)));
+    staged.commit();
 }
 
 }  // namespace ranklab::app

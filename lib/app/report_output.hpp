@@ -1,12 +1,14 @@
-// Where a report goes: stdout or a file, whole or not at all.
+// Where a report, or a run as JSON, goes: stdout or a file, whole or not at all.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "base/descriptor.hpp"
+#include "results/run.hpp"
 #include "results/staged_file.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
 
@@ -23,12 +25,15 @@ class ReportOutput {
     void commit();
 
   private:
-    void flush();
-
-    std::string buffer_;
     std::string path_;  ///< as the user named it
     std::optional<results::StagedFile> file_;
-    base::Descriptor spill_;  ///< of stdout, once it is more than the buffer holds; has no name
+    std::string text_;  ///< for stdout
 };
+
+/// --json-file: the runs as --json prints them, in a file. Before the work, on rank 0: OptionError or
+/// EnvironmentError where it cannot be written. Nothing where none is named.
+void check_json_file(const vocabulary::CommonSettings& common);
+/// On rank 0, when the runs are stored. EnvironmentError where it cannot be written after all.
+void write_json_file(const vocabulary::CommonSettings& common, const std::vector<results::Run>& runs);
 
 }  // namespace ranklab::app

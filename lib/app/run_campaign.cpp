@@ -4,7 +4,6 @@
 #include <array>
 
 #include "app/command_line.hpp"
-#include "app/guarded.hpp"
 #include "app/manual.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"
@@ -112,28 +111,15 @@ constexpr std::array kVerbs{
 
 constexpr const char* kSummary = "Measures the sweeps of an INI file, here or as jobs of Slurm.";
 
-Manual manual_of(const Verb& verb) {
-    Manual manual{{fmt::format("campaign {}", verb.name), "FILE.ini", verb.summary,
-                   fmt::format("  ranklab campaign {} configs/campaigns/proposal.ini\n", verb.name)},
-                  {}};
-    verb.describe(manual.schema);
-    return manual;
-}
-
 ProgramManual manual_of_all() {
     ProgramManual all{"campaign", kSummary, {}, "FILE.ini"};
-    for (const auto& verb : kVerbs) describe_help(all.parts.emplace_back(manual_of(verb)).schema);
+    for (const auto& verb : kVerbs) {
+        auto& part = all.parts.emplace_back();
+        part.text = {fmt::format("campaign {}", verb.name), "FILE.ini", verb.summary,
+                     fmt::format("  ranklab campaign {} configs/campaigns/proposal.ini\n", verb.name)};
+        verb.describe(part.schema);
+    }
     return all;
-}
-
-int run_verb(const Verb& verb, const Words& words) {
-    auto [text, schema] = manual_of(verb);
-    return run_plain_command(schema, text, words, [&](const Options& options) {
-        if (options.positional().empty())
-            throw base::OptionError(fmt::format(
-                "campaign {} needs the campaign's file: ranklab campaign {} FILE.ini", verb.name, verb.name));
-        return verb.work(options, campaign::read_campaign(options.positional().front()));
-    });
 }
 
 const Verb* verb_of(const std::string& word) {
@@ -142,21 +128,25 @@ const Verb* verb_of(const std::string& word) {
 }
 
 // `ranklab campaign FILE` is its plan; `ranklab campaign FILE status` is understood too.
-int run_words(Words words) {
-    const auto program = manual_of_all();
-    if (const auto early = answer_early(program, words)) return *early;
-    if (verb_of(words.front()) == nullptr && words.size() > 1 && verb_of(words[1]) != nullptr)
+Words verb_first(Words words) {
+    if (words.empty() || verb_of(words.front()) != nullptr) return words;
+    if (words.size() > 1 && verb_of(words[1]) != nullptr)
         std::swap(words[0], words[1]);
-    if (const Verb* verb = verb_of(words.front())) return run_verb(*verb, {words.begin() + 1, words.end()});
-    if (words.front().ends_with(".ini")) return run_verb(kVerbs.front(), words);
-    throw base::OptionError(unknown_verb(program, words));
+    else if (words.front().ends_with(".ini"))
+        words.insert(words.begin(), "plan");
+    return words;
 }
 
 }  // namespace
 
 int run_campaign(int argc, char** argv) {
-    prepare_process();
-    return guarded([&] { return run_words(arguments_of(argc, argv)); });
+    const auto work = [](const std::string& verb, const Options& options, const Words&) {
+        if (options.positional().empty())
+            throw base::OptionError(fmt::format(
+                "campaign {} needs the campaign's file: ranklab campaign {} FILE.ini", verb, verb));
+        return verb_of(verb)->work(options, campaign::read_campaign(options.positional().front()));
+    };
+    return run_verbs(manual_of_all(), verb_first(arguments_of(argc, argv)), work);
 }
 
 }  // namespace ranklab::app

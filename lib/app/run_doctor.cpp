@@ -7,7 +7,6 @@
 
 #include "app/context.hpp"
 #include "app/job_start.hpp"
-#include "app/launch_checks.hpp"
 #include "app/mpi_program.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "app/job_start.hpp"
-#include "app/json_file.hpp"
 #include "app/mpi_program.hpp"
 #include "app/output.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"
+#include "app/report_output.hpp"
 #include "app/run_facts.hpp"
 #include "app/terminal.hpp"
 #include "base/clock.hpp"

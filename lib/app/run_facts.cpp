@@ -8,6 +8,7 @@
 
 #include "app/context.hpp"
 #include "app/version.hpp"
+#include "base/cast.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/doubts.hpp"
@@ -30,6 +31,25 @@ results::Table use_table(const std::vector<host::Use>& uses) {
         table.add({std::int64_t{use.rank}, use.host, use.seconds, use.cpu_s, std::int64_t{use.host_cpus},
                    use.peak_rss_bytes, use.memory_asked_bytes});
     return std::move(table).table();
+}
+
+// Collective: of the parts that all ranks have, in their order.
+std::vector<StartUpPart> gather_parts(comm::Communicator& control, const host::StartUp& mine) {
+    const auto ranks = comm::gather_values(control, mine.parts());
+    std::size_t common = ranks.front().size();
+    for (const auto& parts : ranks) common = std::min(common, parts.size());
+    std::vector<StartUpPart> all;
+    for (std::size_t i = 0; i < common; ++i) {
+        auto& part = all.emplace_back(StartUpPart{.name = ranks.front()[i].name});
+        for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+            const double seconds = ranks[rank][i].seconds;
+            part.mean_s += seconds / base::real(ranks.size());
+            if (rank != 0 && seconds <= part.most_s) continue;
+            part.most_s = seconds;
+            part.slowest_rank = static_cast<int>(rank);
+        }
+    }
+    return all;
 }
 
 results::Table start_up_table(const std::vector<StartUpPart>& parts) {

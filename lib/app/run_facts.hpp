@@ -7,12 +7,18 @@
 
 #include "app/job_start.hpp"
 #include "app/session.hpp"
-#include "app/start_up_parts.hpp"
 #include "base/clock.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "host/load.hpp"
 
 namespace ranklab::app {
+
+/// A part of the start-up of all ranks.
+struct StartUpPart {
+    std::string name;
+    double mean_s = 0, most_s = 0;  ///< over ranks
+    int slowest_rank = 0;
+};
 
 class RunFacts {
   public:

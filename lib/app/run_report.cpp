@@ -223,26 +223,12 @@ ChosenRuns chosen_runs(const Options& options) {
 
 // What is asked for and would be left out without a word.
 void refuse_what_has_no_effect(const Options& options) {
-    if (options.has("plots") && options.is_set("format"))
-        throw base::OptionError(
-            "--plots draws pictures and no report; leave --format out, or ask for each alone");
-    const std::string& format = options.text("format");
-    const bool table =
-        !options.has("plots") && (format == "text" || format == "markdown" || format == "json");
-    if (options.is_set("trace-steps") && format != "chrome-trace")
-        throw base::OptionError("--trace-steps is for --format chrome-trace");
-    if (options.has("measure") && !table)
-        throw base::OptionError("--measure is for tables: give --format text, markdown or json with it");
+    options.check_relations();
     if (options.has("group-by") && options.text("group-by").empty())
         throw base::OptionError("--group-by names no key; give some, such as ranks,sync");
-    const bool groups = format == "markdown" || options.has("group-by") || options.has("measure");
-    if (options.has("allow") && !(table && groups))
-        throw base::OptionError(
-            "--allow is for tables: give --group-by and --format text, markdown or json with it");
-    if (options.has("group-by") && !table && (format != "extrap" || options.has("plots")))
-        throw base::OptionError(
-            "--group-by makes tables: give --format text, markdown or json with it, or extrap, whose "
-            "parameters it names");
+    const bool groups = options.is("format", "markdown") || options.has("group-by") || options.has("measure");
+    if (options.has("allow") && !groups)
+        throw base::OptionError("--allow is for tables: give --group-by with it");
 }
 
 // On stderr, since what a program reads has no place for it.
@@ -285,21 +271,29 @@ void describe(options::Schema& schema) {
             "text, markdown, json: a row for each of these keys' values instead of a list, with medians and "
             "intervals over its runs; with `ranks`, `threads` or `workers` among the keys speedup and "
             "efficiency per core, too. extrap: the parameters (default: ranks, written as p)")
+        .needs({.other = "format", .values = {"text", "markdown", "json", "extrap"}})
+        .excludes({.other = "plots"})
         .text("allow", "KEY[,KEY]", std::nullopt,
               "text, markdown, json: pool runs although they differ in these surroundings (hosts, host.cpu, "
               "git_revision, a beginning with *); by default each has its own row")
+        .needs({.other = "format", .values = {"text", "markdown", "json"}})
+        .excludes({.other = "plots"})
         .text("measure", "NAME[,NAME]", std::nullopt,
               "text, markdown, json: these measurements; phases: all phases of the step (default: "
-              "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps, whichever there are)");
+              "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps, whichever there are)")
+        .needs({.other = "format", .values = {"text", "markdown", "json"}})
+        .excludes({.other = "plots"});
     schema.section("How")
         .choice("format", format_names(), "text", "how it is written")
         .integer("trace-steps", 1, "200", "chrome-trace: at most N steps of each run")
+        .needs({.other = "format", .values = {"chrome-trace"}})
         .text("output", "FILE", std::nullopt,
               "write into this file, whole or not at all, instead of to stdout")
         .text(
             "plots", "DIR", std::nullopt,
             "draw into DIR (gnuplot): training loss against steps, samples and time, the learning rate; io's "
-            "ladder, and its speedup over ranks or workers");
+            "ladder, and its speedup over ranks or workers")
+        .excludes({.other = "format", .because = "it draws pictures and no report"});
 }
 
 }  // namespace

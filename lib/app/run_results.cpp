@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <set>
 
 #include "app/command_line.hpp"
-#include "app/guarded.hpp"
 #include "app/manual.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"
@@ -110,14 +108,9 @@ std::string merge(const Options& options) {
             "B.h5");
     std::string text;
     for (const auto& merged :
-         results::merge(files.front(), {files.begin() + 1, files.end()}, options.real("lock-timeout"))) {
-        text += fmt::format("{}: {} runs added, {} there already, {} renamed\n",
-                            base::one_line(merged.file.string()), merged.added, merged.known,
-                            merged.renamed.size());
-        for (const auto& [old_id, new_id] : merged.renamed)
-            text += fmt::format("renamed {} to {}: another run has that id\n", base::one_line(old_id),
-                                base::one_line(new_id));
-    }
+         results::merge(files.front(), {files.begin() + 1, files.end()}, options.real("lock-timeout")))
+        text += fmt::format("{}: {} runs added, {} there already\n", base::one_line(merged.file.string()),
+                            merged.added, merged.known);
     return text + fmt::format("{}: {} runs\n", base::one_line(files.front()),
                               ResultFile(files.front()).runs().size());
 }
@@ -202,8 +195,7 @@ constexpr std::array kVerbs{
          describe_where, list},
     Verb{"check", "FILE...", "Reads everything of every run; exit 3 where one is damaged.",
          "  ranklab results check results/ranklab.h5\n", files_only, check},
-    Verb{"merge", "OUT FILE...",
-         "Adds the runs of files to OUT: equal runs once; a different run with the same id gets a new id.",
+    Verb{"merge", "OUT FILE...", "Adds the runs of files to OUT, each id once.",
          "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
          "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5   # runs that were set apart\n",
          [](Schema& schema) {
@@ -240,39 +232,24 @@ constexpr std::array kVerbs{
 constexpr const char* kSummary =
     "Looks after results files: lists, checks, merges, exports and prunes their runs.";
 
-Manual manual_of(const Verb& verb) {
-    Manual manual{{fmt::format("results {}", verb.name), verb.usage, verb.summary, verb.examples}, {}};
-    verb.describe(manual.schema);
-    return manual;
-}
-
 ProgramManual manual_of_all() {
     ProgramManual all{"results", kSummary, {}, "FILE..."};
-    for (const auto& verb : kVerbs) describe_help(all.parts.emplace_back(manual_of(verb)).schema);
+    for (const auto& verb : kVerbs) {
+        auto& part = all.parts.emplace_back();
+        part.text = {fmt::format("results {}", verb.name), verb.usage, verb.summary, verb.examples};
+        verb.describe(part.schema);
+    }
     return all;
-}
-
-int run_verb(const Verb& verb, const Words& words) {
-    auto [text, schema] = manual_of(verb);
-    return run_plain_command(schema, text, words, [&](const Options& options) {
-        print_whole(verb.run(options));
-        return 0;
-    });
-}
-
-int run(const Words& words) {
-    const auto program = manual_of_all();
-    if (const auto early = answer_early(program, words)) return *early;
-    for (const auto& verb : kVerbs)
-        if (words.front() == verb.name) return run_verb(verb, {words.begin() + 1, words.end()});
-    throw base::OptionError(unknown_verb(program, words));
 }
 
 }  // namespace
 
 int run_results(int argc, char** argv) {
-    prepare_process();
-    return guarded([&] { return run(arguments_of(argc, argv)); });
+    const auto work = [](const std::string& verb, const Options& options, const Words&) {
+        print_whole(std::ranges::find(kVerbs, verb, &Verb::name)->run(options));
+        return 0;
+    };
+    return run_verbs(manual_of_all(), arguments_of(argc, argv), work);
 }
 
 }  // namespace ranklab::app

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/command_line.hpp"
-#include "app/guarded.hpp"
 #include "app/manual.hpp"
 #include "app/printing.hpp"
 #include "app/programs.hpp"
@@ -18,7 +17,6 @@ namespace ranklab::app {
 namespace {
 
 using options::Options;
-using options::Schema;
 using Words = std::vector<std::string>;
 
 constexpr const char* kSummary =
@@ -34,17 +32,14 @@ const char* examples_of(const std::string& program) {
            "  ranklab sweep train --sync flat,bucketed --ranks 4 --repeat 6 --dry-run\n";
 }
 
-Manual manual_of(const std::string& program) {
-    return {{"sweep " + program, "[options, with values as a,b]",
-             fmt::format("Starts ranklab {} with each combination of values, and compares.", program),
-             examples_of(program)},
-            campaign::sweep_options(program)};
-}
-
 ProgramManual manual_of_all() {
     ProgramManual all{"sweep", kSummary, {}, "[options]"};
     for (const auto& program : campaign::swept_programs())
-        describe_help(all.parts.emplace_back(manual_of(program)).schema);
+        all.parts.push_back(
+            {{"sweep " + program, "[options, with values as a,b]",
+              fmt::format("Starts ranklab {} with each combination of values, and compares.", program),
+              examples_of(program)},
+             campaign::sweep_options(program)});
     return all;
 }
 
@@ -61,7 +56,7 @@ std::string default_label(const std::string& program, Words words) {
     return fmt::format("sweep-{}-{:06x}", program, base::fingerprint(base::shell_quote(words)) & 0xffffffU);
 }
 
-int sweep(const std::string& program, const Words& words, Options options) {
+int sweep(const std::string& program, Options options, const Words& words) {
     if (options.flag("list")) return list_names(program);
     if (options.has("config")) options.read_config(options.text("config"));
     const auto plan =
@@ -77,23 +72,10 @@ int sweep(const std::string& program, const Words& words, Options options) {
     return code;
 }
 
-int run_words(const Words& words) {
-    const auto all = manual_of_all();
-    if (const auto early = answer_early(all, words)) return *early;
-    const auto& programs = campaign::swept_programs();
-    if (std::ranges::find(programs, words.front()) == programs.end())
-        throw base::OptionError(unknown_verb(all, words));
-    auto [text, schema] = manual_of(words.front());
-    const Words rest{words.begin() + 1, words.end()};
-    return run_plain_command(schema, text, rest,
-                             [&](const Options& options) { return sweep(words.front(), rest, options); });
-}
-
 }  // namespace
 
 int run_sweep(int argc, char** argv) {
-    prepare_process();
-    return guarded([&] { return run_words(arguments_of(argc, argv)); });
+    return run_verbs(manual_of_all(), arguments_of(argc, argv), sweep);
 }
 
 }  // namespace ranklab::app

@@ -16,7 +16,6 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "comm/launcher.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
@@ -47,17 +46,6 @@ ProgramManual manual_of(const Tool& tool) {
 
 bool begins_with(const Words& words, const Words& verb) {
     return words.size() >= verb.size() && std::equal(verb.begin(), verb.end(), words.begin());
-}
-
-// Said once: the ranks of a job agree first, as in run_mpi_program.
-int refuse(const std::string& sentence) {
-    prepare_process();
-    return guarded([&]() -> int {
-        if (comm::read_launcher().world_size.value_or(1) == 1) throw base::OptionError(sentence);
-        Session session;
-        return session.conclude(
-            [&]() -> int { comm::throw_on_all<base::OptionError>(session.control(), 0, sentence); });
-    });
 }
 
 void print_header(Session& session, const options::Options& options,
@@ -124,7 +112,8 @@ int run_tool(int argc, char** argv, const Tool& tool) {
         const Words own = base::split(verb->words(), ' ');
         if (begins_with(words, own)) return run_verb(words, tool, *verb, own.size());
     }
-    return refuse(unknown_verb(manual_of(tool), words));
+    prepare_process();
+    return guarded([&]() -> int { throw base::OptionError(unknown_verb(manual_of(tool), words)); });
 }
 
 }  // namespace ranklab::app

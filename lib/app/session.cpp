@@ -9,7 +9,6 @@
 #include "app/printing.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
-#include "base/failure.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
@@ -64,7 +63,6 @@ std::vector<std::string> libraries() {
 Session::Session(comm::Start start, double stall_timeout_s)
     : start_up_(loaded()), watchdog_(limit_of_start(stall_timeout_s)), mpi_(start) {
     base::log::set_rank(mpi_.control().rank(), host::host_name());
-    base::set_ranks_on_node(mpi_.control().local_size());
     start_up_.done("MPI_Init");
     watchdog_.set_limit(stall_timeout_s);
 }

@@ -41,17 +41,8 @@ std::string progress_text(const HowFar& far) {
 
 std::string progress_bar(const HowFar& far, std::size_t columns) {
     constexpr std::size_t kAround = 3;  // brackets and a blank
-    auto shorter = far;
-    std::string text = progress_text(far);
-    const auto too_long = [&] { return base::columns_of(text) + kAround + kShortestBar > columns; };
-    if (too_long()) {
-        const std::size_t over = base::columns_of(text) + kAround + kShortestBar - columns;
-        const std::size_t note = base::columns_of(far.note);
-        const std::string kept = base::shortened(far.note, note > over ? note - over : 0);
-        shorter.note = kept;
-        text = progress_text(shorter);
-    }
-    if (too_long()) return base::shortened(text, columns);
+    const std::string text = progress_text(far);
+    if (base::columns_of(text) + kAround + kShortestBar > columns) return base::shortened(text, columns);
     const std::size_t bar = std::min(kLongestBar, columns - kAround - base::columns_of(text));
     const auto share =
         static_cast<double>(far.done) / static_cast<double>(std::max<std::int64_t>(1, far.total));

@@ -33,6 +33,11 @@ constexpr std::optional<Element> element_named(std::string_view word) {
         if (kElementWords[i] == word) return static_cast<Element>(i);
     return std::nullopt;
 }
+/// nccl-tests' word for ours: "float" of "fp32"; a word that names no type stays.
+constexpr std::string_view nccl_tests_word(std::string_view word) {
+    const auto element = element_named(word);
+    return element ? nccl_tests_word(*element) : word;
+}
 constexpr bool is_floating(Element element) {
     return element == Element::f32 || element == Element::f64 || element == Element::f16 ||
            element == Element::bf16;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <utility>
 
 namespace ranklab::base {
 namespace {
@@ -51,32 +52,15 @@ void hold(Held& one, int signal) {
     have_noted(signal);
 }
 
-void mask_warnings(int how) {
-    sigset_t warnings;
-    sigemptyset(&warnings);
-    for (const int signal : kWarnings) sigaddset(&warnings, signal);
-    pthread_sigmask(how, &warnings, nullptr);
-}
-
 }  // namespace
 
 std::string signal_name(int signal) {
-    switch (signal) {
-        case SIGHUP:
-            return "SIGHUP";
-        case SIGINT:
-            return "SIGINT";
-        case SIGKILL:
-            return "SIGKILL";
-        case SIGUSR1:
-            return "SIGUSR1";
-        case SIGUSR2:
-            return "SIGUSR2";
-        case SIGTERM:
-            return "SIGTERM";
-        default:
-            return fmt::format("signal {}", signal);
-    }
+    constexpr std::pair<int, const char*> kNames[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},
+                                                      {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"},
+                                                      {SIGUSR2, "SIGUSR2"}, {SIGTERM, "SIGTERM"}};
+    for (const auto& [number, name] : kNames)
+        if (number == signal) return name;
+    return fmt::format("signal {}", signal);
 }
 
 StopSignals::StopSignals() {
@@ -107,14 +91,6 @@ std::string StopSignals::name_of(int signal) {
 
 void StopSignals::note_warnings() {
     for (const int signal : kWarnings) have_noted(signal);
-}
-
-void StopSignals::hold_warnings_back() {
-    mask_warnings(SIG_BLOCK);
-}
-
-void StopSignals::let_warnings_through() {
-    mask_warnings(SIG_UNBLOCK);
 }
 
 }  // namespace ranklab::base

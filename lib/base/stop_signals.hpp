@@ -5,8 +5,6 @@
 #include <csignal>
 #include <string>
 
-#include "base/cast.hpp"
-#include "base/error.hpp"
 #include "base/pinned.hpp"
 
 namespace ranklab::base {
@@ -37,19 +35,6 @@ class StopSignals : Pinned {
     /// From now on SIGUSR1 and SIGUSR2 do not end the process where there is no object, either: the next one
     /// tells of them. At the start of a program whose work asks.
     static void note_warnings();
-    /// They wait in this process, and in the program that takes its place, until they are let through:
-    /// a program that is loaded has no handler yet, and they would end it.
-    static void hold_warnings_back();
-    static void let_warnings_through();
 };
-
-/// The signal that ended the work, on this rank or on the one that has the sentence; 0: it failed.
-inline int stop_of(const Error& error) {
-    const int code = number_of(error.code());
-    return code > 128 ? code - 128 : 0;
-}
-inline bool is_stop(const Error& error) {
-    return stop_of(error) != 0;
-}
 
 }  // namespace ranklab::base

@@ -89,7 +89,7 @@ void add_loosely(Schema& schema, const Option& option) {
         schema.text(option.name, option.placeholder + (is_list(option) ? ",..." : ""), std::nullopt,
                     option.help + otherwise);
     if (option.shorthand != 0) schema.shorthand(option.shorthand);
-    schema.elsewhere(option.elsewhere).instead_of(option.instead_of);
+    schema.instead_of(option.instead_of);
 }
 
 Texts distinct(const std::string& text) {
@@ -347,7 +347,7 @@ Sweep plan_sweep(const std::string& program, Options options, const Machine& mac
             "a sweep makes its table of the runs that are stored: name a file (--output)");
     sweep.repeat = static_cast<int>(options.integer("repeat"));
     sweep.seed = static_cast<std::uint64_t>(options.integer("seed"));
-    sweep.limit_s = options.real_or("time-limit", 0);
+    sweep.limit_s = options.has("time-limit") ? options.real("time-limit") : 0;
     sweep.launch = launch_of(options, machine);
     sweep.machine = machine;
     if (program == "io") sweep.strategies = options.text_or("strategy", "all");

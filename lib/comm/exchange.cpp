@@ -11,25 +11,29 @@
 
 #include "base/cast.hpp"
 #include "base/failure.hpp"
-#include "comm/by_root.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "comm/mpi_environment.hpp"
 
 namespace ranklab::comm {
 
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine) {
-    const std::size_t ranks = control.world_size();
-    std::vector<std::int64_t> lengths(ranks);
+    std::vector<std::int64_t> lengths(control.world_size());
     const std::int64_t length = std::ssize(mine);
-    gather_to_all(control, view(std::span(&length, 1)), view(std::span(lengths)));
-    const auto width = static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end()));
-    std::vector<char> padded(width);
-    std::copy(mine.begin(), mine.end(), padded.begin());
-    std::vector<char> all(width * ranks);
-    gather_to_all(control, view(std::span(padded)), view(std::span(all)));
-
+    control.allgather(view(std::span(&length, 1)), view(std::span(lengths)));
+    const auto width = static_cast<std::size_t>(*std::ranges::max_element(lengths));
+    std::string padded = mine, all(width * lengths.size(), '\0');
+    padded.resize(width);
+    control.allgather(view(std::span(padded)), view(std::span(all)));
     std::vector<std::string> texts;
-    for (std::size_t r = 0; r < ranks; ++r)
-        texts.emplace_back(all.data() + r * width, static_cast<std::size_t>(lengths[r]));
+    for (std::size_t r = 0; r < lengths.size(); ++r)
+        texts.push_back(all.substr(r * width, static_cast<std::size_t>(lengths[r])));
     return texts;
+}
+
+bool is_same_everywhere(Communicator& control, const std::string& mine) {
+    const auto hash = static_cast<std::int64_t>(base::fingerprint(mine));
+    return reduced(control, hash, ReduceOp::max) == reduced(control, hash, ReduceOp::min);
 }
 
 std::string broadcast_text(Communicator& control, const std::string& text, int root) {
@@ -53,8 +57,6 @@ Outcome outcome_of(const std::function<void()>& work) {
     try {
         work();
         return {};
-    } catch (const AloneError&) {
-        throw;
     } catch (const PeerError& error) {
         return {std::current_exception(), base::number_of(error.code()), true};
     } catch (const std::exception& error) {
@@ -64,12 +66,14 @@ Outcome outcome_of(const std::function<void()>& work) {
     }
 }
 
-[[noreturn]] void throw_alone(const std::exception_ptr& failure) {
+// The others are elsewhere, in a collective that this rank left: nothing can be said together any more.
+[[noreturn]] void end_job(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);
     } catch (const std::exception& error) {
         const auto [sentence, code, settings] = base::describe_failure(error);
-        throw AloneError(sentence, code, settings);
+        base::log::error(sentence, settings);
+        MpiEnvironment::abort(base::number_of(code));
     }
 }
 
@@ -91,25 +95,23 @@ void settle(Communicator& control, const Outcome& mine, std::int64_t lowest) {
 
 void together(Communicator& control, const std::function<void()>& work) {
     const Outcome mine = outcome_of(work);
-    std::int64_t lowest = bid(control, mine);
-    reduce_to_all(control, view(std::span(&lowest, 1)), ReduceOp::min);
-    settle(control, mine, lowest);
+    settle(control, mine, reduced(control, bid(control, mine), ReduceOp::min));
 }
 
 void together_politely(Communicator& control, const std::function<void()>& work,
-                       const std::function<void()>& beat, double patience_s,
-                       std::chrono::microseconds longest_pause) {
+                       const std::function<void()>& beat) {
     using Clock = std::chrono::steady_clock;
-    constexpr auto kShortest = std::chrono::microseconds(50);
+    using std::chrono::microseconds;
+    constexpr microseconds kShortest(50), kLongest(2000);
+    constexpr auto kPatience = std::chrono::seconds(10);
     const Outcome mine = outcome_of(work);
     // On the heap: an abandoned request may still be written to.
     auto first = std::make_unique<std::int64_t>(bid(control, mine));
     Request request = control.start_allreduce(view(std::span(first.get(), 1)), ReduceOp::min);
-    const auto deadline = Clock::now() + std::chrono::duration<double>(patience_s);
+    const auto deadline = Clock::now() + kPatience;
     try {
-        for (std::chrono::microseconds pause = kShortest; !request.test();
-             pause = std::min(2 * pause, longest_pause)) {
-            if (mine.failure && Clock::now() > deadline) throw_alone(mine.failure);
+        for (microseconds pause = kShortest; !request.test(); pause = std::min(2 * pause, kLongest)) {
+            if (mine.failure && Clock::now() > deadline) end_job(mine.failure);
             beat();
             std::this_thread::sleep_for(pause);
         }

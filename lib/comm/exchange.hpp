@@ -1,7 +1,6 @@
 // What ranks tell each other over the control plane: texts, verdicts, exit codes.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <span>
@@ -17,6 +16,8 @@ namespace ranklab::comm {
 
 /// Every rank's text, by rank, on every rank.
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine);
+/// Whether all ranks have the same text, by 64 bits of it: small reductions, however long it is.
+bool is_same_everywhere(Communicator& control, const std::string& mine);
 /// Root's text, on every rank.
 std::string broadcast_text(Communicator& control, const std::string& text, int root);
 /// EnvironmentError where the bytes are no such value: they are of another build.
@@ -62,25 +63,16 @@ struct PeerError : base::Error {
     using base::Error::Error;
 };
 
-/// Thrown in place of a rank's own error, with its sentence and code, where the others did not come to hear
-/// of it: they are elsewhere, and nothing collective can be done any more.
-struct AloneError : base::Error {
-    using base::Error::Error;
-};
-
 /// Runs `work` on each rank; all ranks learn how it went, so that none waits for one that failed. If any
 /// threw, the lowest of them rethrows its error and all others throw PeerError with its exit code. A
-/// PeerError of a group within the group counts only where no rank has an error of its own; an AloneError is
-/// rethrown at once.
+/// PeerError of a group within the group counts only where no rank has an error of its own.
 void together(Communicator& control, const std::function<void()>& work);
 
-/// together() for long work in which some ranks may have no part: a rank that is done sleeps between looks,
-/// at most `longest_pause` long, and calls `beat` at each. A rank that failed waits `patience_s` for the
-/// others, which may be in a collective that it left, and then throws its error as an AloneError; `control`
-/// can no longer be used then.
+/// together() for long work in which some ranks may have no part: a rank that is done sleeps between looks
+/// and calls `beat` at each. A rank that failed waits 10 s for the others, which may be in a collective that
+/// it left; then it says why and ends the job.
 void together_politely(Communicator& control, const std::function<void()>& work,
-                       const std::function<void()>& beat, double patience_s = 10,
-                       std::chrono::microseconds longest_pause = std::chrono::milliseconds(2));
+                       const std::function<void()>& beat);
 
 /// For what all ranks know: rank `speaker` throws an ErrorType with the sentence, the others a PeerError with
 /// the same sentence and exit code, so that it is told once.

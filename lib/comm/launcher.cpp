@@ -43,33 +43,20 @@ constexpr Names kLaunchers[] = {
     {"Slurm's srun", "SLURM_NTASKS", "SLURM_PROCID"},
 };
 
-// Variables that a launcher gives to each process it starts.
-constexpr const char* kTaskNames[] = {"OMPI_COMM_WORLD_SIZE",
-                                      "OMPI_COMM_WORLD_RANK",
-                                      "PMIX_RANK",
+// More variables that a launcher gives to each process it starts.
+constexpr const char* kTaskNames[] = {"PMIX_RANK",
                                       "PMIX_NAMESPACE",
-                                      "PMI_RANK",
                                       "PMI_SIZE",
                                       "PMI_FD",
                                       "PMI_ID",
-                                      "MPI_LOCALNRANKS",
-                                      "MPI_LOCALRANKID",
-                                      "SLURM_PROCID",
                                       "SLURM_STEP_ID",
-                                      "SLURM_STEP_NUM_TASKS",
-                                      "PALS_RANKID",
-                                      "FLUX_TASK_RANK",
-                                      "JSM_NAMESPACE_RANK",
                                       "ALPS_APP_PE",
-                                      "MV2_COMM_WORLD_RANK"};
-
-const char* environment(const char* name) {
-    return std::getenv(name);
-}
+                                      "MV2_COMM_WORLD_RANK",
+                                      "OMPI_COMM_WORLD_SIZE"};
 
 }  // namespace
 
-LauncherView read_launcher(const std::function<const char*(const char*)>& lookup) {
+LauncherView read_launcher(const Lookup& lookup) {
     for (const auto& names : kLaunchers) {
         const auto size = number(lookup(names.size));
         const auto rank = number(lookup(names.rank));
@@ -77,10 +64,6 @@ LauncherView read_launcher(const std::function<const char*(const char*)>& lookup
         if (signed_by && size && rank && *size > 0) return {names.launcher, size, rank};
     }
     return {};
-}
-
-LauncherView read_launcher() {
-    return read_launcher(environment);
 }
 
 std::string own_launchers(const std::string& launcher) {
@@ -96,7 +79,7 @@ std::string own_launchers(const std::string& launcher) {
 }
 
 // MPICH starts each process of such a step as one alone, and the launch guard compares the counts.
-bool is_step_without_pmi([[maybe_unused]] const std::function<const char*(const char*)>& lookup) {
+bool is_step_without_pmi([[maybe_unused]] const Lookup& lookup) {
 #ifdef OPEN_MPI
     const auto is_set = [&](const char* name) { return lookup(name) != nullptr; };
     constexpr const char* kWays[] = {"PMIX_RANK", "PMIX_NAMESPACE",      "PMI_RANK", "PMI_FD", "PMI_ID",
@@ -108,16 +91,10 @@ bool is_step_without_pmi([[maybe_unused]] const std::function<const char*(const 
 #endif
 }
 
-bool is_step_without_pmi() {
-    return is_step_without_pmi(environment);
-}
-
-bool has_task_environment(const std::function<const char*(const char*)>& lookup) {
-    return std::ranges::any_of(kTaskNames, [&](const char* name) { return lookup(name) != nullptr; });
-}
-
-bool has_task_environment() {
-    return has_task_environment(environment);
+bool has_task_environment(const Lookup& lookup) {
+    const auto is_set = [&](const char* name) { return name != nullptr && lookup(name) != nullptr; };
+    const auto is_seen = [&](const Names& names) { return is_set(names.rank) || is_set(names.sign); };
+    return std::ranges::any_of(kLaunchers, is_seen) || std::ranges::any_of(kTaskNames, is_set);
 }
 
 }  // namespace ranklab::comm

@@ -1,11 +1,15 @@
 // The launcher of this process, read from its environment before MPI is initialised.
 #pragma once
 
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
 
 namespace ranklab::comm {
+
+/// The value of a variable; nullptr where it is not set.
+using Lookup = std::function<const char*(const char*)>;
 
 struct LauncherView {
     std::string name;               ///< "Open MPI's mpirun", "Slurm's srun", ...; "" if none is seen
@@ -16,9 +20,8 @@ struct LauncherView {
 /// The nearest launcher: JSM (JSM_NAMESPACE_SIZE), Open MPI (OMPI_COMM_WORLD_SIZE), Hydra (PMI_SIZE beside
 /// MPI_LOCALNRANKS), Flux (FLUX_JOB_SIZE), PALS (PMI_SIZE beside PALS_RANKID), another PMI (PMI_SIZE), then
 /// Slurm (SLURM_STEP_NUM_TASKS, else SLURM_NTASKS beside SLURM_PROCID; a step that brings PMI along stands
-/// before PMI). `lookup` returns nullptr for an unset name; std::getenv in the programs.
-LauncherView read_launcher(const std::function<const char*(const char*)>& lookup);
-LauncherView read_launcher();
+/// before PMI).
+LauncherView read_launcher(const Lookup& lookup = std::getenv);
 
 /// How to start this build so that its MPI library connects the ranks: "srun --mpi=pmix, or its own mpirun".
 /// `launcher` as of LauncherView::name: what the user starts with.
@@ -26,12 +29,10 @@ std::string own_launchers(const std::string& launcher = "");
 
 /// One of several tasks of srun without PMI (srun --mpi=none): Open MPI would end it within MPI_Init. False
 /// in a build for another MPI, which starts each as a process alone.
-bool is_step_without_pmi(const std::function<const char*(const char*)>& lookup);
-bool is_step_without_pmi();
+bool is_step_without_pmi(const Lookup& lookup = std::getenv);
 
 /// A launcher started this process (MPI's, PMI's, PMIx's or Slurm's): it may be one rank of a job even where
 /// read_launcher sees no count.
-bool has_task_environment(const std::function<const char*(const char*)>& lookup);
-bool has_task_environment();
+bool has_task_environment(const Lookup& lookup = std::getenv);
 
 }  // namespace ranklab::comm

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "comm/buffer.hpp"
@@ -28,6 +30,25 @@ auto visit_type(DType dtype, Visit visit) {
             return visit(BFloat16{});
     }
     throw base::Error("internal: an element type without a C++ type");
+}
+
+/// Every element over `by`, in host memory and in place: the last step of an average where the library has
+/// none. Integers are cut off towards zero, as C++ does. The buffer may lie at any byte.
+inline void divide(const BufferView& buffer, int by) {
+    visit_type(buffer.dtype, [&](auto value) {
+        using T = decltype(value);
+        auto* bytes = static_cast<char*>(buffer.data);
+        for (std::size_t i = 0; i < buffer.count; ++i, bytes += sizeof(T)) {
+            std::memcpy(&value, bytes, sizeof(T));
+            if constexpr (std::is_integral_v<T>)
+                value = static_cast<T>(value / static_cast<std::int64_t>(by));
+            else if constexpr (std::is_same_v<T, double>)
+                value = value / by;
+            else
+                value = static_cast<T>(static_cast<float>(value) / static_cast<float>(by));
+            std::memcpy(bytes, &value, sizeof(T));
+        }
+    });
 }
 
 }  // namespace ranklab::comm

@@ -5,15 +5,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 
 #include "base/cast.hpp"
-#include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/proc_stat.hpp"
 
@@ -41,19 +38,6 @@ std::int64_t memory_asked_bytes() {
 std::int64_t memory_bytes() {
     const auto pages = sysconf(_SC_PHYS_PAGES);
     return pages > 0 ? static_cast<std::int64_t>(pages) * sysconf(_SC_PAGE_SIZE) : 0;
-}
-
-void require_address_space(std::uint64_t more_bytes) {
-    rlimit limit{};
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
-    std::uint64_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    const std::uint64_t needed = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE)) + more_bytes;
-    if (limit.rlim_cur >= needed) return;
-    throw base::EnvironmentError(fmt::format(
-        "the address space is limited to {} MiB (ulimit -v), and this program needs {} MiB at least; "
-        "raise the limit, or limit resident memory instead",
-        limit.rlim_cur >> 20U, needed >> 20U));
 }
 
 int thread_count() {

@@ -15,10 +15,6 @@ std::int64_t memory_bytes();
 /// SLURM_CPUS_ON_NODE); 0 where it asked for none, or there is no Slurm.
 std::int64_t memory_asked_bytes();
 
-/// EnvironmentError where the limit of the address space (ulimit -v) leaves less than `more_bytes` beside
-/// what is mapped: libraries that meet it in their midst end the process by signals or in their own words.
-void require_address_space(std::uint64_t more_bytes);
-
 /// Threads of this process now (/proc/self/status); 0 if unknown.
 int thread_count();
 

@@ -16,7 +16,7 @@
 #include "base/error.hpp"
 #include "base/pinned.hpp"
 #include "comm/exchange.hpp"
-#include "comm/native_handle.hpp"
+#include "comm/point_to_point.hpp"
 #include "hdf5/record_source.hpp"
 #include "results/rows.hpp"
 #include "results/staged_file.hpp"
@@ -81,7 +81,6 @@ using base::IoPhase;
 using base::IoTimes;
 
 constexpr const char* kFile = "data.h5";
-constexpr double kPatience = 5;          // seconds
 constexpr const char* kSingle = "data";  // the dataset of all records
 
 class Hdf5Reader final : public Reader, base::Pinned {
@@ -182,7 +181,7 @@ void Hdf5Strategy::open() {
     unfinished_ = true;
     // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do, until close().
     comm::together_politely(
-        place_.ranks, [&] { create(options); }, [] {}, kPatience);
+        place_.ranks, [&] { create(options); }, [] {});
     make_datasets();
 }
 
@@ -271,7 +270,7 @@ void Hdf5Strategy::close() {
     {
         const auto mark = place_.times.phase(IoPhase::close);
         comm::together_politely(
-            place_.ranks, [&] { file_->close(); }, [&] { place_.done(0); }, kPatience);
+            place_.ranks, [&] { file_->close(); }, [&] { place_.done(0); });
     }
     // Once, when HDF5 will write nothing more. What follows counts as close: the file is done after it.
     if (job_.fsync) {

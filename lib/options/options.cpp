@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <charconv>
 #include <cmath>
 #include <sstream>
 
 #include "base/error.hpp"
-#include "base/regular_file.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "options/byte_size.hpp"
-#include "options/ini_text.hpp"
+#include "options/sections.hpp"
 
 namespace ranklab::options {
 namespace po = boost::program_options;
@@ -28,18 +27,17 @@ bool is_for_the_command_line(const Option& option) {
     return option.name == "config" || (option.role == Role::request && option.name != "dry-run");
 }
 
-// A value would end there, and keep its first quote.
 po::options_description boost_description(const Schema& schema) {
     po::options_description list;
     for (const auto& option : schema.all()) {
-        const std::string names = boost_names(option);
-        if (option.type == Type::flag) {
+        const std::string names =
+            option.shorthand == 0 ? option.name : option.name + ',' + option.shorthand;  // "files,n"
+        if (option.type == Type::flag)
             list.add_options()(names.c_str(), po::bool_switch());
-        } else if (option.type == Type::texts) {
+        else if (option.type == Type::texts)
             list.add_options()(names.c_str(), po::value<Texts>()->composing());
-        } else {
+        else
             list.add_options()(names.c_str(), po::value<std::string>());
-        }
     }
     return list;
 }
@@ -63,24 +61,15 @@ void keep_the_last(const Schema& schema, std::vector<po::option>& given) {
     std::reverse(given.begin(), given.end());
 }
 
-// What another program's name means here, before what a slip of the fingers may have meant.
-// Where it is another program's option and none here.
-const std::string* advice_on(const Schema& schema, const std::string& name) {
-    for (const auto& [words, advice] : schema.no_options())
-        if (std::ranges::find(words, name) != words.end()) return &advice;
-    return nullptr;
-}
-
+// Of another program's option that is none here, before what a slip of the fingers may have meant.
 std::string hint(const Schema& schema, std::string name, const char* dashes) {
     std::ranges::replace(name, '_', '-');
+    for (const auto& [words, advice] : schema.no_options())
+        if (std::ranges::find(words, name) != words.end()) return advice;
     std::vector<std::string> names;
-    if (const auto* advice = advice_on(schema, name)) return *advice;
-    for (const auto& option : schema.all()) {
-        if (option.name == name || std::ranges::find(option.elsewhere, name) != option.elsewhere.end())
-            return fmt::format("did you mean {}{}?", dashes, option.name);
-        names.push_back(option.name);
-    }
-    const std::string question = base::did_you_mean(name, names, dashes);
+    for (const auto& option : schema.all()) names.push_back(option.name);
+    // One letter is near to every short word.
+    const std::string question = name.size() == 1 ? "" : base::did_you_mean(name, names, dashes);
     return question.empty() ? "--help lists them all" : question;
 }
 
@@ -90,70 +79,43 @@ std::string bare(std::string name) {
     return base::printable(name.substr(0, name.find('=')), 60);
 }
 
-// A number that is wholly a number, and finite.
-template <class T>
-bool parse_number(const std::string& text, T& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return false;
-    if constexpr (std::is_floating_point_v<T>) return std::isfinite(value);
-    return true;
-}
-
-// Of a value that was checked.
-template <class T>
-T number_of(const std::string& name, const std::string& text) {
-    T value{};
-    if (!parse_number(text, value))
-        throw base::Error(fmt::format("internal: option '{}' is no such number", name));
-    return value;
-}
-
-// "" or the end of a sentence about an option that is to be from minimum to maximum.
-std::string upper_bound(const Option& option) {
-    if (option.type != Type::real && option.maximum >= static_cast<double>(kWholeNumbers)) return "";
-    return fmt::format(" and at most {}", option.type == Type::real ? fmt::format("{}", option.maximum)
-                                                                    : fmt::format("{:.0f}", option.maximum));
-}
-
 bool within(const Option& option, double number) {
-    return number >= option.minimum && number <= option.maximum;
+    return std::isfinite(number) && number >= option.minimum && number <= option.maximum;
 }
 
-// " (did you mean cuda?)", or "".
-std::string hint_of_value(const Option& option, const std::string& value) {
-    for (const auto& [theirs, ours] : option.values_elsewhere)
-        if (theirs == value) return fmt::format(" (did you mean {}?)", ours);
-    return base::or_did_you_mean(value, option.choices);
+bool is_right(const Option& option, const std::string& value) {
+    const auto fits = [&](auto number) { return number && within(option, static_cast<double>(*number)); };
+    switch (option.type) {
+        case Type::choice:
+            return std::ranges::find(option.choices, value) != option.choices.end();
+        case Type::integer:
+            return fits(base::number_in<std::int64_t>(value));
+        case Type::real:
+            return fits(base::number_in<double>(value));
+        case Type::bytes:
+            return fits(parse_bytes(value));
+        default:
+            return true;
+    }
 }
 
-void check_choice(const Option& option, const std::string& value, const std::string& source) {
-    if (std::ranges::find(option.choices, value) != option.choices.end()) return;
-    throw base::OptionError(fmt::format("{} cannot be '{}'; it is one of {}{}", source,
-                                        base::printable(value, 60), base::join(option.choices, ", "),
-                                        hint_of_value(option, value)));
-}
-
-void check_integer(const Option& option, const std::string& value, const std::string& source) {
-    std::int64_t number = 0;
-    if (parse_number(value, number) && within(option, static_cast<double>(number))) return;
-    throw base::OptionError(fmt::format("{} must be a whole number of at least {:.0f}{}, not '{}'", source,
-                                        option.minimum, upper_bound(option), base::printable(value, 60)));
-}
-
-void check_real(const Option& option, const std::string& value, const std::string& source) {
-    double number = 0;
-    if (parse_number(value, number) && within(option, number)) return;
-    throw base::OptionError(fmt::format("{} must be a number of at least {}{}, not '{}'", source,
-                                        option.minimum, upper_bound(option), base::printable(value, 60)));
-}
-
-void check_bytes(const Option& option, const std::string& value, const std::string& source) {
-    const auto number = parse_bytes(value);
-    if (number && within(option, static_cast<double>(*number))) return;
-    throw base::OptionError(
-        fmt::format("{} must be a number of bytes of at least {:.0f}, such as 4096, 64K, 1MiB or "
-                    "10MB (K M G T are powers of 1024), not '{}'",
-                    source, option.minimum, base::printable(value, 60)));
+// "must be a whole number of at least 1 and at most 8, not '9'"
+std::string what_it_takes(const Option& option, const std::string& value) {
+    const std::string shown = base::printable(value, 60);
+    if (option.type == Type::choice)
+        return fmt::format("cannot be '{}'; it is one of {}{}", shown, base::join(option.choices, ", "),
+                           base::or_did_you_mean(value, option.choices));
+    if (option.type == Type::bytes)
+        return fmt::format(
+            "must be a number of bytes of at least {:.0f}, such as 4096, 64K, 1MiB or 10MB (K M "
+            "G T are powers of 1024), not '{}'",
+            option.minimum, shown);
+    if (option.type == Type::real)
+        return fmt::format("must be a number of at least {} and at most {}, not '{}'", option.minimum,
+                           option.maximum, shown);
+    const bool any = option.maximum >= static_cast<double>(kWholeNumbers);
+    return fmt::format("must be a whole number of at least {:.0f}{}, not '{}'", option.minimum,
+                       any ? "" : fmt::format(" and at most {:.0f}", option.maximum), shown);
 }
 
 void check_value(const Schema& schema, const std::string& name, const std::string& value,
@@ -163,10 +125,7 @@ void check_value(const Schema& schema, const std::string& name, const std::strin
     if (is_one_word && !schema.list_advice().empty() && value.find(',') != std::string::npos)
         throw base::OptionError(fmt::format("{} takes one value, not '{}'; {}", source,
                                             base::printable(value, 60), schema.list_advice()));
-    if (option.type == Type::choice) check_choice(option, value, source);
-    if (option.type == Type::integer) check_integer(option, value, source);
-    if (option.type == Type::real) check_real(option, value, source);
-    if (option.type == Type::bytes) check_bytes(option, value, source);
+    if (!is_right(option, value)) throw base::OptionError(source + ' ' + what_it_takes(option, value));
 }
 
 // Boost's exceptions as sentences of ours.
@@ -175,23 +134,12 @@ void check_value(const Schema& schema, const std::string& name, const std::strin
         throw;
     } catch (const po::unknown_option& error) {
         const std::string name = bare(error.get_option_name());
-        if (*dashes == 0 && name.empty())
-            throw base::OptionError(fmt::format("{}a line has no key before its =", where));
-        if (*dashes == 0 && schema.find(name) != nullptr)
-            throw base::OptionError(
-                fmt::format("{}a key has no dashes before it; write {} = VALUE", where, name));
-        if (*dashes == 0 && name.find('.') != std::string::npos) {
+        if (*dashes == 0 && name.find('.') != std::string::npos)
             throw base::OptionError(fmt::format(
                 "{}'{}' is in a [section], and there are none; leave the [...] line out", where, name));
-        }
-        if (*dashes != 0 && name.size() == 1) {  // one letter is near to every short word
-            const char* own_dashes = error.get_option_name().starts_with("--") ? "--" : "-";
-            const std::string* advice = advice_on(schema, name);
-            throw base::OptionError(fmt::format("unknown option {}{}; {}", own_dashes, name,
-                                                advice == nullptr ? "--help lists them all" : *advice));
-        }
+        const bool one = *dashes != 0 && !error.get_option_name().starts_with("--");
         throw base::OptionError(fmt::format("{}unknown {} {}{}; {}", where, *dashes != 0 ? "option" : "key",
-                                            dashes, name, hint(schema, name, dashes)));
+                                            one ? "-" : dashes, name, hint(schema, name, dashes)));
     } catch (const po::multiple_occurrences& error) {
         throw base::OptionError(fmt::format("{}{}{} is given more than once; give it once", where, dashes,
                                             bare(error.get_option_name())));
@@ -294,17 +242,15 @@ std::vector<std::string> Options::texts(const std::string& name) const {
 }
 
 std::int64_t Options::integer(const std::string& name) const {
-    return number_of<std::int64_t>(name, text(name));
+    return field_of<std::int64_t>(text(name));
 }
 
 double Options::real(const std::string& name) const {
-    return number_of<double>(name, text(name));
+    return field_of<double>(text(name));
 }
 
 std::uint64_t Options::bytes(const std::string& name) const {
-    const auto value = parse_bytes(text(name));
-    if (!value) throw base::Error(fmt::format("internal: option '{}' is no number of bytes", name));
-    return *value;
+    return field_of<std::uint64_t>(text(name));
 }
 
 std::string Options::text_or(const std::string& name, const std::string& other) const {
@@ -313,10 +259,6 @@ std::string Options::text_or(const std::string& name, const std::string& other) 
 
 std::int64_t Options::integer_or(const std::string& name, std::int64_t other) const {
     return has(name) ? integer(name) : other;
-}
-
-double Options::real_or(const std::string& name, double other) const {
-    return has(name) ? real(name) : other;
 }
 
 bool Options::flag(const std::string& name) const {
@@ -334,15 +276,6 @@ void Options::prefer_one_of(const std::string& one, const std::string& other) {
 
 void Options::resolve(const std::string& name, std::string value) {
     resolved_[schema_.at(name).name] = std::move(value);
-}
-
-void Options::check(const std::string& name) const {
-    check_value(schema_, name, text(name), "--" + name);
-}
-
-void Options::choose(const std::string& name, const std::string& value) {
-    set(name, value, "--" + name);
-    from_command_line_.insert(name);
 }
 
 std::vector<Options::Effective> Options::effective() const {

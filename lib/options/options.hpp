@@ -58,7 +58,6 @@ class Options {
     /// The value, or another where it has none.
     std::string text_or(const std::string& name, const std::string& other) const;
     std::int64_t integer_or(const std::string& name, std::int64_t other) const;
-    double real_or(const std::string& name, double other) const;
 
     /// Of two options that say the same (Option::instead_of) the command line's wins over the config file's,
     /// which is then dropped; throws OptionError if both come from the same place.
@@ -69,16 +68,6 @@ class Options {
     /// Gives an option that the user left open its resolved value, so that the effective configuration shows
     /// it.
     void resolve(const std::string& name, std::string value);
-    /// The same unless the user set it.
-    void resolve_default(const std::string& name, std::string value) {
-        if (!is_set(name)) resolve(name, std::move(value));
-    }
-
-    /// Of a resolved value: OptionError where the user could not have said it.
-    void check(const std::string& name) const;
-
-    /// As if the command line said it. OptionError for an impossible value.
-    void choose(const std::string& name, const std::string& value);
 
     /// All options with a value, in the schema's order: the effective configuration.
     struct Effective {

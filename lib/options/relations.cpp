@@ -30,53 +30,44 @@ std::string because(const Relation& relation) {
     return relation.because.empty() ? "" : ": " + relation.because;
 }
 
-class Judge {
-  public:
-    Judge(const Options& options, const Option& option, const Relation& relation, const Option& other)
-        : options_(options), option_(option), relation_(relation), other_(other) {}
+bool is_asked(const Options& options, const Option& option, const Relation& relation) {
+    return is_given(options, option) &&
+           (relation.own.empty() || is_among(relation.own, options.text(option.name)));
+}
 
-    void check_excluded() const {
-        if (!is_asked() || !other_is_so()) return;
-        throw base::OptionError(fmt::format("{} and {} exclude each other{}; leave one of them out", own(),
-                                            shown(other_, options_.text(other_.name)), because(relation_)));
-    }
-    void check_needed() const {
-        if (!is_asked() || other_is_so()) return;
-        if (relation_.values.empty())
-            throw base::OptionError(fmt::format("{} needs {}{}; give that too, or leave --{} out", own(),
-                                                shown(other_, other_.placeholder), because(relation_),
-                                                option_.name));
-        throw base::OptionError(fmt::format(
-            "{} is for --{} {}, but the {} is {}{}; give --{} {} too, or leave --{} out", own(), other_.name,
-            base::join(relation_.values, " or "), other_.name, options_.text(other_.name), because(relation_),
-            other_.name, relation_.values.front(), option_.name));
-    }
+bool is_so(const Options& options, const Option& other, const Relation& relation) {
+    if (relation.values.empty()) return is_given(options, other);
+    return options.has(other.name) && is_among(relation.values, options.text(other.name));
+}
 
-  private:
-    bool is_asked() const {
-        return is_given(options_, option_) &&
-               (relation_.own.empty() || is_among(relation_.own, options_.text(option_.name)));
-    }
-    bool other_is_so() const {
-        if (relation_.values.empty()) return is_given(options_, other_);
-        return options_.has(other_.name) && is_among(relation_.values, options_.text(other_.name));
-    }
-    std::string own() const { return shown(option_, options_.text(option_.name)); }
-
-    const Options& options_;
-    const Option& option_;
-    const Relation& relation_;
-    const Option& other_;
-};
+[[noreturn]] void refuse_lack(const Options& options, const std::string& own, const Option& option,
+                              const Option& other, const Relation& relation) {
+    if (relation.values.empty())
+        throw base::OptionError(fmt::format("{} needs {}{}; give that too, or leave --{} out", own,
+                                            shown(other, other.placeholder), because(relation), option.name));
+    throw base::OptionError(
+        fmt::format("{} is for --{} {}, but the {} is {}{}; give --{} {} too, or leave --{} out", own,
+                    other.name, base::join(relation.values, " or "), other.name, options.text(other.name),
+                    because(relation), other.name, relation.values.front(), option.name));
+}
 
 }  // namespace
 
 void Options::check_relations() const {
     for (const auto& option : schema_.all()) {
-        for (const auto& relation : option.excludes)
-            Judge(*this, option, relation, schema_.at(relation.other)).check_excluded();
-        for (const auto& relation : option.needs)
-            Judge(*this, option, relation, schema_.at(relation.other)).check_needed();
+        const auto own = [&] { return shown(option, text(option.name)); };
+        for (const auto& relation : option.excludes) {
+            const Option& other = schema_.at(relation.other);
+            if (is_asked(*this, option, relation) && is_so(*this, other, relation))
+                throw base::OptionError(fmt::format("{} and {} exclude each other{}; leave one of them out",
+                                                    own(), shown(other, text(other.name)),
+                                                    because(relation)));
+        }
+        for (const auto& relation : option.needs) {
+            const Option& other = schema_.at(relation.other);
+            if (is_asked(*this, option, relation) && !is_so(*this, other, relation))
+                refuse_lack(*this, own(), option, other, relation);
+        }
     }
 }
 

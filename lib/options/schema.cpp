@@ -197,16 +197,12 @@ std::string Schema::help() const {
     return text + '\n';
 }
 
-std::vector<std::string> ways_of(const base::Settings& settings) {
+std::string told(std::string sentence, const base::Settings& settings) {
+    if (settings.empty()) return sentence;
     std::vector<std::string> ways;
     for (const auto& name : settings)
         ways.push_back(name.front() >= 'A' && name.front() <= 'Z' ? name : "--" + name);
-    return ways;
-}
-
-std::string told(std::string sentence, const base::Settings& settings) {
-    if (settings.empty()) return sentence;
-    const std::string options = base::join(ways_of(settings), ", ") + ')';
+    const std::string options = base::join(ways, ", ") + ')';
     if (!sentence.ends_with(')')) return sentence + " (" + options;
     sentence.back() = ';';
     return sentence + ' ' + options;

@@ -46,9 +46,6 @@ struct Option {
     std::vector<std::string> choices = {};
     double minimum = 0;                                        ///< of integer, real and bytes
     double maximum = std::numeric_limits<double>::infinity();  ///< of the same
-    std::vector<std::string> elsewhere = {};  ///< what other programs call it, for who types that
-    /// What other programs call one of its choices, and what it is here ("gpu", "cuda").
-    std::vector<std::pair<std::string, std::string>> values_elsewhere = {};
     std::string section = {};
     char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
     Role role = Role::work;
@@ -88,11 +85,6 @@ struct RealRange {
     double least, most;
 };
 
-/// "files,n", or the long name alone: as Boost wants it.
-inline std::string boost_names(const Option& option) {
-    return option.shorthand == 0 ? option.name : option.name + ',' + option.shorthand;
-}
-
 /// What a program accepts. The verbs add one option each to the section last named.
 class Schema {
   public:
@@ -112,11 +104,6 @@ class Schema {
 
     /// The option last added has this short name too ("-n 5", "-n5"). Config files use long names.
     Schema& shorthand(char letter);
-    /// What PyTorch and others call the option last added: an error of that name suggests this one.
-    Schema& elsewhere(std::vector<std::string> names) { return change(&Option::elsewhere, std::move(names)); }
-    Schema& values_elsewhere(std::vector<std::pair<std::string, std::string>> values) {
-        return change(&Option::values_elsewhere, std::move(values));
-    }
     /// Names that are options of other programs and none here: an error of one of them ends in `advice`.
     Schema& no_option(std::vector<std::string> names, std::string advice);
     /// Said where an option that takes one value is given several, separated by commas.
@@ -180,7 +167,5 @@ class Schema {
 /// (--output)". A setting in capitals is a variable of the environment.
 std::string told(const std::exception& error);
 std::string told(std::string sentence, const base::Settings& settings);
-/// How the user gives each of them: "--threads 2".
-std::vector<std::string> ways_of(const base::Settings& settings);
 
 }  // namespace ranklab::options

@@ -1,13 +1,14 @@
 #include "options/sections.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "options/ini_text.hpp"
 
 namespace ranklab::options {
 namespace {
@@ -35,6 +36,24 @@ void add(Section& section, const std::string& key, const po::option& line, const
 }
 
 }  // namespace
+
+std::string ini_text(const std::string& path, const IniUse& use) {
+    constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+    if (const auto kind = base::irregular_kind(path); !kind.empty())
+        throw base::OptionError(use.before + base::irregular_sentence(path, kind));
+    const auto file = base::open_file(path, O_RDONLY);
+    std::string text;
+    if (!file || !base::read_up_to(file, kMostBytes + 1, text) || text.empty())
+        throw base::OptionError(
+            fmt::format("cannot read the {} '{}' (or it is empty); {} an INI file such as {}", use.file, path,
+                        use.takes, use.example));
+    // NUL parts the values where ranks tell them to each other.
+    if (text.size() > kMostBytes || text.find('\0') != std::string::npos)
+        throw base::OptionError(fmt::format(
+            "the {} '{}' has {}, so it is none; name an INI file such as {}", use.file, path,
+            text.size() > kMostBytes ? "more than 1 MiB" : "bytes that are no text", use.example));
+    return text;
+}
 
 std::vector<Section> read_sections(const std::string& path) {
     std::vector<Section> sections;

@@ -1,4 +1,4 @@
-// An INI file of sections, as it is written: who reads it knows what the keys mean.
+// An INI file as it is written: who reads it knows what the keys mean.
 #pragma once
 
 #include <string>
@@ -16,5 +16,12 @@ struct Section {
 /// out. Throws OptionError with the file and the line or key for a key outside of a section, one that is
 /// there twice, a line that is neither, and where the file cannot be read.
 std::vector<Section> read_sections(const std::string& path);
+
+/// What the sentences call the file.
+struct IniUse {
+    std::string before, file, takes, example;
+};
+/// The file's text. OptionError where it cannot be read, or is no text.
+std::string ini_text(const std::string& path, const IniUse& use);
 
 }  // namespace ranklab::options

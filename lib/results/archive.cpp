@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <span>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 #include "results/opened.hpp"
 
 namespace ranklab::results {
@@ -35,27 +32,15 @@ std::unique_ptr<Source> open_source(const fs::path& path) {
 struct Entry {
     const Source* source;
     std::string id;
-    std::string new_id;
     std::string started_utc;
 };
-
-// All that a run says of itself but its id; process.instance in the context differs from process to process.
-std::string identity_of(const Entry& entry) {
-    const hdf5::Group run = entry.source->runs.open_group(entry.id);
-    std::string identity;
-    for (const char* name :
-         {"command", "label", "started_utc", "argv", "config_json", "context_json", "warnings_json"})
-        identity += load_text(run, name) + '\n';
-    return identity +
-           fmt::format("{} {}", run.double_attribute("duration_s"), run.int_attribute("exit_code"));
-}
 
 std::vector<Entry> entries_of(const Source& source) {
     return speaking_of(source.path, [&] {
         std::vector<Entry> entries;
         for (const auto& id : source.runs.members())
             entries.push_back(of_run(source.path, id, [&] {
-                return Entry{&source, id, id, source.runs.open_group(id).text_attribute("started_utc")};
+                return Entry{&source, id, source.runs.open_group(id).text_attribute("started_utc")};
             }));
         return entries;
     });
@@ -63,10 +48,9 @@ std::vector<Entry> entries_of(const Source& source) {
 
 // Reads each run first: nothing is copied that cannot be read.
 void copy_runs(const std::vector<Entry>& entries, const hdf5::Group& to) {
-    for (const auto& [source, id, new_id, started_utc] : entries) {
+    for (const auto& [source, id, started_utc] : entries) {
         of_run(source->path, id, [&] { return load(source->runs, id, Detail::all); });
-        source->runs.copy_member(id, to, new_id);
-        if (new_id != id) to.open_group(new_id).set_text("merged_from_id", id);
+        source->runs.copy_member(id, to, id);
     }
 }
 
@@ -76,55 +60,6 @@ std::uint64_t room_for(const std::vector<std::unique_ptr<Source>>& sources) {
     for (const auto& source : sources) bytes += fs::file_size(source->path);
     return bytes;
 }
-
-// Collects the runs of several files, each id once.
-class Collection {
-  public:
-    explicit Collection(const Source* there) {
-        if (there != nullptr)
-            for (const auto& entry : entries_of(*there)) known_.emplace(entry.id, entry);
-    }
-
-    // In the words of `merge`.
-    Merged add(const Source& source) {
-        Merged merged{source.path, 0, 0, {}};
-        for (const auto& entry : entries_of(source))
-            of_run(source.path, entry.id, [&] {
-                add(entry, merged);
-                return true;
-            });
-        return merged;
-    }
-
-    std::vector<Entry> by_start() const {
-        auto sorted = added_;
-        std::ranges::stable_sort(sorted, {}, &Entry::started_utc);
-        return sorted;
-    }
-
-  private:
-    void add(Entry entry, Merged& merged) {
-        if (known_.contains(entry.id)) {
-            const std::string identity = identity_of(entry);
-            std::uint64_t hash = base::fingerprint(identity);
-            const std::string start = entry.id.substr(0, entry.id.rfind('-'));
-            while (known_.contains(entry.new_id)) {
-                if (identity_of(known_.at(entry.new_id)) == identity) {
-                    ++merged.known;
-                    return;
-                }
-                entry.new_id = fmt::format("{}-{:06x}", start, hash++ & 0xffffffU);
-            }
-            merged.renamed.emplace_back(entry.id, entry.new_id);
-        }
-        ++merged.added;
-        known_.emplace(entry.new_id, entry);
-        added_.push_back(entry);
-    }
-
-    std::map<std::string, Entry> known_;  // by the id in the new file
-    std::vector<Entry> added_;
-};
 
 }  // namespace
 
@@ -154,13 +89,24 @@ std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& file
     std::vector<Merged> merged;
     replace(out, lock_timeout_s, [&](const Staging& staging) {
         const auto there = staging.fresh ? nullptr : open_source(staging.target);
-        Collection runs(there.get());
-        for (const auto& source : sources) merged.push_back(runs.add(*source));
+        std::set<std::string> known;
+        if (there)
+            for (const auto& id : there->runs.members()) known.insert(id);
+        std::vector<Entry> added;
+        for (const auto& source : sources) {
+            merged.push_back({source->path, 0, 0});
+            for (const auto& entry : entries_of(*source)) {
+                const bool is_new = known.insert(entry.id).second;
+                ++(is_new ? merged.back().added : merged.back().known);
+                if (is_new) added.push_back(entry);
+            }
+        }
+        std::ranges::stable_sort(added, {}, &Entry::started_utc);
         if (there) staging.staged.copy_target();
         staging.staged.reserve(room_for(sources));
         hdf5::File file =
             there ? hdf5::File::open_to_change(staging.staged.path()) : create_empty(staging.staged.path());
-        copy_runs(runs.by_start(), file.root().open_group("runs"));
+        copy_runs(added, file.root().open_group("runs"));
         file.close();
     });
     return merged;

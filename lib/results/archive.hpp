@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "results/result_file.hpp"
@@ -36,14 +35,11 @@ Inspection inspect(const std::filesystem::path& file);
 struct Merged {
     std::filesystem::path file;
     std::size_t added = 0;
-    std::size_t known = 0;                                     ///< the same run was there already
-    std::vector<std::pair<std::string, std::string>> renamed;  ///< id, and its new one
+    std::size_t known = 0;  ///< the run was there already
 };
 
 /// Adds the runs of `files` to `out` (made if need be), in the order of their start, behind those that are
-/// there. A run whose id is there already is the same run if all its attributes are equal, and stored once;
-/// if not, it gets a new id, which follows from its attributes (so that merging again finds it), and its old
-/// one as the attribute merged_from_id. Any error leaves `out` as it was.
+/// there. A run whose id is there already is the same run. Any error leaves `out` as it was.
 std::vector<Merged> merge(const std::filesystem::path& out, const std::vector<std::filesystem::path>& files,
                           double lock_timeout_s = kLockTimeout);
 

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/whole_io.hpp"
@@ -36,23 +35,6 @@ bool is_temporary_of(const std::string& name, const std::string& prefix) {
            digits.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-struct stat status_of(const Descriptor& descriptor, const fs::path& path) {
-    struct stat status {};
-    if (::fstat(descriptor.get(), &status) != 0) throw_errno("fstat", path, errno);
-    return status;
-}
-
-// From the current positions to the end.
-void copy_all(const Descriptor& from, const Descriptor& to, const fs::path& path) {
-    std::vector<char> buffer(std::size_t{1} << 20U);
-    for (;;) {
-        const auto got = base::read_whole(from.get(), buffer);
-        if (!got) throw_errno("read", path, errno);
-        if (*got == 0) return;
-        if (!base::write_whole(to.get(), std::span(buffer).first(*got))) throw_errno("write", path, errno);
-    }
-}
-
 void sync(const Descriptor& descriptor, const fs::path& path, const char* setting) {
     // EINVAL: a file system that has nothing to sync for a folder.
     if (::fsync(descriptor.get()) != 0 && errno != EINVAL) throw_errno("fsync", path, errno, setting);
@@ -67,19 +49,13 @@ fs::path temporary_beside(const fs::path& target) {
 }  // namespace
 
 fs::path resolve(const fs::path& path) {
-    constexpr int kMostLinks = 40;  // the kernel's own limit
     if (path.filename().empty() || path.filename() == "." || path.filename() == "..")
         throw base::OptionError(
             fmt::format("'{}' names a folder; name a file, such as results/ranklab.h5", path.string()),
             {"output"});
     std::error_code error;
-    fs::path resolved = fs::absolute(path, error);
-    if (error) throw_errno("getcwd", path, error.value());
-    for (int links = 0; fs::is_symlink(fs::symlink_status(resolved, error)); ++links) {
-        const fs::path target = fs::read_symlink(resolved, error);
-        if (error || links == kMostLinks) throw_errno("readlink", path, error ? error.value() : ELOOP);
-        resolved = resolved.parent_path() / target;  // an absolute target replaces the whole
-    }
+    fs::path resolved = fs::weakly_canonical(fs::absolute(path, error), error);
+    if (error) throw_errno("readlink", path, error.value());
     return resolved;
 }
 
@@ -112,23 +88,15 @@ StagedFile::~StagedFile() {
 }
 
 void StagedFile::copy_target() {
-    const Descriptor from = open_target();
-    take_permissions(from);
-    copy_all(from, descriptor_, target_);
+    std::error_code error;
+    fs::copy_file(target_, path_, fs::copy_options::overwrite_existing, error);
+    if (error) throw_errno("copy", target_, error.value());
+    copy_permissions();
 }
 
 void StagedFile::copy_permissions() {
-    take_permissions(open_target());
-}
-
-Descriptor StagedFile::open_target() const {
-    Descriptor from(::open(target_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!from) throw_errno("open", target_, errno);
-    return from;
-}
-
-void StagedFile::take_permissions(const Descriptor& from) const {
-    const struct stat status = status_of(from, target_);
+    struct stat status {};
+    if (::stat(target_.c_str(), &status) != 0) throw_errno("stat", target_, errno);
     // The group first, since chown may clear bits of the mode; that it fails for a foreign group is no
     // reason not to store the run.
     static_cast<void>(::fchown(descriptor_.get(), static_cast<uid_t>(-1), status.st_gid) == 0);
@@ -140,18 +108,15 @@ void StagedFile::write(std::span<const std::byte> bytes) {
 }
 
 void StagedFile::reserve(std::uint64_t bytes) {
-    const off_t size = status_of(descriptor_, target_).st_size;
-    const int error = ::posix_fallocate(descriptor_.get(), size, bytes);
+    std::error_code unknown;
+    const auto size = static_cast<off_t>(fs::file_size(path_, unknown));
+    const int error = ::posix_fallocate(descriptor_.get(), size, static_cast<off_t>(bytes));
     if (error != 0 && error != EINVAL && error != EOPNOTSUPP)
         throw_errno("posix_fallocate", target_, error, setting_);
 }
 
-void StagedFile::flush() {
-    sync(descriptor_, target_, setting_);
-}
-
 void StagedFile::commit() {
-    flush();
+    sync(descriptor_, target_, setting_);
     if (::rename(path_.c_str(), target_.c_str()) != 0) throw_errno("rename", target_, errno, setting_);
     committed_ = true;
     const fs::path folder_path = target_.parent_path();

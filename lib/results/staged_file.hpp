@@ -13,8 +13,8 @@ namespace ranklab::results {
 using base::Descriptor;
 using base::throw_errno;
 
-/// The absolute path that symbolic links lead to, whether or not there is a file yet. OptionError for
-/// a path without a file name and for links in a circle.
+/// The absolute path that symbolic links lead to; a link to nothing stays. OptionError for a path without a
+/// file name and for links in a circle.
 std::filesystem::path resolve(const std::filesystem::path& path);
 
 void make_parent_folders(const std::filesystem::path& resolved);
@@ -45,15 +45,10 @@ class StagedFile {
     void write(std::span<const std::byte> bytes);
     /// Makes sure that `bytes` can be written behind what is there.
     void reserve(std::uint64_t bytes);
-    /// What was written is on the disk when this returns, and commit has little left to do.
-    void flush();
     /// What was written is on the disk and bears the target's name when this returns.
     void commit();
 
   private:
-    Descriptor open_target() const;
-    void take_permissions(const Descriptor& from) const;
-
     std::filesystem::path target_;
     std::filesystem::path path_;
     const char* setting_;  // a literal of the caller

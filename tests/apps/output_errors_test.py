@@ -53,20 +53,5 @@ class RefusedOutputTest(Case):
         self.assertSays(cli.run("sh", "-c", 'exec "$0" report r.h5 >/dev/full', cli.RANKLAB, cwd=self.folder), 5, "stdout")
 
 
-class LimitsTest(Case):
-    """What the system does not give: one sentence and the right code. All limits: tests/slow/apps/limits_test.py."""
-
-    def limited(self, mebibytes, *words, ranks=1):
-        launcher = () if ranks == 1 else cli.mpirun_words(ranks)
-        return cli.run(*launcher, "bash", "-c", f'ulimit -v {mebibytes * 1024}; exec "$@"', "bash", cli.RANKLAB, "train", "--model", "template-softmax",
-                       "--data", "synthetic", "--threads", 1, "--steps", 3, "--evaluate", "off", "--output", "none", *words, cwd=self.folder)
-
-    def test_address_space(self):
-        if self.limited(64 << 10).code != 0:
-            self.skipTest("this build does not run with a limit of the address space at all (a sanitizer's shadow)")
-        self.assertSays(self.limited(400), 5, "400 MiB", "ulimit -v")
-        self.assertSays(self.limited(1300, "--batch-size", 400000, "--train-samples", 1200000, ranks=3), 5, "out of memory", "--batch-size", "ulimit -v")
-
-
 if __name__ == "__main__":
     cli.main()

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "backend_fixture.hpp"
-#include "comm/divide.hpp"
+#include "comm/visit_type.hpp"
 
 namespace ranklab::comm {
 namespace {

@@ -1,22 +1,30 @@
 #compdef ranklab ranklab-train ranklab-io ranklab-data ranklab-doctor ranklab-report ranklab-compare ranklab-results
 # zsh completion of ranklab: made by `ranklab completion zsh` from the rows that --help shows.
+#
+# Each command (and verb) has a function that says in REPLY what may come: driver.bash says how.
 
 _ranklab() {
-  if [[ $service == ranklab-* ]]; then
-    _ranklab__${service#ranklab-}
-  else
-    _ranklab_
+  local REPLY='' node=_ranklab_ at
+  [[ $service != ranklab-* ]] || node+=_${service#ranklab-}
+  for ((at = 2; at < CURRENT; ++at)); do
+    (($+functions[${node}_${words[at]}])) || break
+    node+=_${words[at]}
+  done
+  if [[ $PREFIX == --*=* ]]; then
+    $node ${PREFIX%%=*}
+    compset -P '*='
+  elif [[ ${words[CURRENT - 1]} == -* ]]; then
+    $node ${words[CURRENT - 1]}
   fi
-}
-
-# A command of commands: its function's name, then "command:what it does" of each.
-_ranklab_of_commands() {
-  local node=$1 line state
-  local -a commands=("${@:2}")
-  _arguments -C '(- *)--help[what it does]' '(- *)--version[version, revision and build]' \
-    '1: :->command' '*:: :->rest'
-  case $state in
-    command) _describe command commands ;;
-    rest) if (($+functions[${node}_$line[1]])); then ${node}_$line[1]; fi ;;
+  if [[ -z $REPLY && $PREFIX == -* ]]; then
+    $node options
+  elif [[ -z $REPLY ]]; then
+    $node words
+  fi
+  [[ $REPLY != words* ]] || compset -P '*,'
+  case $REPLY in
+    words*) compadd -- ${=REPLY#words} ;;
+    files) _files ;;
+    folders) _files -/ ;;
   esac
 }

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/pinned.hpp"
@@ -13,6 +16,7 @@
 #include "comm/counts.hpp"
 #include "comm/mpi_check.hpp"
 #include "comm/mpi_environment.hpp"
+#include "comm/reduce_small_floats.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -33,19 +37,17 @@ void need_host(const BufferView& buffer) {
     need_host<base::MpiError>(buffer, "mpi");
 }
 
-// Broadcasts and in-place reductions of any length, in pieces that an int can count.
-template <class Call>
-void in_pieces(const BufferView& buffer, Call call) {
-    need_host(buffer);
-    constexpr std::size_t kPiece = std::size_t{1} << 30U;
-    std::size_t begin = 0;
-    do {
-        const std::size_t count = std::min(kPiece, buffer.count - begin);
-        call(static_cast<char*>(buffer.data) + begin * size_of(buffer.dtype), static_cast<int>(count));
-        base::count_progress();
-        begin += count;
-    } while (begin < buffer.count);
+// MPI tells a user's operation nothing of which one it is: one function each.
+template <class Format, ReduceOp op>
+void reduce(void* in, void* inout, int* count, MPI_Datatype*) {
+    reduce_small_floats<Format>(static_cast<const std::uint16_t*>(in), static_cast<std::uint16_t*>(inout),
+                                static_cast<std::size_t>(*count), op);
 }
+
+constexpr std::array<MPI_User_function*, 6> kFunctions{
+    reduce<Float16Format, ReduceOp::sum>,  reduce<Float16Format, ReduceOp::min>,
+    reduce<Float16Format, ReduceOp::max>,  reduce<BFloat16Format, ReduceOp::sum>,
+    reduce<BFloat16Format, ReduceOp::min>, reduce<BFloat16Format, ReduceOp::max>};
 
 class MpiRequest final : public Request::State, base::Pinned {
   public:
@@ -70,6 +72,25 @@ class MpiRequest final : public Request::State, base::Pinned {
 
 }  // namespace
 
+MpiOwnOps::MpiOwnOps() {
+    constexpr int kCommutes = 1;
+    for (std::size_t i = 0; i < ops_.size(); ++i)
+        mpi_check(MPI_Op_create(kFunctions[i], kCommutes, &ops_[i]), "MPI_Op_create");
+}
+
+MpiOwnOps::~MpiOwnOps() {
+    for (auto& op : ops_)
+        if (MPI_Op_free(&op) != MPI_SUCCESS) base::log::warn("MPI_Op_free failed");
+}
+
+bool MpiOwnOps::stands_in(DType dtype) {
+    return dtype == DType::f16 || dtype == DType::bf16;
+}
+
+MPI_Op MpiOwnOps::op(DType dtype, ReduceOp op) const {
+    return ops_[(dtype == DType::f16 ? 0U : 3U) + base::number_of(op)];
+}
+
 MPI_Datatype mpi_type(DType dtype) {
     switch (dtype) {
         case DType::u8:
@@ -92,7 +113,8 @@ MPI_Datatype mpi_type(DType dtype) {
 int mpi_count(std::size_t count) {
     if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
         throw base::MpiError(
-            "a buffer has more elements than MPI's int counts can say; use smaller buckets or files");
+            "a buffer has more elements than MPI's int counts can say; use smaller messages, buckets or "
+            "files");
     }
     return static_cast<int>(count);
 }
@@ -153,17 +175,16 @@ void MpiCommunicator::barrier() {
 }
 
 void MpiCommunicator::broadcast(BufferView buffer, int root) {
-    in_pieces(buffer, [&](void* data, int count) {
-        mpi_check(MPI_Bcast(data, count, mpi_type(buffer.dtype), root, comm_), "MPI_Bcast");
-    });
+    need_host(buffer);
+    mpi_done(MPI_Bcast(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), root, comm_),
+             "MPI_Bcast");
 }
 
 void MpiCommunicator::allreduce(BufferView buffer, ReduceOp op) {
-    in_pieces(buffer, [&](void* data, int count) {
-        mpi_check(
-            MPI_Allreduce(MPI_IN_PLACE, data, count, mpi_type(buffer.dtype), mpi_op(buffer.dtype, op), comm_),
-            "MPI_Allreduce");
-    });
+    need_host(buffer);
+    mpi_done(MPI_Allreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype),
+                           mpi_op(buffer.dtype, op), comm_),
+             "MPI_Allreduce");
 }
 
 Request MpiCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {

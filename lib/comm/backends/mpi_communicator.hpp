@@ -3,11 +3,11 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <memory>
 #include <string>
 
 #include "base/pinned.hpp"
-#include "comm/backends/mpi_own_ops.hpp"
 #include "comm/communicator.hpp"
 
 namespace ranklab::comm {
@@ -15,6 +15,22 @@ namespace ranklab::comm {
 MPI_Datatype mpi_type(DType dtype);
 /// MPI's counts are int: a longer buffer, which the caller has to cut, throws MpiError.
 int mpi_count(std::size_t count);
+
+/// Reductions that MPI has not: of 16-bit floating-point numbers, whose bits travel as MPI_UINT16_T.
+class MpiOwnOps : base::Pinned {
+  public:
+    /// After MPI_Init; freed before MPI_Finalize, with the last communicator that shares it.
+    MpiOwnOps();
+    ~MpiOwnOps();
+
+    /// Whether the library's own operation is not to be used.
+    static bool stands_in(DType dtype);
+    /// Where it stands in.
+    MPI_Op op(DType dtype, ReduceOp op) const;
+
+  private:
+    std::array<MPI_Op, 6> ops_{};  // sum, min, max of f16, then of bf16
+};
 
 class MpiCommunicator final : public Communicator, base::Pinned {
   public:

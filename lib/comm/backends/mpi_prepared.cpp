@@ -1,6 +1,5 @@
 #include "comm/backends/mpi_prepared.hpp"
 
-#include <fmt/format.h>
 #include <mpi.h>
 
 #include <array>
@@ -13,10 +12,9 @@
 #include "base/pinned.hpp"
 #include "base/progress.hpp"
 #include "comm/backends/mpi_communicator.hpp"
-#include "comm/backends/mpi_counts.hpp"
 #include "comm/counts.hpp"
-#include "comm/divide.hpp"
 #include "comm/mpi_check.hpp"
+#include "comm/visit_type.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -59,25 +57,21 @@ class MpiRequests final : public Request::State, base::Pinned {
     bool done_ = false;
 };
 
-// One transfer's two forms. Both are made once: what a call costs beyond MPI's own is a jump.
-struct Forms {
-    std::function<void()> run;
-    std::function<void(Requests&)> start;
-};
+// One transfer: it is begun, and its requests are added, or made from beginning to end where there are none.
+using Form = std::function<void(Requests*)>;
 
 class MpiPrepared final : public Prepared {
   public:
-    MpiPrepared(Forms forms, BufferView result, int divisor)
-        : forms_(std::move(forms)), result_(result), divisor_(divisor) {}
+    MpiPrepared(Form form, BufferView result, int divisor)
+        : form_(std::move(form)), result_(result), divisor_(divisor) {}
 
     void run() override {
-        forms_.run();
+        form_(nullptr);
         finish();
     }
     Request start() override {
-        if (!forms_.start) throw base::Error("internal: this operation has no started form");
         Requests requests;
-        forms_.start(requests);
+        form_(&requests);
         return Request(std::make_unique<MpiRequests>(std::move(requests), [this] { finish(); }));
     }
     BufferView result() const override { return result_; }
@@ -87,12 +81,12 @@ class MpiPrepared final : public Prepared {
         if (divisor_ > 1) divide(result_, divisor_);
     }
 
-    Forms forms_;
+    Form form_;
     BufferView result_;
     int divisor_;  // of an average, where this rank has the result; else 1
 };
 
-// What the forms of an operation are made of.
+// What the form of an operation is made of.
 struct Parts {
     const MpiCommunicator& communicator;
     const Transfer& transfer;
@@ -102,220 +96,134 @@ struct Parts {
     int ranks() const { return communicator.world_size(); }
     MPI_Datatype type() const { return mpi_type(transfer.receive.dtype); }
     MPI_Op op() const { return communicator.mpi_op(transfer.receive.dtype, transfer.op); }
-    void* out(std::size_t bytes = 0) const { return static_cast<char*>(transfer.receive.data) + bytes; }
-    const void* in(std::size_t bytes = 0) const {
-        return static_cast<const char*>(transfer.send.data) + bytes;
-    }
-    const void* in_or_in_place(std::size_t bytes = 0) const {
-        return transfer.in_place() ? MPI_IN_PLACE : in(bytes);
-    }
-    std::shared_ptr<const MpiLength> length(std::size_t count) const {
-        return std::make_shared<MpiLength>(count, type());
-    }
+    void* out() const { return transfer.receive.data; }
+    const void* in() const { return transfer.send.data; }
+    const void* in_or_in_place() const { return transfer.in_place() ? MPI_IN_PLACE : in(); }
+    int sent() const { return mpi_count(transfer.send.count); }
+    int received() const { return mpi_count(transfer.receive.count); }
+    int sent_to_each() const { return mpi_count(transfer.send.count / static_cast<std::size_t>(ranks())); }
 };
 
-void check(int rc, const char* call) {
-    mpi_check(rc, call);
+MPI_Request* added(Requests& requests) {
+    return &requests.emplace_back(MPI_REQUEST_NULL);
 }
 
-MPI_Request& added(Requests& requests) {
-    return requests.emplace_back(MPI_REQUEST_NULL);
-}
-
-struct Reduction {
-    const void* in;
-    void* out;
-    int count;
-};
-
-// A reduction knows only MPI's own types, so that what is longer than an int goes in pieces.
-std::vector<Reduction> reductions(const Parts& p, bool in_place_here) {
-    std::vector<Reduction> all;
-    for (const auto& piece : mpi_pieces(p.transfer.receive))
-        all.push_back(
-            {in_place_here ? MPI_IN_PLACE : p.in(piece.begin_bytes), p.out(piece.begin_bytes), piece.count});
-    return all;
-}
-
-Forms allreduce(const Parts& p) {
-    return {.run =
-                [all = reductions(p, p.transfer.in_place()), type = p.type(), op = p.op(), comm = p.comm()] {
-                    for (const auto& one : all)
-                        check(MPI_Allreduce(one.in, one.out, one.count, type, op, comm), "MPI_Allreduce");
-                },
-            .start =
-                [all = reductions(p, p.transfer.in_place()), type = p.type(), op = p.op(),
-                 comm = p.comm()](Requests& requests) {
-                    for (const auto& one : all)
-                        check(MPI_Iallreduce(one.in, one.out, one.count, type, op, comm, &added(requests)),
-                              "MPI_Iallreduce");
-                }};
+Form allreduce(const Parts& p) {
+    return [in = p.in_or_in_place(), out = p.out(), count = p.received(), type = p.type(), op = p.op(),
+            comm = p.comm()](Requests* begun) {
+        mpi_check(begun ? MPI_Iallreduce(in, out, count, type, op, comm, added(*begun))
+                        : MPI_Allreduce(in, out, count, type, op, comm),
+                  "MPI_Allreduce");
+    };
 }
 
 // Only the root may say that it works in place.
-Forms reduce(const Parts& p) {
-    const bool here = p.transfer.in_place() && p.rank() == p.transfer.root;
-    return {.run =
-                [all = reductions(p, here), type = p.type(), op = p.op(), root = p.transfer.root,
-                 comm = p.comm()] {
-                    for (const auto& one : all)
-                        check(MPI_Reduce(one.in, one.out, one.count, type, op, root, comm), "MPI_Reduce");
-                },
-            .start =
-                [all = reductions(p, here), type = p.type(), op = p.op(), root = p.transfer.root,
-                 comm = p.comm()](Requests& requests) {
-                    for (const auto& one : all)
-                        check(MPI_Ireduce(one.in, one.out, one.count, type, op, root, comm, &added(requests)),
-                              "MPI_Ireduce");
-                }};
+Form reduce(const Parts& p) {
+    const int root = p.transfer.root;
+    return [=, in = p.rank() == root ? p.in_or_in_place() : p.in(), out = p.out(), count = p.received(),
+            type = p.type(), op = p.op(), comm = p.comm()](Requests* begun) {
+        mpi_check(begun ? MPI_Ireduce(in, out, count, type, op, root, comm, added(*begun))
+                        : MPI_Reduce(in, out, count, type, op, root, comm),
+                  "MPI_Reduce");
+    };
 }
 
-Forms broadcast(const Parts& p) {
-    const auto whole = p.length(p.transfer.receive.count);
-    return {.run =
-                [whole, out = p.out(), root = p.transfer.root, comm = p.comm()] {
-                    check(MPI_Bcast(out, whole->count(), whole->type(), root, comm), "MPI_Bcast");
-                },
-            .start =
-                [whole, out = p.out(), root = p.transfer.root, comm = p.comm()](Requests& requests) {
-                    check(MPI_Ibcast(out, whole->count(), whole->type(), root, comm, &added(requests)),
-                          "MPI_Ibcast");
-                }};
+Form broadcast(const Parts& p) {
+    return [out = p.out(), count = p.received(), type = p.type(), root = p.transfer.root,
+            comm = p.comm()](Requests* begun) {
+        mpi_check(begun ? MPI_Ibcast(out, count, type, root, comm, added(*begun))
+                        : MPI_Bcast(out, count, type, root, comm),
+                  "MPI_Bcast");
+    };
 }
 
-Forms allgather(const Parts& p) {
-    const auto part = p.length(p.transfer.send.count);
-    return {
-        .run =
-            [part, in = p.in_or_in_place(), out = p.out(), comm = p.comm()] {
-                check(MPI_Allgather(in, part->count(), part->type(), out, part->count(), part->type(), comm),
-                      "MPI_Allgather");
-            },
-        .start =
-            [part, in = p.in_or_in_place(), out = p.out(), comm = p.comm()](Requests& requests) {
-                check(MPI_Iallgather(in, part->count(), part->type(), out, part->count(), part->type(), comm,
-                                     &added(requests)),
-                      "MPI_Iallgather");
-            }};
+Form allgather(const Parts& p) {
+    return [in = p.in_or_in_place(), out = p.out(), count = p.sent(), type = p.type(),
+            comm = p.comm()](Requests* begun) {
+        mpi_check(begun ? MPI_Iallgather(in, count, type, out, count, type, comm, added(*begun))
+                        : MPI_Allgather(in, count, type, out, count, type, comm),
+                  "MPI_Allgather");
+    };
 }
 
-// Its parts lie side by side: there are no pieces that one call could reduce.
-Forms reduce_scatter(const Parts& p) {
-    const int count = mpi_count(p.transfer.send.count / static_cast<std::size_t>(p.ranks()));
-    return {.run =
-                [=, in = p.in_or_in_place(), out = p.out(), type = p.type(), op = p.op(), comm = p.comm()] {
-                    check(MPI_Reduce_scatter_block(in, out, count, type, op, comm),
-                          "MPI_Reduce_scatter_block");
-                },
-            .start =
-                [=, in = p.in_or_in_place(), out = p.out(), type = p.type(), op = p.op(),
-                 comm = p.comm()](Requests& requests) {
-                    check(MPI_Ireduce_scatter_block(in, out, count, type, op, comm, &added(requests)),
-                          "MPI_Ireduce_scatter_block");
-                }};
+Form reduce_scatter(const Parts& p) {
+    return [in = p.in_or_in_place(), out = p.out(), count = p.sent_to_each(), type = p.type(), op = p.op(),
+            comm = p.comm()](Requests* begun) {
+        mpi_check(begun ? MPI_Ireduce_scatter_block(in, out, count, type, op, comm, added(*begun))
+                        : MPI_Reduce_scatter_block(in, out, count, type, op, comm),
+                  "MPI_Reduce_scatter_block");
+    };
 }
 
-Forms alltoall(const Parts& p) {
-    const auto part = p.length(p.transfer.send.count / static_cast<std::size_t>(p.ranks()));
-    return {.run =
-                [part, in = p.in_or_in_place(), out = p.out(), comm = p.comm()] {
-                    check(
-                        MPI_Alltoall(in, part->count(), part->type(), out, part->count(), part->type(), comm),
-                        "MPI_Alltoall");
-                },
-            .start =
-                [part, in = p.in_or_in_place(), out = p.out(), comm = p.comm()](Requests& requests) {
-                    check(MPI_Ialltoall(in, part->count(), part->type(), out, part->count(), part->type(),
-                                        comm, &added(requests)),
-                          "MPI_Ialltoall");
-                }};
+Form alltoall(const Parts& p) {
+    return [in = p.in_or_in_place(), out = p.out(), count = p.sent_to_each(), type = p.type(),
+            comm = p.comm()](Requests* begun) {
+        mpi_check(begun ? MPI_Ialltoall(in, count, type, out, count, type, comm, added(*begun))
+                        : MPI_Alltoall(in, count, type, out, count, type, comm),
+                  "MPI_Alltoall");
+    };
 }
 
-Forms sendrecv(const Parts& p) {
-    const auto whole = p.length(p.transfer.send.count);
+Form sendrecv(const Parts& p) {
     const int next = (p.rank() + 1) % p.ranks();
     const int before = (p.rank() + p.ranks() - 1) % p.ranks();
-    return {.run =
-                [=, in = p.in(), out = p.out(), comm = p.comm()] {
-                    check(MPI_Sendrecv(in, whole->count(), whole->type(), next, kTag, out, whole->count(),
-                                       whole->type(), before, kTag, comm, MPI_STATUS_IGNORE),
-                          "MPI_Sendrecv");
-                },
-            .start =
-                [=, in = p.in(), out = p.out(), comm = p.comm()](Requests& requests) {
-                    check(MPI_Irecv(out, whole->count(), whole->type(), before, kTag, comm, &added(requests)),
-                          "MPI_Irecv");
-                    check(MPI_Isend(in, whole->count(), whole->type(), next, kTag, comm, &added(requests)),
-                          "MPI_Isend");
-                }};
+    return
+        [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests* begun) {
+            if (begun == nullptr)
+                return mpi_check(MPI_Sendrecv(in, count, type, next, kTag, out, count, type, before, kTag,
+                                              comm, MPI_STATUS_IGNORE),
+                                 "MPI_Sendrecv");
+            mpi_check(MPI_Irecv(out, count, type, before, kTag, comm, added(*begun)), "MPI_Irecv");
+            mpi_check(MPI_Isend(in, count, type, next, kTag, comm, added(*begun)), "MPI_Isend");
+        };
 }
 
-Forms barrier(const Parts& p) {
-    return {
-        .run = [comm = p.comm()] { check(MPI_Barrier(comm), "MPI_Barrier"); },
-        .start = [comm = p.comm()](
-                     Requests& requests) { check(MPI_Ibarrier(comm, &added(requests)), "MPI_Ibarrier"); }};
+Form barrier(const Parts& p) {
+    return [comm = p.comm()](Requests* begun) {
+        mpi_check(begun ? MPI_Ibarrier(comm, added(*begun)) : MPI_Barrier(comm), "MPI_Barrier");
+    };
 }
 
-Forms latency(const Parts& p) {
-    const auto whole = p.length(p.transfer.send.count);
+void refuse_start(const Requests* begun) {
+    if (begun != nullptr) throw base::Error("internal: this operation has no started form");
+}
+
+Form latency(const Parts& p) {
     const bool first = p.rank() == 0;
     const int other = first ? p.ranks() - 1 : 0;
-    const auto send = [=, in = p.in(), comm = p.comm()] {
-        check(MPI_Send(in, whole->count(), whole->type(), other, kTag, comm), "MPI_Send");
-    };
-    const auto receive = [=, out = p.out(), comm = p.comm()] {
-        check(MPI_Recv(out, whole->count(), whole->type(), other, kTag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
-    };
-    return {.run =
-                [=] {
-                    if (first) send();
-                    receive();
-                    if (!first) send();
-                },
-            .start = {}};
+    return
+        [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests* begun) {
+            refuse_start(begun);
+            if (first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
+            mpi_check(MPI_Recv(out, count, type, other, kTag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+            if (!first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
+        };
 }
 
 // The answer tells the sender that all has come.
-void stream_to(const Parts& p, const MpiLength& whole, int other, Requests& requests) {
-    for (auto& request : requests)
-        check(MPI_Isend(p.in(), whole.count(), whole.type(), other, kTag, p.comm(), &request), "MPI_Isend");
-    check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
-          "MPI_Waitall");
-    char answer = 0;
-    check(MPI_Recv(&answer, 1, MPI_CHAR, other, kTag, p.comm(), MPI_STATUS_IGNORE), "MPI_Recv");
-}
-
-void stream_from(const Parts& p, const MpiLength& whole, int other, Requests& requests) {
-    for (auto& request : requests)
-        check(MPI_Irecv(p.out(), whole.count(), whole.type(), other, kTag, p.comm(), &request), "MPI_Irecv");
-    check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
-          "MPI_Waitall");
-    const char answer = 1;
-    check(MPI_Send(&answer, 1, MPI_CHAR, other, kTag, p.comm()), "MPI_Send");
-}
-
-Forms bandwidth(const Parts& p) {
+Form bandwidth(const Parts& p) {
     const bool first = p.rank() == 0;
-    return {.run =
-                [&communicator = p.communicator, transfer = p.transfer, first,
-                 whole = p.length(p.transfer.send.count),
-                 requests = std::make_shared<Requests>(messages_of(Operation::bandwidth), MPI_REQUEST_NULL)] {
-                    const Parts parts{communicator, transfer};
-                    const int other = first ? parts.ranks() - 1 : 0;
-                    first ? stream_to(parts, *whole, other, *requests)
-                          : stream_from(parts, *whole, other, *requests);
-                },
-            .start = {}};
+    const int other = first ? p.ranks() - 1 : 0;
+    const auto window = std::make_shared<Requests>(messages_of(Operation::bandwidth), MPI_REQUEST_NULL);
+    return
+        [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests* begun) {
+            refuse_start(begun);
+            for (auto& one : *window)
+                mpi_check(first ? MPI_Isend(in, count, type, other, kTag, comm, &one)
+                                : MPI_Irecv(out, count, type, other, kTag, comm, &one),
+                          "a message");
+            mpi_check(MPI_Waitall(static_cast<int>(window->size()), window->data(), MPI_STATUSES_IGNORE),
+                      "MPI_Waitall");
+            char answer = 0;
+            mpi_check(first ? MPI_Recv(&answer, 1, MPI_CHAR, other, kTag, comm, MPI_STATUS_IGNORE)
+                            : MPI_Send(&answer, 1, MPI_CHAR, other, kTag, comm),
+                      "the answer");
+        };
 }
 
-Forms idle() {
-    return {.run = [] {}, .start = [](Requests&) {}};
-}
-
-Forms forms_of(const Parts& p) {
+Form form_of(const Parts& p) {
     const Operation operation = p.transfer.operation;
-    if (!takes_part(operation, p.rank(), p.ranks())) return idle();
+    if (!takes_part(operation, p.rank(), p.ranks())) return [](Requests*) {};
     constexpr std::array kForms{allreduce, broadcast, reduce,  allgather, reduce_scatter,
                                 alltoall,  sendrecv,  barrier, latency,   bandwidth};
     return kForms.at(static_cast<std::size_t>(operation))(p);
@@ -342,7 +250,7 @@ std::unique_ptr<Prepared> prepare_mpi(Communicator& data, const Transfer& transf
     if (is_between_two(transfer.operation) && communicator.world_size() < 2)
         throw base::Error("internal: one rank has nobody to send to");
     const Parts parts{communicator, transfer};
-    return std::make_unique<MpiPrepared>(forms_of(parts), result_of(parts),
+    return std::make_unique<MpiPrepared>(form_of(parts), result_of(parts),
                                          transfer.average ? communicator.world_size() : 1);
 }
 

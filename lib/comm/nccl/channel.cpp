@@ -1,7 +1,5 @@
 #include "comm/nccl/channel.hpp"
 
-#include <fmt/format.h>
-
 #include <exception>
 #include <thread>
 #include <utility>
@@ -14,8 +12,9 @@
 namespace ranklab::comm {
 namespace {
 
-// Collectives are called as nccl-tests and PyTorch do: they return once the work is on the stream. See
-// within().
+// Collectives are called as nccl-tests and PyTorch do: they return once the work is on the stream. A rank
+// that does not come is the watchdog's: a communicator that NCCL makes non-blocking could be aborted, but
+// NCCL 2.28 then starts a thread for every collective, which would be measured.
 ncclConfig_t blocking_config() {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 1;
@@ -24,13 +23,10 @@ ncclConfig_t blocking_config() {
 
 // Where NCCL is made non-blocking all the same (NCCL_COMM_BLOCKING=0), calls are still under way when they
 // return.
-ncclResult_t settled(const NcclLibrary& library, ncclComm_t comm, ncclResult_t rc, Patience patience,
-                     const std::string& what) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+ncclResult_t settled(const NcclLibrary& library, ncclComm_t comm, ncclResult_t rc) {
     while (rc == ncclInProgress && comm != nullptr) {
         const ncclResult_t asked = library.get_async_error(comm, &rc);
         if (asked != ncclSuccess) return asked;
-        if (std::chrono::steady_clock::now() > deadline) throw base::NcclError(hang_sentence(what, patience));
         std::this_thread::yield();
     }
     base::count_progress();
@@ -39,26 +35,19 @@ ncclResult_t settled(const NcclLibrary& library, ncclComm_t comm, ncclResult_t r
 
 }  // namespace
 
-ncclComm_t init_nccl_rank(const std::shared_ptr<const NcclLibrary>& library, const ncclUniqueId& id,
-                          const NcclPlace& place, Patience patience) {
-    const auto comm = std::make_shared<ncclComm_t>(nullptr);
-    const std::string what =
-        fmt::format("connecting {} rank{} by NCCL", place.ranks, place.ranks == 1 ? "" : "s");
-    const ncclResult_t rc = within(patience, what, [=] {
-        if (place.gpu >= 0) device::select_gpu(place.gpu);  // a thread's own
-        auto config = blocking_config();
-        return library->init_rank(comm.get(), place.ranks, id, place.rank, &config);
-    });
-    library->check(settled(*library, *comm, rc, patience, what), "ncclCommInitRankConfig");
-    return *comm;
+ncclComm_t init_nccl_rank(const NcclLibrary& library, const ncclUniqueId& id, const NcclPlace& place) {
+    if (place.gpu >= 0) device::select_gpu(place.gpu);
+    auto config = blocking_config();
+    ncclComm_t comm = nullptr;
+    const ncclResult_t rc = library.init_rank(&comm, place.ranks, id, place.rank, &config);
+    library.check(settled(library, comm, rc), "ncclCommInitRankConfig");
+    return comm;
 }
 
-NcclChannel::NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm, const NcclPlace& place,
-                         Patience patience)
+NcclChannel::NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm, const NcclPlace& place)
     : library_(std::move(library)),
       comm_(comm),
-      place_((device::select_gpu(place.gpu), place)),  // before the stream is made
-      patience_(patience) {}
+      place_((device::select_gpu(place.gpu), place)) {}  // before the stream is made
 
 NcclChannel::~NcclChannel() {
     if (comm_ == nullptr) return;
@@ -68,11 +57,8 @@ NcclChannel::~NcclChannel() {
     }
     try {
         synchronize();
-        const auto rc =
-            within(patience_, "ncclCommDestroy", [library = library_, comm = comm_, gpu = place_.gpu] {
-                device::select_gpu(gpu);
-                return library->destroy(comm);
-            });
+        device::select_gpu(place_.gpu);
+        const auto rc = library_->destroy(comm_);
         if (rc != ncclInProgress) library_->check(rc, "ncclCommDestroy");
     } catch (const std::exception& error) {
         base::log::warn(error.what());
@@ -95,7 +81,7 @@ void NcclChannel::begin(const char* call) {
 void NcclChannel::end(const char* call, ncclResult_t rc) {
     if (rc == ncclSuccess) return;
     try {
-        library_->check(settled(*library_, comm_, rc, patience_, call), call);
+        library_->check(settled(*library_, comm_, rc), call);
     } catch (const base::NcclError& error) {
         fail(error.what());
     }
@@ -113,12 +99,8 @@ void NcclChannel::check_async() {
 // not even end.
 void NcclChannel::abort() noexcept {
     try {
-        const auto comm = std::exchange(comm_, nullptr);
-        constexpr Patience kShort(20);
-        within(kShort, "ncclCommAbort", [library = library_, comm, gpu = place_.gpu] {
-            device::select_gpu(gpu);
-            return library->abort(comm);
-        });
+        device::select_gpu(place_.gpu);
+        library_->check(library_->abort(std::exchange(comm_, nullptr)), "ncclCommAbort");
     } catch (const std::exception& error) {
         base::log::warn(error.what());
     }
@@ -157,11 +139,7 @@ bool NcclChannel::done(const device::Event& event) {
 void NcclChannel::synchronize() {
     need_alive();
     auto end = mark();
-    const auto deadline = std::chrono::steady_clock::now() + patience_;
-    while (!done(end)) {
-        if (std::chrono::steady_clock::now() > deadline) fail(hang_sentence(last_call_, patience_));
-        std::this_thread::yield();
-    }
+    while (!done(end)) std::this_thread::yield();
     base::count_progress();
     check_async();
     recycle(std::move(end));
@@ -169,23 +147,20 @@ void NcclChannel::synchronize() {
 
 std::shared_ptr<NcclChannel> NcclChannel::split(int color, int key, NcclPlace place) {
     check_async();
-    const auto part = std::make_shared<ncclComm_t>(nullptr);
     constexpr const char* kCall = "ncclCommSplit";
     last_call_ = kCall;
     place.gpu = place_.gpu;
+    ncclComm_t part = nullptr;
     try {
-        const auto rc =
-            within(patience_, kCall, [library = library_, comm = comm_, part, color, key, gpu = place.gpu] {
-                device::select_gpu(gpu);
-                auto config = blocking_config();
-                return library->split(comm, color, key, part.get(), &config);
-            });
-        library_->check(settled(*library_, comm_, rc, patience_, kCall), kCall);
-        library_->check(settled(*library_, *part, rc, patience_, kCall), kCall);
+        device::select_gpu(place.gpu);
+        auto config = blocking_config();
+        const auto rc = library_->split(comm_, color, key, &part, &config);
+        library_->check(settled(*library_, comm_, rc), kCall);
+        library_->check(settled(*library_, part, rc), kCall);
     } catch (const base::NcclError& error) {
         fail(error.what());
     }
-    return std::make_shared<NcclChannel>(library_, *part, place, patience_);
+    return std::make_shared<NcclChannel>(library_, part, place);
 }
 
 }  // namespace ranklab::comm

@@ -10,7 +10,6 @@
 
 #include "base/pinned.hpp"
 #include "comm/nccl/library.hpp"
-#include "comm/nccl/patience.hpp"
 #include "device/stream.hpp"
 
 namespace ranklab::comm {
@@ -22,15 +21,13 @@ struct NcclPlace {
     int gpu = 0;
 };
 
-/// ncclCommInitRankConfig, with a limit to how long it may wait for the other ranks.
-ncclComm_t init_nccl_rank(const std::shared_ptr<const NcclLibrary>& library, const ncclUniqueId& id,
-                          const NcclPlace& place, Patience patience);
+/// ncclCommInitRankConfig: waits for the other ranks.
+ncclComm_t init_nccl_rank(const NcclLibrary& library, const ncclUniqueId& id, const NcclPlace& place);
 
 class NcclChannel : base::Pinned {
   public:
     /// Takes over `comm`. The calling thread's GPU becomes `place.gpu`.
-    NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm, const NcclPlace& place,
-                Patience patience);
+    NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm, const NcclPlace& place);
     /// Destroys the communicator, or aborts it where an error is on its way: the other ranks may not come.
     ~NcclChannel();
 
@@ -57,7 +54,7 @@ class NcclChannel : base::Pinned {
     /// What comes on the compute stream waits for `event`; the host does not.
     void order_compute_after(const device::Event& event);
     bool done(const device::Event& event);
-    /// The host waits for all that was enqueued, as long as patience lasts.
+    /// The host waits for all that was enqueued.
     void synchronize();
 
     /// ncclCommSplit. `place` is this rank's in the part.
@@ -76,11 +73,10 @@ class NcclChannel : base::Pinned {
     std::shared_ptr<const NcclLibrary> library_;
     ncclComm_t comm_;  // nullptr once aborted
     NcclPlace place_;
-    Patience patience_;
     device::Stream stream_;
     device::Event ready_;                // of the compute stream; recorded anew for each operation
     std::vector<device::Event> events_;  // to be used again: making one costs more than an operation
-    const char* last_call_ = "nothing";  // for the sentence about what hangs
+    const char* last_call_ = "nothing";  // for the sentence about what failed
     std::string failure_;                // why it was aborted
 };
 

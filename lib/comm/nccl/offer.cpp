@@ -25,7 +25,6 @@ std::string own_refusal() {
     }
     try {
         static_cast<void>(load_nccl());
-        static_cast<void>(nccl_patience());
     } catch (const base::Error& error) {
         return error.what();
     }
@@ -72,7 +71,6 @@ std::string nccl_library_text() {
 std::unique_ptr<Communicator> make_nccl(Communicator& control) {
     auto own = control.split(0, control.rank());
     const auto library = load_nccl();
-    const Patience patience = nccl_patience();
     const int gpus = static_cast<int>(device::list_gpus().gpus.size());
     const NcclPlace place{
         .rank = own->rank(), .ranks = own->world_size(), .gpu = device::gpu_of(own->local_rank(), gpus)};
@@ -85,8 +83,7 @@ std::unique_ptr<Communicator> make_nccl(Communicator& control) {
 
     std::shared_ptr<NcclChannel> channel;
     together(*own, [&] {
-        channel = std::make_shared<NcclChannel>(library, init_nccl_rank(library, id, place, patience), place,
-                                                patience);
+        channel = std::make_shared<NcclChannel>(library, init_nccl_rank(*library, id, place), place);
     });
     return std::make_unique<NcclCommunicator>(std::move(channel), std::move(own));
 }

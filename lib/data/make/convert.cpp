@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
-#include "comm/native_handle.hpp"
+#include "comm/point_to_point.hpp"
 #include "data/formats/npy.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/make/output_file.hpp"

@@ -69,17 +69,13 @@ void check_rank(const char* option, std::int64_t rank, int ranks) {
         fmt::format("{} names rank {}, and the ranks of this job are 0 to {}", option, rank, ranks - 1));
 }
 
-// A reduction takes MPI's own types alone, and its parts lie side by side: no pieces can be made of them.
 void need_countable(const Message& message, const comm::BackendEntry& backend) {
     constexpr std::size_t kMost = std::numeric_limits<int>::max();
-    if (message.operation != comm::Operation::reduce_scatter || backend.memory == comm::Memory::device ||
-        message.part <= kMost)
-        return;
+    if (backend.memory == comm::Memory::device || message.part <= kMost) return;
     throw base::OptionError(
-        fmt::format(
-            "reduce_scatter of {} elements a rank is more than MPI counts (2^31 - 1); make the largest "
-            "message smaller, or take a wider type",
-            message.part),
+        fmt::format("{} elements of a rank are more than MPI counts (2^31 - 1); make the largest message "
+                    "smaller, or take a wider type",
+                    message.part),
         {"max-bytes"});
 }
 

@@ -86,8 +86,6 @@ class Ladder : base::Pinned {
             // Otherwise all strategies' files would lie there at once.
             if (asked_ > 1 && strategy.options.write && !strategy.options.keeps_files)
                 strategy.repetitions.remove();
-        } catch (const comm::AloneError&) {
-            throw;
         } catch (const std::exception& error) {  // on all ranks
             const int code = base::number_of(base::describe_failure(error).code);
             signal_ = std::max(0, code - 128);

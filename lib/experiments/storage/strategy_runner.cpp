@@ -167,8 +167,6 @@ WriteTrial StrategyRunner::write() {
     };
     try {
         comm::together_politely(control_, work, [&] { wait_for("write"); });
-    } catch (const comm::AloneError&) {
-        throw;
     } catch (...) {
         notes_.settle();
         throw;

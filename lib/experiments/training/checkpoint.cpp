@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "base/failure.hpp"
 #include "base/log.hpp"
-#include "comm/by_root.hpp"
 #include "comm/exchange.hpp"
 #include "options/schema.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -113,7 +112,7 @@ bool Checkpoints::save(std::int64_t completed_steps, const nn::Model& model, tra
     checkpoint.settings = settings_;
     const bool writes = control_.rank() == 0;
     for (const auto& state : states_) {
-        const auto all = comm::texts_at(control_, state.save(), 0);
+        const auto all = comm::gather_texts(control_, state.save());
         if (writes) put_rank_state(checkpoint, state.name, all);
     }
     if (writes) write(checkpoint, model, optimizer);

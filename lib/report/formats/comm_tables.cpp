@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/nccl_tests_word.hpp"
+#include "base/element.hpp"
 #include "base/number_ranges.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"

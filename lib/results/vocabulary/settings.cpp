@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 
@@ -19,23 +18,19 @@ Schema made_common_settings() {
         .text("config", "FILE", std::nullopt,
               "INI file of these options (key = value); the command line wins over it")
         .bind(&CommonSettings::config)
-        .elsewhere({"conf"})
         .role(Role::bookkeeping)  // its settings stand among the others
         .text("output", "FILE", "results/ranklab.h5",
               "the shared results file, to which ranklab adds the run; none stores nothing")
         .bind(&CommonSettings::output)
-        .elsewhere({"out", "results", "save"})
         .role(Role::bookkeeping)
         .text("label", "TEXT", "", "a name to find the run by")
         .bind(&CommonSettings::label)
-        .elsewhere({"name", "tag"})
         .role(Role::bookkeeping)
         .integer(
             "warmup", {0, 1'000'000'000}, std::nullopt,
             "steps (io: repetitions, comm: calls of each message size) recorded but not counted (default: "
             "min(10, steps/10); io: 0; comm: 5)")
         .bind(&CommonSettings::warmup)
-        .elsewhere({"warm-up", "warmup-iters", "warmup_iters"})
         .shorthand('w')
         .role(Role::length)
         .integer("seed", {0, options::kWholeNumbers}, "1",
@@ -47,12 +42,10 @@ Schema made_common_settings() {
                  "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset, "
                  "as far as its cgroup allows)")
         .bind(&CommonSettings::threads)
-        .elsewhere({"num-threads", "cpus-per-task", "omp-num-threads"})
         .follows_ranks()
         .real("time-limit", 0.001, std::nullopt,
               "seconds after which the work ends early, with exit code 6 (7 if --target-ci had its minimum)")
         .bind(&CommonSettings::time_limit)
-        .elsewhere({"timeout", "max-time"})
         .role(Role::bookkeeping)  // a run that reached it is left out, or marked
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
@@ -69,7 +62,6 @@ Schema made_common_settings() {
         .role(Role::bookkeeping)
         .flag("dry-run", "print the effective configuration and do no work")
         .bind(&CommonSettings::dry_run)
-        .elsewhere({"print-config"})
         .role(Role::request)
         .flag("quiet", "no header, no progress: one line a run, with its rate and where it is stored")
         .bind(&CommonSettings::quiet)
@@ -87,7 +79,6 @@ Schema made_common_settings() {
         .excludes({.other = "dry-run", .because = "a dry run has no run to print"})
         .text("json-file", "FILE", std::nullopt, "also write the run as JSON, as --json prints it")
         .bind(&CommonSettings::json_file)
-        .elsewhere({"output_file", "output-file"})
         .shorthand('J')
         .role(Role::kept)
         .flag("list", "print the names to choose from and do no work")
@@ -99,37 +90,18 @@ Schema made_common_settings() {
     return rows;
 }
 
-// Settings that runs of version 0.1.0 have, and `ranks`, which the report adds.
-const Schema& former_settings() {
+// What the report adds to the settings of a run.
+const Schema& added_settings() {
     static const Schema rows =
-        Schema()
-            .integer("ranks", 1, std::nullopt, "how many ranks took part")
-            .role(Role::scale)
-            .flag("spread", "with fewer ranks than the job: over its hosts in turn")
-            .role(Role::together)
-            .text("scaling", "WORD", std::nullopt, "strong or weak")
-            .role(Role::bookkeeping)
-            .text("order", "WORD", std::nullopt, "how the runs of a command took turns")
-            .role(Role::bookkeeping)
-            .text("sweep-workers", "N,N", std::nullopt, "a run for each")
-            .text("sweep-global-batch", "N,N", std::nullopt, "a run for each")
-            .text("sweep-lr-scaling", "WORD,WORD", std::nullopt, "a run for each");
+        Schema().integer("ranks", 1, std::nullopt, "how many ranks took part").role(Role::scale);
     return rows;
 }
-
-// Settings that runs of older versions stored, and on which no number depends.
-constexpr std::array<std::string_view, 1> kFormer{"keep-samples"};
 
 // An option like any other where there is none of that name.
 const options::Option& row_of(std::string_view name) {
     static const options::Option other;
-    static const auto former = [] {
-        options::Option option;
-        option.role = Role::bookkeeping;
-        return option;
-    }();
-    if (const auto* known = find_setting(name); known != nullptr) return *known;
-    return std::ranges::find(kFormer, name) == kFormer.end() ? other : former;
+    const auto* known = find_setting(name);
+    return known == nullptr ? other : *known;
 }
 
 }  // namespace
@@ -163,7 +135,7 @@ const options::Option* find_setting(std::string_view name) {
     static const auto by_name = [] {
         std::map<std::string, const options::Option*, std::less<>> index;
         for (const auto* rows : {&training_settings(), &storage_settings(), &collectives_settings(),
-                                 &common_settings(), &former_settings()})
+                                 &common_settings(), &added_settings()})
             for (const auto& option : rows->all()) index.emplace(option.name, &option);
         return index;
     }();

@@ -13,15 +13,12 @@ void add_work(Schema& rows) {
         .text("op", "NAME[,NAME]|all", "allreduce", "the operations to time (--list names them)")
         .bind(&CollectivesSettings::op)
         .in_header()
-        .elsewhere({"operation", "collective", "operations"})
         .text("datatype", "TYPE[,TYPE]|all", "fp32", "element types: fp32 fp16 bf16 fp64 int32 int64 uint8")
         .bind(&CollectivesSettings::datatype)
         .in_header()
-        .elsewhere({"dtype", "type"})
         .shorthand('d')
         .text("redop", "NAME[,NAME]|all", "sum", "what reductions do: sum min max avg")
         .bind(&CollectivesSettings::redop)
-        .elsewhere({"reduction", "reduce-op"})
         .shorthand('o')
         .integer("root", {0, 1'000'000'000}, "0", "the rank that broadcast and reduce have as their root")
         .bind(&CollectivesSettings::root)
@@ -38,13 +35,11 @@ void add_work(Schema& rows) {
         .bind(&CollectivesSettings::memory)
         .bytes("unalign", 0, "0", "begin each buffer this many bytes behind a page's begin")
         .bind(&CollectivesSettings::unalign)
-        .elsewhere({"misalign"})
         .shorthand('u')
         .flag("rotate-buffers",
               "use another part of a memory larger than the caches for each call, so that no call finds its "
               "data there")
         .bind(&CollectivesSettings::rotate_buffers)
-        .elsewhere({"off-cache", "off_cache"})
         .choice("levels", {"auto", "job", "all"}, "auto",
                 "all: time the ranks of one host and one rank of each host, too; auto: where the job has "
                 "several hosts with several ranks")
@@ -55,24 +50,19 @@ void add_sizes(Schema& rows) {
     rows.section("Message sizes")
         .bytes("min-bytes", 0, "8", "the smallest message")
         .bind(&CollectivesSettings::min_bytes)
-        .elsewhere({"minbytes"})
         .shorthand('b')
         .bytes("max-bytes", 0, "4M", "the largest message")
         .bind(&CollectivesSettings::max_bytes)
-        .elsewhere({"maxbytes"})
         .shorthand('e')
         .real("step-factor", {1.0001, 1e6}, "2", "the next message is this many times as large")
         .bind(&CollectivesSettings::step_factor)
-        .elsewhere({"stepfactor"})
         .shorthand('f')
         .bytes("step-bytes", 1, kOpen, "the next message is this many bytes larger, instead of -f")
         .bind(&CollectivesSettings::step_bytes)
-        .elsewhere({"stepbytes"})
         .shorthand('i')
         .excludes({.other = "step-factor"})
         .text("sizes", "SIZE[,SIZE]", kOpen, "these messages, instead of -b -e -f")
         .bind(&CollectivesSettings::sizes)
-        .elsewhere({"msizes", "message-sizes"})
         .excludes({.other = "min-bytes"})
         .excludes({.other = "max-bytes"})
         .excludes({.other = "step-factor"})
@@ -105,14 +95,12 @@ void add_measuring(Schema& rows) {
                  "timed calls of each message size, in up to four rounds, each in another order and after a "
                  "warm-up")
         .bind(&CollectivesSettings::repetitions)
-        .elsewhere({"iters", "iterations"})
         .shorthand('n')
         .role(Role::times)
         .integer("check", {0, 1000}, "1",
                  "calls whose result is compared, element by element, after the timed ones; 0: none, and the "
                  "run is marked as not verified")
         .bind(&CollectivesSettings::check)
-        .elsewhere({"validation"})
         .shorthand('c')
         .role(Role::aside)
         .choice("average", {"0", "1", "2", "3"}, "3",
@@ -146,7 +134,6 @@ void add_output(Schema& rows) {
     rows.section("Output")
         .flag("per-iter", "add the columns i_min i_max i_p99 i_cv% of the calls' times")
         .bind(&CollectivesSettings::per_iter)
-        .elsewhere({"per_iter_timing", "per-iter-timing"})
         .shorthand('I')
         .role(Role::bookkeeping);
 }

@@ -22,17 +22,14 @@ void add_work(Schema& rows) {
         .choice("model", {}, "mnist-cnn", "the network")
         .bind(&TrainingSettings::model)
         .in_header()
-        .elsewhere({"arch", "network"})
         .decides_numbers()
         .choice("data", {}, kOpen, "the data set (default: the model's own)")
         .bind(&TrainingSettings::data)
         .in_header()
-        .elsewhere({"dataset"})
         .decides_numbers()
         .text("data-dir", "DIR", kOpen,
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
         .bind(&TrainingSettings::data_dir)
-        .elsewhere({"data-path", "data-root"})
         .role(Role::bookkeeping)  // the numbers of samples are compared
         .integer("width", {1, 65536}, "1",
                  "divide the channels inside the model by N, for small tests of the same depth")
@@ -54,11 +51,9 @@ void add_length(Schema& rows) {
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
         .bind(&TrainingSettings::batch_size)
         .in_header()
-        .elsewhere({"per-device-train-batch-size", "bs"})
         .integer("global-batch-size", {1, kMostBatch}, kOpen,
                  "samples of all ranks per step, instead of --batch-size")
         .bind(&TrainingSettings::global_batch_size)
-        .elsewhere({"total-batch-size"})
         .decides_numbers()
         .instead_of("batch-size")
         .integer("made-for-ranks", {1, kMostBatch}, kOpen,
@@ -69,14 +64,12 @@ void add_length(Schema& rows) {
         .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples")
         .bind(&TrainingSettings::epochs)
         .in_header()
-        .elsewhere({"num-epochs", "max-epochs"})
         .role(Role::length)
         .integer("steps", 1, kOpen,
                  "counted steps, instead of --epochs; the warm-up comes before them "
                  "(default: 100 where there is no --epochs)")
         .bind(&TrainingSettings::steps)
         .in_header()
-        .elsewhere({"max-steps", "iterations", "num-batches"})
         .role(Role::length)
         .instead_of("epochs")
         .append(target_setting<TrainingSettings>("--steps"))
@@ -89,7 +82,6 @@ void add_length(Schema& rows) {
 void add_optimizer(Schema& rows) {
     rows.choice("optimizer", {}, kOpen, "the optimizer (default: the model's, adadelta for mnist-cnn)")
         .bind(&TrainingSettings::optimizer)
-        .elsewhere({"opt"})
         .decides_numbers()
         .flag("fused-optimizer", "use LibTorch's fused kernel for --optimizer sgd or adam")
         .bind(&TrainingSettings::fused_optimizer)
@@ -130,16 +122,13 @@ void add_input(Schema& rows) {
         .choice("input", {"real", "synthetic", "io-only"}, "real",
                 "synthetic: the first batch again and again; io-only: make batches, compute nothing")
         .bind(&TrainingSettings::input)
-        .elsewhere({"synthetic", "fake-data", "dummy"})
         .decides_numbers()
         .integer("workers", {0, kMostThreads}, kOpen,
                  "threads that read, decode and augment ahead; 0: the training thread does it (default: the "
                  "model's published number)")
         .bind(&TrainingSettings::workers)
-        .elsewhere({"num-workers", "loader-workers"})
         .integer("prefetch", {1, 65536}, "2", "batches made ahead, at most")
         .bind(&TrainingSettings::prefetch)
-        .elsewhere({"prefetch-factor"})
         .integer("image-size", {1, 16384}, kOpen,
                  "height and width that images are resized to (default: the model's, 224 for resnets)")
         .bind(&TrainingSettings::image_size)
@@ -191,13 +180,11 @@ void add_rate(Schema& rows) {
         .real("lr", {0, kHighestRate}, kOpen,
               "learning rate at the base batch (default: the model's or the optimizer's)")
         .bind(&TrainingSettings::lr)
-        .elsewhere({"learning-rate"})
         .decides_numbers()
         .choice("lr-schedule", {}, kOpen,
                 "step: lr times gamma^epoch; cosine: falls to --end-lr at the last step; cosine-published: "
                 "as in the U-Net tutorial's code (default: the model's)")
         .bind(&TrainingSettings::lr_schedule)
-        .elsewhere({"lr-scheduler", "scheduler"})
         .decides_numbers()
         .real("gamma", 0, kOpen, "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
         .bind(&TrainingSettings::gamma)
@@ -215,7 +202,6 @@ void add_rate(Schema& rows) {
                  "steps over which a scaled rate rises from 0, where the global batch is above the base "
                  "(default: the model's, 128 for unet3d, 0 else)")
         .bind(&TrainingSettings::lr_warmup_steps)
-        .elsewhere({"warmup-steps", "warmup-epochs"})
         .decides_numbers()
         .real("end-lr", 0, "0", "where the cosines end")
         .bind(&TrainingSettings::end_lr)
@@ -234,20 +220,10 @@ void add_speed(Schema& rows) {
                 "bf16, fp16: parameters in fp32, autocast; fp16 scales the loss; tf32: on GPUs "
                 "(docs/precision.md)")
         .bind(&TrainingSettings::precision)
-        .elsewhere({"amp", "half", "dtype", "mixed-precision"})
-        .values_elsewhere({{"float", "fp32"},
-                           {"float32", "fp32"},
-                           {"half", "fp16"},
-                           {"float16", "fp16"},
-                           {"bfloat16", "bf16"},
-                           {"double", "fp64"},
-                           {"float64", "fp64"}})
         .decides_numbers()
         .choice("device", {"auto", "cpu", "cuda"}, "auto",
                 "where to compute; auto: on GPUs if every rank sees one")
         .bind(&TrainingSettings::device)
-        .elsewhere({"gpu", "cuda", "no-cuda", "accel"})
-        .values_elsewhere({{"gpu", "cuda"}, {"GPU", "cuda"}, {"nvidia", "cuda"}})
         .no_option({"gpus", "ngpus", "num-gpus", "gpus-per-node", "devices", "num-devices"},
                    "a rank computes on one GPU, and the launcher starts the ranks: mpirun -n N ranklab train "
                    "--device cuda ...; with --mode dp one rank takes --replicas GPUs")
@@ -259,8 +235,6 @@ void add_speed(Schema& rows) {
             "how images, volumes and convolutions lie in memory; auto: channels-last for the ResNets and the "
             "U-Net, on a GPU in 16 bits alone; channels-last then says which")
         .bind(&TrainingSettings::memory_format)
-        .elsewhere({"nhwc"})
-        .values_elsewhere({{"nhwc", "channels-last"}, {"nchw", "contiguous"}})
         .role(Role::bookkeeping)  // what was taken is compared
         .flag("channels-last", "the same as --memory-format channels-last: channels innermost in memory")
         .bind(&TrainingSettings::channels_last)
@@ -268,7 +242,6 @@ void add_speed(Schema& rows) {
         .instead_of("memory-format")
         .flag("jit", "run the network as a traced, optimised graph of TorchScript")
         .bind(&TrainingSettings::jit)
-        .elsewhere({"compile", "torch-compile"})
         .decides_numbers()
         .excludes({.other = "precision",
                    .values = {"bf16", "fp16"},
@@ -297,8 +270,6 @@ void add_way(Schema& rows) {
             "torch.nn.DataParallel (default: single at one rank, ddp above)")
         .bind(&TrainingSettings::mode)
         .in_header()
-        .elsewhere({"distributed", "parallel"})
-        .values_elsewhere({{"serial", "single"}, {"distributed", "ddp"}, {"data-parallel", "dp"}})
         .role(Role::together)
         .decides_numbers()
         .integer(
@@ -313,12 +284,10 @@ void add_way(Schema& rows) {
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
         .bind(&TrainingSettings::sync)
         .in_header()
-        .elsewhere({"gradient-sync"})
         .role(Role::together)
         .decides_numbers()
         .choice("backend", {}, kOpen, "what carries the gradients (default: nccl between GPUs, else mpi)")
         .bind(&TrainingSettings::backend)
-        .elsewhere({"dist-backend", "distributed-backend"})
         .excludes({.other = "mode",
                    .values = {"dp"},
                    .because = "dp copies between the GPUs of one process and needs no backend",
@@ -361,7 +330,6 @@ void add_way(Schema& rows) {
         .integer("accumulate", {1, 100'000}, "1",
                  "micro-batches per step; the ranks sum gradients after the last one")
         .bind(&TrainingSettings::accumulate)
-        .elsewhere({"gradient-accumulation-steps", "accum-iter"})
         .decides_numbers()
         .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
         .flag("no-broadcast-buffers",
@@ -386,12 +354,10 @@ void add_checks(Schema& rows) {
         .choice("evaluate", {"epoch", "end", "off"}, "epoch",
                 "epoch: after each epoch and at the end of a run of --steps; end: once, at the end")
         .bind(&TrainingSettings::evaluate)
-        .elsewhere({"no-eval", "validate"})
         .role(Role::aside)
         .integer("eval-batch-size", {1, kMostBatch}, kOpen,
                  "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
         .bind(&TrainingSettings::eval_batch_size)
-        .elsewhere({"test-batch-size", "val-batch-size"})
         .role(Role::aside)
         .choice("check-parameters", {"step", "end"}, "end",
                 "when the parameters of all ranks are compared, bit by bit")
@@ -400,7 +366,6 @@ void add_checks(Schema& rows) {
         .text("save-parameters", "FILE", kOpen,
               "rank 0 writes the final parameters here (HDF5, float64, by name)")
         .bind(&TrainingSettings::save_parameters)
-        .elsewhere({"save-model"})
         .role(Role::kept);
     rows.section("Checkpoints")
         .text(

@@ -107,40 +107,6 @@ constexpr Column kConvergence[] = {
     {"method", text, "how the interval was made"},
 };
 
-constexpr Column kOrder[] = {
-    {"round", whole, "from 1"},
-    {"place", whole, "in the round, from 1"},
-    {"of", whole, "runs that had a turn in it"},
-};
-
-constexpr Column kVariants[] = {
-    {"global_batch", text, "samples of all ranks a step"},
-    {"lr_scaling", text, "rule of the rate"},
-    {"highest_lr", number, "of all steps"},
-    {"steps", whole, "of all epochs"},
-    {"samples", whole, "true samples of all epochs"},
-    {"time_s", number, "of all epochs' steps"},
-    {"last_train_loss", number, "of the last epoch"},
-    {"last_validation_loss", number, "of the last epoch"},
-    {"valid", text, "yes or NO"},
-    {"run", text, "its id"},
-    {"sync", text, "how gradients were reduced"},
-    {"memory_format", text, "that it took"},
-    {"step_time_s", number, "median"},
-    {"low_s", number, "of its interval"},
-    {"high_s", number, "of its interval"},
-    {"mark", text, "its warnings"},
-};
-
-constexpr Column kRepetitions[] = {
-    {"variant", text, "what its runs have in common"},
-    {"n", whole, "valid runs"},
-    {"step_time_s", number, "median of the runs' medians"},
-    {"low_s", number, "of its interval over runs"},
-    {"high_s", number, "of its interval over runs"},
-    {"throughput_samples_per_s", number, "median of the runs' medians"},
-};
-
 constexpr Column kScaling[] = {
     {"point", text, "what was varied, and its value"},
     {"unit", text, "what efficiency is per: core or GPU"},
@@ -398,7 +364,6 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"verification", "a check", kVerification},
     {"statistics", "a series of samples", kStatistics},
     {"convergence", "a look at --target-ci", kConvergence},
-    {"order", "a turn of this run", kOrder},
     {"phases", "a phase of the step", kPhases},
     {"epochs", "an epoch", kEpochs},
     {"communication", "a bucket of gradients", kCommunication},
@@ -408,8 +373,6 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"start_up", "a part of the way from the process' start to its first step", kStartUp},
     {"ablation", "a kind of trial", kAblation},
     {"waterfall", "a part of the step", kWaterfall},
-    {"variants", "a run of the command", kVariants},
-    {"repetitions", "a variant", kRepetitions},
     {"scaling", "a point of a ladder", kScaling},
     {"verdicts", "a base of a ladder", kVerdicts},
     {"ladder", "a strategy", kLadder},

@@ -100,5 +100,13 @@ TEST(AgreeOnExit, TakesTheLargestCode) {
 
 // That it gives up on ranks that do not come is seen by mpi_main_test.py: the process must end after that.
 
+TEST(Exchange, TextsAreTheSameOrNot) {
+    EXPECT_TRUE(is_same_everywhere(world(), "ranklab io --steps 3"));
+    EXPECT_TRUE(is_same_everywhere(world(), ""));
+    const bool alone = world().world_size() == 1;
+    EXPECT_EQ(is_same_everywhere(world(), world().rank() == 0 ? "a" : "b"), alone);
+    EXPECT_EQ(is_same_everywhere(world(), std::string(200, static_cast<char>('a' + world().rank()))), alone);
+}
+
 }  // namespace
 }  // namespace ranklab::comm

@@ -105,26 +105,6 @@ void end_for(Communicator& open) {
     open.start_allreduce(view(std::span(&nothing, 1)), ReduceOp::min).wait();
 }
 
-TEST(TogetherPolitely, AFailedRankDoesNotWaitForeverForOthers) {
-    if (world().world_size() == 1) GTEST_SKIP() << "there are no others";
-    auto open = world().split(0, world().rank());
-    const auto begin = Clock::now();
-    if (world().rank() == 0) {
-        try {
-            together_politely(
-                *open, [] { throw base::DataError("nobody heard it"); }, [] {}, 0.2);
-            ADD_FAILURE() << "nothing was thrown";
-        } catch (const AloneError& error) {
-            EXPECT_STREQ(error.what(), "nobody heard it");
-            EXPECT_EQ(error.code(), base::ExitCode::wrong_data);
-        }
-        EXPECT_GT(seconds_since(begin), 0.15);
-    }
-    world().barrier();
-    if (world().rank() != 0) end_for(*open);
-    world().barrier();  // before `open` goes
-}
-
 TEST(TogetherPolitely, EndsWhenTheBeatThrows) {
     if (world().world_size() == 1) GTEST_SKIP() << "nobody is waited for";
     auto open = world().split(0, world().rank());

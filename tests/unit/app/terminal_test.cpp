@@ -29,15 +29,41 @@ TEST(ProgressBar, FitsEveryTerminal) {
             EXPECT_LE(base::columns_of(progress_bar(far, columns)), columns) << progress_bar(far, columns);
 }
 
-TEST(ProgressBar, CutsTheNoteBeforeTheNumbers) {
-    const std::string bar = progress_bar(kHalf, 70);
-    EXPECT_EQ(bar.substr(0, 27), "[=====     ] 50/100 steps  ") << bar;
-    EXPECT_NE(bar.find("... "), std::string::npos) << bar;
-    EXPECT_TRUE(bar.ends_with("  1 min 26 s left")) << bar;
-}
-
 TEST(ProgressBar, OfNothingToDoIsEmpty) {
     EXPECT_EQ(progress_bar({.done = 0, .total = 0, .rate_unit = "x"}, 80).substr(0, 4), "[   ");
+}
+
+using std::chrono::seconds;
+
+TimeLeft::Clock::time_point at(int s) {
+    return TimeLeft::Clock::time_point(seconds(1000 + s));
+}
+
+TEST(TimeLeft, NothingIsKnownBeforeASecondUnit) {
+    TimeLeft left;
+    left.begin_anew_if(0, at(0));
+    EXPECT_FALSE(left.seconds(0, 100, at(60))) << "no unit yet";
+    left.begin_anew_if(1, at(60));
+    EXPECT_FALSE(left.seconds(1, 22, at(60))) << "it said: 0 s left";
+}
+
+TEST(TimeLeft, IsThatOfTheUnitsAfterTheFirst) {
+    TimeLeft left;
+    left.begin_anew_if(1, at(60));
+    left.begin_anew_if(5, at(68));
+    EXPECT_EQ(left.seconds(5, 22, at(68)), 2.0 * 17);
+    EXPECT_EQ(left.seconds(22, 22, at(90)), 0.0);
+}
+
+// Several rungs of io count one after another, and a resumed run begins in the middle.
+TEST(TimeLeft, ACountThatBeginsAnewForgetsTheOneBefore) {
+    TimeLeft left;
+    left.begin_anew_if(200, at(0));
+    EXPECT_FALSE(left.seconds(200, 300, at(0))) << "the first that is seen";
+    left.begin_anew_if(4, at(600));
+    EXPECT_FALSE(left.seconds(4, 200, at(600))) << "it said: 10 min 39 s left";
+    left.begin_anew_if(8, at(602));
+    EXPECT_EQ(left.seconds(8, 200, at(602)), 0.5 * 192);
 }
 
 }  // namespace

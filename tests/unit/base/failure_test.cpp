@@ -34,31 +34,6 @@ TEST(Failure, NoMemoryIsTheSurroundings) {
     }
 }
 
-class Remedied : public ::testing::Test {
-  protected:
-    ~Remedied() override {
-        set_remedies({});
-        set_ranks_on_node(1);
-    }
-    static std::string no_memory() { return describe_failure(std::bad_alloc()).sentence; }
-};
-
-// Nothing is named that this program does not have: not another's options, no ranks where there is one.
-TEST_F(Remedied, NamesWhatThisProgramsUserCanDo) {
-    EXPECT_EQ(no_memory(), "out of memory: run it where more of it is free");
-    set_ranks_on_node(2);
-    EXPECT_EQ(no_memory(), "out of memory: use fewer ranks per node");
-    set_remedies({{"use a smaller --size", "choose fewer runs (--where)"}, {"use fewer --threads"}});
-    EXPECT_EQ(
-        no_memory(),
-        "out of memory: use a smaller --size, choose fewer runs (--where), or use fewer ranks per node");
-    const auto no_thread =
-        std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again), "thread");
-    EXPECT_EQ(describe_failure(no_thread).sentence,
-              "a thread could not be started: use fewer --threads, raise the limit of processes (ulimit -u), "
-              "or use fewer ranks per node");
-}
-
 TEST(Failure, NoThreadIsTheSurroundings) {
     const auto failure = describe_failure(
         std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again), "thread"));

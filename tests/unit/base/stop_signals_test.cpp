@@ -76,19 +76,5 @@ TEST(StopSignalsDeathTest, WithoutNotingAWarningEndsTheProcess) {
     EXPECT_EXIT(std::raise(SIGUSR1), testing::KilledBySignal(SIGUSR1), "");
 }
 
-// What a program that is being loaded cannot hear is heard once it has begun.
-TEST(StopSignalsDeathTest, AWarningThatWasHeldBackComesWhenItIsLetThrough) {
-    expect_end(
-        [] {
-            StopSignals::hold_warnings_back();
-            std::raise(SIGUSR1);
-            StopSignals::note_warnings();
-            if (StopSignals::received() != 0) std::exit(1);
-            StopSignals::let_warnings_through();
-            if (StopSignals::received() == 0) std::exit(2);
-        },
-        testing::ExitedWithCode(0));
-}
-
 }  // namespace
 }  // namespace ranklab::base

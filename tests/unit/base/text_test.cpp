@@ -116,7 +116,6 @@ TEST(ShellPath, IsTakenForNoOptionAndIsOneLine) {
     EXPECT_EQ(shell_path("results/r.h5"), "results/r.h5");
     EXPECT_EQ(shell_path("-dash.h5"), "./-dash.h5");
     EXPECT_EQ(shell_path("my runs.h5"), "'my runs.h5'");
-    EXPECT_EQ(shell_path("a\nb's\\.h5"), "$'a\\012b\\'s\\\\.h5'");
 }
 
 TEST(CompactRanges, WritesRunsAsTheKernelDoes) {

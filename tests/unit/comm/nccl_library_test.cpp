@@ -1,18 +1,15 @@
-// NCCL without a GPU: finding the library, saying what is wrong, not waiting for ever.
+// NCCL without a GPU: finding the library, saying what is wrong.
 #ifdef RANKLAB_OLD_NCCL  // in a build with NCCL
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
-#include <future>
 #include <map>
-#include <thread>
 
 #include "base/error.hpp"
 #include "comm/nccl/channel.hpp"
 #include "comm/nccl/library.hpp"
-#include "comm/nccl/patience.hpp"
 #include "device/gpus.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
@@ -102,38 +99,6 @@ TEST(NcclTypes, AreTheSameOnBothSides) {
     EXPECT_EQ(nccl_op(ReduceOp::max), ncclMax);
 }
 
-TEST(NcclPatience, IsTheUsersOrOurs) {
-    EXPECT_EQ(nccl_patience(variables({})).count(), 180);
-    EXPECT_EQ(nccl_patience(variables({{"RANKLAB_NCCL_TIMEOUT", "2.5"}})).count(), 2.5);
-    for (const char* bad : {"0", "-1", "x", "5s", "nan", "inf"}) {
-        EXPECT_THAT(thrown_sentence<base::EnvironmentError>([&] {
-                        nccl_patience(variables({{"RANKLAB_NCCL_TIMEOUT", bad}}));
-                    }),
-                    AllOf(HasSubstr("RANKLAB_NCCL_TIMEOUT"), HasSubstr(bad)));
-    }
-}
-
-TEST(NcclPatience, EndsAndNamesWhatHangs) {
-    auto released = std::make_shared<std::promise<void>>();
-    auto gone = std::make_shared<std::promise<void>>();
-    auto left = gone->get_future();
-    const auto hang = [released, gone] {
-        released->get_future().wait();
-        gone->set_value();
-        return ncclSuccess;
-    };
-    EXPECT_THAT(thrown_sentence<base::NcclError>([&] { within(Patience(0.02), "ncclCommSplit", hang); }),
-                AllOf(HasSubstr("ncclCommSplit"), HasSubstr("0.02 s")));
-    released->set_value();
-    left.wait();
-}
-
-TEST(NcclPatience, GivesBackWhatTheCallSaysAndThrows) {
-    EXPECT_EQ(within(Patience(60), "x", [] { return ncclInvalidUsage; }), ncclInvalidUsage);
-    EXPECT_THROW(within(Patience(60), "x", []() -> ncclResult_t { throw base::CudaError("no GPU"); }),
-                 base::CudaError);
-}
-
 // A table of functions that never saw a GPU: what we make of what NCCL answers.
 std::shared_ptr<NcclLibrary> fake_library() {
     auto fake = std::make_shared<NcclLibrary>();
@@ -157,29 +122,14 @@ TEST(NcclConnecting, WaitsForACommunicatorThatIsUnderWay) {
         *state = ++asked < 3 ? ncclInProgress : ncclSuccess;
         return ncclSuccess;
     };
-    EXPECT_EQ(init_nccl_rank(fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}, Patience(60)), some_comm());
-}
-
-TEST(NcclConnecting, GivesUpOnRanksThatDoNotCome) {
-    const auto fake = fake_library();
-    fake->init_rank = [](ncclComm_t* comm, int, ncclUniqueId, int, ncclConfig_t*) {
-        *comm = some_comm();
-        return ncclInProgress;
-    };
-    fake->get_async_error = [](ncclComm_t, ncclResult_t* state) {
-        *state = ncclInProgress;
-        return ncclSuccess;
-    };
-    EXPECT_THAT(thrown_sentence<base::NcclError>(
-                    [&] { init_nccl_rank(fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}, Patience(0.02)); }),
-                AllOf(HasSubstr("2 ranks"), HasSubstr("NCCL")));
+    EXPECT_EQ(init_nccl_rank(*fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}), some_comm());
 }
 
 TEST(NcclConnecting, SaysWhyItFailed) {
     const auto fake = fake_library();
     fake->init_rank = [](ncclComm_t*, int, ncclUniqueId, int, ncclConfig_t*) { return ncclSystemError; };
     EXPECT_THAT(thrown_sentence<base::NcclError>(
-                    [&] { init_nccl_rank(fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}, Patience(60)); }),
+                    [&] { init_nccl_rank(*fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}); }),
                 AllOf(HasSubstr("ncclCommInitRankConfig"), HasSubstr("the reason (its account)")));
 }
 
@@ -216,7 +166,7 @@ TEST_F(RealNccl, WithoutAGpuConnectingIsACleanError) {
     ncclUniqueId id{};
     library_->check(library_->get_unique_id(&id), "ncclGetUniqueId");
     EXPECT_THAT(thrown_sentence<base::NcclError>(
-                    [&] { init_nccl_rank(library_, id, {.rank = 0, .ranks = 1, .gpu = -1}, Patience(100)); }),
+                    [&] { init_nccl_rank(*library_, id, {.rank = 0, .ranks = 1, .gpu = -1}); }),
                 AllOf(HasSubstr("ncclCommInitRankConfig"), HasSubstr("nvidia-smi")));
 }
 

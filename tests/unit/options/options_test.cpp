@@ -55,11 +55,6 @@ TEST(Options, OneValueIsOne) {
                   std::string(name) + " takes one value, not '3,4'; start it twice");
     EXPECT_THAT(refusal({"--steps", "3,4"}), HasSubstr("must be a whole number"));
     EXPECT_NO_THROW(Options::parse(schema, {"--output", "3,4"}));
-    auto one = parse({"--batch-size", "8"});
-    one.choose("batch-size", "16");
-    EXPECT_EQ(one.integer("batch-size"), 16);
-    EXPECT_TRUE(one.is_set("batch-size"));
-    EXPECT_THROW(one.choose("batch-size", "0"), base::OptionError);
 }
 
 TEST(Options, AnUnknownOneIsNamedWithTheNearest) {
@@ -69,14 +64,6 @@ TEST(Options, AnUnknownOneIsNamedWithTheNearest) {
     EXPECT_THAT(refusal({"--frobnicate"}), AllOf(HasSubstr("--frobnicate"), HasSubstr("--help")));
 }
 
-TEST(Options, NamesOfOtherProgramsSuggestOurs) {
-    Schema schema = sample_schema();
-    schema.integer("workers", 0, "0", "threads that load").elsewhere({"num-workers", "loader-workers"});
-    for (const char* name : {"--num-workers", "--num_workers=2", "--loader-workers"})
-        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {name}); }),
-                    HasSubstr("did you mean --workers?"));
-}
-
 TEST(Options, NamesOfOtherProgramsWithoutOneOfOursSayWhatToDo) {
     Schema inner, schema = sample_schema();
     inner.no_option({"gpus", "num-gpus"}, "the launcher starts the ranks");
@@ -84,19 +71,6 @@ TEST(Options, NamesOfOtherProgramsWithoutOneOfOursSayWhatToDo) {
     for (const char* name : {"--gpus", "--num_gpus=2"})
         EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {name}); }),
                     testing::EndsWith("; the launcher starts the ranks"));
-}
-
-TEST(Options, ValuesOfOtherProgramsSuggestOurs) {
-    Schema schema;
-    schema.choice("device", {"cpu", "cuda"}, "cpu", "where").values_elsewhere({{"gpu", "cuda"}});
-    const auto said = [&](const char* value) {
-        return tests::thrown_sentence<base::OptionError>([&] {
-            Options::parse(schema, {"--device", value});
-        });
-    };
-    EXPECT_THAT(said("gpu"), HasSubstr("(did you mean cuda?)"));
-    EXPECT_THAT(said("CPU"), HasSubstr("(did you mean cpu?)"));
-    EXPECT_THAT(said("xyz"), Not(HasSubstr("did you mean")));
 }
 
 TEST(Options, AFlagTakesNoValue) {
@@ -129,10 +103,6 @@ TEST(Options, NumbersAreOfARange) {
     EXPECT_EQ(Options::parse(schema, {"--seed=9223372036854775807"}).integer("seed"), kWholeNumbers);
     EXPECT_EQ(said("--seed=9223372036854775808"),
               "--seed must be a whole number of at least 0, not '9223372036854775808'");
-    // A resolved value is held to the same.
-    auto options = Options::parse(schema, {});
-    options.resolve("few", "9");
-    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { options.check("few"); }), HasSubstr("--few"));
 }
 
 TEST(Options, SomeAreTakenSeveralTimes) {

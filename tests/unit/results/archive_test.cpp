@@ -1,4 +1,4 @@
-// Results files as wholes: nothing is lost on the way from one to another, and clashes are told apart.
+// Results files as wholes: nothing is lost on the way from one to another.
 #include "results/archive.hpp"
 
 #include <gtest/gtest.h>
@@ -57,25 +57,6 @@ TEST(Merge, OfTheSameRunsAgainChangesNothing) {
     EXPECT_EQ(again[0].added, 0U);
     EXPECT_EQ(again[1].known, 2U);
     EXPECT_EQ(ids_of(folder / "out"), (Ids{"x", "y"}));
-}
-
-TEST(Merge, GivesAnotherRunOfTheSameIdANewOne) {
-    const TempFolder folder;
-    const std::string id = "20261121T101500Z-3f9a1c";
-    const auto a = store_all(folder / "a", {started(id, "2026-11-21T10:15:00Z", "first")});
-    const auto b = store_all(folder / "b", {started(id, "2026-11-21T10:15:00Z", "second")});
-    const auto merged = merge(folder / "out", {a, b});
-    ASSERT_EQ(merged[1].renamed.size(), 1U);
-    EXPECT_EQ(merged[1].renamed[0].first, id);
-    const std::string new_id = merged[1].renamed[0].second;
-    EXPECT_TRUE(new_id.starts_with("20261121T101500Z-") && new_id.size() == id.size()) << new_id;
-    EXPECT_EQ(ids_of(folder / "out"), (Ids{id, new_id}));
-    EXPECT_EQ(ResultFile(folder / "out").read(new_id).label, "second");
-    const auto file = hdf5::File::open_to_read(folder / "out");
-    EXPECT_EQ(file.root().open_group("runs").open_group(new_id).text_attribute("merged_from_id"), id);
-    EXPECT_EQ(merge(folder / "out", {b})[0].known, 1U) << "the renamed run is the same run";
-    EXPECT_EQ(merge(folder / "out", {b, a})[1].known, 1U);
-    EXPECT_EQ(ids_of(folder / "out").size(), 2U);
 }
 
 TEST(Merge, WithADamagedFileLeavesTheOtherAlone) {

@@ -61,8 +61,7 @@ TEST_F(SetApart, WhereTheLockIsHeld) {
     {
         const auto lock = held_lock(file());
         const std::string said = sentence(0.05);
-        EXPECT_THAT(said, HasSubstr("process " + std::to_string(::getpid())));
-        EXPECT_THAT(said, HasSubstr("has held the lock of " + file().string()));
+        EXPECT_THAT(said, HasSubstr("has held the lock " + file().string()));
         EXPECT_THAT(said, HasSubstr("the 2 runs are in " + apart().string() + ": `ranklab results merge " +
                                     file().string() + " " + apart().string() + "`"));
     }

@@ -45,12 +45,6 @@ TEST(Settings, MatterToSomeAndNotToOthers) {
     EXPECT_EQ(unimportant_to(Asker::group), together(together(kToNobody, kToComparisonAlone), kNotToGroups));
 }
 
-TEST(Settings, OfAnEarlierProgramOnWhichNoNumberDependsMatterToNobody) {
-    for (const auto asker : {Asker::comparison, Asker::group, Asker::factor})
-        EXPECT_FALSE(matters_to(asker, "keep-samples", "summary"));
-    EXPECT_EQ(find_setting("keep-samples"), nullptr);
-}
-
 TEST(Settings, OfALaterProgramMatterToAll) {
     for (const auto asker : {Asker::comparison, Asker::group, Asker::factor})
         EXPECT_TRUE(matters_to(asker, "no-such-setting"));

@@ -122,20 +122,20 @@ TEST(Vocabulary, TakesTheMostExactRowOfAFact) {
 }
 
 TEST(Rows, MakeATableByItsSchema) {
-    results::Rows rows("order");
-    rows.add({std::int64_t{1}, std::int64_t{2}, std::int64_t{3}});
+    results::Rows rows("chunks");
+    rows.add({std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4}});
     EXPECT_EQ(rows.size(), 1U);
     const results::Table table = std::move(rows).table();
-    EXPECT_EQ(table.name, "order");
-    ASSERT_NE(table.find<std::int64_t>("place"), nullptr);
-    EXPECT_EQ(*table.find<std::int64_t>("place"), std::vector<std::int64_t>{2});
+    EXPECT_EQ(table.name, "chunks");
+    ASSERT_NE(table.find<std::int64_t>("chunks"), nullptr);
+    EXPECT_EQ(*table.find<std::int64_t>("chunks"), std::vector<std::int64_t>{2});
 }
 
 TEST(Rows, RefuseWhatTheSchemaDoesNotHave) {
-    EXPECT_NE(thrown_sentence<base::Error>([] { results::Rows("ordr"); }).find("ordr"), std::string::npos);
+    EXPECT_NE(thrown_sentence<base::Error>([] { results::Rows("chunk"); }).find("chunk"), std::string::npos);
     EXPECT_NE(thrown_sentence<base::Error>([] {
-                  results::Rows("order").add({1.0});
-              }).find("1 values for the 3 columns"),
+                  results::Rows("chunks").add({1.0});
+              }).find("1 values for the 4 columns"),
               std::string::npos);
     EXPECT_NE(thrown_sentence<base::Error>([] {
                   results::Rows("mpi_io").add({1.0, std::string("x")});

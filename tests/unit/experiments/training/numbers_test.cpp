@@ -89,7 +89,7 @@ class Numbers : public ::testing::Test {
         std::unique_ptr<Plan> plan;
         const Outcome settled = outcome_of([&] {
             options = Options::parse(schema_, words_for(name, value));
-            options->resolve_default("threads", "1");
+            if (!options->is_set("threads")) options->resolve("threads", "1");
             plan = training_.settle(*options, 1);
             plan->agree(*options, *control_);
         });
@@ -154,7 +154,7 @@ TEST_F(Numbers, TheirProductsAreNumbersToo) {
                      {"--model=template-softmax", "--data=synthetic", "--backend=self", "--output=none"});
         return outcome_of([&] {
             auto options = Options::parse(schema_, words);
-            options.resolve_default("threads", "1");
+            if (!options.is_set("threads")) options.resolve("threads", "1");
             const auto plan = training_.settle(options, 1);
             plan->agree(options, *control_);
             plan->run({*control_, options, silent_});
