@@ -97,7 +97,7 @@ NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name)
         R"(\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \(((\d+, ?)*\d*)\), \}\s*)");
     std::smatch found;
     if (!std::regex_match(text, found, kForm)) refuse(name, "has a header that numpy.save does not write");
-    NpyHeader header{.type = type_of(found[1], name), .fortran_order = found[2] == "True"};
+    NpyHeader header{.type = type_of(found[1], name), .fortran_order = found[2] == "True", .shape = {}};
     for (const auto& word : base::split(found[3].str(), ',')) {
         const auto extent = base::trim(word);
         if (extent.empty()) continue;

@@ -20,14 +20,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Source {
+struct Exported {
     VolumeWanted wanted;
     const char* suffix;
     hdf5::VolumeShape shape{};
 };
 
 // The checks of `data verify`, but for the cube: npy volumes of any extents are taken, and given back.
-void check_sources(const fs::path& path, std::span<Source> sources) {
+void check_sources(const fs::path& path, std::span<Exported> sources) {
     const auto file = open_volume_file(path);
     std::vector<hdf5::Volume> volumes;
     for (auto& source : sources) {
@@ -45,7 +45,7 @@ std::vector<std::int64_t> npy_shape(const hdf5::VolumeShape& s) {
 // One dataset into an npy file, all of whose values are looked at on the way.
 class Export {
   public:
-    Export(comm::Communicator& control, const fs::path& path, const Source& source, OutputFile& out)
+    Export(comm::Communicator& control, const fs::path& path, const Exported& source, OutputFile& out)
         : control_(control),
           path_(path),
           source_(source),
@@ -90,7 +90,7 @@ class Export {
 
     comm::Communicator& control_;
     const fs::path& path_;
-    const Source& source_;
+    const Exported& source_;
     OutputFile& out_;
     std::string header_;
     std::optional<hdf5::File> file_;
@@ -106,7 +106,7 @@ class Export {
 std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpec& spec,
                                    base::ProgressSink& progress) {
     const fs::path& input = spec.inputs.front();
-    std::array sources{Source{kVolumesWanted[0], "_data.npy"}, Source{kVolumesWanted[1], "_label.npy"}};
+    std::array sources{Exported{kVolumesWanted[0], "_data.npy"}, Exported{kVolumesWanted[1], "_label.npy"}};
     const std::lock_guard lock(hdf5::library_mutex());
     comm::together(control, [&] { check_sources(input, sources); });
     std::vector<Converted> report;
