@@ -196,7 +196,7 @@ TEST(CheckpointFile, KeepsOneWholeFile) {
     EXPECT_EQ(file.read(), std::nullopt);
     for (const char fill : {'x', 'y'}) {
         Checkpoint checkpoint = small_checkpoint();
-        checkpoint.settings.emplace_back("fill", std::string(1, fill));
+        checkpoint.settings.emplace("fill", std::string(1, fill));
         const Bytes bytes = encode(checkpoint);
         file.write(bytes);
         EXPECT_EQ(file.read(), bytes);
