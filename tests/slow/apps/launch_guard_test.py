@@ -75,7 +75,7 @@ class LaunchGuardTest(Case):
         self.assertCode(result, 0)
         self.assertEqual(len([line for line in result.said if line.startswith("warning: ") and "--threads 1" in line]), 1, str(result))
         (run,) = stored_runs(self.folder / "r.h5")
-        self.assertTrue(any("binds each rank to one core" in warning for warning in run["warnings"]), run)
+        self.assertTrue(any("[more-threads-than-cores]" in warning for warning in run["warnings"]), run)
 
     @needs_train
     def test_threads_default_to_the_ranks_cores(self):
