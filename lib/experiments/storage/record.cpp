@@ -105,7 +105,7 @@ struct Comparison {
     std::string first;
 };
 
-Comparison compared(const StorageRecord& record, const StorageOptions& options, comm::Communicator& control) {
+Comparison comparison_of(const StorageRecord& record, const StorageOptions& options, comm::Communicator& control) {
     Comparison all;
     std::string mine;
     double records = 0;
@@ -169,7 +169,7 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
     const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup()));
     const auto how_far =
         fmt::format("after {} of {} repetitions", record.writes.size() - warmup, options.repetitions);
-    add_verdict(run, options, compared(record, options, control));
+    add_verdict(run, options, comparison_of(record, options, control));
     if (run.valid && record.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);

@@ -233,7 +233,6 @@ void CheckpointFile::write(std::span<const std::byte> bytes) {
     results::StagedFile staged(path_, kSetting);
     staged.reserve(bytes.size());
     staged.write(bytes);
-    staged.flush();
     std::error_code error;
     const fs::path previous = path_.parent_path() / kPrevious;
     if (sets_aside_) fs::rename(path_, previous, error);

@@ -134,8 +134,7 @@ void add_replicas(results::Run& run, const train::DataParallel& replicas) {
         threads.count(), cores, base::mpirun(), threads.count()));
 }
 
-void add_facts(results::Run& run, const TrainingOptions& options, const data::DataSet& data,
-               const nn::Model& model) {
+void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& model) {
     const auto fact = [&run](const char* key, const std::string& value) {
         run.context.push_back({"training", key, value});
     };
@@ -237,7 +236,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
                        .counting = around.counting},
                       *model, sampler);
     drive(loop, run, options, *model, control);
-    add_facts(run, options, data, *model);
+    add_facts(run, data, *model);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
