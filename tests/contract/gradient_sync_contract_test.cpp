@@ -12,6 +12,7 @@
 #include "contract_names.hpp"
 #include "mpi_world.hpp"
 #include "thrown_sentence.hpp"
+#include "train/equal_state.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/tensor_view.hpp"
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "options/options.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
