@@ -105,7 +105,8 @@ struct Comparison {
     std::string first;
 };
 
-Comparison comparison_of(const StorageRecord& record, const StorageOptions& options, comm::Communicator& control) {
+Comparison comparison_of(const StorageRecord& record, const StorageOptions& options,
+                         comm::Communicator& control) {
     Comparison all;
     std::string mine;
     double records = 0;

@@ -74,7 +74,7 @@ class PlacesTest(ResultsCase):
             for words in (("prune", self.file, "--where", "label=a", "--yes"), ("merge", self.file, pattern)):
                 done = results(*words, cwd=self.folder)
                 self.assertCode(done, 0)
-                others = [line for line in done.said if not line.startswith("waiting for process ")]
+                others = [line for line in done.said if not line.startswith("waiting for ")]
                 self.assertEqual(others, [], str(done))
         told = job.finish().stdout.split()
         self.assertEqual(len(told), 40)

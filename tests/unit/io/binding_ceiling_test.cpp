@@ -58,8 +58,7 @@ TEST(BindingCeiling, EachKindByItself) {
 TEST(BindingCeiling, AShareAbove105PerCentIsMarked) {
     const auto share = [](double write_s, int workers = 1) {
         return *binding_ceiling(
-            kCeilings,
-            {.records = 1, .bytes = 800, .write_s = write_s, .create_s = 1, .workers = workers});
+            kCeilings, {.records = 1, .bytes = 800, .write_s = write_s, .create_s = 1, .workers = workers});
     };
     EXPECT_DOUBLE_EQ(share(4).percent, 200) << "it is not hidden";
     EXPECT_EQ(share(4).mark, "200.0 % of raw write(): a ceiling that does not bind");
