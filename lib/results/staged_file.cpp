@@ -119,7 +119,7 @@ void StagedFile::commit() {
     sync(descriptor_, target_, setting_);
     if (::rename(path_.c_str(), target_.c_str()) != 0) throw_errno("rename", target_, errno, setting_);
     committed_ = true;
-    const fs::path folder_path = target_.parent_path();
+    const fs::path folder_path = fs::absolute(target_).parent_path();
     const Descriptor folder(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder) throw_errno("open", folder_path, errno, setting_);
     sync(folder, folder_path, setting_);

@@ -98,7 +98,7 @@ class Ladder(Case):
     def check_ceiling(self, ladder, i, ceilings):
         """A share above 105 % is of a ceiling that does not bind, in every table; no other is."""
         for percent, mark in zip(ceilings["percent"], ceilings["mark"]):
-            self.assertEqual(percent > 105, "does not bind, since" in mark)
+            self.assertEqual(percent > 105, "does not bind" in mark)
         nearest = ceilings["ceiling_s"].index(max(ceilings["ceiling_s"]))
         binds = ceilings["percent"][nearest] <= 105
         self.assertGreater(ladder["percent_of_ceiling"][i], 0)

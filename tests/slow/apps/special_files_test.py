@@ -18,8 +18,9 @@ class SpecialFilesTest(Case):
                     path = self.folder / name
                     make(path)
                     result = ranklab(*words, cwd=self.folder, timeout=30)
-                    self.assertSays(result, code, name, said)
                     os.rmdir(path) if said == "folder" else os.unlink(path)
+                    self.assertSays(result, code, said)
+                    self.assertRegex(result.stderr, f"{name}|/dev/zero")
 
 
 if __name__ == "__main__":
