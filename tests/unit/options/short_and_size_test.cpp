@@ -120,7 +120,7 @@ TEST(Sizes, HaveTheInterfacesUnits) {
         EXPECT_EQ(parse({std::string("--alignment=") + text}).bytes("alignment"), bytes) << text;
     EXPECT_EQ(parse({}).bytes("alignment"), 1U);
     EXPECT_EQ(parse({"--limit=0"}).bytes("limit"), 0U);
-    EXPECT_THROW(static_cast<void>(parse({}).bytes("directory")), base::Error);
+    EXPECT_ANY_THROW(static_cast<void>(parse({}).bytes("directory")));
 }
 
 TEST(Sizes, OfOtherFormsAreRefused) {

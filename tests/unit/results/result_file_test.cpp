@@ -134,10 +134,11 @@ TEST(ResultFile, HeadersSayWhatAListShows) {
 
 TEST(ResultFile, WritesThroughALink) {
     const TempFolder folder;
+    ResultFile(folder / "real.h5").append(sample_run("first"));
     fs::create_symlink("real.h5", folder / "link.h5");
-    ResultFile(folder / "link.h5").append(sample_run());
+    ResultFile(folder / "link.h5").append(sample_run("second"));
     EXPECT_TRUE(fs::is_symlink(folder / "link.h5"));
-    EXPECT_EQ(ResultFile(folder / "real.h5").runs().size(), 1U);
+    EXPECT_EQ(ResultFile(folder / "real.h5").runs().size(), 2U);
 }
 
 TEST(ResultFile, LeavesNothingBesideIt) {
