@@ -53,7 +53,7 @@ class RefusedByAllRanksTest(Case):
     """One of them speaks, and all leave with its code."""
 
     def test_at_two_ranks(self):
-        cases = [(("trian",), "train?"), (("doctor", "--thread", "2"), "--threads?")]
+        cases = [(("doctor", "--thread", "2"), "--threads?")]
         if cli.HAS_TRAIN:
             cases += [(("train", "--step", "5"), "--steps?"), (("train", "--mode", "single"), "ddp"), (("train", "--backend", "self"), "mpi"), (("train", "--device", "cuda", "--backend", "mpi"), "--backend nccl"),
                       (("train", "--global-batch-size", "65"), "66"), (("train", "--config", "missing.ini"), "missing.ini"),

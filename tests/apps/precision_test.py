@@ -59,7 +59,8 @@ class MemoryFormat(RunCase):
         narrow = ("--width", 16, "--image-size", 32)  # of which channels-last would break
         for words, on in ((("mnist-cnn",), "false"), (("resnet18",), "true"), (("resnet18", "--memory-format", "contiguous"), "false"),
                           (("mnist-cnn", "--memory-format", "channels-last"), "true"), (("resnet18", *narrow), "false")):
-            result = cli.train("--dry-run", "--output", "none", "--device", "cpu", "--data", "synthetic", "--model", *words, cwd=self.folder)
+            result = cli.train("--dry-run", "--output", "none", "--device", "cpu", "--data", "synthetic",
+                               *("--memory-format", "auto") * ("--memory-format" not in words), "--model", *words, cwd=self.folder)
             self.assertIn(f"\n# channels-last: {on}\n", result.stdout, words)
 
 
