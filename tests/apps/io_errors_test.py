@@ -24,32 +24,14 @@ class Places(Case):
         self.assertEqual((self.folder / "file").read_text(), "mine")
         self.assertEqual(self.names(), ["file"])
 
-    def test_the_results_file_is_no_file_of_records(self):
-        """Neither by a link nor by another spelling."""
-        out = self.folder / "out"
-        out.mkdir()
-        (self.folder / "link.h5").symlink_to(out / "data.h5")
-        for output in ("link.h5", self.folder / "x" / ".." / "out" / "data.h5"):
-            result = ranklab("io", "-n", 2, "-s", 4, "--strategy", "hdf5-serial", "--directory", "out", "--output", output, cwd=self.folder)
-            self.assertSays(result, 2, f"--output {output} is a file that hdf5-serial writes")
-        self.assertEqual(list(out.iterdir()), [])
-
-    def test_a_file_of_somebody_else_stays(self):
-        results = self.folder / "r.h5"
-        self.assertCode(ranklab("io", "-n", 1, "-s", 2, "--strategy", "binary", "--output", results, cwd=self.folder), 0)
-        foreign = {"text-loop": b"0.5 0.25\n", "process-pool": b"mine", "hdf5-serial": results.read_bytes()}
-        out = self.folder / "out"
-        for rung, content in foreign.items():
-            words = ("--strategy", rung, "-n", 2, "-s", 4, "--directory", out)
-            self.assertCode(io(*words, "-k"), 0)
-            self.assertCode(io(*words[:5], 3, *words[6:], "-k", "--rename"), 0)  # its own, of another size
-            path = sorted(out.iterdir())[-1]
-            for spoilt, ranks in ((path.read_bytes()[8:], 1), (content, 3)):
-                path.write_bytes(spoilt)
-                with self.subTest(rung=rung, ranks=ranks):
-                    self.assertSays(io(*words, ranks=ranks), 2, f"{rung} would replace {path}")
-                self.assertEqual(path.read_bytes(), spoilt)
-            shutil.rmtree(out)
+    def test_a_results_file_of_the_records_name_stays(self):
+        results = self.folder / "out" / "data.h5"
+        words = ("-n", 2, "-s", 4, "--directory", "out")
+        self.assertCode(ranklab("io", *words, "--strategy", "binary", "--output", results, cwd=self.folder), 0)
+        content = results.read_bytes()
+        for output in ("none", results):
+            self.assertSays(ranklab("io", *words, "--strategy", "hdf5-serial", "--output", output, cwd=self.folder), 2, "data.h5")
+            self.assertEqual(results.read_bytes(), content)
 
     def test_a_read_only_folder(self):
         place = self.folder / "ro"
