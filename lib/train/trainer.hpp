@@ -25,8 +25,7 @@ class Stepper {
     /// forward and backward on this rank's micro-batch, which may be empty. `weight` is its share of the
     /// global batch (its samples / all samples of the step): the loss is scaled by it, so that the sum of
     /// gradients over ranks and micro-batches is the gradient of the mean over all samples. `last`: the
-    /// step's last micro-batch, with which gradients are summed over ranks. Returns the local mean loss,
-    /// unscaled; undefined if empty.
+    /// step's last one, with which gradients are summed. Returns the unscaled mean loss; undefined if empty.
     virtual torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) = 0;
     /// After the last micro-batch: waits for the gradients and updates the parameters. False where the step
     /// was skipped, the gradients not being finite (GradScaler).
@@ -69,8 +68,7 @@ class Trainer : public Stepper {
     bool first_of_step_ = true;
 };
 
-/// The parameters that require gradients, each once although modules may share it, in the order of
-/// registration.
+/// The parameters that require gradients, each once, in the order of registration.
 std::vector<torch::Tensor> trained_parameters(const nn::Model& model);
 /// Their names in the model, in the same order.
 std::vector<std::string> trained_parameter_names(const nn::Model& model);
@@ -83,8 +81,8 @@ struct EvaluationSums {
 };
 
 /// The test pass (dropout off, no gradients) over samples [begin, end) of `source`, in batches as `config`
-/// says. `goes_on`, if given, is asked after each of `turns` batches, also of those beyond the part's own (as
-/// many on all ranks, so that they can ask each other); false ends it, and the sums are then of no use.
+/// says. `goes_on`, if given, is asked after each of `turns` batches (as many on all ranks, so that they can
+/// ask each other); false ends it, and the sums are then of no use.
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,
                         const data::Loader::Config& config, const InputConverter& convert,
                         const std::function<bool()>& goes_on = {}, std::int64_t turns = 0);

@@ -59,16 +59,16 @@ class Ladder(cli.Case):
 
     def test_a_strategy_that_fails_leaves_the_others_to_go_on(self):
         """It finds a folder where its file must be."""
-        (self.folder / "o/hdf5-serial/data.h5/in_the_way").mkdir(parents=True)
+        (self.folder / "o/binary/data00001.npy/in_the_way").mkdir(parents=True)
         for ranks in (1, 3):
             with self.subTest(ranks=ranks):
-                result, runs, summary = self.climb("text-vectorized,hdf5-serial,binary", "-i", 2, code=2, ranks=ranks)
-                self.assertEqual(summary["tables"]["ladder"]["rung"], ["text-vectorized", "binary"])
+                result, runs, summary = self.climb("text-vectorized,binary,hdf5-serial", "-i", 2, code=5, ranks=ranks)
+                self.assertEqual(summary["tables"]["ladder"]["rung"], ["text-vectorized", "hdf5-serial"])
                 self.assertEqual(summary["tables"]["ladder"]["n"], [2, 2])
                 self.assertEqual([(run["exit_code"], run["cut_short"]) for run in runs], [(0, "")] * 2)
                 self.assertEqual(summary["cut_short"], "not complete")
                 self.assertEqual(summary["warnings"][0], "the run is NOT COMPLETE: 2 of 3 strategies were measured, 0 of them not whole")
-                self.assertEqual(len([line for line in result.said if "hdf5-serial/data.h5" in line]), 1, str(result))
+                self.assertEqual(len([line for line in result.said if "binary/data00001.npy" in line]), 1, str(result))
 
     def test_a_signal_keeps_what_was_measured(self):
         round_bytes = 50 * 30 * 30 * 25  # of text-vectorized on rank 0

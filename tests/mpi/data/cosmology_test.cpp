@@ -116,7 +116,7 @@ TEST(Cosmology, RefusesWhatDoesNotFit) {
     using base::ExitCode;
     EXPECT_THAT(refused(request_for(file, 9), ExitCode::wrong_data), HasSubstr("crops of edge 9 do not fit"));
     EXPECT_THAT(refused(request_for((folder / "three.h5").string()), ExitCode::wrong_data),
-                HasSubstr("has 3 and 5 channels"));
+                HasSubstr("has the shape [3, 8, 8, 8]"));
     EXPECT_THAT(refused(request_for(folder.path()), ExitCode::wrong_data), HasSubstr("--data-dir"));
     EXPECT_THAT(refused(request_for((folder / "none").string()), ExitCode::wrong_data),
                 HasSubstr("there is no file"));
