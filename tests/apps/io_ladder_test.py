@@ -62,7 +62,7 @@ class Ladder(cli.Case):
         (self.folder / "o/binary/data00001.npy/in_the_way").mkdir(parents=True)
         for ranks in (1, 3):
             with self.subTest(ranks=ranks):
-                result, runs, summary = self.climb("text-vectorized,binary,hdf5-serial", "-i", 2, code=5, ranks=ranks)
+                result, runs, summary = self.climb("text-vectorized,binary,hdf5-serial", "-i", 2, code=2, ranks=ranks)
                 self.assertEqual(summary["tables"]["ladder"]["rung"], ["text-vectorized", "hdf5-serial"])
                 self.assertEqual(summary["tables"]["ladder"]["n"], [2, 2])
                 self.assertEqual([(run["exit_code"], run["cut_short"]) for run in runs], [(0, "")] * 2)
