@@ -3,7 +3,6 @@ code is 128 + the signal. A signal to one of three ranks: checkpoint_test.py; at
 
 import os
 import signal
-import sys
 
 import ranklab_cli as cli
 from stored_runs import stored_runs
@@ -12,9 +11,6 @@ cli.need_train()
 
 ENDLESS = ("--data", "synthetic", "--model", "template-softmax", "--steps", 10**8, "--batch-size", 8, "--threads", 1, "--evaluate", "off", "--output", "r.h5",
            "--checkpoint", "c", "--checkpoint-every", 40)
-# What a shell has no words for: the signal waits before the program has begun.
-ALREADY_ASKED = "import os, signal, sys\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])\n" \
-                "os.kill(os.getpid(), signal.SIGUSR1)\nos.execv(sys.argv[1], sys.argv[1:])\n"
 
 
 class StopTest(cli.Case):
@@ -24,9 +20,6 @@ class StopTest(cli.Case):
         self.assertEqual(len([line for line in result.said if "stopped by" in line and number.name in line]), 1, str(result))
         stored = stored_runs(self.folder / "r.h5") if (self.folder / "r.h5").exists() else []
         self.assertEqual([(run.attrs["exit_code"], run.attrs["valid"]) for run in stored], [(128 + number, 1)] * runs, str(result))
-
-    def test_before_it_has_begun(self):
-        self.assertStopped(self.start(sys.executable, "-c", ALREADY_ASKED, cli.RANKLAB, "train", *ENDLESS), signal.SIGUSR1, runs=0)
 
     def test_among_the_steps(self):
         job = self.start(cli.RANKLAB, "train", *ENDLESS)
