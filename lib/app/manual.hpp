@@ -33,7 +33,7 @@ inline ProgramManual manual_of(const ProgramText& text, const options::Schema& s
 }
 
 std::string man_page(const ProgramManual& program);
-/// What bash and zsh complete its command lines by.
+/// The completion of its command lines, for bash and zsh.
 std::string completion(const ProgramManual& program);
 
 /// Prints it where the words ask for it, and says whether they did.

@@ -1,4 +1,4 @@
-// What of a process's runs goes to stdout: header, answer, and where the runs are stored; or JSON.
+// The runs on stdout: header, answer, and where they are stored; or JSON.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class Output {
   public:
     Output(const options::Options& options, bool is_root);
 
-    /// What runs where, and the settings that are not the defaults; with --verbose and --dry-run all of them.
+    /// The ranks' places and the settings that are not defaults; with --verbose and --dry-run all of them.
     void header(const experiments::Plan& plan, const Launch& launch) const;
     bool has_progress() const { return is_root_ && !common_.quiet; }
     /// Before the runs are stored.

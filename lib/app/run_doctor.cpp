@@ -129,7 +129,7 @@ std::string json_of(const Examination& seen) {
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-// What others do here while this job does nothing; at once where the system does not say it.
+// Other processes' use of the machine while this job does nothing; at once where the system does not say it.
 std::vector<host::Use> look_around(comm::Communicator& control,
                                    const std::vector<host::Placement>& placements) {
     host::UseMeter meter(control.rank(), placements);

@@ -1,4 +1,4 @@
-// What app knows of a process's runs beside the experiment: how it was called, on what hosts, and how busy
+// Facts of a process's runs beside the experiment's: how it was called, on what hosts, and how busy
 // they were.
 #pragma once
 

@@ -38,7 +38,7 @@ class Watchdog : base::Pinned {
 
     /// From now on; the time begins anew.
     void set_limit(double seconds);
-    /// What this rank is at where no `progress` knows it: "starting MPI".
+    /// This rank's present work where no `progress` knows it: "starting MPI".
     void set_activity(const char* what);
     /// Its activity is named; nullptr: set_activity()'s.
     void name_activity_of(TerminalProgress* progress);

@@ -33,7 +33,7 @@ class ProgressSink {
                         std::string_view note) = 0;
     /// What the units of work are, where they are not steps ("files").
     virtual void counts(std::string_view) {}
-    /// What the rank is doing now ("reading data"): the watchdog names it.
+    /// The rank's present work ("reading data"): the watchdog names it.
     virtual void activity(std::string_view what) = 0;
     /// The work is over: the bar is taken away.
     virtual void finish() = 0;

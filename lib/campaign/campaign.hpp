@@ -13,7 +13,7 @@
 
 namespace ranklab::campaign {
 
-/// What is started as one: a section of the file, or under Slurm its points that need as many nodes.
+/// One job: a section of the file, or under Slurm its points that need as many nodes.
 struct Job {
     std::string id;  ///< "strong", or "strong-4n"
     Sweep sweep;

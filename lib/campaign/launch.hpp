@@ -24,7 +24,7 @@ struct Launch {
     std::vector<std::string> options = {};
 };
 
-/// What one process of a point needs; cores and shares of GPUs are of each rank.
+/// The needs of one process of a point; cores and GPUs are each rank's.
 struct Need {
     int ranks = 1, cores = 1;
     int gpus = 1;  ///< times as many as the allocation has for a task

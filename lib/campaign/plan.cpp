@@ -25,8 +25,6 @@ using options::Schema;
 using options::Type;
 using Texts = std::vector<std::string>;
 
-constexpr const char* kDefaultFiles = "15";
-
 Schema rows_of(const std::string& program) {
     Schema rows;
     rows.append(program == "io"     ? vocabulary::storage_settings()
@@ -214,9 +212,10 @@ void at_one_rank(const Point& point, Settings& settings) {
     if (value_in(settings, "mode", "") == "ddp") set(settings, "mode", "single");
 }
 
-void scale_files(const Options& options, const Point& point, Settings& settings) {
+void scale_files(const Options& options, const Schema& rows, const Point& point, Settings& settings) {
     if (!options.has("scaling") || !options.is("scaling", "weak")) return;
-    const auto files = base::number_in<std::int64_t>(value_in(settings, "files", kDefaultFiles)).value_or(0);
+    const auto files =
+        base::number_in<std::int64_t>(value_in(settings, "files", *rows.find("files")->fallback)).value_or(0);
     set(settings, "files", std::to_string(files * point.need.ranks));
 }
 
@@ -235,7 +234,7 @@ Point point_of(const Sweep& sweep, const Options& options, Settings settings, in
     }
     if (sweep.program == "io") {
         point.need.cores = std::max(point.need.cores, count_in(settings, "workers", 1));
-        scale_files(options, point, settings);
+        scale_files(options, rows, point, settings);
     }
     point.words = words_of(rows, settings);
     point.words.insert(point.words.begin(), sweep.program);
@@ -255,7 +254,7 @@ bool are_several(const std::string& strategies) {
     return strategies == "all" || strategies.find(',') != std::string::npos;
 }
 
-// What has several values, and rows of one process's table. Ranks are among them, unless another one is
+// The options of several values, and rows of one process's table; ranks too, unless another one is
 // scaled.
 Texts keys_of(const Sweep& sweep, const std::vector<Dimension>& dimensions) {
     Texts keys;

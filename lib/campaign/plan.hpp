@@ -62,7 +62,7 @@ struct Task {
 /// repetitions each point has, which are left out.
 std::vector<Task> tasks_of(const Sweep& sweep, const std::vector<int>& done);
 
-/// What is typed to start the point.
+/// The command line that starts the point.
 std::vector<std::string> command_of(const Sweep& sweep, const Point& point);
 
 }  // namespace ranklab::campaign

@@ -24,7 +24,7 @@ std::string dry_run_text(const Sweep& sweep);
 /// signal.
 int run_missing(const Sweep& sweep, const Say& say);
 
-/// What the stored runs come to: the points with speedup and efficiency, and the verdict. `allow`:
+/// The table of the stored runs: the points with speedup and efficiency, and the verdict. `allow`:
 /// surroundings that may differ within a point.
 std::string table_text(const Sweep& sweep, const std::vector<std::string>& allow = {});
 

@@ -1,4 +1,4 @@
-// What the runs of a sweep come to.
+// The table of a sweep's runs, and its verdict.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -17,7 +17,7 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
     x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
     return x ^ (x >> 31U);
 }
-/// What it adds from one number to the next: 2^64 divided by the golden ratio.
+/// The step from one number to the next: 2^64 divided by the golden ratio.
 inline constexpr std::uint64_t kGolden64 = 0x9e3779b97f4a7c15ULL;
 
 /// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): a stream for one

@@ -24,7 +24,7 @@ class FileBytes {
   public:
     /// DataError where it cannot be opened.
     FileBytes(const std::filesystem::path& path, ByteAccess access);
-    /// What was read already.
+    /// Takes values that were read before.
     FileBytes(const std::filesystem::path& path, std::vector<float> held);
     ~FileBytes();
 

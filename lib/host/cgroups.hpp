@@ -1,4 +1,4 @@
-// What the control groups of this process leave to it. `docker --cpus=2` and Kubernetes' limits leave all
+// The limits of this process's control groups. `docker --cpus=2` and Kubernetes' limits leave all
 // CPUs in the cpuset and stop the process for a part of each period.
 #pragma once
 

@@ -103,7 +103,7 @@ Cases threads_beyond_cores(const Evidence& evidence) {
     return cases;
 }
 
-// Of one host: the ranks that share cores with others, where these are too few for all their threads.
+// The ranks of one host that share cores with others, where these are too few for all their threads.
 std::optional<Case> crowd_of(const std::string& host, const std::vector<const Placement*>& ranks,
                              const std::string& launcher) {
     std::vector<base::NumberRanges> cores;

@@ -1,4 +1,4 @@
-// What spoils the numbers of a launch: one table of findings, each with its test. Pure functions on plain
+// Faults of a launch that spoil its numbers: a table of findings, each with its test. Pure functions on plain
 // structs.
 #pragma once
 
@@ -27,7 +27,7 @@ struct ResultsFolder {
     std::vector<std::string> blind;  ///< hosts that do not see it
 };
 
-/// What the tests look at. A part that was not gathered makes its findings unknown.
+/// The input of the tests. A part that was not gathered makes its findings unknown.
 struct Evidence {
     std::vector<Placement> placements = {};  ///< of the ranks that work
     int connected = 0;                       ///< ranks that MPI connects; 0: not known

@@ -1,4 +1,4 @@
-// What other processes took of the ranks' cores while a run was counted.
+// Other processes' use of the ranks' cores while a run was counted.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace ranklab::host {
 
-/// What a rank used of the machine between two moments.
+/// A rank's use of the machine between two moments.
 struct Use {
     int rank = 0;
     std::string host;
@@ -29,7 +29,7 @@ struct Use {
     }
 };
 
-/// Of one rank. Neither call waits for other ranks.
+/// Measures one rank's use. Neither call waits for other ranks.
 class UseMeter {
   public:
     UseMeter(int rank, const std::vector<Placement>& placements, std::filesystem::path root = system_root());
@@ -63,7 +63,7 @@ struct OtherLoad {
 };
 inline constexpr double kMostOthers = 0.5;  ///< CPUs; more makes a finding
 
-/// Of the hosts where it is known; of uses shorter than a second it is not, since the system counts in
+/// For the hosts where it is known; for uses shorter than a second it is not, since the system counts in
 /// hundredths.
 std::vector<OtherLoad> other_loads(const std::vector<Use>& uses);
 

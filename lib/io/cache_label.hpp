@@ -14,7 +14,7 @@
 
 namespace ranklab::io {
 
-/// Of one file, or of many added up: a sum of fixed size, however many files there are.
+/// Resident pages of one file, or the sum over many files.
 struct Residency {
     std::uint64_t bytes = 0;  ///< how large the files are
     std::uint64_t resident =
@@ -37,7 +37,7 @@ std::optional<Residency> residency_of(const std::filesystem::path& file);
 std::optional<std::uint64_t> delivered_bytes();
 
 /// Has the file written to its device and asks the page cache to drop it (fsync, posix_fadvise DONTNEED).
-/// That is a request: residency_of says what came of it. Pages that some process has mapped stay.
+/// Asks the system to drop the file's pages: residency_of says which stay. Pages that a process maps do.
 /// EnvironmentError where the file cannot be opened or written back.
 void evict(const std::filesystem::path& file);
 

@@ -34,7 +34,7 @@ constexpr std::uint64_t kPause = std::uint64_t{1} << 20U;       // bytes between
 constexpr std::array kMembers{&Ceilings::memory_copy, &Ceilings::write_own, &Ceilings::write_shared,
                               &Ceilings::create};
 
-// What a killed run left under these names is removed at the start, and what was written at the end.
+// Removes a killed run's files of these names at the start, and its own at the end.
 class RawFiles : base::Pinned {
   public:
     explicit RawFiles(std::vector<fs::path> paths) : paths_(std::move(paths)) {

@@ -1,4 +1,4 @@
-// What this machine can do at most, measured in the same run with the same bytes and files by the ranks of
+// The machine's highest rates, measured in the same run with the same bytes and files by the ranks of
 // the strategy, and how much of it a strategy reaches. docs/writing.md.
 #pragma once
 
@@ -66,7 +66,7 @@ Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work);
 double writing_s(const base::IoTimes& times);
 double creating_s(const base::IoTimes& times);
 
-/// Of each kind the highest rate: a strategy is compared by its own best.
+/// The highest rate of each kind: a strategy is compared by its own best.
 Ceilings best_of(std::span<const Ceilings> measured);
 
 /// A strategy's writing, over all ranks and worker processes. Seconds are those of the slowest of them.

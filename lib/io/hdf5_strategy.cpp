@@ -129,7 +129,7 @@ class Hdf5Reader final : public Reader, base::Pinned {
     std::optional<hdf5::Object> dataset_;  // closed before the file
 };
 
-// What data.h5 takes, the library's bookkeeping included. HDF5 1.10 does not survive a write that fails
+// The size of data.h5, the library's metadata included. HDF5 1.10 does not survive a write that fails
 // (docs/adr/0001), so the room is looked at before.
 std::uint64_t file_bytes(const Job& job) {
     constexpr double kBytesPerRecord = 8192;

@@ -108,7 +108,7 @@ std::string how_it_ended(int status) {
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
         return fmt::format("was killed by signal {} ({}){}", signal, ::strsignal(signal),
-                           signal == SIGKILL ? ", by somebody or for want of memory" : "");
+                           signal == SIGKILL ? ", perhaps by the kernel because memory ran out" : "");
     }
     return fmt::format("ended with exit code {} before its work was done", WEXITSTATUS(status));
 }

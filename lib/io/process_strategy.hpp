@@ -1,4 +1,4 @@
-// What process-pool and process-queue share: their worker processes (io/worker.hpp) and the table "tasks".
+// The common part of process-pool and process-queue: worker processes (io/worker.hpp) and the table "tasks".
 // Private to this room and its tests.
 #pragma once
 

@@ -15,7 +15,7 @@
 
 namespace ranklab::options {
 
-/// Of texts that the schema has checked.
+/// Converts texts that the schema has checked.
 template <class Value>
 Value field_of(const std::string& text) {
     if constexpr (std::is_same_v<Value, std::string>)

@@ -61,7 +61,7 @@ void keep_the_last(const Schema& schema, std::vector<po::option>& given) {
     std::reverse(given.begin(), given.end());
 }
 
-// Of another program's option that is none here, before what a slip of the fingers may have meant.
+// The advice for an option that ranklab has elsewhere or not at all; else the nearest name.
 std::string hint(const Schema& schema, std::string name, const char* dashes) {
     std::ranges::replace(name, '_', '-');
     for (const auto& [words, advice] : schema.no_options())

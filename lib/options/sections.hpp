@@ -17,7 +17,7 @@ struct Section {
 /// there twice, a line that is neither, and where the file cannot be read.
 std::vector<Section> read_sections(const std::string& path);
 
-/// What the sentences call the file.
+/// The file's name in messages.
 struct IniUse {
     std::string before, file, takes, example;
 };

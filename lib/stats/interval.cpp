@@ -134,7 +134,7 @@ Correlation correlation(std::span<const double> samples, double median) {
         sum += weight * s.at(lag);
         moment += weight * s.at(lag) * base::real(lag);
     }
-    // Of a short series the later ones fall below 0, whatever they are in truth: the first one stays.
+    // In a short series the estimates at later lags fall below 0 by bias: the first one stays.
     found.inflation = std::clamp(1 + 2 * std::max(sum, s.at(1)), 1.0, n);
     // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28): the length
     // of least mean squared error. Half as much again, since of that error it is the bias that costs
@@ -162,7 +162,7 @@ std::string sentence(const Correlation& found, double n, double effective) {
     return "";
 }
 
-// What it leaves of n samples, and in words.
+// The effective number of n samples, and the warning.
 Dependence dependence_of(const Correlation& found, double n) {
     Dependence result;
     result.lag1 = found.lag1;
@@ -195,7 +195,7 @@ double block_variance(std::span<const double> samples, double median, std::size_
     return squares / base::real(n);
 }
 
-// Of samples whose median is known; no NaN, n >= 1.
+// `median` is that of `samples`; no NaN, n >= 1.
 Dependence dependence_about(std::span<const double> samples, double median) {
     const double n = base::real(samples.size());
     const auto differs = [&](double x) { return x != samples.front(); };

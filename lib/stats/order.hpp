@@ -16,7 +16,7 @@ std::optional<std::vector<double>> sorted(std::span<const double> samples);
 /// Between two neighbours in the order, which may be infinite.
 double between(double low, double high, double fraction);
 
-/// Of sorted values, at least one.
+/// `x` is sorted and has at least one value.
 double quantile_of_sorted(std::span<const double> x, double q);
 
 /// The ranks (from 1) of an interval: its ends lie `weight` of the way from x(low) to x(low + 1), and from
@@ -27,8 +27,14 @@ struct IntervalRanks {
 };
 /// Order statistics for fewer than this many samples; from here on interpolated to the level.
 inline constexpr std::size_t kInterpolatedFrom = 30;
+/// The distribution-free interval of the median of independent samples: order statistics x(l), x(u) with the
+/// largest l such that P(Bin(n, 1/2) < l) <= (1 - level)/2 and u = n + 1 - l (Hahn & Meeker, Statistical
+/// Intervals, 5.2). It covers at least as often as `level`: up to 98 % for 95 %. From n = 30 on its ends are
+/// interpolated towards x(l + 1), x(u - 1) so that it covers as often as it says (Hettmansperger & Sheather,
+/// Statistics & Probability Letters 4, 1986). low = 0 where no such l >= 1 exists (n < 6
+/// at 95 %).
 IntervalRanks median_ranks(std::size_t n, double level);
-/// Of sorted values.
+/// NaN where `ranks` has none. `x` is sorted.
 Interval interval_at(const IntervalRanks& ranks, std::span<const double> x);
 
 }  // namespace ranklab::stats

@@ -14,11 +14,6 @@ double quantile(std::span<const double> samples, double q) {
     return x && !x->empty() && !std::isnan(q) ? quantile_of_sorted(*x, q) : kNone;
 }
 
-Interval median_interval(std::span<const double> samples, double level) {
-    const auto x = sorted(samples);
-    return x ? interval_at(median_ranks(x->size(), level), *x) : Interval{};
-}
-
 Summary summarise(std::span<const double> samples) {
     constexpr double kLevel = 0.95;
     Summary summary;

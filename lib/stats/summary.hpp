@@ -23,19 +23,12 @@ struct Summary {
     double max = kNone;
     double p95 = kNone;
     double p99 = kNone;
-    Interval ci95;  ///< of the median, by order statistics; NaN below n = 6, where none exists
+    Interval ci95;  ///< of the median, by order statistics (stats/order.hpp); NaN below n = 6
 };
 
 /// The q-quantile (0 <= q <= 1) of unsorted samples, linear between order statistics: Hyndman & Fan's
 /// type 7, NumPy's default. NaN for no samples.
 double quantile(std::span<const double> samples, double q);
-
-/// The distribution-free interval of the median of independent samples: order statistics x(l), x(u) with the
-/// largest l such that P(Bin(n, 1/2) < l) <= (1 - level)/2 and u = n + 1 - l (Hahn & Meeker, Statistical
-/// Intervals, 5.2). It covers at least as often as `level`: up to 98 % for 95 %. From n = 30 on its ends are
-/// interpolated towards x(l + 1), x(u - 1) so that it covers as often as it says (Hettmansperger & Sheather,
-/// Statistics & Probability Letters 4, 1986). NaN where no such l >= 1 exists (n < 6 at 95 %).
-Interval median_interval(std::span<const double> samples, double level = 0.95);
 
 Summary summarise(std::span<const double> samples);
 

@@ -97,7 +97,7 @@ void broadcast_parameters(nn::Model& model, comm::Communicator& comm) {
 
 void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm) {
     const torch::NoGradGuard no_gradients;
-    // What lies on a GPU travels from and to a copy in host memory: the control plane carries that alone.
+    // Tensors on a GPU travel by a copy in host memory: the control plane carries no other.
     std::vector<torch::Tensor> copies;
     std::vector<comm::BufferView> views;
     for (const auto& tensor : tensors) {

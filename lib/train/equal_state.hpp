@@ -15,7 +15,7 @@ namespace ranklab::train {
 
 /// 64 bits over the tensors' bytes in their order (FNV-1a), whatever their strides and device.
 std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
-/// Of all parameters: equal models have equal hashes.
+/// A hash of all parameters: equal models have equal hashes.
 std::uint64_t parameter_hash(const nn::Model& model);
 
 /// Rank 0's values of dense tensors, on every rank, whatever their strides and device. Equal shapes, types

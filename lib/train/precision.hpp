@@ -1,4 +1,4 @@
-// What a step computes in (docs/precision.md): its precision, and how its tensors lie in memory.
+// A step's precision and its tensors' memory format (docs/precision.md).
 #pragma once
 
 #include <c10/core/DeviceType.h>

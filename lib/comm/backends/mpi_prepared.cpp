@@ -86,7 +86,7 @@ class MpiPrepared final : public Prepared {
     int divisor_;  // of an average, where this rank has the result; else 1
 };
 
-// What the form of an operation is made of.
+// The arguments of an operation in MPI's terms.
 struct Parts {
     const MpiCommunicator& communicator;
     const Transfer& transfer;

@@ -51,7 +51,7 @@ inline std::string sum64_text(std::uint64_t sum) {
 /// Collective: the ranks' numbers added modulo 2^64.
 std::uint64_t sum_over_ranks(comm::Communicator& control, std::uint64_t mine);
 
-/// Of all ranks after gather().
+/// Counts values; after gather() those of all ranks.
 struct VolumeScan {
     static constexpr auto kNowhere = std::numeric_limits<std::int64_t>::max();
     double least = std::numeric_limits<double>::infinity();

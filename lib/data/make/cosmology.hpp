@@ -23,7 +23,7 @@ struct CosmologySpec {
 
 /// Of the file, its small headers aside.
 std::uint64_t cosmology_bytes(const CosmologySpec& spec);
-/// What rank 0 needs in memory: 24 bytes a cell, and 32 a row.
+/// Memory of rank 0 in bytes: 24 a cell, and 32 a row.
 std::uint64_t cosmology_memory(const CosmologySpec& spec);
 
 struct CosmologyReport {

@@ -80,7 +80,7 @@ inline void transpose(std::span<const float> from, std::int64_t columns, std::sp
         for (std::size_t r = 0; r < rows; ++r) to[c * rows + r] = from[r * width + c];
 }
 
-/// Of planes_a_piece's 256 MiB: two copies of a piece are in memory.
+/// Divides the 256 MiB of planes_a_piece: two copies of a piece are in memory.
 inline constexpr std::int64_t kPieceShare = 4;
 
 /// This rank's planes in pieces, as many pieces on every rank: visit(planes) with none where a rank has

@@ -28,7 +28,7 @@ std::vector<std::string> reduction_words();
 
 std::string_view summary_of(comm::Operation operation);
 
-/// What an option (--op, --datatype, --redop) names, in the order of the tables above, each once; nccl-tests'
+/// The entries that an option (--op, --datatype, --redop) names, in the order above, each once; nccl-tests'
 /// words for types, too. OptionError for an unknown word.
 std::vector<comm::Operation> chosen_operations(const std::string& words);
 std::vector<comm::DType> chosen_types(const std::string& words);

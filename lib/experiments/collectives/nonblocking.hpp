@@ -17,7 +17,7 @@ namespace ranklab::experiments {
 class Compute {
   public:
     Compute();
-    /// That many units; `between` is called some twenty times on the way, where it is given.
+    /// Does `units` units; `between` is called some twenty times on the way, where it is given.
     void work(std::int64_t units, const std::function<void()>& between = {});
     /// Units that take about so long on this core now.
     std::int64_t units_of(double seconds);
@@ -34,7 +34,7 @@ class Load : base::Pinned {
   public:
     Load();
     ~Load();
-    /// That it has computed by now.
+    /// CPU time of the load so far.
     double cpu_seconds();
 
   private:

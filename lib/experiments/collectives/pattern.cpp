@@ -217,7 +217,7 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const Buffe
 
 namespace {
 
-// Of the first element's last byte: in no type is that within what a sum may be off.
+// The bit is of the first element's last byte: in every type the change is larger than a sum's tolerance.
 void flip_a_bit(const comm::BufferView& result) {
     if (result.count == 0) return;
     static_cast<unsigned char*>(result.data)[comm::size_of(result.dtype) - 1] ^= 1U;

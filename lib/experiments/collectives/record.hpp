@@ -17,7 +17,7 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
                           const CollectivesOptions& options, const comm::BackendEntry& backend,
                           comm::Communicator& control);
 
-/// Of a run whose measurements are there, with their intervals: tables messages, nonblocking, buckets, fits,
+/// Adds to a run with its measurements and their intervals the tables messages, nonblocking, buckets, fits,
 /// guidelines and clocks, as far as they have rows. `library`: what serves the backend.
 void add_collectives_tables(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
                             const std::string& library, comm::Communicator& control);

@@ -71,7 +71,7 @@ class Trials {
     Trials(TrainingSteps& steps, const AblationPlan& plan, comm::Communicator& control, StopPoll& stop)
         : steps_(steps), plan_(plan), control_(control), stop_(stop) {}
 
-    /// What a sync strategy settles with the ranks in its first step (the order of its buckets) must not fall
+    /// The first step, in which a sync strategy settles its buckets' order with the ranks, must not fall
     /// into a silent trial.
     void settle() {
         steps_.plan(next_, next_ + 1);

@@ -55,7 +55,7 @@ std::size_t number_after(std::string_view text, std::string_view word) {
     throw base::DataError("the checkpoint is damaged or cut short; restore it, or begin anew");
 }
 
-// Of the HDF5 part, behind the header.
+// The size of the HDF5 part, behind the header.
 std::size_t checked_image_size(std::span<const std::byte> bytes) {
     const std::string_view header = text_of(bytes).substr(0, kHeader);
     if (!header.starts_with(kFirstLine))

@@ -30,7 +30,7 @@ constexpr std::size_t kFewestSteps = 6;    // fewer have no 95 % interval of a m
 constexpr std::size_t kFewestLooked = 16;  // steps whose stamps are looked at, however many ranks there are
 constexpr std::size_t kMostValues = std::size_t{1} << 18U;  // of all ranks, in one exchange
 
-// Of `count` rows that are spread evenly over all `rows`, where the i-th lies; count <= rows.
+// The place of the i-th of `count` rows that are spread evenly over all `rows`; count <= rows.
 std::size_t spread_row(std::size_t i, std::size_t count, std::size_t rows) {
     return (2 * i + 1) * rows / (2 * count);
 }

@@ -177,7 +177,7 @@ train::Compression compression_of(const TrainingSettings& settings) {
                                          : train::Compression::none;
 }
 
-// What follows from one option after the other.
+// Settles the options that follow from others, in their order.
 void settle_all(TrainingOptions& all, int world_size) {
     auto& settings = all.settings;
     settle_model_defaults(settings);

@@ -107,7 +107,7 @@ void add_replica_times(results::Run& run, const TrainingRecord& record) {
     run.measurements.push_back(by_rank("replica_backward_time_s", "step", record.replica_backward_s, warmup));
 }
 
-// Of the counted steps.
+// Medians over the counted steps.
 StepMedians medians_of(const results::Run& run, std::span<const StepTimes> counted,
                        comm::Communicator& control) {
     std::vector<double> mine;

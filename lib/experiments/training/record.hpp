@@ -40,7 +40,7 @@ struct EarlyEnd {
     bool has_checkpoint = false;  ///< of its last step
 };
 
-/// What else there is of a step than its times.
+/// A step's facts beside its times.
 struct StepNotes {
     double read_s = 0, decode_s = 0, augment_s = 0;  ///< by the loader's threads
     double rate = 0;                                 ///< of learning
@@ -55,7 +55,7 @@ struct TrainingRecord {
     std::vector<base::Phase> phases;  ///< that a step of this mode has; others are not reported
     std::vector<measure::StepTimes> steps;
     std::vector<StepNotes> notes;  ///< a row a step
-    /// Of mode dp: each replica's own times, a row a step.
+    /// Mode dp: each replica's own times, a row a step.
     measure::RankSamples replica_forward_s{0, {}}, replica_backward_s{0, {}};
     std::vector<EpochRow> epochs;
     SampledSteps reductions;  ///< of counted steps

@@ -10,7 +10,7 @@ namespace ranklab::experiments {
 /// memory format, it settles in the context's options.
 results::Run make_training_run(TrainingOptions options, const RunContext& around);
 
-/// Of a dry run, on rank 0 alone. Makes the model and one backward of two random samples on the CPU, by which
+/// For a dry run, on rank 0. Makes the model and one backward of two random samples on the CPU, by which
 /// the strategy settles its buckets, and writes what a step then reduces to --buckets. OptionError or
 /// EnvironmentError where the place will not take it, before that work.
 void write_bucket_file(const TrainingOptions& options);

@@ -34,7 +34,7 @@ struct Strip {
     bool summarised = false;  // the means are stored, and the samples are not
 };
 
-// Of a run that stored each rank's summary in place of its samples; none where it has none.
+// The means of a run that stored each rank's summary in place of its samples; empty where it has none.
 std::vector<double> stored_means(const Run& run, std::string_view name) {
     const results::Table* table = run.find_table("rank_summaries");
     if (table == nullptr) return {};

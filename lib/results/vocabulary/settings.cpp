@@ -90,7 +90,7 @@ Schema made_common_settings() {
     return rows;
 }
 
-// What the report adds to the settings of a run.
+// Settings that the report adds to those of a run.
 const Schema& added_settings() {
     static const Schema rows =
         Schema().integer("ranks", 1, std::nullopt, "how many ranks took part").role(Role::scale);

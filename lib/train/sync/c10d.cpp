@@ -41,7 +41,7 @@ const at::Tensor& only_one(const std::vector<at::Tensor>& tensors) {
     return tensors.front();
 }
 
-// What c10d::Reducer asks of a process group: allreduce (asynchronous, through `queue`) and broadcast.
+// The process group of c10d::Reducer: allreduce (asynchronous, through `queue`) and broadcast.
 class C10dBackend final : public c10d::Backend {
   public:
     C10dBackend(comm::Communicator& comm, ReductionQueue& queue)

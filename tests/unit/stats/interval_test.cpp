@@ -42,7 +42,7 @@ TEST(EstimateMedian, CoversCorrelatedSeries) {
 TEST(EstimateMedian, TheOrdinaryIntervalDoesNotCoverCorrelatedSeries) {
     EXPECT_LT(
         per_cent(77,
-                 [](Random& random) { return holds(median_interval(lognormal(random, 1000, 0.3, 0.5)), 1); }),
+                 [](Random& random) { return holds(summarise(lognormal(random, 1000, 0.3, 0.5)).ci95, 1); }),
         85 + kAllowance);
 }
 
