@@ -280,7 +280,8 @@ class Stop(Case):
         runs = runs_of(file)
         self.assertEqual([(run["exit_code"], run["valid"], run["cut_short"]) for run in runs], [(6, True, "time limit")] * 3)
         for run in runs[:2]:
-            self.assertLessEqual(measured(run, "job_time_s")["ci95_low"], measured(run, "job_time_s")["median"])
+            # On a busy machine a strategy may have had one repetition, which has no interval.
+            self.assertLessEqual(measured(run, "job_time_s")["min"], measured(run, "job_time_s")["median"])
         self.assertIn("2 of 2 strategies were measured, 2 of them not whole", runs[2]["warnings"][0])
         result = io("--strategy", "binary", "-i", 100000, "-s", 300, "--time-limit", 0.2, "--directory", self.folder / "o")
         self.assertSays(result, 6, "time limit", "of 100000 repetitions")
