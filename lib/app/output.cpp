@@ -13,6 +13,7 @@
 #include "base/one_line.hpp"
 #include "base/shell_path.hpp"
 #include "base/terminal.hpp"
+#include "report/formats/exports.hpp"
 #include "report/formats/formats.hpp"
 
 namespace ranklab::app {
@@ -34,7 +35,10 @@ std::vector<results::Setting> short_settings(const options::Options& options, st
 }  // namespace
 
 Output::Output(const options::Options& options, bool is_root)
-    : options_(options), common_(options.fields<vocabulary::CommonSettings>()), is_root_(is_root) {}
+    : options_(options),
+      common_(options.fields<vocabulary::CommonSettings>()),
+      is_root_(is_root),
+      nccl_tests_(options.has("format") && options.is("format", "nccl-tests")) {}
 
 void Output::header(const experiments::Plan& plan, const Launch& launch) const {
     const bool dry = common_.dry_run;
@@ -52,33 +56,33 @@ void Output::header(const experiments::Plan& plan, const Launch& launch) const {
 }
 
 std::string Output::place_of(const results::Run& run) const {
-    if (common_.output == "none") return "Not stored (--output none)";
-    return fmt::format("Stored as {} in {}", run.id, base::one_line(common_.output));
+    if (common_.output == "none") return "not stored (--output none)";
+    return fmt::format("{} in {}", run.id, base::one_line(common_.output));
 }
 
 void Output::answer(const std::vector<results::Run>& runs) const {
     if (common_.quiet || common_.json) return;
-    if (common_.verbose) {
-        for (const auto& run : runs) print("\n{}", report::formats::run_text(run));
-    } else {
-        print("\n{}", report::formats::answer_text(runs.back(), {.colour = base::shows_colour(STDOUT_FILENO),
-                                                                 .all = "--verbose shows all"}));
-    }
+    const results::Run& last = runs.back();
+    if (nccl_tests_)
+        print("{}", report::formats::nccl_text(last));
+    else if (common_.verbose)
+        for (const auto& run : runs) print("\n{}", report::formats::run_text(run, true));
+    print("\n{}", report::formats::answer_text(
+                      last, {.colour = base::shows_colour(STDOUT_FILENO), .whole = common_.verbose}));
     std::fflush(stdout);
 }
 
 void Output::stored(const std::vector<results::Run>& runs) const {
     const auto& last = runs.back();
     if (common_.json) {
-        if (!common_.quiet && common_.output != "none") base::log::info(place_of(last));
-        print_whole(runs.size() == 1 ? report::formats::one_run_json(last)
-                                     : report::formats::runs_json(runs));
+        if (!common_.quiet && common_.output != "none") base::log::info("stored as " + place_of(last));
+        print_whole(report::formats::runs_json(runs));
     } else if (common_.quiet) {
         for (const auto& run : runs) print("{}; {}\n", report::formats::answer_line(run), place_of(run));
     } else {
-        print("\n{}{}\n", place_of(last), common_.output == "none" ? "." : "");
+        print("{}", report::formats::screen_line("stored", place_of(last)));
         if (common_.output != "none")
-            print("Next: ranklab report {} --run {}\n", base::shell_path(common_.output), last.id);
+            print("  {:<14}ranklab report {} --run {}\n", "next", base::shell_path(common_.output), last.id);
     }
 }
 

@@ -31,6 +31,7 @@ class Output {
     const options::Options& options_;
     vocabulary::CommonSettings common_;
     bool is_root_;
+    bool nccl_tests_;  ///< the run of comm as nccl-tests prints it, too
 };
 
 }  // namespace ranklab::app

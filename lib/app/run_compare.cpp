@@ -80,8 +80,7 @@ int show(const Options& options) {
     const report::compare::CompareOptions how{smallest_of(options), listed(options, "measure"),
                                               listed(options, "allow"), options.flag("with-unverified")};
     const report::compare::Gate gate{options.has("fail-on-regression"),
-                                     options.text("inconclusive") == "fail",
-                                     " (--inconclusive fail makes this a failure)"};
+                                     options.text("inconclusive") == "fail"};
     const auto [a, b] = report::compare::read_sides(sides_of(options));
     const auto comparison = report::compare::compare(a, b, how);
     ReportOutput output(options.text_or("output", ""));

@@ -20,8 +20,11 @@
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 #include "report/figures/figure.hpp"
+#include "report/formats/exports.hpp"
 #include "report/formats/formats.hpp"
+#include "report/frame/readable.hpp"
 #include "report/model/chosen_runs.hpp"
+#include "report/model/network.hpp"
 #include "report/model/reference.hpp"
 #include "report/page/html.hpp"
 #include "results/result_file.hpp"
@@ -36,8 +39,10 @@ using report::model::ChosenRuns;
 using report::model::Sink;
 
 const ProgramText kText{
-    "report", "FILE [options]", "Shows what a results file holds: for a person, or for a program.",
-    "  ranklab report results/ranklab.h5                    the newest runs, and the last one whole\n"
+    "report", "[FILE] [options]",
+    "Shows what a results file holds: for a person, or for a program. FILE: results/ranklab.h5 where none is "
+    "named.",
+    "  ranklab report                                       the newest runs, and the last one\n"
     "  ranklab report results/ranklab.h5 --run ID           one run\n"
     "  ranklab report results/ranklab.h5 --where model=mnist-cnn --where 'ranks>=2' --group-by ranks,sync\n"
     "                                                       a row for each, with speedup and efficiency\n"
@@ -45,11 +50,11 @@ const ProgramText kText{
     "  ranklab report results/ranklab.h5 --format json      everything, for a program\n"
     "  ranklab report results/ranklab.h5 --label night --format gbench    for Google Benchmark's compare.py\n"
     "  ranklab report results/ranklab.h5 --last 1 --format chrome-trace --output steps.json   for Perfetto\n"
-    "  ranklab report results/ranklab.h5 --plots plots      training losses and the io ladder, drawn by "
-    "gnuplot\n"};
+    "  ranklab report results/ranklab.h5 --plots plots      every figure, drawn by gnuplot\n"};
 
 constexpr std::string_view kPhases = "phases";  // of --measure
-constexpr std::size_t kListed = 20;             // in a list; more would hide the run below it
+constexpr std::size_t kListed = 12;             // in a list; more would hide the run below it
+constexpr const char* kDefaultFile = "results/ranklab.h5";
 
 std::vector<std::string> listed(const Options& options, const std::string& name,
                                 const std::string& fallback = "") {
@@ -70,8 +75,19 @@ std::vector<std::string> measurements_asked(const Options& options) {
     return names;
 }
 
-report::formats::Grouping grouping_of(const Options& options, const std::string& otherwise) {
-    return {listed(options, "group-by", otherwise), measurements_asked(options), listed(options, "allow")};
+report::model::Groups groups_of(const ChosenRuns& runs, const Options& options,
+                                const std::string& otherwise) {
+    return report::model::Groups(report::model::runs_frame(
+        runs,
+        {listed(options, "group-by", otherwise), measurements_asked(options), listed(options, "allow")}));
+}
+
+bool asks_for_groups(const Options& options) {
+    return options.has("group-by") || options.has("measure");
+}
+
+std::string file_of(const Options& options) {
+    return options.positional().empty() ? kDefaultFile : options.positional().front();
 }
 
 // Installed, or in the source tree that this was built in.
@@ -91,43 +107,66 @@ std::string published(const results::Run& run) {
     return report::model::reference_lines(run, references);
 }
 
-std::string whole(const ChosenRuns& runs, const results::Run& run) {
-    const std::string network =
-        report::formats::network_line(runs.file(), run,
-                                      fmt::format("`mpirun -n {} ranklab comm --from-model {}` would",
-                                                  run.hosts.size(), run.setting("model")));
-    return report::formats::run_text(run, runs.how_to(), network) + published(run);
+// What the network alone gives the buckets of a training run.
+std::string network(const ChosenRuns& runs, const results::Run& run) {
+    if (!report::model::pays_network(run)) return "";
+    const auto cost = report::model::network_cost(runs.file(), run);
+    return cost ? cost->text()
+                : fmt::format(
+                      "not measured; mpirun -n {} ranklab comm --from-model {} --output {} would measure it",
+                      run.hosts.size(), run.setting("model"), base::shell_path(runs.file().path().string()));
+}
+
+std::string whole(const ChosenRuns& runs, const results::Run& run, const Options& options) {
+    return report::formats::run_text(run, options.flag("verbose"), network(runs, run)) + published(run) +
+           (options.flag("verbose") ? "" : "  --verbose shows all that it measured\n");
 }
 
 void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    if (options.has("group-by") || options.has("measure"))
-        return report::formats::write_group_text(runs, grouping_of(options, "id"), sink);
-    if (!runs.choice().id.empty()) {
-        const results::Run run = runs.file().read(runs.choice().id);
-        return sink(whole(runs, run));
-    }
+    if (runs.headers().empty()) return sink(runs.nothing());
+    if (asks_for_groups(options)) return sink(report::formats::groups_text(groups_of(runs, options, "id")));
+    if (!runs.choice().id.empty()) return sink(whole(runs, runs.file().read(runs.choice().id), options));
     const auto headers = runs.headers();
-    if (headers.empty()) return sink(runs.nothing());
     const std::size_t shown = options.is_set("last") ? headers.size() : kListed;
     const auto list = report::model::list_runs(runs.file(), headers, shown);
-    sink(report::formats::runs_text(list, shown, runs.text(), runs.how_to()));
-    const results::Run newest = runs.file().read(headers.back().id);
-    sink(fmt::format("\n{}", whole(runs, newest)));
+    sink(report::formats::runs_text(
+        list, headers.size(), runs.text(),
+        fmt::format("ranklab report {} --run", base::shell_path(file_of(options)))));
+    sink(fmt::format("\n{}", whole(runs, runs.file().read(headers.back().id), options)));
 }
 
 // Without keys a row is a command and label, which says little but is never thousands of rows.
 void write_markdown(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::formats::write_group_markdown(runs, grouping_of(options, "command,label"), sink);
+    sink(report::formats::groups_markdown(groups_of(runs, options, "command,label"), runs.text()));
+}
+
+void write_latex(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    sink(report::formats::groups_latex(groups_of(runs, options, "command,label"), runs.text()));
 }
 
 void write_json(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    if (options.has("group-by") || options.has("measure"))
-        return report::formats::write_group_json(runs, grouping_of(options, "id"), sink);
+    if (asks_for_groups(options)) return sink(report::formats::groups_json(groups_of(runs, options, "id")));
     report::formats::write_json(runs, sink);
 }
 
+void write_csv(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    if (asks_for_groups(options)) return sink(report::formats::groups_csv(groups_of(runs, options, "id")));
+    report::formats::write_csv(runs, sink);
+}
+
+// Of the newest chosen run of comm.
+void write_nccl_tests(const ChosenRuns& runs, const Options&, const Sink& sink) {
+    const auto headers = runs.headers();
+    const auto newest =
+        std::find_if(headers.rbegin(), headers.rend(), [](const auto& run) { return run.command == "comm"; });
+    if (newest == headers.rend())
+        throw base::OptionError("nccl-tests' table is of runs of comm, and none was chosen",
+                                {"where", "run"});
+    sink(report::formats::nccl_text(runs.file().read(newest->id)));
+}
+
 void write_extrap(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::formats::write_extrap(runs, grouping_of(options, "").keys, sink);
+    report::formats::write_extrap(runs, listed(options, "group-by"), sink);
 }
 
 void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Sink& sink) {
@@ -141,7 +180,7 @@ void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Si
 }
 
 void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
-    sink(report::page::html_page(runs, {.reference = reference_folder()}));
+    sink(report::page::html_page(runs, reference_folder()));
 }
 
 struct Format {
@@ -154,9 +193,10 @@ constexpr std::array kFormats{
     Format{"text", write_text},
     Format{"html", write_html},
     Format{"json", write_json},
-    Format{"csv", [](const ChosenRuns& runs, const Options&,
-                     const Sink& sink) { report::formats::write_csv(runs, sink); }},
+    Format{"csv", write_csv},
     Format{"markdown", write_markdown},
+    Format{"latex", write_latex},
+    Format{"nccl-tests", write_nccl_tests},
     Format{"gbench", [](const ChosenRuns& runs, const Options&,
                         const Sink& sink) { report::formats::write_gbench(runs, sink); }},
     Format{"extrap", write_extrap},
@@ -169,56 +209,29 @@ std::vector<std::string> format_names() {
     return names;
 }
 
-// A line a figure; beside a long path there is no room for its title.
-std::string plotted_text(const report::figures::Plotted& plotted) {
-    constexpr std::size_t kWidestPath = base::kScreenColumns / 2;
-    std::size_t width = 0;
-    for (const auto& picture : plotted.pictures)
-        width = std::max(width, base::columns_of(picture.path.string()));
-    std::string text;
-    for (const auto& [path, title] : plotted.pictures) {
-        const std::string name = path.string();
-        const std::string head = width > kWidestPath
-                                     ? name + "\n    "
-                                     : name + std::string(width + 2 - base::columns_of(name), ' ');
-        const std::string rest =
-            base::wrapped(std::string(width > kWidestPath ? 4 : width + 2, ' '), base::one_line(title));
-        text += head + rest.substr(rest.find_first_not_of(' '));
-    }
-    std::set<std::string> endings;
-    for (const auto& path : plotted.beside) endings.insert(path.extension().string());
-    return text + fmt::format("and {} files beside them: data, tables, scripts ({})\n", plotted.beside.size(),
-                              base::join({endings.begin(), endings.end()}, " "));
-}
-
-void write_plots(const ChosenRuns& chosen, const Options& options, const Sink& sink) {
-    std::vector<results::Run> runs;
-    chosen.visit(results::Detail::all, [&](results::Run&& run) { runs.push_back(std::move(run)); });
-    sink(plotted_text(report::figures::plot(runs, options.text("plots"))));
-}
-
-// What the reports, which know no options, say that one can type.
-report::model::HowTo how_to(const std::string& file) {
-    return {.choose = "choose with --where",
-            .list_older = "--last N lists more, --where, --label and --group-by ask for some",
-            .pool = "--allow KEY pools them all the same",
-            .other_measurements = "--measure NAME asks for others",
-            .all_rows = "--format json",
-            .one_run = fmt::format("ranklab report {} --run", base::shell_path(file)),
-            .store = fmt::format("`ranklab train --output {}` would store one", base::shell_path(file)),
-            .measure_network = "`ranklab comm --from-model MODEL` on as many ranks would"};
+void write_plots(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    report::model::RunsFrame frame({{}, {}, {}});
+    runs.visit(results::Detail::summaries, [&](const results::Run& run) { frame.add(run); });
+    const report::model::Groups groups(std::move(frame));
+    const report::model::References nothing_published;
+    const auto plotted = report::figures::plot(
+        {groups, [&](const std::string& id) { return runs.file().read(id); },
+         [&](const std::string& id) { return runs.file().read(id, results::Detail::summaries); },
+         &runs.file(), nothing_published},
+        options.text("plots"));
+    for (const auto& [path, title] : plotted.pictures)
+        sink(base::wrapped(path.string() + "  ", base::one_line(title)));
+    sink(fmt::format("and {} files beside them: pdf, png, csv, tex, gnuplot scripts\n",
+                     plotted.beside.size()));
 }
 
 ChosenRuns chosen_runs(const Options& options) {
-    if (options.positional().empty())
-        throw base::OptionError("report needs a results file: ranklab report results/ranklab.h5");
     report::model::Choice choice;
     choice.id = options.text_or("run", "");
     if (options.has("label")) choice.label = options.text("label");
     if (options.has("last")) choice.last = static_cast<std::size_t>(options.integer("last"));
     choice.conditions = options.texts("where");
-    const std::string& file = options.positional().front();
-    return {results::ResultFile(file), std::move(choice), how_to(file)};
+    return {results::ResultFile(file_of(options)), std::move(choice)};
 }
 
 // What is asked for and would be left out without a word.
@@ -226,7 +239,8 @@ void refuse_what_has_no_effect(const Options& options) {
     options.check_relations();
     if (options.has("group-by") && options.text("group-by").empty())
         throw base::OptionError("--group-by names no key; give some, such as ranks,sync");
-    const bool groups = options.is("format", "markdown") || options.has("group-by") || options.has("measure");
+    const bool groups =
+        options.is("format", "markdown") || options.is("format", "latex") || asks_for_groups(options);
     if (options.has("allow") && !groups)
         throw base::OptionError("--allow is for tables: give --group-by with it");
 }
@@ -259,40 +273,48 @@ void describe(options::Schema& schema) {
     schema.positional(1);
     schema.section("What to show")
         .text("run", "ID", std::nullopt, "one run instead of all")
+        .essential()
         .texts("where", "CONDITION",
                "only runs that meet this condition: model=mnist-cnn, sync!=none, ranks>=2, label=night*, "
                "model=a,b; a setting, ranks, nodes, command, label, valid, exit_code, cut_short, version, "
                "git_revision or a fact of the context such as host.kernel; may be given several times")
+        .essential()
         .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
-        .integer("last", 1, std::nullopt, "only the last N of the runs that the other options leave");
+        .essential()
+        .integer("last", 1, std::nullopt, "only the last N of the runs that the other options leave")
+        .essential();
     schema.section("Tables")
-        .text(
-            "group-by", "KEY[,KEY]", std::nullopt,
-            "text, markdown, json: a row for each of these keys' values instead of a list, with medians and "
-            "intervals over its runs; with `ranks`, `threads` or `workers` among the keys speedup and "
-            "efficiency per core, too. extrap: the parameters (default: ranks, written as p)")
-        .needs({.other = "format", .values = {"text", "markdown", "json", "extrap"}})
+        .text("group-by", "KEY[,KEY]", std::nullopt,
+              "a row for each of these keys' values instead of a list, with medians and "
+              "intervals over its runs; with `ranks`, `threads` or `workers` among the keys speedup and "
+              "efficiency per core, too. extrap: the parameters (default: ranks, written as p)")
+        .essential()
+        .needs({.other = "format", .values = {"text", "markdown", "json", "extrap", "latex", "csv"}})
         .excludes({.other = "plots"})
         .text("allow", "KEY[,KEY]", std::nullopt,
-              "text, markdown, json: pool runs although they differ in these surroundings (hosts, host.cpu, "
+              "pool runs although they differ in these surroundings (hosts, host.cpu, "
               "git_revision, a beginning with *); by default each has its own row")
-        .needs({.other = "format", .values = {"text", "markdown", "json"}})
+        .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"})
         .text("measure", "NAME[,NAME]", std::nullopt,
-              "text, markdown, json: these measurements; phases: all phases of the step (default: "
+              "these measurements; phases: all phases of the step (default: "
               "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps, whichever there are)")
-        .needs({.other = "format", .values = {"text", "markdown", "json"}})
+        .essential()
+        .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"});
     schema.section("How")
         .choice("format", format_names(), "text", "how it is written")
+        .essential()
+        .flag("verbose", "text: all that the run measured, and its tables")
+        .essential()
         .integer("trace-steps", 1, "200", "chrome-trace: at most N steps of each run")
         .needs({.other = "format", .values = {"chrome-trace"}})
         .text("output", "FILE", std::nullopt,
               "write into this file, whole or not at all, instead of to stdout")
-        .text(
-            "plots", "DIR", std::nullopt,
-            "draw into DIR (gnuplot): training loss against steps, samples and time, the learning rate; io's "
-            "ladder, and its speedup over ranks or workers")
+        .essential()
+        .text("plots", "DIR", std::nullopt,
+              "draw every figure into DIR (gnuplot), as svg, pdf and png, with its numbers")
+        .essential()
         .excludes({.other = "format", .because = "it draws pictures and no report"});
 }
 

@@ -52,7 +52,7 @@ std::string file_of(const Options& options, const char* verb) {
 report::model::ChosenRuns chosen(const std::string& file, const Options& options) {
     report::model::Choice choice;
     choice.conditions = options.texts("where");
-    return {ResultFile(file), std::move(choice), {.one_run = "ranklab report " + file + " --run"}};
+    return {ResultFile(file), std::move(choice)};
 }
 
 std::set<std::string> ids_of(const std::vector<RunHeader>& headers) {
@@ -71,7 +71,7 @@ std::string list(const Options& options) {
     const auto headers = runs.headers();
     if (headers.empty()) return runs.nothing();
     return report::formats::runs_text(report::model::list_runs(runs.file(), headers, headers.size()),
-                                      headers.size(), runs.text(), runs.how_to());
+                                      headers.size(), runs.text(), "ranklab report " + file + " --run");
 }
 
 // Nothing is left that a command could save.

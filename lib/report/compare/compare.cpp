@@ -4,35 +4,61 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/compare/parts.hpp"
+#include "report/compare/match.hpp"
+#include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::compare {
 namespace {
 
+using results::Kind;
+using results::Measurement;
 using results::Run;
 using Names = std::vector<std::string>;
+using Values = std::vector<double>;
 
 void add_new(Names& names, const std::string& name) {
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-void count_left_out(SideSummary& side, const std::string& reason) {
-    for (auto& [known, runs] : side.left_out)
-        if (known == reason) return void(++runs);
-    side.left_out.push_back({reason, 1});
+// A run of which nothing could be verified is no evidence; one that never had a table of checks (made by
+// another program) is taken at its word.
+bool nothing_verified(const Run& run) {
+    const results::Table* table = run.find_table("verification");
+    const auto* checks = table == nullptr ? nullptr : table->find<std::string>("result");
+    return checks != nullptr && !checks->empty() &&
+           std::ranges::all_of(*checks, [](const std::string& result) {
+               return result == "not verified" || result == "does not apply";
+           });
+}
+
+// "" where they count.
+std::string reason_to_leave_out(const Run& run, bool with_unverified) {
+    const auto code = static_cast<base::ExitCode>(run.exit_code);
+    // Before `valid`: a run that did not converge may be marked as one whose numbers are not to be used.
+    if (code == base::ExitCode::invalid_measurement) return "not converged or cache-tainted";
+    if (!run.valid) return "invalid";
+    if (run.verified() == "NO") return "verification failed";
+    if (code == base::ExitCode::time_limit) return "ended by the time limit";
+    // A run below a threshold is a result like any other: without it a regression would hide itself.
+    if (run.exit_code != 0 && code != base::ExitCode::below_threshold)
+        return fmt::format("exit code {}", run.exit_code);
+    if (run.measurements.empty()) return "no measurements (of a ladder or sweep the runs themselves count)";
+    return nothing_verified(run) && !with_unverified ? "not verified" : "";
 }
 
 Runs usable_runs(const Side& side, SideSummary& summary, bool with_unverified) {
     Runs usable;
+    InOrderMet<std::string, std::pair<std::string, std::size_t>> left_out;
     for (const auto& run : side.runs) {
-        const std::string reason = reason_to_leave_out(run, with_unverified);
-        if (!reason.empty()) {
-            count_left_out(summary, reason);
+        if (const std::string reason = reason_to_leave_out(run, with_unverified); !reason.empty()) {
+            auto& [name, runs] = left_out[reason];
+            name = reason, ++runs;
             continue;
         }
         usable.push_back(&run);
@@ -43,17 +69,19 @@ Runs usable_runs(const Side& side, SideSummary& summary, bool with_unverified) {
             summary.first_utc = run.started_utc;
         summary.last_utc = std::max(summary.last_utc, run.started_utc);
     }
+    summary.left_out = left_out.all();
     summary.runs = usable.size();
     return usable;
 }
 
 void need_runs(const char* which, const SideSummary& side) {
     if (side.runs > 0) return;
-    std::vector<std::string> reasons;
-    for (const auto& [reason, runs] : side.left_out)
+    Names reasons;
+    bool unverified = false;
+    for (const auto& [reason, runs] : side.left_out) {
         reasons.push_back(fmt::format("{} {}", runs, base::printable(reason, 60)));
-    const bool unverified =
-        std::ranges::any_of(side.left_out, [](const LeftOut& one) { return one.reason == "not verified"; });
+        unverified = unverified || reason == "not verified";
+    }
     throw base::Error(fmt::format("{} ({}) has no run that could be compared: {}; measure again{}", which,
                                   base::printable(side.name, 100),
                                   reasons.empty() ? "it is empty" : base::join(reasons, ", "),
@@ -62,15 +90,30 @@ void need_runs(const char* which, const SideSummary& side) {
                       unverified ? base::Settings{"with-unverified"} : base::Settings{});
 }
 
+// In the order of their first run.
+Names all_measurements(const Runs& runs) {
+    Names names;
+    for (const Run* run : runs)
+        for (const auto& m : run->measurements)
+            if (std::isfinite(model::final_value(*run, m.name))) add_new(names, m.name);
+    return names;
+}
+
+// Those that are compared unless told otherwise; all costs and rates of a command that has no headline of its
+// own.
 Names measurements_of(const std::string& command, const Runs& runs, const Names& asked) {
-    if (asked.empty()) return headline_measurements(command, runs);
-    const Names all = all_measurements(runs);
+    Names all = all_measurements(runs);
     if (asked == Names{"all"}) return all;
-    Names chosen;
-    for (const auto& name : asked) {
-        if (std::ranges::find(all, name) != all.end()) add_new(chosen, name);
-    }
-    return chosen;
+    Names chosen = asked.empty() ? vocabulary::shown_at(vocabulary::Shown::compare, command) : asked;
+    std::erase_if(chosen, [&](const auto& name) { return std::ranges::find(all, name) == all.end(); });
+    if (!chosen.empty() || !asked.empty()) return chosen;
+    std::erase_if(all, [&](const std::string& name) {
+        return std::ranges::none_of(runs, [&](const Run* run) {
+            const Measurement* m = run->find(name);
+            return m != nullptr && (m->kind == Kind::cost || m->kind == Kind::rate);
+        });
+    });
+    return all;
 }
 
 void check_asked(const Names& asked, const Runs& runs) {
@@ -85,90 +128,181 @@ void check_asked(const Names& asked, const Runs& runs) {
     }
 }
 
-// "" where the sides took turns.
-std::string order_note(const LikeRuns& a, const LikeRuns& b) {
-    const bool a_first = a.last_utc < b.first_utc;
-    if (!a_first && !(b.last_utc < a.first_utc)) return "";
+// A row whose verdict is still to come: it depends on how many rows there are.
+struct OpenRow {
+    CompareRow row;
+    Values a, b;  // a value a process
+};
+
+// One value a process: repetitions within one share its memory, its place and its moment.
+Values values_of(const Runs& runs, const std::string& measurement) {
+    InOrderMet<std::string, Values> of_processes;
+    for (const Run* run : runs)
+        if (const double value = model::final_value(*run, measurement); !std::isnan(value))
+            of_processes[process_of(*run)].push_back(value);
+    Values values;
+    for (const auto& some : of_processes.all()) values.push_back(stats::quantile(some, 0.5));
+    return values;
+}
+
+// The first run's that has it; all must agree on the unit.
+const Measurement& measurement_of(const Runs& runs, const std::string& name) {
+    const Measurement* first = nullptr;
+    for (const Run* run : runs) {
+        const Measurement* m = run->find(name);
+        if (m == nullptr) continue;
+        if (first == nullptr) first = m;
+        if (m->unit != first->unit)
+            throw base::DataError(
+                fmt::format("{} is in '{}' in one run and in '{}' in another; choose runs of one unit",
+                            base::printable(name, 60), base::printable(first->unit, 20),
+                            base::printable(m->unit, 20)),
+                {"where"});
+    }
+    return *first;
+}
+
+OpenRow open_row(const std::string& name, const Runs& a, const Runs& b) {
+    const Measurement& measurement = measurement_of(both(a, b), name);
+    OpenRow open{{}, values_of(a, name), values_of(b, name)};
+    open.row.measurement = name;
+    open.row.unit = measurement.unit;
+    open.row.better = vocabulary::better_of(name, measurement.kind);
+    open.row.median_a = stats::quantile(open.a, 0.5);
+    open.row.median_b = stats::quantile(open.b, 0.5);
+    open.row.difference = stats::difference(open.a, open.b);
+    return open;
+}
+
+bool enough(const CompareRow& row) {
+    return std::min(row.difference.n_a, row.difference.n_b) >= stats::kFewestRuns;
+}
+
+// Counts that are zero on both sides have no ratio, and are as equal as can be.
+bool all_equal(const OpenRow& open) {
+    const auto is_first = [&](double value) { return value == open.a.front(); };
+    return !open.a.empty() && std::ranges::all_of(open.a, is_first) && std::ranges::all_of(open.b, is_first);
+}
+
+Outcome outcome_of(const OpenRow& open, double smallest) {
+    const CompareRow& row = open.row;
+    if (!enough(row)) return Outcome::too_few_runs;
+    if (all_equal(open)) return Outcome::same;
+    // There is no ratio to zero, and none of a negative difference that says which is better.
+    if (!(row.median_a > 0) || !(row.median_b >= 0)) return Outcome::changed;
+    const bool neither = row.better == vocabulary::Better::neither;
+    const auto better = row.better == vocabulary::Better::more ? stats::Better::higher : stats::Better::lower;
+    switch (stats::judge(row.difference, row.corrected_p, smallest, better)) {
+        case stats::Verdict::better:
+            return neither ? Outcome::changed : Outcome::better;
+        case stats::Verdict::worse:
+            return neither ? Outcome::changed : Outcome::worse;
+        case stats::Verdict::same:
+            return Outcome::same;
+        case stats::Verdict::too_few_runs:
+            return Outcome::too_few_runs;
+        case stats::Verdict::too_noisy:
+            break;
+    }
+    return Outcome::too_noisy;
+}
+
+// p-values corrected over all rows with enough runs, then the verdicts, and where there is none the runs
+// needed.
+void close_rows(std::vector<std::vector<OpenRow>>& groups, double smallest) {
+    Values p;
+    for (const auto& rows : groups)
+        for (const auto& open : rows)
+            p.push_back(enough(open.row) ? open.row.difference.test.p : stats::kNone);
+    const Values corrected = stats::holm(p);
+    std::size_t at = 0;
+    for (auto& rows : groups)
+        for (auto& open : rows) {
+            open.row.corrected_p = corrected[at++];
+            open.row.outcome = outcome_of(open, smallest);
+            if (open.row.is_open())
+                open.row.runs_needed = stats::runs_needed(open.a, open.b, smallest, p.size());
+        }
+}
+
+// The notes of a pair.
+
+std::string repeated_note(const char* side, const Runs& runs) {
+    std::set<std::string> processes;
+    for (const Run* run : runs) processes.insert(process_of(*run));
+    if (processes.size() == runs.size()) return "";
     return fmt::format(
-        "all runs of {} were before all of {}: a drift of the machine cannot be told from a change; measure "
-        "them in turn",
-        a_first ? "A" : "B", a_first ? "B" : "A");
-}
-
-std::size_t shared_runs(const LikeRuns& a, const LikeRuns& b) {
-    const std::set<std::string> ids(a.runs.begin(), a.runs.end());
-    return static_cast<std::size_t>(
-        std::ranges::count_if(b.runs, [&](const auto& id) { return ids.contains(id); }));
-}
-
-bool are_same(const CompareGroup& group) {
-    return group.shared == group.runs_a && group.runs_a == group.runs_b;
+        "the {} runs of {} were made by {}: each counts once, with its median; start a process for each "
+        "run",
+        runs.size(), side,
+        processes.size() == 1 ? "1 process" : fmt::format("{} processes", processes.size()));
 }
 
 std::string shared_note(const CompareGroup& group) {
-    if (are_same(group)) return "A and B are the same runs: they say nothing of a difference";
+    if (group.same_runs()) return "A and B are the same runs: they say nothing of a difference";
     return group.shared == 0
                ? ""
                : fmt::format("{} of the runs are on both sides: they say nothing of a difference",
                              group.shared);
 }
 
-// "" where no run of either side says that it was.
-std::string disturbed_note(const LikeRuns& a, const LikeRuns& b) {
-    if (a.disturbed + b.disturbed == 0) return "";
+std::string order_note(const Runs& a, const Runs& b) {
+    const auto last = [](const Runs& runs) {
+        return std::ranges::max(runs, {}, &Run::started_utc)->started_utc;
+    };
+    const auto first = [](const Runs& runs) {
+        return std::ranges::min(runs, {}, &Run::started_utc)->started_utc;
+    };
+    const bool a_first = last(a) < first(b);
+    if (!a_first && !(last(b) < first(a))) return "";
     return fmt::format(
-        "their hosts were not quiet (busy-cpus): {} of {} of A, {} of {} of "
-        "B; that, too, may be what differs",
-        a.disturbed, model::counted(a.runs.size(), "run"), b.disturbed, model::counted(b.runs.size(), "run"));
+        "all runs of {} were before all of {}: a drift of the machine looks like a change; measure them in "
+        "turn",
+        a_first ? "A" : "B", a_first ? "B" : "A");
 }
 
-// "" where each run had a process of its own.
-std::string repeated_note(const char* side, const Runs& runs) {
-    std::set<std::string> processes;
-    for (const Run* run : runs) processes.insert(process_of(*run));
-    if (processes.size() == runs.size()) return "";
-    return fmt::format(
-        "the {} runs of {} were made by {} process{}: repetitions within one are no independent runs, so "
-        "each process counts once, with its median; start a new process for each run",
-        runs.size(), side, processes.size(), processes.size() == 1 ? "" : "es");
+std::string load_note(const Runs& a, const Runs& b) {
+    const auto disturbed = [](const Runs& runs) {
+        return std::ranges::count_if(runs,
+                                     [](const Run* run) { return run->fact("place", "quiet") == "no"; });
+    };
+    const auto of_a = disturbed(a), of_b = disturbed(b);
+    if (of_a + of_b == 0) return "";
+    return fmt::format("other processes were busy on the hosts of {} of {} runs of A and {} of {} of B", of_a,
+                       a.size(), of_b, b.size());
 }
 
 CompareGroup group_of(const LikeRuns& a, const LikeRuns& b, const CompareOptions& options) {
     CompareGroup group;
-    group.command = a.conditions.at("command");
-    for (const auto& [key, value] : a.conditions) {
+    group.command = a.command();
+    group.runs_a = a.members.size();
+    group.runs_b = b.members.size();
+    for (const auto& [key, value] : a.conditions)
         if (key != "command") group.settings.emplace_back(key, value);
-    }
-    group.runs_a = a.runs.size();
-    group.runs_b = b.runs.size();
     group.differing = differing_keys(a.members, b.members, options.allow);
-    group.shared = shared_runs(a, b);
+    std::set<std::string> ids;
+    for (const Run* run : a.members) ids.insert(run->id);
+    for (const Run* run : b.members) group.shared += ids.contains(run->id) ? 1 : 0;
     for (const auto& note : {repeated_note("A", a.members), repeated_note("B", b.members), shared_note(group),
-                             order_note(a, b), disturbed_note(a, b)})
+                             order_note(a.members, b.members), load_note(a.members, b.members)})
         if (!note.empty()) group.notes.push_back(note);
     return group;
 }
 
-void add_rows(Comparison& comparison, const MatchedGroups& matched, const CompareOptions& options) {
+void add_groups(Comparison& comparison, const MatchedGroups& matched, const CompareOptions& options) {
     std::vector<std::vector<OpenRow>> rows;
-    std::vector<OpenRow*> all;
     for (const auto& [a, b] : matched.pairs) {
+        comparison.groups.push_back(group_of(a, b, options));
         rows.emplace_back();
         for (const auto& name :
-             measurements_of(a.conditions.at("command"), both(a.members, b.members), options.measurements))
+             measurements_of(a.command(), both(a.members, b.members), options.measurements))
             rows.back().push_back(open_row(name, a.members, b.members));
     }
-    for (auto& group : rows)
-        for (auto& row : group) all.push_back(&row);
-    close_rows(all, options.smallest);
+    close_rows(rows, options.smallest);
+    bool any = false;
     for (std::size_t i = 0; i < rows.size(); ++i)
-        for (auto& open : rows[i]) comparison.groups[i].rows.push_back(std::move(open.row));
-}
-
-void need_rows(const Comparison& comparison) {
-    const bool none =
-        std::ranges::all_of(comparison.groups, [](const CompareGroup& group) { return group.rows.empty(); });
-    if (none)
+        for (auto& open : rows[i]) any = true, comparison.groups[i].rows.push_back(std::move(open.row));
+    if (!any)
         throw base::Error("the runs of A and B hold no measurement that could be compared; measure again",
                           base::ExitCode::invalid_measurement);
 }
@@ -179,22 +313,16 @@ void name_groups(Comparison& comparison, const MatchedGroups& matched) {
     all.insert(all.end(), matched.only_a.begin(), matched.only_a.end());
     all.insert(all.end(), matched.only_b.begin(), matched.only_b.end());
     const Names titles = titles_of(all);
+    const std::size_t pairs = comparison.groups.size(), of_a = pairs + matched.only_a.size();
     for (std::size_t i = 0; i < titles.size(); ++i) {
-        if (i < comparison.groups.size())
+        if (i < pairs)
             comparison.groups[i].title = titles[i];
-        else if (i < comparison.groups.size() + matched.only_a.size())
-            comparison.only_a.push_back(titles[i]);
         else
-            comparison.only_b.push_back(titles[i]);
+            (i < of_a ? comparison.only_a : comparison.only_b).push_back(titles[i]);
     }
 }
 
 }  // namespace
-
-std::string better_name(vocabulary::Better better) {
-    static constexpr std::array kNames{"lower", "higher", "-"};
-    return kNames[static_cast<std::size_t>(better)];
-}
 
 std::string outcome_name(Outcome outcome) {
     static constexpr std::array kNames{"better", "worse", "same", "changed", "too noisy", "too few runs"};
@@ -210,7 +338,7 @@ std::size_t Comparison::count(Outcome outcome) const {
 }
 
 bool Comparison::same_runs() const {
-    return only_a.empty() && only_b.empty() && std::ranges::all_of(groups, are_same);
+    return only_a.empty() && only_b.empty() && std::ranges::all_of(groups, &CompareGroup::same_runs);
 }
 
 std::size_t Comparison::inconclusive() const {
@@ -235,13 +363,10 @@ Comparison compare(const Side& a, const Side& b, const CompareOptions& options) 
     need_runs("B", comparison.b);
     const MatchedGroups matched = match_groups(runs_a, runs_b, options.allow);
     Runs compared;
-    for (const auto& pair : matched.pairs) {
-        comparison.groups.push_back(group_of(pair.first, pair.second, options));
+    for (const auto& pair : matched.pairs)
         compared = both(compared, both(pair.first.members, pair.second.members));
-    }
     check_asked(options.measurements, compared);
-    add_rows(comparison, matched, options);
-    need_rows(comparison);
+    add_groups(comparison, matched, options);
     name_groups(comparison, matched);
     return comparison;
 }

@@ -1,5 +1,5 @@
 // Is B different from A? Two sets of runs in, rows with verdicts out (docs/compare.md). The unit is the run:
-// one value a run and measurement, since the steps of one run are no independent samples.
+// one value a process and measurement, since the steps of one run are no independent samples.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/frame/frame.hpp"
 #include "results/run.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/difference.hpp"
@@ -40,8 +41,7 @@ struct SidesAsked {
 std::pair<Side, Side> read_sides(const SidesAsked& asked);
 
 enum class Outcome { better, worse, same, changed, too_noisy, too_few_runs };
-std::string better_name(vocabulary::Better better);  ///< "lower", "higher", "-"
-std::string outcome_name(Outcome outcome);           ///< "better" ... "too noisy", "too few runs"
+std::string outcome_name(Outcome outcome);  ///< "better" ... "too noisy", "too few runs"
 
 struct CompareRow {
     std::string measurement, unit;
@@ -53,6 +53,8 @@ struct CompareRow {
     /// Runs a side at which the smallest change of interest is found; 0: not known, or the row has its
     /// verdict.
     std::size_t runs_needed = 0;
+
+    bool is_open() const { return outcome == Outcome::too_noisy || outcome == Outcome::too_few_runs; }
 };
 
 /// A setting or fact of which the two sides do not have the same values.
@@ -72,11 +74,8 @@ struct CompareGroup {
     std::vector<DifferingKey> differing;
     std::vector<std::string> notes;
     std::vector<CompareRow> rows;
-};
 
-struct LeftOut {
-    std::string reason;  ///< "invalid", "not converged"
-    std::size_t runs = 0;
+    bool same_runs() const { return shared == runs_a && runs_a == runs_b; }
 };
 
 struct SideSummary {
@@ -84,7 +83,7 @@ struct SideSummary {
     std::size_t runs = 0;  ///< that are compared, or would be if the other side had their counterpart
     std::string first_utc, last_utc;
     std::vector<std::string> labels, versions, revisions;
-    std::vector<LeftOut> left_out;
+    std::vector<std::pair<std::string, std::size_t>> left_out;  ///< reason, runs
 };
 
 struct Comparison {
@@ -92,7 +91,6 @@ struct Comparison {
     SideSummary a, b;
     std::vector<CompareGroup> groups;
     std::vector<std::string> only_a, only_b;  ///< configurations without a counterpart
-    std::vector<std::string> notes;
 
     std::size_t count(Outcome outcome) const;
     /// A and B are the same ones, so that they say nothing of a difference.
@@ -104,40 +102,26 @@ struct Comparison {
 };
 
 /// OptionError where runs of A and B are of one command and their settings or surroundings differ in what was
-/// not allowed to (each key is named with both values), where they have no command in common, or where no run
-/// has a measurement that is asked for. Error with the code invalid_measurement where no run of a side can be
-/// used.
+/// not allowed to, where they have no command in common, or where no run has a measurement that is asked for.
+/// Error with the code invalid_measurement where no run of a side can be used.
 Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
 
 /// What a gate does with the verdicts.
 struct Gate {
     bool fail_on_regression = false;
     bool fail_on_inconclusive = false;
-    std::string without_knowing = {};  ///< said where it passes without a verdict: how to make that a failure
 };
 /// below_threshold where a row is worse, invalid_measurement where one has no verdict, as far as the gate
 /// cares; 0 otherwise.
 int exit_code_of(const Comparison& comparison, const Gate& gate);
 
-// For a person, for a program, and for a pull request's page.
-
-/// `#` lines on what is compared and how, a table a configuration, a row a measurement; at the end the lines
-/// `Verdict: ...` and, with a gate, `Gate: ...`.
+/// The verdict, a table a configuration, and what a reader must know beside them.
 std::string comparison_text(const Comparison& comparison, const Gate& gate);
-
 /// One object by docs/schema/compare.schema.json, ending in a newline; numbers that are none are null.
 std::string comparison_json(const Comparison& comparison, const Gate& gate);
-
-/// For a comment: the verdict first, then the tables.
+/// For a comment on a change.
 std::string comparison_markdown(const Comparison& comparison, const Gate& gate);
-
-/// "worse: 1 row worse, 2 rows the same": the overall verdict and the rows by outcome, or that A and B are
-/// the same runs.
-std::string verdict_line(const Comparison& comparison);
-/// "" without a gate; otherwise whether it passes, and why: rows that are worse, rows without a verdict.
+/// "" without a gate; otherwise whether it passes, and why.
 std::string gate_line(const Comparison& comparison, const Gate& gate);
-/// All that a reader must know beside the rows: runs left out, what differs, the order of measuring, what has
-/// no counterpart, runs needed.
-std::vector<std::string> comparison_notes(const Comparison& comparison);
 
 }  // namespace ranklab::report::compare

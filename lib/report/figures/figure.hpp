@@ -1,107 +1,101 @@
-// The figures of a report, each described once: for the page and for paper alike. Where the runs have nothing
-// for a figure, there is none.
+// The figures of a report: each one description, drawn by gnuplot as the same picture on a page and on paper.
+// Where the runs have nothing for a figure, there is none.
 #pragma once
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "report/figures/chart.hpp"
-#include "report/figures/words.hpp"
-#include "report/model/grouped_runs.hpp"
+#include "report/frame/frame.hpp"
+#include "report/model/groups.hpp"
 #include "report/model/reference.hpp"
 #include "results/run.hpp"
-#include "stats/interval.hpp"
 
 namespace ranklab::report::figures {
 
-/// The numbers of a figure; the first cell of a row names it.
-struct NumberTable {
-    Words title = {};
-    std::vector<std::string> heads = {};  ///< of the columns; none: the rows say all
-    std::vector<std::vector<Words>> rows = {};
+struct Point {
+    double x = 0;  ///< of bars: the number of the category, from 0
+    double y = 0;
+    stats::Interval interval = {};
+};
+
+enum class Look { points, line, dashed, marks };
+
+struct Series {
+    std::string title;
+    Look look = Look::points;
+    std::size_t colour = 0;
+    std::vector<Point> points = {};
 };
 
 struct Figure {
-    Chart chart;
-    Words caption;
-    std::vector<NumberTable> tables = {};  ///< none: number_table says the chart's numbers
+    std::string name = {};  ///< of its files, without ending
+    std::string title = {};
+    std::string x_label = {}, y_label = {};  ///< bars lie: theirs is the length's, x_label
+    std::string unit = {};                   ///< of the values: of y, or of the bars' length
+    std::vector<Series> series = {};
+    std::vector<std::string> categories = {};  ///< of bars; not empty: series are stacked on each other
+    bool log_x = false, log_y = false;         ///< of log_x there are dots in the bars' places
+    std::vector<double> x_tics = {};           ///< empty: gnuplot's own, or where x_bytes 64 KiB, 1 MiB, ...
+    bool x_bytes = false;                      ///< of a logarithmic x
+    double shaded_to = stats::kNone;           ///< from the left edge to here: warm-up
+    std::string caption = {};                  ///< one sentence
+
+    bool bars() const { return !categories.empty(); }
+    /// No point has a number that can be drawn.
+    bool empty() const;
 };
+/// The numbers of its points, but for lines that are ideals.
+Frame frame_of(const Figure& figure);
 
-/// What the charts' points say.
-NumberTable number_table(const Chart& chart);
+/// gnuplot's script with the data in it; it makes NAME.svg, .pdf or .png by the variable `ending`.
+std::string script_of(const Figure& figure);
+/// The SVG, drawn in a temporary folder; nothing where gnuplot is missing or fails, and then `why_not` says
+/// why.
+std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not);
 
-/// The series of rings about points at which more wanted to compute than could at once.
-inline constexpr const char* kOversubscribed = "oversubscribed";
-
-/// Of charts over the same x: a row for each point of a series, with what each chart says of it.
-NumberTable joined_table(const std::vector<Figure>& figures);
-
-/// What a group says of a measurement, at that x.
-ChartPoint estimate_point(double x, const model::Group& group, std::string_view measurement);
-
+/// What figures are made of. The groups are those of all that makes runs other than repetitions.
 struct Source {
-    const model::GroupedRuns& grouped;
-    /// A run with its samples.
-    std::function<results::Run(const std::string& id)> load;
+    const model::Groups& groups;
+    std::function<results::Run(const std::string& id)> load;       ///< with samples
+    std::function<results::Run(const std::string& id)> summaries;  ///< with tables, without samples
+    const results::ResultFile* file = nullptr;                     ///< in which runs of comm are looked for
     const model::References& references;
 };
 
-/// Speedup and efficiency first.
-std::vector<Figure> scaling_figures(const Source& source, stats::Scaling scaling);
-std::vector<Figure> thread_figures(const Source& source);
-std::vector<Figure> phase_figures(const Source& source);
-std::vector<Figure> message_figures(const Source& source);
-/// The buckets of the newest trainings on the curve that a run of comm measured, where one did.
-std::vector<Figure> network_figures(const Source& source);
-/// Of the newest runs of comm: time and bus bandwidth over the message size, and tables for below them.
-struct CollectiveFigures {
-    std::string title;
-    std::vector<Figure> figures;
-    std::vector<NumberTable> tables;
+/// Figures of one question, and tables beside them.
+struct Section {
+    std::string id, heading;
+    std::vector<Figure> figures = {};
+    std::vector<Frame> tables = {};
 };
-std::vector<CollectiveFigures> collective_figures(const Source& source, std::size_t most);
-/// The newest ladder; a ladder that was climbed rung by rung is what its runs say.
-std::vector<Figure> ladder_figures(const Source& source);
-/// Each ladder that has a label, a directory or settings of its own, the newest first.
-struct TitledFigures {
-    std::string title;  ///< what tells it from the others; "" where it is alone
-    std::vector<Figure> figures;
-};
-std::vector<TitledFigures> figures_of_ladders(const Source& source, std::size_t most);
-std::vector<Figure> io_scaling_figures(const Source& source);
-std::vector<Figure> step_figures(const Source& source);
-std::vector<Figure> loss_figures(const Source& source);
-std::vector<Figure> published_figures(const Source& source);
+std::vector<Section> sections_of(const Source& source);
 
-/// Our groups that are the same experiment as a published figure and measured the same quantity, the newest
-/// last.
-std::vector<const model::Group*> groups_like(const model::Reference& published,
-                                             const model::GroupedRuns& grouped);
-Number published_number(const model::Reference& published);
+std::vector<Section> scaling_sections(const Source& source);
+Section phases_section(const Source& source);
+Section buckets_section(const Source& source);
+Section steps_section(const Source& source);
+Section losses_section(const Source& source);
+Section collectives_section(const Source& source);
+Section ladder_section(const Source& source);
+Section published_section(const Source& source);
 
-struct Picture {
-    std::filesystem::path path;  ///< the .svg
-    std::string title;
-};
+/// Groups of valid runs of that command, the newest first, at most `most`.
+std::vector<const model::Group*> newest_groups(const model::Groups& groups, const std::string& command,
+                                               std::size_t most);
+/// "mnist-cnn, ddp bucketed, 2 ranks": what names each beside the others.
+std::vector<std::string> names_of(const model::Groups& groups, const std::vector<const model::Group*>& some);
 
-/// The files that were written.
 struct Plotted {
-    std::vector<Picture> pictures;
-    std::vector<std::filesystem::path> beside;  ///< .pdf, data, scripts, tables
+    std::vector<std::pair<std::filesystem::path, std::string>> pictures;  ///< the .svg, its title
+    std::vector<std::filesystem::path> beside;                            ///< .pdf, .png, scripts, tables
 };
-
-/// Into `folder` (made if missing), by gnuplot, whatever the runs, read with their samples, have to show:
-/// training losses (loss_*.svg, learning_rate.svg), the file-writing ladder (ladder.svg), its scaling over
-/// ranks or workers (io_scaling.svg, io_efficiency.svg), training over ranks (weak_*.svg, strong_*.svg) or
-/// threads (thread_scaling.svg), phases (phases.svg), gradient buckets (messages.svg, network.svg), steps
-/// (steps_*.svg), collectives (collectives_time.svg, collectives_busbw.svg);
-/// each as .pdf too, data and scripts beside them, and each one's numbers, as those of the groups
-/// (groups_COMMAND), as .csv and, where they fit a page, .tex.
-/// OptionError where there is nothing to draw; EnvironmentError where the folder
-/// cannot be written or gnuplot is missing or fails: all data and scripts are there then all the same.
-Plotted plot(const std::vector<results::Run>& runs, const std::filesystem::path& folder);
+/// Into `folder` (made if missing) each figure as .svg, .pdf and .png with its script (.gp) and its numbers
+/// (.csv and, where they fit a page, .tex). OptionError where there is nothing to draw; EnvironmentError
+/// where the folder cannot be written or gnuplot is missing or fails: all scripts and numbers are there then
+/// all the same.
+Plotted plot(const Source& source, const std::filesystem::path& folder);
 
 }  // namespace ranklab::report::figures

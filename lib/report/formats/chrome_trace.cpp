@@ -1,17 +1,21 @@
-#include "report/formats/formats.hpp"
+#include "report/formats/exports.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
 #include "base/error.hpp"
-#include "report/formats/json_dump.hpp"
-#include "report/formats/parts.hpp"
-#include "report/model/values.hpp"
+
+#include "report/formats/names.hpp"
+#include "report/frame/readable.hpp"
+#include "report/frame/write.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
@@ -19,8 +23,9 @@ namespace {
 
 using results::Measurement;
 using results::Run;
+using Json = nlohmann::ordered_json;
 
-constexpr double kMicroseconds = 1e6;
+constexpr double kNanoseconds = 1e9;
 constexpr const char* kOnlySlowest =
     "this run stored the slowest rank's time alone, as runs of more than 64 ranks do";
 
@@ -39,42 +44,25 @@ class Trace {
             const Measurement* steps = run.find(whole->name);
             if (steps == nullptr || steps->samples.empty() || steps->columns == 0) continue;
             has_times = true;
-            const std::size_t all = steps->rows();
             if (is_folded(run, *steps)) {
-                const std::string why = kOnlySlowest;
-                untold_ = true;
-                if (left_out_.empty() || left_out_.back().first != run.id)
-                    left_out_.emplace_back(run.id, why);
-                told_.push_back({{"run", run.id},
-                                 {"of", whole->name},
-                                 {"drawn", 0},
-                                 {"stored", 0},
-                                 {"why", "not known of each rank: " + why}});
-                continue;
+                left_out_.push_back(fmt::format("run {} is not drawn: {}", run.id, kOnlySlowest));
+                return;
             }
-            drew_ = true;
+            const std::size_t drawn = std::min(steps->rows(), most_steps_);
             const auto pids = name_processes(run, steps->columns);
             for (std::size_t rank = 0; rank < steps->columns; ++rank)
-                add_rank(run, *steps, *whole, rank, std::min(all, most_steps_), pids.at(rank));
-            told_.push_back({{"run", run.id},
-                             {"of", whole->name},
-                             {"drawn", std::min(all, most_steps_)},
-                             {"stored", all}});
+                add_rank(run, *steps, *whole, rank, drawn, pids.at(rank));
+            drawn_.push_back(
+                {{"run", run.id}, {"of", whole->name}, {"drawn", drawn}, {"stored", steps->rows()}});
         }
-        if (!has_times) left_out_.emplace_back(run.id, "it has no times of steps or repetitions");
+        if (!has_times)
+            left_out_.push_back(
+                fmt::format("run {} is not drawn: it has no times of steps or repetitions", run.id));
     }
 
     /// A sentence a run that is not drawn.
-    std::vector<std::string> left_out() const {
-        std::vector<std::string> sentences;
-        for (const auto& [id, why] : left_out_)
-            sentences.push_back(fmt::format("run {} is not drawn: {}", id, why));
-        return sentences;
-    }
-    Json told() const { return told_; }
-    bool drew() const { return drew_; }
-    /// Whether a run has times, but not those of each rank.
-    bool untold() const { return untold_; }
+    const std::vector<std::string>& left_out() const { return left_out_; }
+    const Json& drawn() const { return drawn_; }
 
   private:
     // They lie in the order of ranks; a search for each would be quadratic in them.
@@ -110,38 +98,41 @@ class Trace {
         put({{"name", what}, {"ph", "M"}, {"pid", pid}, {"tid", tid}, {"args", {{"name", text}}}});
     }
 
-    // Steps one after another; inside each the phases of the same row, which end with it at the latest.
+    // Steps one after another; inside each the phases of the same row, which end with it at the latest. In
+    // whole nanoseconds, so that no rounding lets a phase end behind its step.
     void add_rank(const Run& run, const Measurement& steps, const vocabulary::Quantity& whole,
                   std::size_t rank, std::size_t most, std::size_t pid) {
         const auto phases = vocabulary::parts_of(whole);
-        double start = 0;
+        std::int64_t start = 0;
         for (std::size_t step = 0; step < most; ++step) {
-            const double length = steps.samples[step * steps.columns + rank];
-            if (!(length >= 0)) continue;
+            const double seconds = steps.samples[step * steps.columns + rank];
+            if (!(seconds >= 0)) continue;
+            const std::int64_t end = start + std::llround(seconds * kNanoseconds);
             const std::string name = fmt::format("{} {}", steps.axis.empty() ? "step" : steps.axis, step + 1);
-            event(name, "step", pid, rank, start, length);
-            double at = start;
+            event(name, "step", pid, rank, start, end - start);
+            std::int64_t at = start;
             for (const auto* phase : phases) {
                 const Measurement* m = run.find(phase->name);
                 const std::size_t place = step * steps.columns + rank;
                 if (m == nullptr || m->columns != steps.columns || place >= m->samples.size()) continue;
-                const double part = std::min(m->samples[place], start + length - at);
-                if (!(part > 0)) continue;
-                event(std::string(phase->name.substr(0, phase->name.find("_time_s"))), "phase", pid, rank, at,
-                      part);
+                const double length = m->samples[place] * kNanoseconds;
+                const std::int64_t part =
+                    length > 0 ? std::min(static_cast<std::int64_t>(length), end - at) : 0;
+                if (part == 0) continue;
+                event(std::string(phase->phase), "phase", pid, rank, at, part);
                 at += part;
             }
-            start += length;
+            start = end;
         }
     }
 
     void event(const std::string& name, const char* category, std::size_t pid, std::size_t tid,
-               double start_s, double length_s) {
+               std::int64_t start_ns, std::int64_t length_ns) {
         put({{"name", name},
              {"cat", category},
              {"ph", "X"},
-             {"ts", start_s * kMicroseconds},
-             {"dur", length_s * kMicroseconds},
+             {"ts", static_cast<double>(start_ns) / 1e3},  // the format's microseconds
+             {"dur", static_cast<double>(length_ns) / 1e3},
              {"pid", pid},
              {"tid", tid}});
     }
@@ -155,21 +146,14 @@ class Trace {
     const model::Sink& sink_;
     std::size_t processes_ = 1;  // pid 0 is the idle task's
     std::string between_ = "\n";
-    bool untold_ = false;
-    Json told_ = Json::array();
-    bool drew_ = false;
-    std::vector<std::pair<std::string, std::string>> left_out_;  // id, why
+    Json drawn_ = Json::array();
+    std::vector<std::string> left_out_;
 };
 
-// Of all of them the newest alone. How many there were.
-std::size_t visit(const model::ChosenRuns& runs, const std::function<void(const Run&)>& take) {
-    if (!runs.everything()) {
-        runs.visit(results::Detail::all, take);
-        return runs.handed_over();
-    }
-    const auto headers = runs.file().runs();
-    if (!headers.empty()) take(runs.file().read(headers.back().id));
-    return std::min<std::size_t>(headers.size(), 1);
+// Of all of them the newest alone.
+void visit(const model::ChosenRuns& runs, const std::function<void(const Run&)>& take) {
+    if (!runs.everything()) return runs.visit(results::Detail::all, take);
+    if (const auto headers = runs.file().runs(); !headers.empty()) take(runs.file().read(headers.back().id));
 }
 
 }  // namespace
@@ -178,24 +162,15 @@ std::vector<std::string> write_chrome_trace(const model::ChosenRuns& runs, std::
                                             const model::Sink& sink) {
     sink("{\"traceEvents\":[");
     Trace trace(most_steps, sink);
-    const std::size_t met = visit(runs, [&](const Run& run) { trace.add(run); });
-    if (!trace.drew() && trace.untold())
-        throw base::OptionError(
-            fmt::format("a trace is made of the times of each rank, which are not known: {}; choose others",
-                        kOnlySlowest),
-            {"where", "run"});
-    if (trace.told().empty() && met > 0)
-        throw base::OptionError(
-            fmt::format("a trace is made of the times of steps or repetitions, and {} {} none; choose others",
-                        runs.everything() ? "the newest run" : model::counted(met, "run"),
-                        met == 1 ? "has" : "have"),
-            {"where", "run"});
+    visit(runs, [&](const Run& run) { trace.add(run); });
+    if (trace.drawn().empty() && !trace.left_out().empty())
+        throw base::OptionError(trace.left_out().front() + "; choose others", {"where", "run"});
     const Json other = {
         {"time",
          "of each rank's own steps, one after another from 0; what lies between steps is left out, and ranks "
          "are not aligned with each other"},
         {"phase_order", "nominal: durations are measured, their order and starts inside a step are not"},
-        {"runs", trace.told()}};
+        {"runs", trace.drawn()}};
     sink("\n],\"displayTimeUnit\":\"ms\",\"otherData\":" + json_line(other) + "}\n");
     return trace.left_out();
 }

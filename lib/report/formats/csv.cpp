@@ -1,4 +1,4 @@
-#include "report/formats/formats.hpp"
+#include "report/formats/exports.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/text.hpp"
-#include "report/formats/parts.hpp"
-#include "report/model/csv_cell.hpp"
-#include "report/model/storage_place.hpp"
+#include "report/formats/names.hpp"
+#include "report/frame/write.hpp"
+#include "report/model/conditions.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::formats {
@@ -21,33 +21,27 @@ constexpr const char* kHead =
     "run_id,command,label,started_utc,valid,name,unit,kind,n,median,mean,min,max,p95,p99,ci95_low,ci95_high,"
     "rank_reduction,directory,file_system,fsync,cache,cut_short\n";
 
-// The shortest decimals that read back to the same double.
-std::string number(double value) {
-    return std::isnan(value) ? "" : fmt::format("{}", value);
-}
-
 // Blank where nothing of the kind was done.
 std::string place_of(const results::Run& run) {
-    const auto fields = model::fields_of(is_io(run) ? model::storage_place(run) : model::StoragePlace());
+    const auto fields =
+        model::fields_of(run.command == "io" ? model::storage_place(run) : model::StoragePlace());
     std::string text;
-    for (const auto& [name, value] : fields) text += ',' + model::csv_cell(value);
+    for (const auto& [name, value] : fields) text += ',' + csv_cell(value);
     return text;
 }
 
 std::string row(const std::string& run, const results::Measurement& m, const std::string& last) {
     std::string text =
-        run + ',' +
-        base::join({model::csv_cell(m.name), model::csv_cell(m.unit), results::kind_name(m.kind)}, ",");
-    for (const auto& [name, value] : model::fields_of(m.summary)) text += ',' + number(value);
-    return text + ',' + model::csv_cell(m.rank_reduction) + last + '\n';
+        run + ',' + base::join({csv_cell(m.name), csv_cell(m.unit), results::kind_name(m.kind)}, ",");
+    for (const auto& [name, value] : model::fields_of(m.summary)) text += ',' + exact(value);
+    return text + ',' + csv_cell(m.rank_reduction) + last + '\n';
 }
 
 std::string rows(const results::Run& run) {
-    const std::string first =
-        base::join({model::csv_cell(run.id), model::csv_cell(run.command), model::csv_cell(run.label),
-                    model::csv_cell(run.started_utc), run.valid ? "1" : "0"},
-                   ",");
-    const std::string last = place_of(run) + ',' + model::csv_cell(run.cut_short());
+    const std::string first = base::join({csv_cell(run.id), csv_cell(run.command), csv_cell(run.label),
+                                          csv_cell(run.started_utc), run.valid ? "1" : "0"},
+                                         ",");
+    const std::string last = place_of(run) + ',' + csv_cell(run.cut_short());
     std::string text;
     for (const auto& measurement : run.measurements) text += row(first, measurement, last);
     return text;
@@ -63,7 +57,8 @@ std::string runs_csv(const std::vector<results::Run>& runs) {
 
 void write_csv(const model::ChosenRuns& runs, const model::Sink& sink) {
     sink(kHead);
-    write_each(runs, results::Detail::summaries, rows, sink);  // tables say where files of older runs lay
+    // With the tables, which say where files of older runs lay.
+    runs.visit(results::Detail::summaries, [&](const results::Run& run) { sink(rows(run)); });
 }
 
 }  // namespace ranklab::report::formats

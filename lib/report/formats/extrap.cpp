@@ -1,23 +1,26 @@
-#include "report/formats/formats.hpp"
+#include "report/formats/exports.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "report/formats/json_dump.hpp"
-#include "report/formats/parts.hpp"
+#include "report/formats/names.hpp"
+#include "report/frame/write.hpp"
+#include "report/model/conditions.hpp"
 #include "report/model/selection.hpp"
-#include "report/model/surroundings.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 double parameter(const results::Run& run, const std::string& key) {
     const std::string text = model::value_of(run, key);
@@ -73,24 +76,25 @@ std::string lines(const results::Run& run, const std::vector<std::string>& keys)
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink) {
     const std::vector<std::string> names = keys.empty() ? std::vector<std::string>{"ranks"} : keys;
-    std::map<std::string, model::MetConditions> met;  // by command: a run of another is no repetition
+    std::map<std::string, std::vector<model::Conditions>>
+        met;  // by command: a run of another is no repetition
     runs.visit(results::Detail::summaries, [&](const results::Run& run) {
         // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
         if (!run.valid || run.measurements.empty()) return;
         auto conditions = model::machine_of(run, false);
         conditions.merge(model::files_of(run));
-        met[run.command].add(conditions);
+        met[run.command].push_back(std::move(conditions));
         sink(lines(run, names));
     });
     std::set<std::string> keys_apart;
     for (const auto& [command, conditions] : met)
-        for (const auto& key : conditions.differing()) keys_apart.insert(key);
+        for (const auto& key : model::differing_keys(conditions)) keys_apart.insert(key);
     if (!keys_apart.empty())
-        base::log::warn(fmt::format(
-            "these runs differ in {}, and Extra-P takes those of equal parameters for repetitions: they "
-            "should "
-            "be of one kind{}",
-            base::join({keys_apart.begin(), keys_apart.end()}, ", "), model::and_how(runs.how_to().choose)));
+        base::log::warn(
+            fmt::format("these runs differ in {}, and Extra-P takes those of equal parameters for "
+                        "repetitions; choose runs of one "
+                        "kind with --where",
+                        base::join({keys_apart.begin(), keys_apart.end()}, ", ")));
 }
 
 }  // namespace ranklab::report::formats

@@ -1,15 +1,19 @@
-#include "report/formats/formats.hpp"
+#include "report/formats/exports.hpp"
 
 #include <utility>
 
-#include "report/formats/json_dump.hpp"
-#include "report/formats/parts.hpp"
-#include "report/model/storage_place.hpp"
+#include <nlohmann/json.hpp>
+
+#include "report/formats/names.hpp"
+#include "report/frame/write.hpp"
+#include "report/model/conditions.hpp"
 #include "report/model/values.hpp"
 #include "results/json.hpp"
 
 namespace ranklab::report::formats {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kHead = R"({"schema":1,"runs":[)";
 constexpr const char* kTail = "\n]}\n";
@@ -78,7 +82,7 @@ std::string run_json(const results::Run& run) {
     text += member("config", results::config_to_json(run.config));
     text += member("context", results::context_to_json(run.context));
     text += member("warnings", results::warnings_to_json(run.warnings));
-    if (is_io(run)) text += member("storage", json_line(place_json(run)));
+    if (run.command == "io") text += member("storage", json_line(place_json(run)));
     text += member("hosts", json_line(hosts_json(run.hosts)));
     text += member("measurements", json_line(measurements_json(run.measurements)));
     text += member("tables", json_line(tables_json(run.tables)));
@@ -86,10 +90,6 @@ std::string run_json(const results::Run& run) {
 }
 
 }  // namespace
-
-std::string one_run_json(const results::Run& run) {
-    return kHead + ('\n' + run_json(run)) + kTail;
-}
 
 std::string runs_json(const std::vector<results::Run>& runs) {
     std::string text = kHead;
@@ -99,11 +99,9 @@ std::string runs_json(const std::vector<results::Run>& runs) {
 
 void write_json(const model::ChosenRuns& runs, const model::Sink& sink) {
     const char* between = "\n";
-    const auto text_of = [&](const results::Run& run) {
-        return std::exchange(between, ",\n") + run_json(run);
-    };
     sink(kHead);
-    write_each(runs, results::Detail::summaries, text_of, sink);
+    runs.visit(results::Detail::summaries,
+               [&](const results::Run& run) { sink(std::exchange(between, ",\n") + run_json(run)); });
     sink(kTail);
 }
 

@@ -21,11 +21,8 @@ constexpr std::size_t kMostValues = 8;  // told of a key, for who misspelt one
 
 }  // namespace
 
-ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice, HowTo how_to)
-    : file_(std::move(file)),
-      choice_(std::move(choice)),
-      how_to_(std::move(how_to)),
-      selection_(choice_.conditions) {
+ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice)
+    : file_(std::move(file)), choice_(std::move(choice)), selection_(choice_.conditions) {
     const bool others = choice_.label || !choice_.conditions.empty() || choice_.last > 0;
     if (!choice_.id.empty() && others)
         throw base::OptionError("one run is named, and others are chosen too; leave out one or the other",
@@ -107,7 +104,8 @@ std::string ChosenRuns::values_there() const {
 
 std::string ChosenRuns::nothing() const {
     const std::string file = file_.path().string();
-    if (everything()) return fmt::format("{} holds no runs yet{}\n", file, and_how(how_to_.store));
+    if (everything())
+        return fmt::format("{} holds no runs yet; ranklab train, io and comm store some\n", file);
     return fmt::format("{} holds no run of {}{}\n", file, base::one_line(text()), values_there());
 }
 

@@ -16,17 +16,6 @@ namespace ranklab::report::model {
 /// Where a report goes, piece by piece, in order.
 using Sink = std::function<void(std::string_view)>;
 
-/// What a reader of a report can type to see more or something else, in clauses ("choose with --where"): the
-/// program that reports knows its options, these rooms do not. Of an empty one nothing is said.
-struct HowTo {
-    std::string choose = {}, list_older = {}, pool = {}, other_measurements = {}, all_rows = {};
-    std::string one_run = {}, store = {}, measure_network = {};
-};
-/// The clause behind the sentence, after `between`.
-inline std::string and_how(const std::string& clause, const char* between = "; ") {
-    return clause.empty() ? "" : between + clause;
-}
-
 struct Choice {
     std::string id;                       ///< of the one run that is meant; "" for all that the others leave
     std::optional<std::string> label;     ///< exactly this one
@@ -38,7 +27,7 @@ class ChosenRuns {
   public:
     /// OptionError for a condition that is none, for an id together with anything else, and what
     /// results::ResultFile says of a file that is none.
-    ChosenRuns(results::ResultFile file, Choice choice, HowTo how_to = {});
+    ChosenRuns(results::ResultFile file, Choice choice);
 
     /// One after the other, in the order stored; one is held at a time. With `wanted` those that it wants
     /// too, which is asked of the run without its measurements.
@@ -51,12 +40,7 @@ class ChosenRuns {
     /// How many runs visit() and headers() have handed over so far.
     std::size_t handed_over() const { return handed_over_; }
     const results::ResultFile& file() const { return file_; }
-    /// Of any of the file's runs, with its samples; while this lives.
-    std::function<results::Run(const std::string& id)> loader() const {
-        return [this](const std::string& id) { return file_.read(id); };
-    }
     const Choice& choice() const { return choice_; }
-    const HowTo& how_to() const { return how_to_; }
     const Selection& selection() const { return selection_; }
     /// "model=mnist-cnn, ranks>=2, label 'x', the last 5"; "" for everything.
     std::string text() const;
@@ -71,7 +55,6 @@ class ChosenRuns {
 
     results::ResultFile file_;
     Choice choice_;
-    HowTo how_to_;
     Selection selection_;
     mutable std::size_t handed_over_ = 0;
     std::vector<results::RunHeader>

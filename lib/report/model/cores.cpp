@@ -11,9 +11,9 @@
 
 #include "base/number_ranges.hpp"
 #include "base/numbers.hpp"
-#include "report/model/io_ladder.hpp"
+#include "report/frame/readable.hpp"
+#include "report/model/ladder.hpp"
 #include "report/model/selection.hpp"
-#include "report/model/series.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {
@@ -109,8 +109,8 @@ Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
         const std::size_t before = cores.count;
         add(cores, host);
         if (!quota || !(*quota > 0) || static_cast<double>(cores.count - before) <= *quota) continue;
-        cores.crowded = fmt::format("threads on {} where the cgroup allows {} of them",
-                                    counted(cores.count - before, cores.unit()), number(*quota));
+        cores.crowded = fmt::format("threads on {} where the cgroup allows {:g} of them",
+                                    counted(cores.count - before, cores.unit()), *quota);
         cores.count = before + static_cast<std::size_t>(std::ceil(*quota));
     }
     return cores;
@@ -124,15 +124,6 @@ std::set<std::size_t> all_threads(const Run& run) {
 
 }  // namespace
 
-std::string on_cores(const Cores& cores) {
-    return "on " + counted(cores.count, cores.unit()) + and_crowd(cores.crowded);
-}
-
-std::size_t threads_per_rank(const Run& run) {
-    const auto all = all_threads(run);
-    return all.size() == 1 ? *all.begin() : 0;
-}
-
 std::string threads_text(const Run& run) {
     const auto all = all_threads(run);
     return all.contains(0) ? "" : fmt::format("{}", fmt::join(all, " or "));
@@ -144,23 +135,25 @@ Cores cores_of(const Run& run) {
     return run.setting("device") == "cuda" ? gpus_of(run, rows) : cpus_of(run, rows);
 }
 
-void CoresOfRuns::add(const Cores& of_one) {
-    if (runs_++ == 0) common_ = of_one;
-    if (of_one.oversubscribed()) {
-        ++crowded_runs_;
-        crowded_ = of_one.crowded;
+Cores common_cores(const std::vector<Cores>& of_runs) {
+    if (of_runs.empty()) return {.why_not = "no run counts"};
+    Cores common = of_runs.front();
+    for (const Cores& one : of_runs) {
+        if (one.oversubscribed()) common.crowded = one.crowded;
+        if (!common.known() || (one.count == common.count && one.of == common.of)) continue;
+        common.why_not = one.known()
+                             ? fmt::format("its runs used {} and {}", counted(common.count, common.unit()),
+                                           counted(one.count, one.unit()))
+                             : one.why_not;
+        common.count = 0;
     }
-    if (!common_.known() || (of_one.count == common_.count && of_one.of == common_.of)) return;
-    common_.why_not = of_one.known()
-                          ? fmt::format("its runs used {} and {}", counted(common_.count, common_.unit()),
-                                        counted(of_one.count, of_one.unit()))
-                          : of_one.why_not;
-    common_.count = 0;
+    return common;
 }
 
-std::string CoresOfRuns::oversubscribed() const {
-    if (crowded_runs_ == 0 || crowded_runs_ == runs_) return crowded_;
-    return fmt::format("{} of {} runs: {}", crowded_runs_, runs_, crowded_);
+std::string why_no_efficiency(const Cores& base, const Cores& own) {
+    if (!own.known()) return own.why_not;
+    if (!base.known()) return "of the baseline, " + base.why_not;
+    return base.of == own.of ? "" : fmt::format("one counts {}s, the other {}s", base.unit(), own.unit());
 }
 
 }  // namespace ranklab::report::model

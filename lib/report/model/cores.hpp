@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "results/run.hpp"
 
@@ -22,37 +23,17 @@ struct Cores {
     std::string unit() const { return of == Unit::gpu ? "GPU" : of == Unit::cpu ? "CPU" : "core"; }
 };
 
-/// "; oversubscribed: ..." behind what a run made; "" where it is not.
-inline std::string and_crowd(const std::string& crowded) {
-    return crowded.empty() ? "" : "; oversubscribed: " + crowded;
-}
-/// "on 2 cores; oversubscribed: 3 compute threads on 2 cores". Of cores that are known.
-std::string on_cores(const Cores& cores);
-
 /// On each host as many as its ranks have compute threads, but of those that share cores no more than these;
 /// of a run on GPUs the different ones. Loader threads do not count.
 Cores cores_of(const results::Run& run);
 
-/// Compute threads of a rank (of all replicas; of `ranklab io` of a process that writes); 0: not known, or
-/// not the same of all ranks.
-std::size_t threads_per_rank(const results::Run& run);
-/// The same; "1 or 2" where ranks have different numbers, "" where not known.
+/// Compute threads of a rank (of all replicas; of `ranklab io` of a process that writes); "1 or 2" where
+/// ranks have different numbers, "" where not known.
 std::string threads_text(const results::Run& run);
 
-/// Of several runs what is the same in all of them.
-class CoresOfRuns {
-  public:
-    void add(const Cores& of_one);
-    /// Unknown where the runs differ.
-    const Cores& common() const { return common_; }
-    /// "": no run is oversubscribed; "3 compute threads on 2 cores", with the number of runs where not all
-    /// are.
-    std::string oversubscribed() const;
-
-  private:
-    Cores common_{.why_not = "no run counts"};
-    std::size_t runs_ = 0, crowded_runs_ = 0;
-    std::string crowded_;
-};
+/// What is the same in all of several runs: unknown where they differ, and oversubscribed where one is.
+Cores common_cores(const std::vector<Cores>& of_runs);
+/// Why there is no efficiency of these over those of the baseline; "" where there is one.
+std::string why_no_efficiency(const Cores& base, const Cores& own);
 
 }  // namespace ranklab::report::model

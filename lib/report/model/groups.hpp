@@ -1,75 +1,73 @@
-// Runs, grouped by the values of some keys. The unit is the run: one number a run.
+// Runs that stand together, and what they say of a measurement.
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <map>
 #include <set>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "report/model/run_group.hpp"
-#include "results/run.hpp"
+#include "report/model/cores.hpp"
+#include "report/model/runs_frame.hpp"
 
 namespace ranklab::report::model {
 
-/// Runs with equal values of the keys. Those that count have one of the measurements.
-struct KeyedGroup : RunGroup {
-    std::vector<std::string> key;   ///< in the order of RunGroups::keys()
-    std::size_t without = 0;        ///< left out: valid, with none of the measurements
-    std::size_t not_converged = 0;  ///< of those that count
-    std::size_t doubtful = 0;       ///< of those that count: exit code 7 for another reason (cache-tainted)
-    std::size_t cut_short = 0;      ///< of those that count: Run::cut_short says why
-    std::size_t unsummed = 0;       ///< of those that count: sums_no_gradients
-    std::map<std::string, std::vector<double>, std::less<>>
-        shares;             ///< by a phase's measurement: percent of the mean step, of each that stored it
-    MetConditions factors;  ///< factors_of those that count
-    MetConditions places;   ///< hosts, threads of a rank and machine of those that count
+/// Runs with equal keys and conditions.
+struct Group {
+    std::vector<std::string> key;   ///< in the order of Groups::keys
+    std::vector<std::size_t> runs;  ///< rows of those that count: valid, with a measurement; the newest last
+    std::size_t invalid = 0, without = 0;
+    Cores cores;
+    Conditions factors;                  ///< that all its runs have
+    std::vector<std::string> differing;  ///< factors that are not the same in all
+    std::vector<Doubt> doubts;
+    bool not_summed = false;  ///< no gradients were summed in some
+
+    bool valid() const { return !runs.empty(); }
+    /// "" where its runs differ in it.
+    std::string factor(const std::string& name) const;
 };
 
-/// Runs of different surroundings (surroundings.hpp) are never in one group, whatever the keys, but for what
-/// follows from the ranks and what is allowed to differ.
-class RunGroups {
+/// What a group says of a measurement: the median over runs of the runs' medians with its 95 % interval (from
+/// 6 runs on); of a single run its own.
+struct Estimate {
+    double value = stats::kNone;
+    stats::Interval ci;
+    std::size_t runs = 0;  ///< 0: none has it
+    std::string unit;
+};
+
+class Groups {
   public:
-    /// `measurements`: those to keep; empty: the headline ones (headline_measurements). `allow`: surroundings
-    /// that may differ within a group. OptionError for an empty or repeated key.
-    RunGroups(std::vector<std::string> keys, std::vector<std::string> measurements,
-              std::vector<std::string> allow = {});
+    explicit Groups(RunsFrame runs);
 
-    /// A run read with its summaries (results::Detail).
-    void add(const results::Run& run);
-    /// After all runs: OptionError where `allow` has something that is no surrounding of any of them.
-    void check_allowed() const;
+    std::vector<Group> all;          ///< sorted by their keys
+    std::vector<std::string> keys;   ///< those asked for, and then `apart`
+    std::vector<std::string> apart;  ///< conditions in which the groups differ: nobody asked for them
+    std::size_t without = 0;         ///< runs with none of the measurements
 
-    /// Those asked for, and after them the surroundings in which the groups differ (apart()).
-    std::vector<std::string> keys() const;
-    /// Surroundings that are not the same in all groups: nobody asked for them, but they are not pooled.
-    std::vector<std::string> apart() const;
-    /// By the values of the keys: numbers in their order, before texts. Runs that have none of the
-    /// measurements are left out and counted in without_values(); so are groups of nothing else.
-    std::vector<KeyedGroup> sorted() const;
-    std::size_t without_values() const;
-    /// Those that some group has, in the order asked for.
+    const RunsFrame& runs() const { return runs_; }
+    /// Of the runs that count, in their order.
+    std::vector<double> values(const Group& group, std::string_view measurement) const;
+    Estimate estimate(const Group& group, std::string_view measurement) const;
+    bool has(const Group& group, std::string_view measurement) const {
+        return !values(group, measurement).empty();
+    }
+    /// Of the measurements asked for, those that some group has.
     std::vector<std::string> measurements() const;
-    const MetConditions& factors() const { return factors_; }
-    std::size_t runs() const { return runs_; }
+    /// "mode = ddp, ranks = 2"; without keys asked for "mnist-cnn, ddp bucketed, 2 ranks".
+    std::string name(const Group& group) const;
+    /// What names each of some groups beside the others: what is run, and settings in which they differ,
+    /// without `but`.
+    std::vector<std::string> titles(const std::vector<const Group*>& some,
+                                    const std::set<std::string>& but = {}) const;
+    const std::string& newest(const Group& group) const { return runs_.ids[group.runs.back()]; }
+    /// The factor's value where all groups have the same.
+    std::string common(const std::string& factor) const;
 
   private:
-    Conditions kept_apart(const results::Run& run);
-
-    std::vector<std::string> keys_;
-    std::vector<std::string> measurements_;
-    std::vector<std::string> allow_;
-    std::set<std::string> surroundings_;  ///< that some run has
-    std::map<std::pair<std::vector<std::string>, Conditions>, KeyedGroup> groups_;
-    MetConditions factors_;
-    std::size_t runs_ = 0;
+    RunsFrame runs_;
+    std::vector<std::string> names_;  ///< of groups that nobody gave keys for
 };
-
-/// What a command is first asked for: its rate, and the time that its speedups are made of.
-std::vector<std::string> headline_measurements();
-/// The times that speedups are made of, the first that a run has.
-const std::vector<std::string>& scaling_times();
 
 }  // namespace ranklab::report::model

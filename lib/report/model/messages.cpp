@@ -9,7 +9,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "report/model/run_group.hpp"
+#include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {
@@ -119,8 +119,8 @@ std::vector<Message> messages_of(const Run& run) {
     return table == nullptr ? std::vector<Message>() : messages_in(*table);
 }
 
-std::vector<Curve> curves_of(const Run& run) {
-    InOrderMet<Key, Curve> met;
+std::vector<SizeCurve> size_curves_of(const Run& run) {
+    InOrderMet<Key, SizeCurve> met;
     for (auto& one : messages_of(run)) met[key_of(one)].messages.push_back(std::move(one));
     for (auto& curve : met.all()) std::ranges::stable_sort(curve.messages, {}, &Message::bytes);
     return met.all();
@@ -139,16 +139,6 @@ std::string full_name(const Message& one) {
     if (!one.dtype.empty() && one.dtype != "none") name += " " + one.dtype;
     if (!one.redop.empty() && one.redop != "none" && one.redop != "sum") name += " " + one.redop;
     return name + place_words(one);
-}
-
-std::string size_text(double bytes) {
-    constexpr double kKiB = 1024;
-    std::string text = base::human_bytes(bytes);
-    double whole = bytes;
-    while (whole >= kKiB) whole /= kKiB;
-    const auto zero = text.find(".0 ");
-    if (zero != std::string::npos && whole == std::floor(whole)) text.erase(zero, 2);
-    return text;
 }
 
 std::string headline_task(const Run& run) {

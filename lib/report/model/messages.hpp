@@ -32,23 +32,20 @@ std::vector<Message> messages_of(const results::Run& run);
 std::vector<Message> messages_in(const results::Table& table);
 
 /// Messages that differ in their size alone, ascending.
-struct Curve {
+struct SizeCurve {
     std::vector<Message> messages;
 
     const Message& first() const { return messages.front(); }
     const Message& largest() const { return messages.back(); }
 };
 /// In the order in which each was met first.
-std::vector<Curve> curves_of(const results::Run& run);
+std::vector<SizeCurve> size_curves_of(const results::Run& run);
 
 /// "allreduce", and behind it what the others that it stands beside do not share: "allreduce fp32 sum,
 /// in-place, within a host, loaded".
 std::string curve_name(const Message& one, const std::vector<Message>& others);
 /// With all of it, but for what is usual: "allreduce fp32 sum".
 std::string full_name(const Message& one);
-
-/// "4 MiB", "1000 B": a message size as it is typed, without a fraction that it does not have.
-std::string size_text(double bytes);
 
 /// The message that the plain `time_us` is of, as the run says it (fact collectives.headline). nullptr where
 /// `messages`, those of the run, have it not.

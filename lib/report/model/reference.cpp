@@ -11,7 +11,7 @@
 #include "base/numbers.hpp"
 #include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "report/model/values.hpp"
+#include "report/frame/readable.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -157,9 +157,9 @@ std::string reference_lines(const results::Run& run, const References& reference
     for (const auto& row : references.rows) {
         const auto* m = run.find(row.quantity);
         if (m == nullptr || !run.valid || !is_same_experiment(row, run)) continue;
-        text += fmt::format("published: {} {} {} ({}; {}); here {} {}, on this hardware\n", row.quantity,
-                            number(row.value), row.unit, base::printable(row.experiment, 80),
-                            base::printable(row.conditions, 160), number(m->summary.median), m->unit);
+        text += fmt::format("published: {} {} ({}; {}); here {}, on this hardware\n", row.quantity,
+                            readable(row.value, row.unit), base::printable(row.experiment, 80),
+                            base::printable(row.conditions, 160), readable(m->summary.median, m->unit));
     }
     return text;
 }

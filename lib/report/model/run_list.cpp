@@ -4,8 +4,9 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/model/groups.hpp"
-#include "report/model/io_ladder.hpp"
+#include "base/wrap.hpp"
+#include "report/frame/readable.hpp"
+#include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/selection.hpp"
 #include "report/model/values.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 using results::Run;
 
-constexpr std::size_t kMostNames = 2;  // of a run over several strategies
+constexpr std::size_t kMostNames = 1;  // of a run over several strategies
 
 // One of several runs has what they differ in listed: "none, bucketed".
 std::string names(const std::string& setting) {
@@ -52,42 +53,38 @@ std::string width_of(const Run& run) {
     return fmt::format("{} on {}{}", swept, value_of(run, "ranks"), threads.empty() ? "" : " x " + threads);
 }
 
-// A column of them is read at a glance: no powers of ten.
-std::string digits(double value) {
-    return value < 1000 ? number(value) : fixed(value, 0);
-}
-
 std::string rate_of(const Run& run) {
-    if (!run.valid) return "";
+    if (is_comm(run) && run.hosts.size() < 2) return "";  // of calls and copies
     for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, run.command)) {
         const auto* const found = run.find(name);
         if (found != nullptr && found->kind == results::Kind::rate && found->summary.n > 0)
-            return fmt::format("{} {}", digits(found->summary.median), found->unit);
+            return readable(found->summary.median, found->unit);
     }
     return "";
 }
 
 }  // namespace
 
-ListedRun listed(const Run& run) {
-    ListedRun one(run);
-    one.what = work_of(run) + width_of(run);
-    one.cut_short = run.cut_short();
-    one.rate = rate_of(run);
-    return one;
-}
-
-std::vector<ListedRun> list_runs(const results::ResultFile& file,
-                                 const std::vector<results::RunHeader>& headers, std::size_t most) {
-    std::vector<ListedRun> runs(headers.begin(), headers.end());
-    for (std::size_t i = runs.size() - std::min(most, runs.size()); i < runs.size(); ++i) {
+Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,
+                std::size_t most) {
+    Frame frame;
+    frame.columns = {{.name = "run", .key = true}, {.name = "what"}, {.name = "rate"}, {.name = "label"}};
+    for (std::size_t i = headers.size() - std::min(most, headers.size()); i < headers.size(); ++i) {
+        const auto& header = headers[i];
+        std::string what = header.command + ", damaged", rate;
+        std::vector<Doubt> doubts;
         try {
-            runs[i] = listed(file.read(runs[i].id, results::Detail::measurements));
-        } catch (const base::DataError&) {
-            runs[i].what = runs[i].command + ", damaged";
+            const Run run = file.read(header.id, results::Detail::measurements);
+            what = work_of(run) + width_of(run);
+            rate = run.valid ? rate_of(run) : fmt::format("INVALID ({})", run.exit_code);
+            if (const auto cut = run.cut_short(); !cut.empty()) doubts.push_back({Mark::cut_short, cut});
+        } catch (const base::DataError&) {  // the others are listed
         }
+        frame.rows.push_back(
+            {{header.id, base::shortened(what, 28), rate, base::shortened(header.label, 40)}, doubts});
     }
-    return runs;
+    frame.drop_empty_columns();
+    return frame;
 }
 
 }  // namespace ranklab::report::model

@@ -1,104 +1,77 @@
-// Speedup and parallel efficiency of groups of runs, by one rule wherever they are shown.
+// Speedup and parallel efficiency of groups of runs: the one computation behind tables, pages, figures and
+// JSON.
 #pragma once
 
-#include <cmath>
-#include <functional>
-#include <map>
+#include <cstddef>
+#include <limits>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
+#include "report/frame/frame.hpp"
 #include "report/model/groups.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::report::model {
 
-/// What a ratio of two groups is made of: the medians of their runs, since what differs from run to run is in
-/// them; of two groups of one run the repetitions of these, the slowest rank's each.
-struct TimesOfBoth {
-    std::vector<double> base, times;
-    bool within_runs = false;
+inline constexpr std::size_t kNoBaseline = std::numeric_limits<std::size_t>::max();
 
-    /// Of an interval of their ratio: what it is made over; or that there is none, and why.
-    std::string interval_over(const stats::Interval& interval, const std::string& repetitions) const;
-    stats::RatioEstimate speedup() const { return stats::estimate_speedup(base, times); }
-    /// Work per second and core, or GPU, over the base's; NaN where one of both is not known, or where they
-    /// count different things (Unit). `work`: of a step or job, over the base's.
-    stats::RatioEstimate efficiency(double work, const Cores& of_base, const Cores& of_group) const;
-};
-/// Why two groups have no efficiency: a clause; "" where they have.
-std::string why_no_efficiency(const Cores& of_base, const Cores& of_group);
+/// A group against its baseline in one kind of scaling.
+struct Against {
+    std::size_t baseline = kNoBaseline;  ///< a group
+    double work = 1;                     ///< of all ranks together, over the baseline's
+    stats::RatioEstimate efficiency;     ///< per core, or GPU; NaN: none
 
-/// Gives a run with its samples.
-using LoadRun = std::function<results::Run(const std::string& id)>;
-
-class Ratios {
-  public:
-    /// Each run is asked for once.
-    explicit Ratios(LoadRun load) : load_(std::move(load)) {}
-
-    /// Of groups that have the measurement.
-    TimesOfBoth of(std::string_view measurement, const RunGroup& base, const RunGroup& group);
-
-  private:
-    const std::vector<double>& repetitions(std::string_view measurement, const RunGroup& of_one);
-
-    LoadRun load_;
-    std::map<std::pair<std::string, std::string>, std::vector<double>> read_;
+    bool exists() const { return baseline != kNoBaseline; }
 };
 
-/// What names a group beside the others: "mode = ddp, ranks = 2".
-std::string key_text(const KeyedGroup& group, const std::vector<std::string>& keys);
-
-/// Caches that suddenly hold the work make a little more than 1; more says that the base is none.
-inline constexpr double kMostEfficiency = 1.2;
-/// By its interval, where it has one.
-inline bool too_efficient(const stats::RatioEstimate& efficiency) {
-    return (std::isnan(efficiency.ci.low) ? efficiency.ratio : efficiency.ci.low) > kMostEfficiency;
-}
-
-/// What a group is to its base in one kind of scaling.
-struct ScalingClaim {
-    bool is_base = false;                  ///< of another row
-    double work = 0;                       ///< of all ranks together over its base's; 0: it has none
-    stats::RatioEstimate efficiency = {};  ///< per core, or GPU; NaN: none
-    std::string why_no_efficiency = {};    ///< a clause: there is a base, but no efficiency
-    std::vector<std::string> apart = {};   ///< what is not the base's, "threads 1 (base 2)"
-};
-
-/// One group against its bases, of which the strong one did the same work in all, the weak one the same on
-/// each rank.
+/// One group. Strong: the same work in all; weak: the same on each rank. Rows of the baseline's ranks are
+/// both.
 struct ScalingRow {
-    stats::RatioEstimate speedup;  ///< T(strong base) / T; NaN: none
-    ScalingClaim strong, weak;
-    std::string why_not;  ///< a clause: there is no speedup
+    Against strong, weak;
+    stats::RatioEstimate speedup;  ///< T(baseline) / T of strong; NaN: none
+    bool is_baseline = false;
+    std::vector<Doubt> doubts;
 
-    bool is_base() const { return strong.is_base || weak.is_base; }
+    bool is_weak() const { return weak.exists() && weak.work != 1; }
+    bool is_strong() const { return strong.exists() && !is_weak(); }
 };
 
-struct GroupScaling {
-    std::string over;  ///< what is scaled, of the keys: ranks, threads or workers; "": none of them
-    std::string unit;  ///< what efficiency is per: "core", "CPU", "GPU", or several: "core or GPU"
-    std::vector<ScalingRow> rows;    ///< one a group; empty where nothing is scaled
-    std::vector<std::string> bases;  ///< a line each: what the base is, with its absolute value
-    std::vector<std::string>
-        best;  ///< a line for each base: the fastest row; of weak scaling the widest of each series
-    std::vector<std::string> why;    ///< for each of `best`: "why: ..."; "" where the phases do not tell
-    std::vector<std::string> notes;  ///< what is fixed, and how efficiency is made
+struct Scaling {
+    std::string over;  ///< what is scaled, of the keys: ranks, threads or workers; "": ways of the same work
+    std::string unit;  ///< what efficiency is per: "core", "CPU", "GPU", or "core or GPU"
+    std::vector<ScalingRow> rows;  ///< one a group
+    std::vector<Finding> findings;
 
-    /// Whether some row has a base of that kind. Rows of the base's ranks, which are of both kinds, count as
-    /// strong where there is nothing else.
     bool has_strong() const;
     bool has_weak() const;
 };
 
-/// Of the groups as sorted() gave them, over the first of the keys ranks, threads and workers. The base of a
-/// group is the single-device runs whose other keys are the same, but for those that mean nothing on one
-/// device; where there are none the fewest ranks whose other keys are the same. Strong is claimed where the
-/// work of all ranks together is the same (global-batch-size; files and size of io), weak where that of each
-/// rank is (batch-size), nothing where other work was done. Of groups of one run the samples are asked for.
-GroupScaling scaling_of(const std::vector<KeyedGroup>& groups, const std::vector<std::string>& keys,
-                        const LoadRun& load);
+/// Of all groups, over the first of the keys ranks, threads and workers. The baseline of a group is the
+/// single-device runs whose other keys are the same, but for those that mean nothing on one device; where
+/// there are none the fewest ranks whose other keys are the same. Strong is claimed where the work of all
+/// ranks is the same (global-batch-size; files and size of io), weak where that of each rank is (batch-size).
+/// Without such a key groups that did the same work are compared with the usual way to do it (mode single,
+/// strategy text-loop, sync per-parameter), or with the first one. Intervals are those between runs, from
+/// three a side on.
+inline constexpr std::size_t kMostScaled = 200;  ///< of more groups there is no scaling
+Scaling scaling_of(const Groups& groups);
+/// The same over that key.
+Scaling scaling_over(const Groups& groups, const std::string& over);
+
+/// Groups with one baseline that differ in what is scaled alone, ascending, the baseline first.
+struct Curve {
+    std::string title;
+    std::vector<std::size_t> groups;
+    std::vector<double> widths;
+};
+std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, bool weak);
+
+/// "baseline: mode = single, step time 33.2 ms, 1 core, single-device code".
+std::string baseline_note(const Groups& groups, std::size_t base);
+/// The groups as a table: keys, runs, cores, speedup, efficiency, the measurements.
+Frame frame_of(const Groups& groups, const Scaling& scaling);
+
+/// The time that two groups both have: of a step, or of a job; "" where there is none.
+std::string common_time(const Groups& groups, const Group& a, const Group& b);
 
 }  // namespace ranklab::report::model

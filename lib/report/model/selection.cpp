@@ -7,7 +7,6 @@
 #include <cmath>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
@@ -98,17 +97,6 @@ bool is_number(const std::string& text) {
     return !std::isnan(base::number_in(text).value_or(NAN));
 }
 
-// What other languages write.
-std::string why_none(const std::string& relation) {
-    using Pair = std::pair<std::string_view, std::string_view>;
-    constexpr std::array kElsewhere{Pair{"==", "="},  Pair{"=~", "="},  Pair{"~=", "="},
-                                    Pair{"~", "="},   Pair{"=>", ">="}, Pair{"=<", "<="},
-                                    Pair{"<>", "!="}, Pair{"!", "!="},  Pair{"!==", "!="}};
-    const auto* const known = std::ranges::find(kElsewhere, relation, &Pair::first);
-    if (known == kElsewhere.end()) return "";
-    return fmt::format("; there is no {}, did you mean {}?", relation, known->second);
-}
-
 }  // namespace
 
 void refuse_unknown_keys(const std::vector<std::string>& keys,
@@ -175,8 +163,8 @@ Selection::Condition Selection::parse(const std::string& text) {
     }
     throw base::OptionError(
         fmt::format("'{}' is no condition; give KEY=VALUE, as in model=mnist-cnn, or KEY!=VALUE, "
-                    "KEY>=NUMBER{}",
-                    base::printable(text, 80), why_none(relation)));
+                    "KEY>=NUMBER",
+                    base::printable(text, 80)));
 }
 
 bool Selection::holds(const Condition& condition, const std::string& actual) {

@@ -20,26 +20,13 @@ const results::Column* find_cell(const results::Table& table, const std::string&
     return nullptr;
 }
 
+double last_of_epochs(const results::Run& run, const std::string& measurement) {
+    const results::Table* epochs = run.find_table("epochs");
+    const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(measurement);
+    return values == nullptr || values->empty() ? stats::kNone : values->back();
+}
+
 }  // namespace
-
-std::string number(double value) {
-    return std::isfinite(value) ? fmt::format("{:.4g}", value) : "n/a";
-}
-
-std::string fixed(double value, int digits) {
-    if (!(std::abs(value) < kMostInDigits)) return number(value);
-    return fmt::format("{:.{}f}", value, digits);
-}
-
-std::string interval_text(const stats::Interval& interval, std::size_t n,
-                          const std::function<std::string(double)>& form) {
-    if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return n < 6 ? "n/a (n < 6)" : "n/a";
-    return fmt::format("{} .. {}", form(interval.low), form(interval.high));
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 std::size_t node_count(const results::Run& run) {
     std::set<std::string> hosts;
@@ -59,12 +46,6 @@ std::vector<std::pair<std::string, double>> fields_of(const stats::Summary& s) {
             {"ci95_high", s.ci95.high}};
 }
 
-double last_of_epochs(const results::Run& run, const std::string& measurement) {
-    const results::Table* epochs = run.find_table("epochs");
-    const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(measurement);
-    return values == nullptr || values->empty() ? stats::kNone : values->back();
-}
-
 double final_value(const results::Run& run, const std::string& measurement) {
     for (const double value : {last_of_epochs(run, measurement), run.median(measurement)})
         if (std::isfinite(value)) return value;
@@ -75,14 +56,6 @@ std::size_t row_count(const results::Table& table) {
     std::size_t rows = table.columns.empty() ? 0 : std::numeric_limits<std::size_t>::max();
     for (const auto& column : table.columns) rows = std::min(rows, rows_of(column));
     return rows;
-}
-
-std::string cell(const results::Column& column, std::size_t row) {
-    if (const auto* doubles = std::get_if<std::vector<double>>(&column.values))
-        return number((*doubles)[row]);
-    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column.values))
-        return std::to_string((*ints)[row]);
-    return std::get<std::vector<std::string>>(column.values)[row];
 }
 
 double number_at(const results::Table& table, const std::string& name, std::size_t row) {
@@ -96,7 +69,11 @@ double number_at(const results::Table& table, const std::string& name, std::size
 
 std::string text_at(const results::Table& table, const std::string& name, std::size_t row) {
     const results::Column* column = find_cell(table, name, row);
-    return column == nullptr ? "" : cell(*column, row);
+    if (column == nullptr) return "";
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&column->values)) return (*texts)[row];
+    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column->values))
+        return std::to_string((*ints)[row]);
+    return fmt::format("{:.4g}", number_at(table, name, row));
 }
 
 }  // namespace ranklab::report::model

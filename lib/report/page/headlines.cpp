@@ -1,34 +1,26 @@
-// The answer first: the best rate of each workload, where it was measured and by what.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <set>
-#include <string_view>
+#include <map>
 
 #include "base/text.hpp"
-#include "report/model/io_ladder.hpp"
+#include "report/frame/readable.hpp"
+#include "report/model/conditions.hpp"
 #include "report/model/messages.hpp"
-#include "report/model/storage_place.hpp"
 #include "report/model/values.hpp"
-#include "report/page/sections.hpp"
+#include "report/page/parts.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::page {
 namespace {
 
 using model::Group;
-using Groups = std::vector<const Group*>;
+using model::Groups;
+using results::Run;
 
-constexpr std::size_t kMostWorkloads = 6, kMostHosts = 3;
+constexpr std::size_t kMostHeadlines = 6, kMostWarnings = 12;
 
-struct Workload {
-    std::string name;
-    std::string measurement;  // the rate that they are ranked by
-    Groups groups;
-};
-
-// The first rate that is shown of a command; "" where the vocabulary has none.
+// The first rate that is shown of a command.
 std::string rate_of(const std::string& command) {
     for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, command))
         if (vocabulary::quantity(name).kind == vocabulary::Kind::rate) return name;
@@ -36,127 +28,93 @@ std::string rate_of(const std::string& command) {
 }
 
 // Settings that make it another task, not another way to do it.
-std::string task_of(const results::Run& run) {
+std::string task_of(const Run& run) {
     if (run.command == "io")
-        return fmt::format("Writing {} × {}² float64", run.setting("files"), run.setting("size"));
-    if (model::is_comm(run)) return model::headline_task(run);
-    std::string task = run.setting("model").empty() ? run.command : run.setting("model");
-    if (const auto data = run.setting("data"); !data.empty()) task += " on " + data;
-    if (const auto width = run.setting("width"); !width.empty() && width != "1") task += ", width " + width;
+        return fmt::format("Writing {} x {} x {} float64 on {}", run.setting("files"), run.setting("size"),
+                           run.setting("size"), model::file_system_of(run));
+    if (model::is_comm(run)) {
+        std::string task = model::headline_task(run);
+        for (const auto& [key, usual] : {std::pair{"average", "3"}, {"blocking", "3"}})
+            if (const auto value = run.setting(key); !value.empty() && value != usual)
+                task += fmt::format(", --{} {}", key, value);
+        return run.setting("fault").empty() ? task : task + ", with a fault";
+    }
+    std::string task = run.setting("model");
+    for (const char* key : {"data", "width"})
+        if (const auto value = run.setting(key); !value.empty() && value != "1")
+            task += std::string(", ") + key + " " + value;
     return task;
 }
 
-std::string place_of(const Group& group) {
-    const auto found = group.conditions.find("file_system");
-    return found == group.conditions.end() ? "" : " on " + found->second;
-}
-
-bool counts(const Group& group, const std::string& rate) {
-    return group.valid() && !model::sums_no_gradients(group.newest, group.ranks) &&
-           group.find(rate) != nullptr;
-}
-
-// In the order met.
-std::vector<Workload> workloads_of(const model::GroupedRuns& grouped) {
-    model::InOrderMet<std::string, Workload> met;
-    for (const auto& group : grouped.groups()) {
-        const std::string rate = rate_of(group.newest.command);
-        if (rate.empty() || !counts(group, rate)) continue;
-        const std::string name = task_of(group.newest) + place_of(group);
-        Workload& workload = met[name];
-        workload.name = name;
-        workload.measurement = rate;
-        workload.groups.push_back(&group);
-    }
-    return met.all();
-}
-
-const Group& best_of(const Workload& workload) {
-    return **std::ranges::max_element(workload.groups, {}, [&](const Group* group) {
-        return model::estimate(*group, workload.measurement).value;
-    });
-}
-
-std::string how_many(const Workload& workload) {
-    const std::size_t others = workload.groups.size();
-    return others == 1 ? "the only one measured" : fmt::format("the best of {} measured", others);
-}
-
-// "2 ranks on n1: AMD EPYC"; of GPUs these.
-std::string machine_of(const Group& group) {
-    std::vector<std::string> hosts;
-    std::set<std::string_view> met;
-    for (const auto& row : group.newest.hosts)
-        if (met.insert(row.host).second) hosts.push_back(row.host);
-    std::string text = model::counted(group.ranks, "rank");
-    if (!hosts.empty()) text += " on " + model::some_of(hosts, kMostHosts, ", ", 60);
-    const auto name_of = [&](const char* key) {
-        const auto found = group.conditions.find(key);
-        return found == group.conditions.end() ? std::string() : base::printable(found->second, 80);
-    };
-    const std::string devices = name_of("devices"), cpu = name_of("host.cpu");
-    const std::string what = devices.empty() || devices == "cpu" ? cpu : devices;
-    return what.empty() ? text : text + ": " + what;
-}
-
-// What names the group beside the others of its command, in which a label already stands where it tells.
-std::string title_of(const Group& group, const Groups& all) {
-    const auto titles = model::group_titles(all);
-    return titles[static_cast<std::size_t>(std::ranges::find(all, &group) - all.begin())];
-}
-
-// Why there is no interval.
-std::string no_interval(const Group& group, const std::string& measurement) {
-    if (!std::isnan(model::estimate(group, measurement).ci.low)) return "";
-    const auto* values = group.find(measurement);
-    if (values->medians.size() > 1) return fmt::format("no interval: {} runs", values->medians.size());
-    const auto* m = group.newest.find(measurement);
-    return m == nullptr ? "no interval" : fmt::format("no interval: n = {}", m->summary.n);
-}
-
-// "on 2 cores, 684.5 a core": what the rate costs. Of files whether they were brought to the disk, and where
-// reading came from.
-std::string cost_of(const Group& group, const std::string& measurement) {
-    if (group.newest.command == "io") return model::place_text(model::storage_place(group.newest));
-    if (model::is_comm(group.newest))
-        return fmt::format("{} us a call",
-                           model::number(model::estimate(group, vocabulary::kCallTime).value));
-    const model::Cores& cores = group.cores.common();
-    if (!cores.known()) return "cores not known: " + cores.why_not;
-    const double each = model::estimate(group, measurement).value / static_cast<double>(cores.count);
-    return fmt::format("{} a {} {}", model::number(each), cores.unit(), model::on_cores(cores));
-}
-
-Data headline(const PageInput& input, const Workload& workload) {
-    const Group& best = best_of(workload);
-    const Groups all = model::recent_groups(input.grouped(), best.newest.command, SIZE_MAX);
-    const std::string unit = best.find(workload.measurement)->unit;
-    const std::string title = title_of(best, all);
-    const bool named = title.starts_with(best.label());
-    Object data = run_link(input, best.newest.id, figures::cut(title, 120));
-    data.insert(
-        {{"workload", figures::cut(workload.name, 160)},
-         {"words", words_data(figures::for_reading(figures::estimate_of(best, workload.measurement), unit))},
-         {"unit", figures::unit_for_reading(unit)},
-         {"no_interval", if_any(no_interval(best, workload.measurement))},
-         {"runs", model::counted(best.runs.size(), "run")},
-         {"how_many", how_many(workload)},
-         {"label", if_any(named ? "" : figures::cut(best.label(), 60))},
-         {"verdict", cell_data({verdict_of(best)})},
-         {"cost", figures::cut(cost_of(best, workload.measurement), 200)},
-         {"machine", figures::cut(machine_of(best), 200)}});
-    return data;
+Data headline(const Input& input, const std::string& task, const std::vector<const Group*>& groups) {
+    const Groups& all = input.source.groups;
+    const std::string rate = rate_of(groups.front()->factor("command"));
+    const Group& best = **std::ranges::max_element(
+        groups, {}, [&](const Group* group) { return all.estimate(*group, rate).value; });
+    const auto found = all.estimate(best, rate);
+    const auto name = all.name(best);
+    std::vector<std::string> doubts;
+    for (const auto& doubt : best.doubts) doubts.push_back(sentence(doubt));
+    const std::string each =
+        best.cores.known() && best.factor("command") == "train"
+            ? fmt::format(", {} a {}", digits(found.value / static_cast<double>(best.cores.count)),
+                          best.cores.unit())
+            : "";
+    const std::string which =
+        groups.size() == 1 ? "the only one measured" : fmt::format("highest of {} groups", groups.size());
+    const std::string& newest = all.newest(best);
+    return Object{
+        {"workload", task},
+        {"value", readable(found.value, found.unit)},
+        {"interval", readable_interval(found.ci, found.value, found.unit)},
+        {"name", name},
+        {"link", input.shown.contains(newest)},
+        {"run", newest},
+        {"which", which + "; " + counted(best.runs.size(), "run")},
+        {"machine", (best.cores.known() ? counted(best.cores.count, best.cores.unit()) : "cores not known") +
+                        each + "; " + base::printable(best.factor("host.cpu"), 80)},
+        {"doubts", doubts.empty() ? Data(false) : Data(base::join(doubts, "; "))}};
 }
 
 }  // namespace
 
-Data headlines_data(const PageInput& input) {
-    const auto workloads = workloads_of(input.grouped());
-    if (workloads.empty()) return false;
-    List headlines;
-    const std::size_t first = workloads.size() - std::min(workloads.size(), kMostWorkloads);
-    for (std::size_t i = first; i < workloads.size(); ++i) headlines.push_back(headline(input, workloads[i]));
-    return Object{{"all", headlines}, {"more", more_data(first, input.how_to.choose)}};
+Data headlines_of(const Input& input) {
+    const Groups& groups = input.source.groups;
+    InOrderMet<std::string, std::pair<std::string, std::vector<const Group*>>> workloads;
+    for (const auto& group : groups.all) {
+        if (!group.valid() || group.not_summed || !groups.has(group, rate_of(group.factor("command"))))
+            continue;
+        const std::string task = task_of(input.source.summaries(groups.newest(group)));
+        auto& [name, some] = workloads[task];
+        name = task, some.push_back(&group);
+    }
+    List all;
+    for (const auto& [task, some] : workloads.all())
+        if (all.size() < kMostHeadlines) all.push_back(headline(input, task, some));
+    return all.empty() ? Data(false) : Data(Object{{"all", all}});
+}
+
+Data warnings_of(const Input& input) {
+    List all;
+    const auto add = [&](const std::string& text, bool bad) {
+        if (all.size() < kMostWarnings) all.push_back(Object{{"text", text}, {"bad", bad}});
+    };
+    if (input.invalid > 0)
+        add(fmt::format("{} invalid: none of their numbers is used", counted(input.invalid, "run")), true);
+    std::map<Mark, std::size_t> marks;
+    for (const auto& group : input.source.groups.all)
+        for (const auto& doubt : group.doubts) ++marks[doubt.mark];
+    for (const auto& [mark, groups] : marks) {
+        std::string name = name_of(mark);
+        std::ranges::replace(name, '_', ' ');
+        add(fmt::format("{}: {}", counted(groups, "group"), name), false);
+    }
+    if (const auto& apart = input.source.groups.apart; !apart.empty())
+        add("groups are kept apart by " + model::some_of(apart, 6) + " and are not points of one curve",
+            false);
+    for (const auto& [text, runs] : input.warnings)
+        add(fmt::format("{}: {}", counted(runs, "run"), text), false);
+    return all.empty() ? Data(false) : Data(Object{{"all", all}});
 }
 
 }  // namespace ranklab::report::page

@@ -1,145 +1,95 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <map>
 
+#include "base/error.hpp"
 #include "base/log.hpp"
-#include "report/model/values.hpp"
+#include "report/frame/readable.hpp"
+#include "report/frame/write.hpp"
 #include "report/page/html.hpp"
-#include "report/page/sections.hpp"
+#include "report/page/parts.hpp"
+#include "report/page/templates.hpp"
+#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::page {
 namespace {
 
-constexpr std::size_t kMostLadders = 4, kMostCollectives = 3;
-constexpr std::size_t kMostCompleted = 200;  // groups; more than the page shows of any command
+using results::Run;
 
-// A section holds rows of figures, or what the template of that name shows.
-class Sections {
-  public:
-    void add(const char* id, const char* heading, const char* name, Data data) {
-        if (!data.is_false() && !data.is_empty_list())
-            all_.push_back(Object{{"id", id}, {"heading", heading}, {name, std::move(data)}});
-    }
-    void add_rows(const char* id, const char* heading, const std::vector<Data>& rows, Data published = false,
-                  Data more = false) {
-        List drawn;
-        for (const auto& row : rows)
-            if (!row.is_false()) drawn.push_back(row);
-        if (!drawn.empty() || !published.is_false())
-            all_.push_back(Object{{"id", id},
-                                  {"heading", heading},
-                                  {"rows", drawn},
-                                  {"published", std::move(published)},
-                                  {"more_figures", std::move(more)}});
-    }
-    const List& all() const { return all_; }
-
-  private:
-    List all_;
-};
-
-// With what to type where no run says what the network gives.
-std::vector<figures::Figure> buckets_of(const PageInput& input, bool network) {
-    auto figures = message_figures(input.source);
-    for (auto& figure : figures)
-        if (!network && !input.how_to.measure_network.empty())
-            append(figure.caption, {fmt::format(" No run here says what the network alone gives them: {}.",
-                                                input.how_to.measure_network)});
-    return figures;
+// What the page's tables and figures show.
+std::vector<std::string> measurements() {
+    std::vector<std::string> names;
+    for (const char* command : {"train", "io", "comm"})
+        for (auto& name : vocabulary::shown_at(vocabulary::Shown::summary, command))
+            names.push_back(std::move(name));
+    return names;
 }
 
-// The scaling of training on top, since that is what most come for.
-List sections_of(const PageInput& input, figures::Drawer& drawer) {
-    std::set<std::string> named;  // by captions
-    const auto row = [&](const std::vector<figures::Figure>& figures, const char* heading = "",
-                         const std::vector<figures::NumberTable>& tables = {}) {
-        for (const auto& figure : figures)
-            for (const auto& word : figure.caption)
-                if (word.kind == figures::Word::Kind::definition) named.insert(word.text);
-        return figure_row(heading, figures, drawer, tables);
-    };
-    // Speedup and efficiency with the numbers of all; below them what they were made of.
-    std::vector<Data> scaling;
-    const auto add_scaling = [&](const std::vector<figures::Figure>& figures, const char* heading) {
-        if (figures.empty()) return;
-        const auto rest = figures.begin() + std::min<std::ptrdiff_t>(2, std::ssize(figures));
-        scaling.push_back(row({figures.begin(), rest}, heading, {joined_table(figures)}));
-        scaling.push_back(row({rest, figures.end()}));
-    };
-    const figures::Source& source = input.source;
-    Sections sections;
-    add_scaling(scaling_figures(source, stats::Scaling::weak), "Weak: each rank keeps its batch");
-    add_scaling(scaling_figures(source, stats::Scaling::strong), "Strong: ranks share one batch");
-    add_scaling(thread_figures(source), "Threads: the same work on more compute threads of a rank");
-    sections.add_rows("scaling", "Scaling of training", scaling);
-    scaling.clear();
-    add_scaling(io_scaling_figures(source), "");
-    sections.add_rows("io-scaling", "Scaling of writing", scaling);
-    sections.add("summary", "Summary", "summary", summary_data(input));
-    sections.add_rows("phases", "Where a step's time goes", {row(phase_figures(source))});
-    const auto network = network_figures(source);
-    sections.add_rows("messages", "Message sizes", {row(buckets_of(input, !network.empty())), row(network)});
-    std::vector<Data> collectives;
-    for (const auto& [title, figures, tables] : collective_figures(source, kMostCollectives))
-        collectives.push_back(row(figures, title.c_str(), tables));
-    sections.add_rows("collectives", "Collectives", collectives);
-    sections.add("ranks", "Rank by rank", "ranks_of_runs", ranks_data(input));
-    const std::size_t stored = source.grouped.ladders().size();
-    std::vector<Data> ladders;
-    for (const auto& [title, figures] : figures_of_ladders(source, kMostLadders))
-        ladders.push_back(row(figures, title.c_str()));
-    sections.add_rows("ladder", "The file-writing ladder", ladders, false,
-                      more_data(stored - std::min(kMostLadders, stored), input.how_to.choose));
-    sections.add_rows("steps", "Step by step", {row(step_figures(source))});
-    sections.add_rows("losses", "Losses", {row(loss_figures(source))});
-    sections.add_rows("reference", "Published figures", {row(published_figures(source))},
-                      published_data(input));
-    sections.add("runs", "Runs", "run_details", runs_data(input));
-    sections.add("environment", "Environment", "environment", environment_data(input));
-    sections.add("definitions", "Definitions", "definitions", definitions_data(input, named));
-    return sections.all();
-}
-
-Data lead_data(const PageInput& input) {
-    const model::GroupedRuns& grouped = input.grouped();
-    if (grouped.runs() == 0) return false;
-    return Object{{"runs", fmt::to_string(grouped.runs())},
-                  {"runs_word", grouped.runs() == 1 ? "run" : "runs"},
-                  {"groups", fmt::to_string(grouped.groups().size())},
-                  {"groups_word", grouped.groups().size() == 1 ? "group" : "groups"},
-                  {"hosts", model::counted(grouped.hosts().size(), "host")},
-                  {"several", grouped.first_utc() != grouped.last_utc()},
-                  {"first", grouped.first_utc()},
-                  {"last", grouped.last_utc()},
-                  {"all_valid", grouped.invalid() == 0},
-                  {"choice", if_any(figures::cut(input.choice, 300))}};
+std::string lead_of(const model::ChosenRuns& runs, const model::Groups& groups) {
+    const auto headers = runs.headers();
+    if (headers.empty()) return "No run of this file was asked for, or it has none.";
+    const auto [first, last] = std::ranges::minmax(headers, {}, &results::RunHeader::started_utc);
+    const std::string chosen = runs.text().empty() ? "" : "; chosen: " + runs.text();
+    return fmt::format("{} in {}, {} .. {}{}.", counted(headers.size(), "run"),
+                       counted(groups.all.size(), "group"), first.started_utc, last.started_utc, chosen);
 }
 
 }  // namespace
 
-std::string html_page(const model::ChosenRuns& runs, const HtmlOptions& options) {
-    model::GroupedRuns grouped;
-    runs.visit(results::Detail::measurements, [&](results::Run&& run) { grouped.add(std::move(run)); });
-    grouped.complete([&](const std::string& id) { return runs.file().read(id, results::Detail::summaries); },
-                     kMostCompleted);
-    const model::References references = model::read_references(options.reference);
+std::string filled(const char* name, const Data& data) {
+    kainjow::mustache::mustache page{std::string(template_text(name))};
+    if (!page.is_valid())
+        throw base::Error(fmt::format("internal: the template '{}' is none: {}", name, page.error_message()));
+    page.set_custom_escape([](const std::string& text) { return html_escape(text); });
+    return page.render(data);
+}
+
+std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& folder) {
+    const model::References references = model::read_references(folder);
     for (const auto& problem : references.problems) base::log::warn(problem);
-    const auto load = [&](const std::string& id) { return runs.file().read(id); };
-    PageInput input{{grouped, load, references},
-                    runs.file().path().filename().string(),
-                    runs.text(),
-                    options.most_groups,
-                    runs.how_to(),
-                    [&](const std::string& id) { return runs.file().read(id, results::Detail::summaries); }};
-    for (const auto& [group, shown] : detailed_groups(grouped))
-        input.shown_whole.insert(shown.begin(), shown.end());
-    figures::Drawer drawer(escape);
-    return filled("page.html", Object{{"file", figures::cut(input.file, 120)},
-                                      {"lead", lead_data(input)},
-                                      {"headlines", headlines_data(input)},
-                                      {"warnings", warnings_data(input)},
-                                      {"sections", sections_of(input, drawer)}});
+    model::RunsFrame frame({{}, measurements(), {}});
+    std::size_t invalid = 0;
+    InOrderMet<std::string, std::pair<std::string, std::size_t>> warnings;
+    runs.visit(results::Detail::summaries, [&](const Run& run) {
+        frame.add(run);
+        invalid += run.valid ? 0 : 1;
+        for (const auto& warning : run.warnings)
+            warnings[warning].first = warning, ++warnings[warning].second;
+    });
+    const model::Groups groups(std::move(frame));
+    const auto& file = runs.file();
+    Input input{
+        {groups, [&](const std::string& id) { return file.read(id); },
+         [&](const std::string& id) { return file.read(id, results::Detail::summaries); }, &file, references},
+        invalid,
+        warnings.all()};
+    for (const auto* group : detailed_groups(groups)) input.shown.insert(groups.newest(*group));
+    List sections;
+    const auto add = [&](const std::string& id, const std::string& heading, const std::string& body) {
+        if (!body.empty()) sections.push_back(Object{{"id", id}, {"heading", heading}, {"body", body}});
+    };
+    const auto drawn = figures::sections_of(input.source);
+    std::string not_drawn;
+    const auto add_figures = [&](bool scaling) {
+        for (const auto& section : drawn)
+            if (section.id.ends_with("-scaling") == scaling)
+                add(section.id, section.heading, figures_of(section, not_drawn));
+    };
+    add_figures(true);  // that is what most come for
+    add("summary", "Summary", summary_of(input));
+    add_figures(false);
+    if (!not_drawn.empty()) base::log::warn(not_drawn);
+    add("ranks", "Rank by rank", ranks_of(input));
+    add("runs", "Runs", runs_of(input));
+    add("environment", "Environment", environment_of(input));
+    add("definitions", "Definitions", definitions_of(input));
+    return filled("page.html", Object{{"file", file.path().filename().string()},
+                                      {"style", std::string(template_text("style.css"))},
+                                      {"lead", lead_of(runs, groups)},
+                                      {"headlines", headlines_of(input)},
+                                      {"warnings", warnings_of(input)},
+                                      {"sections", sections}});
 }
 
 }  // namespace ranklab::report::page

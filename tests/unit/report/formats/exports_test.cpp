@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "report/formats/formats.hpp"
+#include "report/formats/exports.hpp"
 #include "thrown_sentence.hpp"
 #include "unit/report/outputs.hpp"
 #include "unit/report/runs_in_file.hpp"

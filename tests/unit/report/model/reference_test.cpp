@@ -74,7 +74,7 @@ TEST_F(ReferenceFiles, AreALineOfTheTextOfTheSameExperiment) {
     run.config = {{"files", "100", true}};
     run.measurements = {results::one_value("job_time_s", "s", results::Kind::cost, {0.25})};
     EXPECT_EQ(reference_lines(run, found),
-              "published: job_time_s 4.8 s (write.py; one core); here 0.25 s, on this hardware\n");
+              "published: job_time_s 4.80 s (write.py; one core); here 250 ms, on this hardware\n");
     run.config[0].value = "10";
     EXPECT_EQ(reference_lines(run, found), "");
 }

@@ -1,14 +1,17 @@
 #include "report/model/scaling.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "base/error.hpp"
 #include "report/model/cores.hpp"
-#include "report/model/series.hpp"
 #include "report/model/step_parts.hpp"
+#include "stats/random.hpp"
+#include "thrown_sentence.hpp"
 #include "unit/report/io_runs_sample.hpp"
 #include "unit/report/outputs.hpp"
 #include "unit/report/runs_in_file.hpp"
@@ -20,11 +23,9 @@ using results::StoredRun;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Pair;
 using ::testing::SizeIs;
-
-using Rows = std::vector<ScalingRow>;
 using Keys = std::vector<std::string>;
+using Runs = std::vector<StoredRun>;
 
 StoredRun with(StoredRun run, const std::string& key, const std::string& value) {
     std::erase_if(run.config, [&](const auto& one) { return one.key == key; });
@@ -53,12 +54,21 @@ StoredRun strong(StoredRun run) {
     return with(with(std::move(run), "global-batch-size", "32"), "batch-size", std::to_string(of_rank));
 }
 
-GroupScaling scaling_by(const Keys& keys, const std::vector<StoredRun>& runs) {
-    const StoredRuns stored(runs);
-    RunGroups groups(keys, {});
-    for (const auto& run : runs) groups.add(run);
-    return scaling_of(groups.sorted(), groups.keys(),
-                      [&](const std::string& id) { return stored.file().read(id); });
+Groups groups_by(const Keys& keys, const Runs& runs, const Keys& allow = {}) {
+    RunsFrame frame({keys, {}, allow});
+    for (const auto& run : runs) frame.add(run);
+    frame.check_allowed();
+    return Groups(std::move(frame));
+}
+
+struct Scaled {
+    Groups groups;
+    Scaling scaling;
+};
+Scaled scaling_by(const Keys& keys, const Runs& runs) {
+    Groups groups = groups_by(keys, runs);
+    Scaling scaling = scaling_of(groups);
+    return {std::move(groups), std::move(scaling)};
 }
 
 StoredRun with_threads(StoredRun run, const std::vector<int>& threads) {
@@ -125,58 +135,116 @@ TEST(Cores, AreUnknownWhereTheFileDoesNotSayOrItsRunsDiffer) {
     StoredRun run = step_run("a", 1, 1);
     std::erase_if(run.config, [](const auto& one) { return one.key == "threads"; });
     EXPECT_THAT(cores_of(run).why_not, HasSubstr("threads"));
-    CoresOfRuns all;
-    all.add({.count = 2});
-    EXPECT_EQ(all.common().count, 2U);
-    all.add({.count = 4, .crowded = "5 compute threads on 4 CPUs"});
-    EXPECT_EQ(all.common().why_not, "its runs used 2 cores and 4 cores");
-    EXPECT_EQ(all.oversubscribed(), "1 of 2 runs: 5 compute threads on 4 CPUs");
+    EXPECT_EQ(common_cores({{.count = 2}, {.count = 2}}).count, 2U);
+    const Cores mixed = common_cores({{.count = 2}, {.count = 4, .crowded = "5 compute threads on 4 CPUs"}});
+    EXPECT_EQ(mixed.why_not, "its runs used 2 cores and 4 cores");
+    EXPECT_EQ(mixed.crowded, "5 compute threads on 4 CPUs");
 }
 
-// What a table of these groups says, whole.
-std::string said(const Keys& keys, const std::vector<StoredRun>& runs) {
-    const auto scaling = scaling_by(keys, runs);
-    std::string text = fmt::format("over {} per {}\n", scaling.over, scaling.unit);
-    for (const auto& row : scaling.rows)
-        text += fmt::format("speedup {:.4g}; strong {:.4g} {}{}[{}]; weak {:.4g} {}{}[{}]; {}\n",
-                            row.speedup.ratio, row.strong.efficiency.ratio, row.strong.is_base ? "base " : "",
-                            row.strong.why_no_efficiency, fmt::join(row.strong.apart, ", "),
-                            row.weak.efficiency.ratio, row.weak.is_base ? "base " : "",
-                            row.weak.why_no_efficiency, fmt::join(row.weak.apart, ", "), row.why_not);
-    return text + lines_of(scaling.bases) + lines_of(scaling.best) + lines_of(scaling.why) +
-           lines_of(scaling.notes);
+TEST(Groups, AreSortedByNumbersThenTexts) {
+    const auto groups =
+        groups_by({"ranks"}, {step_run("a", 16, 0.1), step_run("b", 2, 0.1), step_run("c", 1, 0.1)});
+    Keys keys;
+    for (const auto& group : groups.all) keys.push_back(group.key[0]);
+    EXPECT_THAT(keys, ElementsAre("1", "2", "16"));
+    EXPECT_THAT(groups.measurements(), ElementsAre("step_time_s", "throughput_samples_per_s"));
+    for (const Keys& none : {Keys{""}, Keys{"ranks", "ranks"}, Keys{"ranks", ""}})
+        EXPECT_THROW(groups_by(none, {}), base::OptionError);
+}
+
+StoredRun with_fact(StoredRun run, const std::string& section, const std::string& key,
+                    const std::string& value) {
+    std::erase_if(run.context, [&](const auto& one) { return one.section == section && one.key == key; });
+    run.context.push_back({section, key, value});
+    return run;
+}
+
+StoredRun on_host(StoredRun run, const std::string& host) {
+    for (auto& row : run.hosts) row.host = host;
+    return run;
+}
+
+// Two processors, two hosts, two builds, two instruction sets: a row of its own each, and no baseline of the
+// other.
+TEST(Groups, NeverPoolRunsOfDifferentSurroundings) {
+    const StoredRun one = step_run("a", 1, 0.1), two = step_run("b", 1, 0.3);
+    StoredRun revised = two;
+    revised.git_revision = "fedcba987654";
+    for (const auto& [name, other] :
+         {std::pair<std::string, StoredRun>{"host.cpu", with_fact(two, "host", "cpu", "Another CPU")},
+          {"build.compiler", with_fact(two, "build", "compiler", "GCC 1")},
+          {"libraries.libtorch_cpu_capability",
+           with_fact(two, "libraries", "libtorch_cpu_capability", "AVX512")},
+          {"environment.ONEDNN_MAX_CPU_ISA", with_fact(two, "environment", "ONEDNN_MAX_CPU_ISA", "AVX2")},
+          {"hosts", on_host(two, "node77")},
+          {"git_revision", revised}}) {
+        const auto [groups, scaling] = scaling_by({"ranks"}, {one, other});
+        EXPECT_EQ(groups.all.size(), 2U) << name;
+        EXPECT_THAT(groups.apart, ElementsAre(name));
+        EXPECT_FALSE(scaling.rows[0].strong.exists() || scaling.rows[1].strong.exists()) << name;
+    }
+}
+
+// A slip is no permission.
+TEST(Groups, PoolThemWhereTheUserAllowsIt) {
+    const Runs runs{with_fact(step_run("a", 1, 0.1), "host", "cpu", "A64FX"),
+                    on_host(step_run("b", 1, 0.3), "node77")};
+    EXPECT_EQ(groups_by({"ranks"}, runs, {"hosts", "host.cpu"}).all.size(), 1U);
+    for (const char* word : {"hosts", "host", "host.*", "host.cpu", "cpu", "version", "*"})
+        EXPECT_LE(groups_by({"ranks"}, runs, {word}).all.size(), 2U) << word;
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] {
+                    groups_by({"ranks"}, runs, {"hosts", "hots"});
+                }),
+                HasSubstr("did you mean hosts?"));
+}
+
+TEST(Groups, CountWhatIsLeftOutAndSayWhatIsDoubtful) {
+    Runs runs{step_run("a", 2, 0.1), step_run("b", 2, 0.1), step_run("c", 2, 0.1), step_run("d", 2, 0.1)};
+    runs[1].valid = false;
+    runs[2].measurements.clear();
+    runs[3].warnings = {"step_time_s is not converged"};
+    runs[3].config.push_back({"accumulate", "2", true});
+    const auto groups = groups_by({"ranks"}, runs);
+    ASSERT_EQ(groups.all.size(), 1U);
+    EXPECT_EQ(groups.all[0].runs.size(), 2U);
+    EXPECT_EQ(groups.without, 1U);
+    Keys said;
+    for (const auto& doubt : groups.all[0].doubts) said.push_back(name_of(doubt.mark));
+    EXPECT_THAT(said, testing::IsSupersetOf({"left_out", "not_converged", "differs"}));
 }
 
 // 2 threads alone against 2 x 1 are the same 2 cores.
 TEST(Scaling, CostsCoresNotRanks) {
-    const auto scaling = scaling_by({"ranks"}, {strong(alone("a", 0.2, 2)), strong(ranks("b", 2, 0.1))});
-    ASSERT_EQ(scaling.rows.size(), 2U);
-    EXPECT_NEAR(scaling.rows[1].speedup.ratio, 2, 1e-9);
-    EXPECT_NEAR(scaling.rows[1].strong.efficiency.ratio, 2, 1e-9);
-    EXPECT_THAT(scaling.rows[1].strong.apart, ElementsAre("threads 1 (base 2)"));
-    const auto weak = scaling_by({"ranks"}, {alone("a", 0.1, 2), ranks("b", 2, 0.1)});
-    EXPECT_NEAR(weak.rows[1].weak.efficiency.ratio, 2, 1e-9) << "twice the work on the same 2 cores";
-    EXPECT_TRUE(std::isnan(weak.rows[1].speedup.ratio)) << "a step of another batch";
-    const auto even = scaling_by({"ranks"}, {alone("a", 0.1, 1), ranks("b", 2, 0.125)});
-    EXPECT_NEAR(even.rows[1].weak.efficiency.ratio, 0.8, 1e-9);
+    const auto strong_rows =
+        scaling_by({"ranks"}, {strong(alone("a", 0.2, 2)), strong(ranks("b", 2, 0.1))}).scaling.rows;
+    ASSERT_EQ(strong_rows.size(), 2U);
+    EXPECT_NEAR(strong_rows[1].speedup.ratio, 2, 1e-9);
+    EXPECT_NEAR(strong_rows[1].strong.efficiency.ratio, 2, 1e-9);
+    const auto weak = scaling_by({"ranks"}, {alone("a", 0.1, 2), ranks("b", 2, 0.1)}).scaling.rows;
+    EXPECT_NEAR(weak[1].weak.efficiency.ratio, 2, 1e-9) << "twice the work on the same 2 cores";
+    EXPECT_TRUE(std::isnan(weak[1].speedup.ratio)) << "a step of another batch";
+    const auto even = scaling_by({"ranks"}, {alone("a", 0.1, 1), ranks("b", 2, 0.125)}).scaling.rows;
+    EXPECT_NEAR(even[1].weak.efficiency.ratio, 0.8, 1e-9);
+    EXPECT_TRUE(std::isnan(even[1].weak.efficiency.ci.low)) << "single runs have no interval";
 }
 
-// Rows of 2 and of 4 ranks, of either kind, have the one base at 1.
+// Rows of 2 and of 4 ranks, of either kind, have the one baseline at 1.
 TEST(Scaling, TheFirstPointIsWeakAndStrongAtOnce) {
-    const auto scaling = scaling_by({"ranks", "batch-size"},
-                                    {alone("a", 0.1, 1), ranks("b", 2, 0.125), strong(ranks("c", 2, 0.0625)),
-                                     ranks("d", 4, 0.2), strong(ranks("e", 4, 0.05))});
-    ASSERT_EQ(scaling.rows.size(), 5U);
-    EXPECT_TRUE(scaling.rows[0].weak.is_base && scaling.rows[0].strong.is_base);
-    EXPECT_NEAR(scaling.rows[1].strong.efficiency.ratio, 0.8, 1e-9);  // 2 ranks of 16
-    EXPECT_NEAR(scaling.rows[2].weak.efficiency.ratio, 0.8, 1e-9);    // 2 of 32
-    EXPECT_NEAR(scaling.rows[3].strong.efficiency.ratio, 0.5, 1e-9);  // 4 of 8
-    EXPECT_NEAR(scaling.rows[4].weak.efficiency.ratio, 0.5, 1e-9);    // 4 of 32
+    const auto rows = scaling_by({"ranks", "batch-size"},
+                                 {alone("a", 0.1, 1), ranks("b", 2, 0.125), strong(ranks("c", 2, 0.0625)),
+                                  ranks("d", 4, 0.2), strong(ranks("e", 4, 0.05))})
+                          .scaling.rows;
+    ASSERT_EQ(rows.size(), 5U);
+    EXPECT_TRUE(rows[0].is_baseline);
+    EXPECT_NEAR(rows[1].strong.efficiency.ratio, 0.8, 1e-9);  // 2 ranks of 16
+    EXPECT_NEAR(rows[2].weak.efficiency.ratio, 0.8, 1e-9);    // 2 of 32
+    EXPECT_NEAR(rows[3].strong.efficiency.ratio, 0.5, 1e-9);  // 4 of 8
+    EXPECT_NEAR(rows[4].weak.efficiency.ratio, 0.5, 1e-9);    // 4 of 32
 }
 
-// Runs that are told apart by their ids, six so that there are intervals.
-std::vector<StoredRun> times(int count, const StoredRun& run) {
-    std::vector<StoredRun> runs;
+// Runs that are told apart by their ids, with a per mille between each two.
+Runs times(int count, const StoredRun& run) {
+    Runs runs;
     for (int i = 0; i < count; ++i) {
         runs.push_back(run);
         runs.back().id += std::to_string(i);
@@ -185,206 +253,144 @@ std::vector<StoredRun> times(int count, const StoredRun& run) {
     return runs;
 }
 
-std::vector<StoredRun> joined(std::initializer_list<std::vector<StoredRun>> parts) {
-    std::vector<StoredRun> all;
+Runs joined(std::initializer_list<Runs> parts) {
+    Runs all;
     for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
     return all;
 }
 
-// A phase of 8 steps about that time; 0: it was not stored.
-StoredRun spending(StoredRun run, const std::string& phase, double time_s) {
-    results::Measurement m = *run.find("step_time_s");
-    m.name = phase;
-    for (double& sample : m.samples) sample *= time_s / run.find("step_time_s")->summary.median;
-    m.summary = stats::summarise(m.samples);
-    std::erase_if(run.measurements, [&](const auto& one) { return one.name == phase; });
-    if (time_s > 0) run.measurements.push_back(m);
-    return run;
+Verdict verdict_of(const Keys& keys, const Runs& runs) {
+    const auto scaling = scaling_by(keys, runs).scaling;
+    EXPECT_THAT(scaling.findings, SizeIs(1));
+    return scaling.findings.empty() ? Verdict::nothing_verified : scaling.findings.front().verdict;
 }
 
-StoredRun sharing(StoredRun run, const std::string& phase, double percent) {
-    run.tables.push_back({"phases",
-                          {{"phase", std::vector<std::string>{phase, "other", "step"}},
-                           {"percent", std::vector<double>{percent, 100 - percent, 100}}}});
-    return run;
-}
-
-StoredRun sync(StoredRun run, const char* value) {
-    return with(std::move(run), "sync", value);
-}
-
-TEST(Scaling, SaysWhatIsTheBaseTheBestAndWhatIsNotClaimed) {
-    Outputs all;
-    const auto base = strong(alone("a", 0.2, 1));
-    const auto slow = sync(step_run("a", 2, 0.2), "flat"), fast = sync(step_run("b", 2, 0.1), "bucketed");
-    const auto of_32 = [](const StoredRun& run) { return with(run, "global-batch-size", "32"); };
-    all.add("ways to do the same work", said({"sync"}, {slow, fast}));
-    all.add("on other ranks", said({"sync"}, {of_32(slow), of_32(sync(step_run("c", 4, 0.1), "bucketed"))}));
-    all.add("of another batch", said({"sync"}, {slow, with(fast, "global-batch-size", "7")}));
-    all.add("of another model", said({"model"}, {slow, with(fast, "model", "resnet18")}));
-    all.add("unknown CPUs: no efficiency",
-            said({"ranks"}, {base, strong(on_cpus(step_run("b", 2, 0.1), {""}))}));
-    all.add("pooled work", said({"ranks"}, {alone("a", 0.1, 1), ranks("b", 2, 0.1),
-                                            with(ranks("c", 2, 0.05), "batch-size", "8")}));
-    all.add("other work", said({"ranks"}, {alone("a", 0.1, 1), with(ranks("b", 2, 1), "model", "unet3d")}));
-    all.add("a base of different work",
-            said({"ranks"}, {alone("a", 0.1, 1), with(alone("x", 3, 1), "model", "unet3d"),
-                             ranks("b", 2, 0.1), ranks("d", 4, 0.1)}));
-    all.add("threads of another rank count", said({"threads"}, {alone("a", 0.2, 1), alone("b", 0.1, 2),
-                                                                with(ranks("c", 2, 0.3), "threads", "2")}));
-    all.add("threads: 2 are best, 1.6 times as fast",
-            said({"threads"}, joined({times(6, alone("a", 0.1, 1)), times(6, alone("b", 0.0625, 2)),
-                                      times(6, alone("c", 0.0627, 4))})));
-    all.add("threads of other batches", said({"threads"}, {with(alone("a", 0.1, 1), "batch-size", "1"),
-                                                           with(alone("b", 0.1, 2), "batch-size", "2")}));
-    const auto one = times(6, alone("a", 0.1, 1)), two = times(6, alone("b", 0.1002, 2));
-    all.add("doubt: the intervals overlap", said({"threads"}, joined({one, two})));
-    all.add("no doubt", said({"threads"}, joined({one, times(6, alone("b", 0.2, 2))})));
-    all.add("doubt: too few of the other", said({"threads"}, joined({one, {two[0], two[1]}})));
-    all.add("doubt: too few runs",
-            said({"threads"}, {one[0], one[1], alone("b", 0.2, 2), alone("c", 0.2, 2)}));
-    all.add("doubt: the runs' times meet",
-            said({"threads"}, {one[0], one[1], alone("b", 0.1, 2), alone("c", 0.2, 2)}));
-    all.add("doubt: oversubscribed",
-            said({"threads"}, joined({one, times(6, on_cpus(alone("c", 0.05, 2), {"0"}))})));
-    const StoredRun dp = with(with(alone("b", 0.125, 2), "mode", "dp"), "replicas", "2");
-    all.add("replicas: 1.6 times, 0.8 per core", said({"mode", "ranks"}, {alone("a", 0.2, 1), dp}));
-    all.add("replicas of another batch",
-            said({"mode", "ranks"},
-                 {alone("a", 0.2, 1), with(with(dp, "global-batch-size", "64"), "batch-size", "64")}));
-    all.add(
-        "2 and 3 replicas in one",
-        said({"mode", "ranks"}, joined({{alone("a", 0.2, 1)}, {dp}, times(1, with(dp, "replicas", "3"))})));
-    all.add("ranks that sum nothing are not the best",
-            said({"ranks", "sync"},
-                 {base, strong(ranks("b", 2, 0.15)), sync(strong(ranks("c", 2, 0.1)), "none")}));
-    all.add("the widest weak row of each series",
-            said({"ranks", "sync"},
-                 {alone("a", 0.1, 1), sync(ranks("b", 2, 0.125), "bucketed"),
-                  sync(ranks("c", 4, 0.2), "bucketed"), sync(ranks("d", 2, 0.4), "flat"),
-                  sync(on_cpus(step_run("e", 4, 0.4), {""}), "ring"), sync(ranks("f", 4, 0.1), "none")}));
-    // 4 ranks of 8: of a rank's work that of 2 ranks, of all ranks' work that of one.
-    all.add("weak and strong bases of a row",
-            said({"ranks", "batch-size"},
-                 {of_32(with(alone("a", 0.1, 2), "batch-size", "32")),
-                  with(with(ranks("b", 2, 0.1), "batch-size", "8"), "global-batch-size", "16"),
-                  of_32(with(ranks("c", 4, 0.1), "batch-size", "8"))}));
-    all.expect("scaling.txt");
-}
-
-// The phase by which the fastest gains most on the base, in the times that --measure phases shows.
-TEST(Scaling, SaysWhyTheFastestIsFasterWhereThePhasesTell) {
-    Outputs all;
-    const auto why = [&](const std::string& name, const std::vector<StoredRun>& runs) {
-        all.add(name, lines_of(scaling_by({"mode", "ranks"}, runs).why));
+TEST(Scaling, AVerdictIsOfRunsAndSingleOnesDoNotTell) {
+    const auto of = [](int count, double time_s) {
+        return verdict_of({"ranks"}, joined({times(count, strong(alone("a", 0.2, 1))),
+                                             times(count, strong(ranks("b", 2, time_s)))}));
     };
-    const auto base = spending(strong(alone("a", 0.2, 1)), "backward_time_s", 0.12);
-    const auto fast = strong(ranks("b", 2, 0.1));
-    why("backward is shorter",
-        {base, spending(spending(fast, "backward_time_s", 0.04), "sync_exposed_time_s", 0.03)});
-    const auto quick = spending(strong(alone("a", 0.1, 1)), "forward_time_s", 0.05);
-    const auto slow =
-        spending(spending(strong(ranks("b", 2, 0.15)), "forward_time_s", 0.05), "sync_exposed_time_s", 0.05);
-    why("the slower one alone has sync", {quick, sharing(slow, "sync", 24)});
-    why("the base's clock around sync",
-        {spending(quick, "sync_exposed_time_s", 8e-7), sharing(slow, "sync", 24)});
-    why("an older file without shares", {quick, slow});
-    const auto without = [](const StoredRun& run) { return spending(run, "forward_time_s", 0); };
-    const auto plain = strong(alone("a", 0.2, 1));
-    why("forward is shorter", {plain, fast});
-    why("one has no phases", {plain, without(fast)});
-    why("none has", {without(plain), without(fast)});
-    why("the intervals meet", {plain, strong(ranks("b", 2, 0.199))});
-    why("forward takes longer", {plain, spending(fast, "forward_time_s", 0.06)});
-    // Several runs, too few for an interval: from the least to the most.
-    const auto of = [](StoredRun run, const char* id, double forward_s) {
-        run.id = id;
-        return spending(run, "forward_time_s", forward_s);
-    };
-    why("runs that do not meet",
-        {of(plain, "a", 0.06), of(plain, "b", 0.08), of(fast, "c", 0.03), of(fast, "d", 0.05)});
-    why("runs that meet",
-        {of(plain, "a", 0.06), of(plain, "b", 0.08), of(fast, "c", 0.03), of(fast, "d", 0.07)});
-    // Where each rank keeps its batch and its cores, a step that is longer says what was added.
-    const auto weak =
-        sharing(spending(spending(ranks("b", 2, 0.16), "forward_time_s", 0.025), "sync_exposed_time_s", 0.06),
-                "sync", 30);
-    why("a weak row is slower", {alone("a", 0.1, 1), weak});
-    why("half the cores a rank", {alone("a", 0.1, 2), weak});
-    all.expect("scaling_why.txt");
+    EXPECT_EQ(of(5, 0.1), Verdict::fastest);
+    EXPECT_EQ(of(5, 0.4), Verdict::fastest_of_others);
+    EXPECT_EQ(of(5, 0.2), Verdict::undecided);
+    EXPECT_EQ(of(2, 0.1), Verdict::single_runs);
+    EXPECT_EQ(of(1, 0.1), Verdict::single_runs);
+    EXPECT_EQ(verdict_of({"ranks"}, joined({times(4, alone("a", 0.1, 1)), times(4, ranks("b", 2, 0.125))})),
+              Verdict::weak_scaling);
+    EXPECT_EQ(verdict_of({"ranks"}, {alone("a", 0.1, 1), ranks("b", 2, 0.125)}),
+              Verdict::weak_scaling_undecided);
 }
 
-TEST(Scaling, OfRanksThatSumNoGradientsIsCounted) {
-    RunGroups pooled({"ranks"}, {});
-    pooled.add(ranks("b", 2, 0.1));
-    pooled.add(sync(ranks("c", 2, 0.1), "none"));
-    pooled.add(sync(ranks("d", 1, 0.1), "none"));
-    ASSERT_THAT(pooled.sorted(), SizeIs(2));
-    EXPECT_EQ(pooled.sorted()[0].unsummed, 0U) << "one rank has nothing to sum";
-    EXPECT_EQ(pooled.sorted()[1].unsummed, 1U);
+TEST(Scaling, WaysToDoTheSameWorkAreComparedWithTheUsualOne) {
+    Runs runs = joined({times(3, strong(ranks("a", 2, 0.1))),
+                        times(3, strong(with(ranks("b", 2, 0.2), "sync", "per-parameter")))});
+    auto scaled = scaling_by({"sync"}, runs);
+    ASSERT_THAT(scaled.scaling.findings, SizeIs(1));
+    EXPECT_EQ(scaled.scaling.findings[0].subject, "sync = flat");
+    EXPECT_EQ(scaled.scaling.findings[0].against, "sync = per-parameter");
+    EXPECT_NEAR(scaled.scaling.findings[0].ratio.ratio, 2, 1e-9);
+    EXPECT_EQ(verdict_of({"mode"}, joined({times(3, strong(alone("a", 0.2, 1))),
+                                           times(3, strong(ranks("b", 2, 0.1)))})),
+              Verdict::fastest);
+    EXPECT_THAT(
+        scaling_by({"sync"}, joined({times(3, strong(ranks("a", 2, 0.1))),
+                                     times(3, strong(with(ranks("b", 4, 0.05), "sync", "per-parameter")))}))
+            .scaling.findings,
+        IsEmpty())
+        << "on more cores";
+    runs.back() = with(runs.back(), "global-batch-size", "64");
+    EXPECT_THAT(scaling_by({"sync"}, runs).scaling.findings, IsEmpty()) << "other work";
+    const auto none =
+        scaling_by({"sync"}, joined({runs, times(3, strong(with(ranks("c", 2, 0.01), "sync", "none")))}));
+    EXPECT_THAT(none.scaling.findings, IsEmpty());
 }
 
-TEST(RunGroups, ReadingsFromElsewhereAndOtherFsyncAreNeverPooled) {
-    const auto io = [](const std::string& cache, const std::string& fsync) {
-        auto run = rung_run("binary", 1, 1, {0.5, {0.4, 0.6}});
-        run.context.push_back({"storage", "cache", cache});
-        run.config.push_back({"fsync", fsync});
+TEST(Scaling, OtherWorkHasNoBaseline) {
+    for (const auto& [key, value] :
+         {std::pair{"model", "resnet18"}, {"data", "cifar100"}, {"precision", "bf16"}}) {
+        const auto scaled =
+            scaling_by({"ranks"}, {strong(alone("a", 0.2, 1)), with(strong(ranks("b", 2, 0.1)), key, value)});
+        EXPECT_FALSE(scaled.scaling.rows[1].strong.exists()) << key;
+        EXPECT_EQ(scaled.scaling.rows[1].doubts.back().mark, Mark::other_work) << key;
+    }
+    const auto slow = scaling_by({"ranks"}, {strong(alone("a", 0.5, 1)), strong(ranks("b", 2, 0.1))});
+    EXPECT_EQ(slow.scaling.rows[1].doubts.back().mark, Mark::too_efficient);
+}
+
+TEST(Scaling, OfThreadsAndOfWorkers) {
+    const auto threads = [](const char* id, int count, double step_s) { return alone(id, step_s, count); };
+    const auto rows = scaling_by({"threads"}, {threads("a", 1, 0.2), threads("b", 4, 0.1)}).scaling.rows;
+    EXPECT_NEAR(rows[1].speedup.ratio, 2, 1e-9);
+    EXPECT_NEAR(rows[1].strong.efficiency.ratio, 0.5, 1e-9);
+    const auto rung = [](int workers, double time_s) {
+        StoredRun run = rung_run("process-pool", 1, workers, {time_s, {}});
+        for (auto& host : run.hosts) host.cpus = "0-7";
         return run;
     };
-    const auto sizes = [&](const Keys& allow) {
-        RunGroups groups({"ranks"}, {}, allow);
-        for (const auto& run : {io("cold", "true"), io("warm 99 %", "true"), io("warm 100 %", "true"),
-                                io("warm 100 %", "false"), io("mixed 40 %", "false")})
-            groups.add(run);
-        groups.check_allowed();
-        std::vector<std::size_t> all;
-        for (const auto& group : groups.sorted()) all.push_back(group.runs.size());
-        return std::pair(all, groups.apart());
-    };
-    EXPECT_THAT(sizes({}), Pair(ElementsAre(1, 1, 1, 2), ElementsAre("cache", "fsync")));
-    EXPECT_THAT(sizes({"cache"}), Pair(ElementsAre(2, 3), ElementsAre("fsync")));
-    EXPECT_THAT(sizes({"cache", "fsync"}), Pair(ElementsAre(5), IsEmpty()));
+    const auto writing = scaling_by({"workers"}, {rung(1, 0.4), rung(4, 0.2)}).scaling.rows;
+    EXPECT_NEAR(writing[1].speedup.ratio, 2, 1e-9);
 }
 
-TEST(Series, OverThreadsAreOfOneWorkAndRankCount) {
-    GroupedRuns grouped;
-    for (auto run : {with(alone("a", 0.2, 1), "progress", "thread"),
-                     with(alone("b", 0.1, 2), "progress", "none"), with(ranks("c", 2, 0.3), "threads", "2"),
-                     with(ranks("d", 2, 0.2), "threads", "4"), with(alone("e", 0.1, 4), "lr", "9")})
-        grouped.add(std::move(run));
-    const auto all = thread_series(grouped);
-    ASSERT_EQ(all.size(), 2U);
-    for (const auto& series : all) EXPECT_EQ(series.points.size(), 2U) << series.title;
-    EXPECT_EQ(all[0].over, "thread");
-}
-
-TEST(StepParts, AddUpWithWhatLiesBetweenThePhases) {
-    StoredRun run = step_run("a", 1, 0.1);
-    run.tables = {{"phases",
-                   {{"phase", std::vector<std::string>{"forward", "sync", "other", "step"}},
-                    {"per_hit_s", std::vector<double>{0.03, 0.05, 0.02, 0.1}},
-                    {"percent", std::vector<double>{30, 50, 20, 100}}}}};
-    double sum = 0;
-    for (const auto& part : step_parts(run)) sum += part.percent;
-    EXPECT_DOUBLE_EQ(sum, 100);
-    EXPECT_DOUBLE_EQ(share_of_step(run, "sync_exposed_time_s"), 50);
-    EXPECT_TRUE(std::isnan(share_of_step(run, "step_time_s")));
-    run.tables.clear();
-    EXPECT_TRUE(std::isnan(share_of_step(run, "forward_time_s"))) << "an older file";
-}
-
-TEST(Estimate, IsTheMedianOverRunsAtAnyNumberOfThem) {
-    RunGroup group;
-    std::vector<double> all;
-    for (const double value : {3.0, 1.0, 2.0, 7.0, 5.0, 4.0, 6.0}) {
-        StoredRun run = step_run("a", 1, value);
-        all.push_back(value);
-        group.add_value(run.measurements[0]);
-        const Estimate found = estimate(group, "step_time_s");
-        EXPECT_NEAR(found.value, stats::quantile(all, 0.5), 1e-9);
-        EXPECT_EQ(found.runs, all.size());
-        EXPECT_EQ(std::isnan(found.ci.low), all.size() > 1 && all.size() < kRunsForInterval) << all.size();
+TEST(Curves, AreOfOneWorkAndAscend) {
+    Runs runs{alone("a", 0.1, 1), ranks("b", 2, 0.11), ranks("c", 4, 0.12),
+              with(ranks("d", 2, 0.2), "sync", "bucketed"), with(alone("e", 1, 1), "model", "resnet18")};
+    const auto groups = groups_by({}, runs);
+    const auto curves = curves_of(groups, scaling_over(groups, "ranks"), true);
+    ASSERT_THAT(curves, SizeIs(2));
+    Keys titles;
+    for (const auto& curve : curves) {
+        titles.push_back(curve.title);
+        EXPECT_EQ(curve.widths.front(), 1);
+        EXPECT_TRUE(std::ranges::is_sorted(curve.widths));
     }
+    EXPECT_THAT(titles, testing::UnorderedElementsAre("mnist-cnn, ddp flat", "mnist-cnn, ddp bucketed"));
+}
+
+TEST(Titles, HaveNoMorePartsThanTellGroupsApart) {
+    const Runs runs{ranks("a", 2, 0.1), with(ranks("b", 2, 0.1), "lr", "0.1"),
+                    with(ranks("c", 2, 0.1), "model", "resnet18"), ranks("d", 4, 0.1)};
+    const auto groups = groups_by({}, runs);
+    Keys names;
+    for (const auto& group : groups.all) names.push_back(groups.name(group));
+    EXPECT_THAT(names, testing::UnorderedElementsAre(
+                           "mnist-cnn, ddp flat, 2 ranks", "mnist-cnn, ddp flat, lr 0.1, 2 ranks",
+                           "resnet18, ddp flat, 2 ranks", "mnist-cnn, ddp flat, 4 ranks"));
+}
+
+// Runs of the same speed: how often a verdict is firm although nothing differs.
+int firm_of(int tries, int runs_a_side, double spread) {
+    stats::Random random(7);
+    int firm = 0;
+    for (int i = 0; i < tries; ++i) {
+        Runs runs;
+        for (int run = 0; run < 2 * runs_a_side; ++run) {
+            const bool flat = run % 2 == 0;
+            const double noise = 1 + spread * (random.uniform() + random.uniform() + random.uniform() - 1.5);
+            runs.push_back(strong(with(ranks(fmt::format("{}-{}", i, run), 2, 0.1 * noise), "sync",
+                                       flat ? "flat" : "bucketed")));
+        }
+        const Verdict verdict = verdict_of({"sync"}, runs);
+        firm += verdict == Verdict::fastest || verdict == Verdict::fastest_of_others ? 1 : 0;
+    }
+    return firm;
+}
+
+TEST(Verdicts, OfEqualRunsAreRarelyFirm) {
+    EXPECT_EQ(firm_of(40, 1, 0.1), 0) << "single runs";
+    EXPECT_LE(firm_of(400, 3, 0.1), 28);
+    EXPECT_LE(firm_of(400, 5, 0.1), 28);
+}
+
+TEST(StepParts, AreTheTablesShares) {
+    StoredRun run = results::sample_run();
+    run.tables = {{"phases",
+                   {{"phase", std::vector<std::string>{"forward", "other", "step"}},
+                    {"per_hit_s", std::vector<double>{0.1, 0.02, 0.12}},
+                    {"percent", std::vector<double>{83, 17, 100}}}}};
+    const auto parts = step_parts(run);
+    ASSERT_EQ(parts.size(), 2U);
+    EXPECT_EQ(parts[0].percent, 83);
+    EXPECT_EQ(parts[1].phase, "other");
 }
 
 }  // namespace

@@ -1,0 +1,193 @@
+// Collectives, the ladder, and what others published.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "report/figures/figure.hpp"
+#include "report/frame/readable.hpp"
+#include "report/model/ladder.hpp"
+#include "report/model/messages.hpp"
+#include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
+
+namespace ranklab::report::figures {
+namespace {
+
+using model::Group;
+using model::Message;
+using model::SizeCurve;
+using results::Run;
+
+constexpr std::size_t kMostCurves = 5, kMostRuns = 3, kMostLadders = 4;
+constexpr double kLogarithmicFrom = 20;  // largest / smallest of bars
+
+// In place only where nothing is out of place: one beside the other no reader would tell them apart.
+std::vector<SizeCurve> drawn_curves(const Run& run) {
+    auto all = model::size_curves_of(run);
+    std::set<std::string> out_of_place;
+    for (const auto& curve : all)
+        if (!curve.first().in_place()) out_of_place.insert(curve.first().op);
+    std::erase_if(all, [&](const SizeCurve& curve) {
+        const bool other = out_of_place.contains(curve.first().op);
+        return (curve.first().in_place() && other) || curve.largest().bytes <= 0;  // a barrier has no size
+    });
+    if (const auto* buckets = run.find_table("buckets")) {
+        SizeCurve curve{model::messages_in(*buckets)};
+        for (auto& one : curve.messages) one.op = "gradient buckets";
+        std::ranges::stable_sort(curve.messages, {}, &Message::bytes);
+        if (!curve.messages.empty()) all.push_back(std::move(curve));
+    }
+    if (all.size() > kMostCurves) all.resize(kMostCurves);
+    return all;
+}
+
+void add_pictures(Section& section, const Run& run, const std::string& name, std::size_t number) {
+    Figure times{.name = "collectives_time",
+                 .title = "Time of a call: " + name,
+                 .x_label = "message size",
+                 .y_label = "time of a call",
+                 .unit = "us",
+                 .log_x = true,
+                 .log_y = true,
+                 .x_bytes = true};
+    Figure rates = times;
+    rates.name = "collectives_busbw";
+    rates.title = "Bus bandwidth: " + name;
+    rates.y_label = "bus bandwidth";
+    rates.unit = "GB/s";
+    times.caption = fmt::format("Run {}: medians over calls with 95 % intervals; {}.", run.id,
+                                run.fact("collectives", "policy"));
+    rates.caption = "Of the same calls; the longest time is the least bandwidth.";
+    std::vector<Message> firsts;
+    const auto curves = drawn_curves(run);
+    for (const auto& curve : curves) firsts.push_back(curve.first());
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+        Series time{model::curve_name(firsts[i], firsts), Look::points, i, {}}, rate = time;
+        for (const auto& one : curves[i].messages) {
+            const auto bytes = static_cast<double>(one.bytes);
+            const double moved = one.busbw * one.time;
+            if (one.bytes <= 0) continue;
+            time.points.push_back({bytes, one.time, one.interval});
+            if (one.busbw > 0)
+                rate.points.push_back(
+                    {bytes, one.busbw, {moved / one.interval.high, moved / one.interval.low}});
+        }
+        times.series.push_back(std::move(time));
+        rates.series.push_back(std::move(rate));
+    }
+    for (Figure* figure : {&times, &rates}) {
+        if (number > 0) figure->name += fmt::format("_{}", number + 1);
+        if (!figure->empty()) section.figures.push_back(std::move(*figure));
+    }
+}
+
+Figure ladder_bars(const model::Ladder& ladder, const std::string& name, bool speedup,
+                   const std::string& caption) {
+    Figure figure{
+        .name = name,
+        .title = (speedup ? "Speedup over " + ladder.rows[ladder.base].name : "Job time of each strategy"),
+        .x_label = speedup ? "speedup" : "job time [s]",
+        .unit = speedup ? "1" : "s",
+        .caption = caption};
+    Series series{figure.x_label, Look::points, speedup ? 2U : 0U, {}};
+    double least = INFINITY, most = 0;
+    for (std::size_t i = 0; i < ladder.rows.size(); ++i) {
+        const auto& row = ladder.rows[i];
+        const double y = row.verified == "NO" ? stats::kNone : speedup ? row.speedup : row.time_s;
+        figure.categories.push_back(row.name);
+        series.points.push_back({static_cast<double>(i), y, speedup ? stats::Interval{} : row.interval});
+        if (y > 0) least = std::min(least, y);
+        if (std::isfinite(y)) most = std::max(most, y);
+    }
+    figure.log_x = most > kLogarithmicFrom * least;
+    if (figure.log_x) figure.x_label += ", logarithmic";
+    figure.series.push_back(std::move(series));
+    return figure;
+}
+
+void add_ladder(Section& section, const model::Ladder& ladder, const std::string& title, std::size_t number) {
+    const std::string end = number == 0 ? "" : fmt::format("_{}", number + 1);
+    section.figures.push_back(ladder_bars(
+        ladder, "ladder" + end, false,
+        fmt::format("{}{}: medians over repetitions with 95 % intervals from six on.", ladder.title, title)));
+    section.figures.push_back(
+        ladder_bars(ladder, "ladder_speedup" + end, true, "Ratio of median job times."));
+    section.tables.push_back(model::frame_of(ladder, false, true));
+    for (const auto& finding : ladder.findings) section.tables.back().notes.push_back(sentence(finding));
+}
+
+}  // namespace
+
+Section collectives_section(const Source& source) {
+    Section section{"collectives", "Collectives", {}, {}};
+    const auto groups = newest_groups(source.groups, "comm", kMostRuns);
+    const auto names = names_of(source.groups, groups);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const Run run = source.summaries(source.groups.newest(*groups[i]));
+        add_pictures(section, run, names[i], i);
+        for (const char* table : {"messages", "fits", "guidelines", "nonblocking", "buckets", "clocks"})
+            if (const auto* stored = run.find_table(table);
+                stored != nullptr && model::row_count(*stored) > 0)
+                section.tables.push_back(model::frame_of(*stored, 400));
+    }
+    return section;
+}
+
+Section ladder_section(const Source& source) {
+    Section section{"ladder", "The file-writing ladder", {}, {}};
+    std::vector<Run> stored, rungs;
+    if (source.file == nullptr) return section;
+    for (const Group& group : source.groups.all)
+        if (group.valid() && group.factor("command") == "io") {
+            Run run = source.summaries(source.groups.newest(group));
+            if (model::is_rung(run)) rungs.push_back(std::move(run));
+        }
+    // The run that holds a ladder has no measurements, and so no group.
+    const auto& runs = source.groups.runs();
+    for (std::size_t i = 0; i < runs.ids.size(); ++i) {
+        const auto command = runs.factors[i].find("command");
+        if (command == runs.factors[i].end() || command->second != "io") continue;
+        Run run = source.summaries(runs.ids[i]);
+        if (run.valid && run.find_table("ladder") != nullptr) stored.push_back(std::move(run));
+    }
+    std::ranges::stable_sort(rungs, {}, &Run::started_utc);
+    std::ranges::stable_sort(stored, std::greater(), &Run::started_utc);
+    if (stored.size() > kMostLadders) stored.resize(kMostLadders);
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+        const std::string label = stored[i].label.empty() ? "" : ", label " + stored[i].label;
+        const std::string cut = stored[i].cut_short().empty() ? "" : ", cut short";
+        add_ladder(section, model::ladder_of(stored[i]), label + cut, i);
+    }
+    if (stored.empty())
+        if (const auto ladder = model::newest_ladder(rungs); !ladder.rows.empty())
+            add_ladder(section, ladder, "", 0);
+    return section;
+}
+
+Section published_section(const Source& source) {
+    Section section{"reference", "Published figures", {}, {}};
+    Frame frame{.title = "The same model, data and strategy on other hardware"};
+    frame.columns = {{.name = "experiment", .key = true},
+                     {.name = "quantity"},
+                     {.name = "published"},
+                     {.name = "ours"},
+                     {.name = "conditions"},
+                     {.name = "source"}};
+    for (const auto& row : source.references.rows)
+        for (const Group* group : newest_groups(source.groups, "", 500)) {
+            if (row.same_as.empty() || !source.groups.has(*group, row.quantity)) continue;
+            if (!model::is_same_experiment(row, source.summaries(source.groups.newest(*group)))) continue;
+            const auto found = source.groups.estimate(*group, row.quantity);
+            frame.rows.push_back(
+                {{row.experiment, row.quantity, readable(row.value, row.unit),
+                  readable(found.value, found.ci, found.unit), row.conditions,
+                  row.source + (row.note.empty() ? "" : "; " + row.note) + "; " + row.document},
+                 {}});
+        }
+    if (!frame.empty()) section.tables.push_back(std::move(frame));
+    return section;
+}
+
+}  // namespace ranklab::report::figures

@@ -1,0 +1,240 @@
+// What a training step is made of, step by step, and what is learned.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include "report/figures/figure.hpp"
+#include "report/frame/readable.hpp"
+#include "report/model/network.hpp"
+#include "report/model/step_parts.hpp"
+#include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
+#include "stats/series.hpp"
+
+namespace ranklab::report::figures {
+namespace {
+
+using model::Group;
+using results::Measurement;
+using results::Run;
+
+constexpr std::size_t kMostBars = 16, kMostStepped = 2, kMostLosses = 6, kMostTrainings = 3;
+constexpr std::size_t kMostPoints = 1200;  // of a line: more than a picture has pixels
+constexpr std::size_t kMostEpochs = 20, kMostOutliers = 1200;
+
+// Each row's largest, which is the slowest rank's, warm-up rows first.
+std::vector<double> rows_of(const Run& run, std::string_view name) {
+    const Measurement* m = run.find(name);
+    if (m == nullptr || m->columns == 0) return {};
+    auto rows = m->largest_of(m->warmup);
+    const auto counted = m->largest_of_rows();
+    rows.insert(rows.end(), counted.begin(), counted.end());
+    return rows;
+}
+
+std::vector<double> numbers_to(std::size_t last) {
+    std::vector<double> numbers(last);
+    std::iota(numbers.begin(), numbers.end(), 1.0);
+    return numbers;
+}
+
+// Of long lines the least and the largest of each piece, so that no peak is lost.
+std::vector<Point> line_points(const std::vector<double>& x, const std::vector<double>& y) {
+    std::vector<Point> points;
+    const std::size_t piece = std::max<std::size_t>(1, 2 * y.size() / kMostPoints);
+    for (std::size_t begin = 0; begin < y.size(); begin += piece) {
+        const auto first = y.begin() + static_cast<std::ptrdiff_t>(begin);
+        const auto last = y.begin() + static_cast<std::ptrdiff_t>(std::min(y.size(), begin + piece));
+        const auto [low, high] = std::minmax_element(first, last);
+        for (const auto one : {std::min(low, high), std::max(low, high)}) {
+            const auto i = static_cast<std::size_t>(one - y.begin());
+            if (points.empty() || points.back().x != x[i]) points.push_back({x[i], y[i]});
+        }
+    }
+    return points;
+}
+
+Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
+    const std::vector<double> all = rows_of(run, vocabulary::kStepTime);
+    const auto counted_steps = run.find(vocabulary::kStepTime)->largest_of_rows();
+    const std::size_t warm_up = all.size() - counted_steps.size();
+    Figure figure{.name = fmt::format("steps_{}", number),
+                  .title = title,
+                  .x_label = "step, warm-up included",
+                  .y_label = "step time [s]",
+                  .unit = "s"};
+    if (warm_up > 0) figure.shaded_to = static_cast<double>(warm_up) + 0.5;
+    figure.series.push_back(
+        {"step time, slowest rank", Look::line, 0, line_points(numbers_to(all.size()), all)});
+    const stats::Outliers fences = stats::outliers(counted_steps);
+    Series marks{"outlier", Look::marks, 1, {}};
+    for (std::size_t i = 0; i < counted_steps.size() && marks.points.size() < kMostOutliers; ++i)
+        if (counted_steps[i] < fences.low_fence || counted_steps[i] > fences.high_fence)
+            marks.points.push_back({static_cast<double>(warm_up + i + 1), counted_steps[i]});
+    if (!marks.points.empty()) figure.series.push_back(std::move(marks));
+    figure.caption = fmt::format(
+        "Run {}: {} warm-up steps are shaded, {} of {} counted steps lie beyond three interquartile "
+        "ranges, and the first {} counted steps are unlike the rest (MSER-5).",
+        run.id, warm_up, fences.count(), counted_steps.size(), stats::warmup_end(counted_steps));
+    return figure;
+}
+
+// After each step, warm-up included; empty where it has no losses.
+struct LossCurve {
+    std::vector<double> steps = {}, samples = {}, seconds = {}, loss = {}, rate = {};
+};
+
+// An epoch's steps share its samples; each has a whole global batch but the last, which has what is left.
+std::vector<double> samples_after_steps(const Run& run, std::size_t steps) {
+    const results::Table* epochs = run.find_table("epochs");
+    const double batch = std::strtod(run.setting("global-batch-size").c_str(), nullptr);
+    std::vector<double> samples;
+    double before = 0;
+    for (std::size_t e = 0; epochs != nullptr && e < model::row_count(*epochs); ++e) {
+        const double whole = model::number_at(*epochs, "samples", e),
+                     length = model::number_at(*epochs, "steps", e);
+        for (double step = 1; step <= length && samples.size() <= steps;
+             ++step)  // a file may claim any number
+            samples.push_back(before + (step == length ? whole : std::min(whole, step * batch)));
+        before += whole;
+    }
+    return samples.size() == steps ? samples : std::vector<double>();
+}
+
+LossCurve loss_curve(const Run& run) {
+    LossCurve curve;
+    curve.loss = rows_of(run, vocabulary::kLoss);
+    curve.rate = rows_of(run, vocabulary::kLearningRate);
+    curve.seconds = rows_of(run, vocabulary::kStepTime);
+    std::partial_sum(curve.seconds.begin(), curve.seconds.end(), curve.seconds.begin());
+    const std::size_t steps = curve.loss.size();
+    curve.samples = samples_after_steps(run, steps);
+    curve.steps = numbers_to(steps);
+    if (curve.rate.size() != steps) curve.rate.clear();
+    if (curve.seconds.size() != steps || curve.samples.size() != steps) return {};
+    return curve;
+}
+
+struct Axis {
+    const char *name, *x_label, *y_label;
+    std::vector<double> LossCurve::*x, LossCurve::*y;
+};
+constexpr Axis kAxes[] = {
+    {"loss_steps", "optimizer steps", "training loss", &LossCurve::steps, &LossCurve::loss},
+    {"loss_samples", "samples", "training loss", &LossCurve::samples, &LossCurve::loss},
+    {"loss_seconds", "time of the steps [s]", "training loss", &LossCurve::seconds, &LossCurve::loss},
+    {"learning_rate", "optimizer steps", "learning rate", &LossCurve::steps, &LossCurve::rate}};
+
+}  // namespace
+
+Section phases_section(const Source& source) {
+    Section section{"phases", "Where a step's time goes", {}, {}};
+    Figure figure{.name = "phases",
+                  .title = "Phases of a training step",
+                  .x_label = "mean time in a step [s]",
+                  .unit = "s"};
+    std::vector<const Group*> groups;
+    std::vector<std::vector<model::StepPart>> parts;
+    for (const Group* group : newest_groups(source.groups, "train", kMostBars))
+        if (auto found = model::step_parts(source.summaries(source.groups.newest(*group))); !found.empty()) {
+            groups.push_back(group);
+            parts.push_back(std::move(found));
+        }
+    if (groups.empty()) return section;
+    figure.categories = names_of(source.groups, groups);
+    InOrderMet<std::string, Series> phases;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        for (const auto& part : parts[i]) {
+            Series& series = phases[part.phase];
+            series.title = part.phase;
+            series.points.push_back({static_cast<double>(i), part.mean_s, {}});
+        }
+    figure.series = phases.all();
+    for (std::size_t i = 0; i < figure.series.size(); ++i) figure.series[i].colour = i;
+    figure.caption =
+        "Means over ranks and counted steps of each group's newest run; with `other` they add up to the "
+        "step.";
+    section.figures.push_back(std::move(figure));
+    return section;
+}
+
+Section buckets_section(const Source& source) {
+    Section section{"messages", "Gradient buckets", {}, {}};
+    Figure figure{
+        .name = "messages",
+        .title = "Reductions of gradient buckets",
+        .x_label = "size of the bucket",
+        .y_label = "transfer",
+        .unit = "s",
+        .log_x = true,
+        .log_y = true,
+        .x_bytes = true,
+        .caption =
+            "Transfer of a bucket in the step, once all ranks had come: medians over the counted steps."};
+    std::vector<const Group*> groups;
+    for (const Group* group : newest_groups(source.groups, "train", kMostBars))
+        if (groups.size() < kMostTrainings &&
+            model::pays_network(source.summaries(source.groups.newest(*group))))
+            groups.push_back(group);
+    const auto names = names_of(source.groups, groups);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const Run run = source.summaries(source.groups.newest(*groups[i]));
+        const auto cost = source.file == nullptr ? std::nullopt : model::network_cost(*source.file, run);
+        Series step{names[i], Look::points, i, {}}, network{names[i] + ": network alone", Look::marks, i, {}};
+        for (const auto& bucket : cost ? cost->buckets : model::network_cost(Run{}, run).buckets)
+            step.points.push_back({bucket.network.bytes, bucket.step_s, {}});
+        figure.series.push_back(std::move(step));
+        if (!cost) continue;
+        for (const auto& point : cost->curve) network.points.push_back({point.bytes, point.time_s, point.s});
+        figure.series.push_back(std::move(network));
+        section.tables.push_back(model::frame_of(*cost));
+    }
+    if (!figure.empty()) section.figures.push_back(std::move(figure));
+    return section;
+}
+
+Section steps_section(const Source& source) {
+    Section section{"steps", "Step by step", {}, {}};
+    const auto groups = newest_groups(source.groups, "train", kMostStepped);
+    const auto names = names_of(source.groups, groups);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const Run run = source.load(source.groups.newest(*groups[i]));
+        const Measurement* m = run.find(vocabulary::kStepTime);
+        if (m != nullptr && m->rows() > 0) section.figures.push_back(steps_of(run, names[i], i + 1));
+    }
+    return section;
+}
+
+Section losses_section(const Source& source) {
+    Section section{"losses", "Losses", {}, {}};
+    const auto groups = newest_groups(source.groups, "train", kMostLosses);
+    const auto names = names_of(source.groups, groups);
+    std::vector<LossCurve> curves;
+    for (const Group* group : groups) {
+        const Run run = source.load(source.groups.newest(*group));
+        curves.push_back(loss_curve(run));
+        if (const auto* epochs = run.find_table("epochs");
+            epochs != nullptr && !curves.back().loss.empty() && section.tables.size() < 3) {
+            section.tables.push_back(model::frame_of(*epochs, kMostEpochs));
+            section.tables.back().title = "Epochs of run " + run.id;
+        }
+    }
+    for (const auto& axis : kAxes) {
+        Figure figure{
+            .name = axis.name, .title = axis.y_label, .x_label = axis.x_label, .y_label = axis.y_label};
+        figure.title += std::string(" over ") + axis.x_label;
+        for (std::size_t i = 0; i < curves.size(); ++i)
+            if (!(curves[i].*axis.y).empty())
+                figure.series.push_back(
+                    {names[i], Look::line, i, line_points(curves[i].*axis.x, curves[i].*axis.y)});
+        figure.caption = "Mean over the global batch before each update, warm-up included.";
+        if (!figure.empty()) section.figures.push_back(std::move(figure));
+    }
+    if (section.figures.empty()) section.tables.clear();
+    return section;
+}
+
+}  // namespace ranklab::report::figures

@@ -1,0 +1,143 @@
+// Groups of runs with their scaling.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/one_line.hpp"
+#include "base/text.hpp"
+#include "base/wrap.hpp"
+#include "report/formats/formats.hpp"
+#include "report/frame/readable.hpp"
+#include "report/frame/write.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using model::Groups;
+
+// What a reader asks first of the conditions; where all runs share them they stand below the table.
+constexpr const char* kConditions =
+    "command,model,data,mode,sync,op,datatype,from-model,memory,backend,device,precision,batch-size,"
+    "global-batch-size,steps,epochs,strategy,layout,files,size,fsync,cache,file_system,workers,ranks,threads,"
+    "host.cpu,host.logical_cpus,libraries.mpi,libraries.libtorch,version";
+
+std::string conditions_of(const Groups& groups) {
+    std::vector<std::string> parts;
+    for (const auto& key : base::split(kConditions, ',')) {
+        const std::string all = groups.common(key);
+        // A library tells more than a condition.
+        const std::string value = key.starts_with("libraries.") ? all.substr(0, all.find(',')) : all;
+        const bool is_key = std::ranges::find(groups.keys, key) != groups.keys.end();
+        if (!is_key && !value.empty()) parts.push_back(fmt::format("{} = {}", key, value));
+    }
+    return base::join(parts, ", ");
+}
+
+std::string nothing(const Groups& groups) {
+    return fmt::format("{} of these {} have none of the measurements; --measure NAME asks for others\n",
+                       groups.without, counted(groups.runs().ids.size(), "run"));
+}
+
+Frame whole_frame(const Groups& groups, const model::Scaling& scaling) {
+    Frame frame = model::frame_of(groups, scaling);
+    if (const auto same = conditions_of(groups); !same.empty())
+        frame.notes.push_back("the same in all: " + same);
+    return frame;
+}
+
+// Not finite numbers are written as null by the library itself.
+Json ratio_json(const stats::RatioEstimate& estimate) {
+    if (std::isnan(estimate.ratio)) return nullptr;
+    return {{"value", estimate.ratio}, {"ci95_low", estimate.ci.low}, {"ci95_high", estimate.ci.high}};
+}
+
+Json group_json(const Groups& groups, const model::Group& group, const model::ScalingRow& row) {
+    Json key = Json::object(), measurements = Json::array(), marks = Json::array(), ids = Json::array();
+    for (std::size_t i = 0; i < groups.keys.size(); ++i) key[groups.keys[i]] = group.key[i];
+    for (const auto& name : groups.measurements()) {
+        const model::Estimate found = groups.estimate(group, name);
+        if (found.runs > 0)
+            measurements.push_back({{"name", name},
+                                    {"unit", found.unit},
+                                    {"runs", found.runs},
+                                    {"interval_over", found.runs == 1 ? "repetitions" : "runs"},
+                                    {"median", found.value},
+                                    {"ci95_low", found.ci.low},
+                                    {"ci95_high", found.ci.high}});
+    }
+    for (const auto* doubts : {&group.doubts, &row.doubts})
+        for (const auto& doubt : *doubts) marks.push_back(sentence(doubt));
+    for (const std::size_t run : group.runs) ids.push_back(groups.runs().ids[run]);
+    return {{"key", key},
+            {"runs", ids},
+            {"invalid", group.invalid},
+            {"computed_on", group.cores.known() ? Json(group.cores.count) : Json(nullptr)},
+            {"computed_on_unit", group.cores.unit()},
+            {"oversubscribed", group.cores.crowded},
+            {"measurements", measurements},
+            {"is_base", row.is_baseline},
+            {"speedup", ratio_json(row.speedup)},
+            {"strong_efficiency", ratio_json(row.strong.efficiency)},
+            {"weak_efficiency", ratio_json(row.weak.efficiency)},
+            {"marks", marks}};
+}
+
+Json finding_json(const Finding& finding) {
+    return {
+        {"verdict", name_of(finding.verdict)}, {"subject", finding.subject}, {"against", finding.against},
+        {"ratio", ratio_json(finding.ratio)},  {"alike", finding.alike},     {"sentence", sentence(finding)}};
+}
+
+}  // namespace
+
+std::string groups_text(const Groups& groups) {
+    if (groups.all.empty()) return nothing(groups);
+    const model::Scaling scaling = model::scaling_of(groups);
+    std::string text = text_of(whole_frame(groups, scaling)) + '\n';
+    for (const auto& finding : scaling.findings) text += base::wrapped("", base::one_line(sentence(finding)));
+    return text;
+}
+
+std::string groups_markdown(const Groups& groups, const std::string& chosen) {
+    if (groups.all.empty()) return nothing(groups);
+    const model::Scaling scaling = model::scaling_of(groups);
+    std::string text = markdown_of(whole_frame(groups, scaling)) + "\n" +
+                       markdown_text(fmt::format("{}{}.", counted(groups.runs().ids.size(), "run"),
+                                                 chosen.empty() ? "" : " of " + chosen)) +
+                       '\n';
+    for (const auto& finding : scaling.findings)
+        text += fmt::format("\n{}\n", markdown_text(sentence(finding)));
+    return text;
+}
+
+std::string groups_latex(const Groups& groups, const std::string& chosen) {
+    if (groups.all.empty()) return nothing(groups);
+    const model::Scaling scaling = model::scaling_of(groups);
+    Frame frame = whole_frame(groups, scaling);
+    frame.title = chosen.empty() ? "Runs" : "Runs of " + chosen;
+    for (const auto& finding : scaling.findings) frame.title += ". " + sentence(finding);
+    return latex_of(frame, "groups");
+}
+
+std::string groups_csv(const Groups& groups) {
+    return csv_of(model::frame_of(groups, model::scaling_of(groups)));
+}
+
+std::string groups_json(const Groups& groups) {
+    const model::Scaling scaling = model::scaling_of(groups);
+    Json rows = Json::array(), findings = Json::array();
+    for (std::size_t i = 0; i < groups.all.size(); ++i)
+        rows.push_back(group_json(groups, groups.all[i], scaling.rows[i]));
+    for (const auto& finding : scaling.findings) findings.push_back(finding_json(finding));
+    return json_line({{"schema", 1},
+                      {"group_by", groups.keys},
+                      {"scaled_over", scaling.over},
+                      {"efficiency_per", scaling.unit},
+                      {"groups", rows},
+                      {"findings", findings}}) +
+           '\n';
+}
+
+}  // namespace ranklab::report::formats

@@ -1,0 +1,185 @@
+// A run of `ranklab comm` as those read it who know nccl-tests: the columns that it has stand where it has
+// them, so that programs that read its output read ours. Every line but the rows begins with '#'.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/element.hpp"
+#include "base/one_line.hpp"
+#include "report/formats/formats.hpp"
+#include "report/frame/readable.hpp"
+#include "report/model/messages.hpp"
+#include "report/model/values.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using model::Message;
+using results::Run;
+using results::Table;
+
+constexpr std::size_t kTime = 7, kRate = 6;  // nccl-tests' widths
+
+// As many decimals as fit into so many letters, two at most; "n/a" for none. Flush right.
+std::string in_width(double value, std::size_t width) {
+    if (!std::isfinite(value)) return fmt::format("{:>{}}", "n/a", width);
+    for (const int decimals : {2, 1, 0})
+        if (auto text = fmt::format("{:{}.{}f}", value, width, decimals); text.size() <= width) return text;
+    return fmt::format("{:{}.{}e}", value, width, width >= kTime ? 1 : 0);
+}
+
+std::string twice(const std::string& text) {
+    return text + text;
+}
+
+std::string heads(const std::vector<const char*>& names) {
+    std::string text;
+    for (const char* name : names) text += fmt::format("  {:>{}}", name, kTime);
+    return text;
+}
+
+std::string head_text(bool per_iter) {
+    const auto line = [](const char* size, const char* count, const char* type, const char* redop,
+                         const char* root) {
+        return fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", size, count, type, redop, root);
+    };
+    const std::string groups =
+        line("", "", "", "", "") +
+        fmt::format("           {:<22}{:>12}{:<12}", "out-of-place", "in-place", "") +
+        (per_iter ? fmt::format("  {:^34}  {:^34}", "out-of-place, calls", "in-place, calls") : "");
+    const std::string names = line("size", "count", "type", "redop", "root") +
+                              twice("     time   algbw   busbw  #wrong") +
+                              (per_iter ? twice(heads({"i_min", "i_max", "i_p99", "i_cv%"})) : "");
+    const std::string units = line("(B)", "(elements)", "", "", "") +
+                              twice("     (us)  (GB/s)  (GB/s)        ") +
+                              (per_iter ? twice(heads({"(us)", "(us)", "(us)", "(%)"})) : "");
+    return base::trim(groups) + '\n' + names + '\n' + base::trim(units) + '\n';
+}
+
+// time, algbw, busbw, #wrong; "N/A" for all where there is no such message.
+std::string first_columns(const Message* one) {
+    if (one == nullptr) return fmt::format("  {0:>7}  {0:>6}  {0:>6}  {0:>6}", "N/A");
+    const std::string wrong = one->wrong >= 0 ? fmt::to_string(one->wrong) : "N/A";
+    return fmt::format("  {}  {}  {}  {:>6}", in_width(one->time, kTime), in_width(one->algbw, kRate),
+                       in_width(one->busbw, kRate), wrong);
+}
+
+std::string calls(const Message* one) {
+    if (one == nullptr) return heads({"N/A", "N/A", "N/A", "N/A"});
+    std::string text;
+    for (const double value : {one->min, one->max, one->p99, one->cv_percent})
+        text += "  " + in_width(value, kTime);
+    return text;
+}
+
+// One size, out of place and in place.
+struct Line {
+    const Message* places[2] = {nullptr, nullptr};
+    const Message& any() const { return places[0] != nullptr ? *places[0] : *places[1]; }
+};
+
+std::string row(const Line& line, bool per_iter) {
+    const Message& any = line.any();
+    std::string text =
+        fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", any.bytes, any.elements,
+                    base::one_line(base::nccl_tests_word(any.dtype)), base::one_line(any.redop), any.root);
+    for (const Message* place : line.places) text += first_columns(place);
+    for (const Message* place : line.places)
+        if (per_iter) text += calls(place);
+    return text + '\n';
+}
+
+std::string title(const Message& one) {
+    const std::string level = one.level == "host"    ? " of one host"
+                              : one.level == "hosts" ? ", one of each host"
+                                                     : "";
+    return fmt::format("#\n# {}: {}{}{}\n", base::one_line(one.op),
+                       counted(static_cast<std::size_t>(std::max<std::int64_t>(0, one.ranks)), "rank"), level,
+                       one.load == "loaded" ? "; a compute kernel ran on the same cores" : "");
+}
+
+// An operation at a level under a load: its types and reductions below each other.
+std::string block_text(const std::vector<const Message*>& block, bool per_iter) {
+    InOrderMet<std::tuple<std::string, std::string, std::int64_t>, Line> lines;
+    for (const Message* one : block)
+        lines[{one->dtype, one->redop, one->bytes}].places[one->in_place() ? 1 : 0] = one;
+    std::string text = title(*block.front()) + head_text(per_iter);
+    for (const auto& line : lines.all()) text += row(line, per_iter);
+    for (const Message* one : block)
+        if (!one->mark.empty())
+            text += fmt::format("# {}: {}\n", size_text(static_cast<double>(one->bytes)),
+                                base::one_line(one->mark));
+    return text;
+}
+
+std::string footer(const std::vector<Message>& all) {
+    std::int64_t wrong = 0, checked = 0;
+    std::vector<double> rates;
+    for (const auto& one : all) {
+        rates.push_back(one.busbw);
+        if (one.wrong >= 0) ++checked, wrong += one.wrong;
+    }
+    const double mean = stats::mean_of_finite(rates);
+    return fmt::format(
+        "# {:<20} : {}\n# {:<20} : {}\n#\n# Collective test concluded: ranklab comm\n#\n",
+        "Out of bounds values",
+        checked == 0 ? "not checked" : fmt::format("{} {}", wrong, wrong == 0 ? "OK" : "FAILED"),
+        "Avg bus bandwidth", std::isfinite(mean) ? fmt::format("{:g}", mean) : "n/a");
+}
+
+std::string setting_or(const Run& run, const char* key, const char* otherwise) {
+    const std::string value = run.setting(key);
+    return value.empty() ? otherwise : value;
+}
+
+std::string step_of(const Run& run) {
+    if (!run.setting("sizes").empty() || !run.setting("from-model").empty()) return "none";
+    const std::string bytes = run.setting("step-bytes");
+    return bytes.empty() || bytes == "nan" ? setting_or(run, "step-factor", "n/a") + "(factor)"
+                                           : bytes + "(bytes)";
+}
+
+// With nccl-tests' words; what it has and ranklab has not is what it would be there.
+std::string preamble(const Run& run, const std::vector<Message>& all) {
+    const auto [least, most] = std::ranges::minmax(all, {}, &Message::bytes);
+    const std::string library = run.fact("collectives", "library"),
+                      memory = setting_or(run, "memory", "pageable");
+    std::string text = fmt::format(
+        "# ranklab comm {}, {}, backend {}, {} memory\n# Collective test starting: ranklab comm\n"
+        "# nThread 1 nGpus {} minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: 1 "
+        "validation: {} graph: 0 unalign: {}\n#\n# Using devices\n",
+        run.version, base::one_line(library.substr(0, library.find(','))), setting_or(run, "backend", "mpi"),
+        memory, memory == "device" ? 1 : 0, least.bytes, most.bytes, step_of(run),
+        setting_or(run, "warmup", "n/a"), setting_or(run, "repetitions", "n/a"),
+        setting_or(run, "check", "n/a"), setting_or(run, "unalign", "0"));
+    for (const auto& host : run.hosts)
+        text +=
+            fmt::format("#  Rank {:>2} on {:>10} device {}, cpus {}\n", host.rank, base::one_line(host.host),
+                        base::one_line(host.device), base::one_line(host.cpus));
+    return text;
+}
+
+}  // namespace
+
+std::string nccl_text(const Run& run) {
+    auto all = model::messages_of(run);
+    if (const Table* buckets = run.find_table("buckets"))
+        for (auto& one : model::messages_in(*buckets)) {
+            one.op = "gradient buckets of " + run.setting("from-model");
+            one.redop = "sum", one.place = "in-place";
+            one.ranks = static_cast<std::int64_t>(run.hosts.size());
+            all.push_back(std::move(one));
+        }
+    if (all.empty()) return "";
+    InOrderMet<std::tuple<std::string, std::string, std::string>, std::vector<const Message*>> blocks;
+    for (const auto& one : all) blocks[{one.op, one.level, one.load}].push_back(&one);
+    std::string text = preamble(run, all);
+    for (const auto& block : blocks.all()) text += block_text(block, run.setting("per-iter") == "true");
+    return text + footer(all);
+}
+
+}  // namespace ranklab::report::formats

@@ -1,0 +1,118 @@
+// A run at a terminal, and a list of runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/number_ranges.hpp"
+#include "base/one_line.hpp"
+#include "base/text.hpp"
+#include "base/wrap.hpp"
+#include "report/formats/answer.hpp"
+#include "report/frame/readable.hpp"
+#include "report/frame/write.hpp"
+#include "report/model/job_use.hpp"
+#include "report/model/ladder.hpp"
+#include "report/model/step_parts.hpp"
+#include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using results::Measurement;
+using results::Run;
+
+constexpr std::size_t kMostRows = 12;  // of a table of the experiment; more would not be one screen
+
+std::string where(const Run& run) {
+    std::map<std::string, std::vector<int>> ranks;
+    std::set<std::string> devices;
+    for (const auto& row : run.hosts) {
+        ranks[row.host].push_back(row.rank);
+        devices.insert(row.device);
+    }
+    std::vector<std::string> parts;
+    for (auto& [host, ids] : ranks) {
+        std::ranges::sort(ids);
+        parts.push_back(
+            fmt::format("{} (rank{} {})", host, ids.size() == 1 ? "" : "s", base::few_ranges(ids)));
+    }
+    if (parts.empty()) return "unknown";
+    return fmt::format("{} on {}: {}; {}", counted(run.hosts.size(), "rank"), counted(ranks.size(), "host"),
+                       model::some_of(parts, 4), model::some_of(devices, 4));
+}
+
+std::string header(const Run& run) {
+    return fmt::format("run {}\n", base::one_line(run.id)) +
+           // What people copy stays one line.
+           (run.argv.empty() ? "" : fmt::format("  {:<14}{}\n", "typed", base::one_line(run.argv))) +
+           screen_line("label", run.label) +
+           screen_line("when", fmt::format("{}, {}", run.started_utc, readable(run.duration_s, "s"))) +
+           screen_line("where", where(run)) +
+           screen_line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
+           screen_line("cut short", run.cut_short());
+}
+
+// Means over ranks, which add up to the step.
+Frame phases_of(const Run& run) {
+    Frame frame{.title = "Phases of a step, means over ranks and steps"};
+    frame.columns = {{.name = "phase", .key = true},
+                     {.name = "mean_s", .unit = "s", .head = "time"},
+                     {.name = "percent", .unit = "%", .head = "share"}};
+    double whole = 0;
+    for (const auto& part : model::step_parts(run)) {
+        frame.rows.push_back({{part.phase, Cell(part.mean_s), Cell(part.percent)}, {}});
+        whole += part.mean_s;
+    }
+    frame.notes.push_back("together the mean step, " + readable(whole, "s") +
+                          "; the line `step` has the median of the slowest rank");
+    return frame;
+}
+
+// What stands elsewhere, or is for who looks into the file.
+bool is_shown_elsewhere(const Run& run, const std::string& name) {
+    static constexpr std::array kNames{"order", "messages", "rank_summaries", "ladder", "phases"};
+    return std::ranges::find(kNames, name) != kNames.end() ||
+           (name == "nonblocking" && run.command == "comm");
+}
+
+std::string tables(const Run& run) {
+    std::string text;
+    for (const auto& table : run.tables)
+        if (!is_shown_elsewhere(run, table.name))
+            if (const auto one = text_of(model::frame_of(table, kMostRows)); !one.empty())
+                text += fmt::format("\n{}", one);
+    return text;
+}
+
+}  // namespace
+
+std::string run_text(const Run& run, bool verbose, const std::string& network) {
+    std::string text = header(run) + '\n' + answer_text(run, {.whole = verbose}) +
+                       screen_line("network", network) + screen_line("used", model::use_text(run));
+    if (const auto phases = text_of(phases_of(run)); !phases.empty()) text += fmt::format("\n{}", phases);
+    if (!verbose) return text;
+    if (const auto ladder = model::ladder_of(run); !ladder.rows.empty())
+        text += fmt::format("\n{}", text_of(model::frame_of(ladder, false, true)));
+    if (run.valid && !run.measurements.empty())
+        text += fmt::format("\n{}", text_of(model::measurements_of(run)));
+    return text + tables(run);
+}
+
+std::string runs_text(const Frame& list, std::size_t all, const std::string& chosen,
+                      const std::string& see_one) {
+    std::string text = text_of(list) + '\n';
+    if (all > list.rows.size())
+        text += fmt::format("{} older runs are not listed; --last N lists more, --where and --label choose\n",
+                            all - list.rows.size());
+    text += fmt::format("{}{}.", counted(all, "run"), chosen.empty() ? "" : " of " + base::one_line(chosen));
+    if (!see_one.empty())
+        text += fmt::format(" To see one:\n  {} {}", see_one, base::one_line(list.rows.back().cells[0].text));
+    return text + '\n';
+}
+
+}  // namespace ranklab::report::formats

@@ -1,0 +1,132 @@
+#include "report/frame/frame.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/numbers.hpp"
+
+namespace ranklab::report {
+
+std::size_t Frame::find(std::string_view column) const {
+    const auto found = std::ranges::find(columns, column, &Column::name);
+    return static_cast<std::size_t>(found - columns.begin());
+}
+
+const Cell& Frame::at(std::size_t row, std::size_t column) const {
+    static const Cell kEmpty;
+    const auto& cells = rows[row].cells;
+    return column < cells.size() ? cells[column] : kEmpty;
+}
+
+bool Frame::has_numbers(std::size_t column) const {
+    return std::ranges::any_of(
+        rows, [&](const Row& row) { return column < row.cells.size() && row.cells[column].is_number(); });
+}
+
+std::size_t Frame::add_column(Column column) {
+    const std::size_t place = find(column.name);
+    if (place == columns.size()) columns.push_back(std::move(column));
+    return place;
+}
+
+void Frame::put(std::size_t column, Cell cell) {
+    auto& cells = rows.back().cells;
+    if (cells.size() <= column) cells.resize(column + 1);
+    cells[column] = std::move(cell);
+}
+
+Frame Frame::select(const std::function<bool(const Row&)>& where) const {
+    Frame some = *this;
+    std::erase_if(some.rows, [&](const Row& row) { return !where(row); });
+    return some;
+}
+
+std::vector<std::pair<std::vector<std::string>, std::vector<std::size_t>>> Frame::group_by(
+    const std::vector<std::size_t>& keys) const {
+    InOrderMet<std::vector<std::string>, std::pair<std::vector<std::string>, std::vector<std::size_t>>> met;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        std::vector<std::string> key;
+        for (const std::size_t column : keys) key.push_back(exact(at(row, column)));
+        auto& group = met[key];
+        group.first = key;
+        group.second.push_back(row);
+    }
+    return met.all();
+}
+
+void Frame::sort(const std::vector<std::size_t>& keys) {
+    const auto key_of = [&](const Row& row) {
+        std::vector<std::string> key;
+        for (const std::size_t column : keys)
+            key.push_back(column < row.cells.size() ? exact(row.cells[column]) : "");
+        return key;
+    };
+    std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
+        const auto x = key_of(a), y = key_of(b);
+        return std::ranges::lexicographical_compare(x, y, in_order);
+    });
+}
+
+void Frame::drop_empty_columns() {
+    for (std::size_t i = columns.size(); i-- > 0;) {
+        const auto is_empty = [&](const Row& row) { return i >= row.cells.size() || row.cells[i].empty(); };
+        if (columns[i].key || !std::ranges::all_of(rows, is_empty)) continue;
+        const auto place = static_cast<std::ptrdiff_t>(i);
+        columns.erase(columns.begin() + place);
+        for (auto& row : rows)
+            if (i < row.cells.size()) row.cells.erase(row.cells.begin() + place);
+    }
+}
+
+NamedUnit named_unit(std::string_view column) {
+    struct Ending {
+        std::string_view ending, unit, kept;  // kept: what is no unit
+    };
+    static constexpr std::array kEndings{Ending{"samples_per_s", "samples/s", ""},
+                                         Ending{"files_per_s", "files/s", "files"},
+                                         Ending{"MiB_per_s", "MiB/s", ""},
+                                         Ending{"_MiBps", "MiB/s", ""},
+                                         Ending{"_GBps", "GB/s", ""},
+                                         Ending{"_us", "us", ""},
+                                         Ending{"_s", "s", ""},
+                                         Ending{"_bytes", "B", ""},
+                                         Ending{"percent", "%", "percent"},
+                                         Ending{"_ppm", "ppm", ""}};
+    std::string name(column), unit;
+    for (const auto& [ending, one, kept] : kEndings) {
+        if (!name.ends_with(ending)) continue;
+        unit = one;
+        name.replace(name.size() - ending.size(), ending.size(), kept);
+        break;
+    }
+    if (name.ends_with('_')) name.pop_back();
+    if (name.empty()) name = "rate";
+    std::ranges::replace(name, '_', ' ');
+    return {name, unit};
+}
+
+std::string without_unit(std::string_view name) {
+    return named_unit(name).name;
+}
+
+bool in_order(const std::string& a, const std::string& b) {
+    const auto x = base::number_in(a);
+    const auto y = base::number_in(b);
+    if (x && y && *x != *y) return *x < *y;
+    if (x.has_value() != y.has_value()) return x.has_value();
+    return a < b;
+}
+
+std::string exact(double number) {
+    return std::isnan(number) ? "" : fmt::format("{}", number);
+}
+
+std::string exact(const Cell& cell) {
+    return cell.is_number() ? exact(cell.number) : cell.text;
+}
+
+}  // namespace ranklab::report

@@ -1,0 +1,30 @@
+// Numbers for a person's eye: three digits in the unit that people read. Machine formats never use these.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "report/frame/frame.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::report {
+
+/// "33.2", "1928", "0.982": three significant digits, all of those before the point; "n/a" for none.
+std::string digits(double value);
+/// "33.2 ms", "324 MiB", "1.20 GB/s", "1928 samples/s"; of unit "" or "1" the number alone.
+std::string readable(double value, std::string_view unit);
+/// The same, with its interval in the same unit: "33.2 ms (32.9 .. 33.5)".
+std::string readable(double value, const stats::Interval& interval, std::string_view unit);
+/// The interval alone, in the unit that `value` is shown in: "32.9 .. 33.5"; "" for none.
+std::string readable_interval(const stats::Interval& interval, double value, std::string_view unit);
+std::string readable(const Cell& cell, const Column& column);
+/// Of many numbers in one unit, as a table's column is read: what its largest is shown in.
+/// "1 rank", "2 ranks".
+std::string counted(std::size_t count, const std::string& what);
+/// "4 MiB", "1000 B": a message size as it is typed, without a fraction that it does not have.
+std::string size_text(double bytes);
+/// "83 %", "0.4 %".
+std::string percent_text(double percent);
+
+}  // namespace ranklab::report

@@ -1,0 +1,85 @@
+// What a report says in words: each verdict and each doubt is data, and one row of one table makes it a
+// sentence.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "stats/interval.hpp"
+
+namespace ranklab::report {
+
+/// Why a row is to be read with care.
+enum class Mark {
+    single_run,
+    oversubscribed,
+    other_load,
+    not_verified,
+    invalid,
+    left_out,
+    not_converged,
+    exit_7,
+    cut_short,
+    not_summed,
+    differs,
+    other_work,
+    not_as_baseline,
+    no_efficiency,
+    too_efficient,
+    said  ///< in the run's own words
+};
+struct Doubt {
+    Mark mark = Mark::said;
+    std::string what = {};  ///< what the sentence has a place for
+
+    bool operator==(const Doubt&) const = default;
+};
+/// One short sentence.
+std::string sentence(const Doubt& doubt);
+
+enum class Verdict {
+    fastest,
+    fastest_of_others,  ///< the baseline is
+    undecided,
+    single_runs,
+    weak_scaling,
+    weak_scaling_undecided,
+    no_efficiency,
+    best_tier,
+    all_alike,
+    one_tier,
+    no_intervals,
+    nothing_verified,
+    one_verified,
+    faster_but_unverified
+};
+/// What the numbers say of some rows.
+struct Finding {
+    Verdict verdict = Verdict::undecided;
+    std::string subject = {};             ///< the row's name
+    std::size_t row = 0;                  ///< and its place
+    std::string against = {};             ///< the row that it is compared with
+    std::string value = {};               ///< the subject's, for people: "33.2 ms"
+    stats::RatioEstimate ratio = {};      ///< of the two, above 1 where the subject is better
+    std::vector<std::string> alike = {};  ///< rows that may be as good
+    std::string unit = {};                ///< what an efficiency is per: "core"
+};
+std::string sentence(const Finding& finding);
+/// "fastest", for machine formats.
+std::string name_of(Verdict verdict);
+std::string name_of(Mark mark);
+
+/// The numbers by which rows refer to their doubts, and the sentences below the table, each once.
+class Footnotes {
+  public:
+    /// "1 2"; "" without doubts.
+    std::string references(const std::vector<Doubt>& doubts);
+    /// "1: ..." a line each, in the order met.
+    std::vector<std::string> lines() const;
+
+  private:
+    std::vector<Doubt> met_;
+};
+
+}  // namespace ranklab::report

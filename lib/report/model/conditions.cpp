@@ -1,0 +1,248 @@
+#include "report/model/conditions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "base/launcher_words.hpp"
+#include "base/text.hpp"
+#include "report/model/cores.hpp"
+#include "report/model/values.hpp"
+#include "results/vocabulary/facts.hpp"
+#include "results/vocabulary/settings.hpp"
+
+namespace ranklab::report::model {
+namespace {
+
+using results::Run;
+using vocabulary::FactRole;
+
+constexpr std::string_view kEnvironment = "environment.";
+constexpr const char *kUnknown = "unknown", *kStorage = "storage";
+
+// Left by mpirun, or by ranklab 0.1.0 before MPI_Init; the user did not say it.
+bool is_left_by_the_start(const std::string& key, const std::string& value) {
+    return (key.starts_with(kEnvironment) && base::is_launchers_own(key.substr(kEnvironment.size()))) ||
+           (key == "environment.OMPI_MCA_pml" && value.starts_with("^cm")) ||
+           (key == "environment.OMPI_MCA_plm" && value == "^rsh");
+}
+
+std::string joined(const std::set<std::string>& values, const char* between = " ") {
+    return base::join({values.begin(), values.end()}, between);
+}
+
+std::string or_unknown(const std::string& value) {
+    return value.empty() ? kUnknown : value;
+}
+
+// "cpu" of "host.cpu".
+std::string short_name(const std::string& key) {
+    return key.substr(key.find('.') + 1);  // the whole where there is no dot
+}
+
+// What the tables of `ranklab io` say of its files; "" where no table has that column.
+std::string seen_in_tables(const Run& run, const char* column_name) {
+    std::set<std::string> values;
+    for (const auto& table : run.tables)
+        if (const auto* column = table.find<std::string>(column_name))
+            values.insert(column->begin(), column->end());
+    return joined(values);
+}
+
+// Of a run that an older program stored: what its table says of the readings that the rate is of.
+std::string cache_in_table(const Run& run) {
+    const auto* table = run.find_table("io_reads");
+    std::set<std::string> labels;
+    for (std::size_t i = 0; table != nullptr && i < row_count(*table); ++i)
+        if (const auto pass = text_at(*table, "pass", i); pass.empty() || pass == "read 1")
+            labels.insert(text_at(*table, "cache", i));
+    return joined(labels, ", ");
+}
+
+std::string cache_of(const Run& run) {
+    const std::string fact = run.fact(kStorage, "cache");
+    return fact.empty() ? cache_in_table(run) : fact;
+}
+
+std::string fsync_of(const Run& run) {
+    const std::string fsync = run.setting("fsync");
+    return fsync.empty() ? "" : fsync == "true" ? "yes" : "no";
+}
+
+void drop_empty(Conditions& conditions) {
+    std::erase_if(conditions, [](const auto& one) { return one.second.empty(); });
+}
+
+}  // namespace
+
+bool is_decisive_fact(const std::string& name, const std::string& value) {
+    const FactRole role = vocabulary::role_of_fact(name);
+    return (role == FactRole::surroundings || role == FactRole::work) && !is_left_by_the_start(name, value);
+}
+
+bool follows_from_ranks(const std::string& condition) {
+    const auto* fact = vocabulary::find_fact(condition);
+    return fact != nullptr && fact->follows_ranks;
+}
+
+bool is_between_ranks(const std::string& key) {
+    return vocabulary::is_between_ranks(key) || key.starts_with(kEnvironment);
+}
+
+Conditions surroundings_of(const Run& run) {
+    Conditions conditions{
+        {"version", run.version},     {"git_revision", run.git_revision},   {"hosts", hosts_of(run)},
+        {"devices", devices_of(run)}, {"file_system", file_system_of(run)}, {"cache", cache_kind(run)}};
+    for (const auto& [section, key, value] : run.context) {
+        const std::string name = section + "." + key;
+        if (is_decisive_fact(name, value) && vocabulary::role_of_fact(name) != FactRole::work)
+            conditions[name] = value;
+    }
+    drop_empty(conditions);
+    return conditions;
+}
+
+Conditions machine_of(const Run& run, bool hosts_count) {
+    Conditions all = surroundings_of(run);
+    std::erase_if(all, [&](const auto& one) {
+        return one.first == "cache" ||
+               (follows_from_ranks(one.first) && !(one.first == "hosts" && hosts_count));
+    });
+    return all;
+}
+
+Conditions files_of(const Run& run) {
+    if (run.command != "io") return {};
+    Conditions files{{"cache", cache_kind(run)}, {"fsync", fsync_of(run)}};
+    drop_empty(files);
+    return files;
+}
+
+Conditions kept_apart_by(const Run& run) {
+    Conditions all = machine_of(run, true);
+    all.merge(files_of(run));
+    return all;
+}
+
+bool same_surroundings(const Run& a, const Run& b) {
+    const bool as_many = node_count(a) == node_count(b);
+    return machine_of(a, as_many) == machine_of(b, as_many);
+}
+
+Conditions factors_of(const Run& run) {
+    Conditions factors{{"ranks", fmt::to_string(run.hosts.size())},
+                       {"command", run.command},
+                       {"version", base::trim(run.version + " " + run.git_revision)},
+                       {"file_system", file_system_of(run)},
+                       {"cache", cache_kind(run)}};
+    for (const auto& [key, value, number] : run.config)
+        if (vocabulary::matters_to(vocabulary::Asker::factor, key, value)) factors[key] = value;
+    for (const auto& [section, key, value] : run.context)
+        if (const auto name = section + "." + key; is_decisive_fact(name, value)) factors[name] = value;
+    // The setting is that of rank 0, and of one replica; those of io are its workers.
+    if (const auto threads = threads_text(run); !threads.empty() && run.command != "io")
+        factors["threads"] = threads;
+    std::erase_if(factors, [](const auto& one) {
+        return one.second.empty() && (one.first == "file_system" || one.first == "cache");
+    });
+    return factors;
+}
+
+std::vector<std::string> differing_keys(const std::vector<Conditions>& all) {
+    std::map<std::string, std::pair<std::set<std::string>, std::size_t>> met;
+    for (const auto& one : all)
+        for (const auto& [key, value] : one) {
+            met[key].first.insert(value);
+            ++met[key].second;
+        }
+    std::vector<std::string> keys;
+    for (const auto& [key, values] : met)
+        if (values.first.size() > 1 || values.second != all.size()) keys.push_back(key);
+    return keys;
+}
+
+bool is_allowed(const std::string& key, const std::vector<std::string>& allow) {
+    return std::ranges::any_of(allow, [&](const std::string& word) {
+        return vocabulary::fits(key, word) || short_name(key) == word || (word == "host" && key == "hosts");
+    });
+}
+
+void refuse_unknown_allowed(const std::vector<std::string>& allow, const std::set<std::string>& keys) {
+    for (const auto& word : allow) {
+        if (std::ranges::any_of(keys, [&](const std::string& key) { return is_allowed(key, {word}); }))
+            continue;
+        std::vector<std::string> names(keys.begin(), keys.end());
+        for (const auto& key : keys) names.push_back(short_name(key));
+        throw base::OptionError(
+            fmt::format("'{}': these runs have nothing of that name that could differ{}; they have {}",
+                        base::printable(word, 60), base::or_did_you_mean(word, names),
+                        some_of(keys, 50, ", ", 60)),
+            {"allow"});
+    }
+}
+
+bool is_single_device(const Run& run) {
+    return run.setting("mode") == "single";
+}
+
+bool sums_no_gradients(const Run& run) {
+    return run.hosts.size() > 1 && run.setting("mode") == "ddp" && run.setting("sync") == "none";
+}
+
+std::string device_kind(const std::string& device) {
+    return device.substr(0, device.find(" ["));
+}
+
+std::string hosts_of(const Run& run) {
+    std::set<std::string> hosts;
+    for (const auto& row : run.hosts) hosts.insert(row.host);
+    return joined(hosts);
+}
+
+std::string devices_of(const Run& run) {
+    std::set<std::string> devices;
+    for (const auto& row : run.hosts) devices.insert(device_kind(row.device));
+    // Older programs stored that of whatever they computed on.
+    if (run.setting("device") == "cuda" && devices == std::set<std::string>{"cpu"}) return "";
+    return joined(devices);
+}
+
+std::string file_system_of(const Run& run) {
+    const std::string fact = run.fact(kStorage, "file_system");
+    return fact.empty() ? seen_in_tables(run, "file_system") : fact;
+}
+
+std::string cache_kind(const Run& run) {
+    const std::string cache = cache_of(run);
+    return cache.find(',') == std::string::npos ? cache.substr(0, cache.find(' ')) : "mixed";
+}
+
+StoragePlace storage_place(const Run& run) {
+    StoragePlace place;
+    place.directory = run.fact(kStorage, "directory");
+    if (place.directory.empty()) place.directory = or_unknown(run.setting("directory"));
+    place.file_system = or_unknown(file_system_of(run));
+    if (run.find(vocabulary::kJobTime) != nullptr) place.fsync = or_unknown(fsync_of(run));
+    if (run.find(vocabulary::kReadRate) != nullptr || run.find(vocabulary::kReadTime) != nullptr)
+        place.cache = or_unknown(cache_of(run));
+    return place;
+}
+
+std::vector<std::pair<std::string, std::string>> fields_of(const StoragePlace& place) {
+    return {{"directory", place.directory},
+            {"file_system", place.file_system},
+            {"fsync", place.fsync},
+            {"cache", place.cache}};
+}
+
+std::string place_text(const StoragePlace& place) {
+    std::string text = place.file_system == kUnknown ? "file system unknown" : place.file_system;
+    if (place.fsync == "yes") text += ", fsync";
+    if (place.fsync == "no") text += ", no fsync";
+    if (place.fsync == kUnknown) text += ", fsync unknown";
+    return place.cache.empty() ? text : text + ", cache " + place.cache;
+}
+
+}  // namespace ranklab::report::model

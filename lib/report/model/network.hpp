@@ -1,0 +1,54 @@
+// What the network gives beside what a training step pays: the buckets of a training run on the curve that a
+// run of `ranklab comm` measured.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/frame/frame.hpp"
+#include "results/result_file.hpp"
+
+namespace ranklab::report::model {
+
+/// Whether its ranks sum gradients, and what each bucket took is stored.
+bool pays_network(const results::Run& training);
+
+/// Seconds over bytes, ascending, each size once.
+struct NetworkPoint {
+    double bytes = 0, time_s = stats::kNone;
+    stats::Interval s = {};
+};
+
+struct BucketCost {
+    NetworkPoint network = {};  ///< without a time outside of what was measured: nothing is extrapolated
+    double step_s = stats::kNone;
+};
+
+struct NetworkCost {
+    std::string comm_run;
+    std::vector<NetworkPoint> curve;
+    std::vector<BucketCost> buckets;
+
+    std::size_t outside() const;
+    /// Of the buckets inside; the ends of the intervals are added, too.
+    BucketCost sum() const;
+    /// One sentence.
+    std::string text() const;
+};
+/// Allreduces of the gradients' type by all ranks of the job with nothing beside them, in place where that
+/// was measured (a step sums in place), and the buckets of --from-model; between two sizes a straight line of
+/// the logarithms.
+NetworkCost network_cost(const results::Run& comm, const results::Run& training);
+
+/// By a valid run of comm that measured what these gradients meet: allreduce of their type by as many ranks,
+/// on the same hosts and machine, by the same backend. The newest one that reaches all buckets, otherwise the
+/// newest one; nothing where there is none.
+std::optional<NetworkCost> network_cost(const results::ResultFile& file, const results::Run& training);
+
+/// A row a bucket, and the sum.
+Frame frame_of(const NetworkCost& cost);
+
+}  // namespace ranklab::report::model

@@ -1,0 +1,242 @@
+#include "report/page/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/text.hpp"
+#include "report/frame/readable.hpp"
+#include "report/frame/write.hpp"
+#include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
+
+namespace ranklab::report::page {
+namespace {
+
+using model::Group;
+using model::Groups;
+using results::Measurement;
+using results::Run;
+
+constexpr std::size_t kMostRows = 60, kMostDetailed = 60, kMostRankRuns = 3, kMostRanks = 128;
+
+// A row a group of one command: what a reader compares.
+Frame summary_frame(const Groups& groups, const std::vector<const Group*>& some, const std::string& command) {
+    Frame frame;
+    frame.columns = {{.name = "group", .key = true}, {.name = "ranks"}, {.name = "runs"}};
+    const auto names = vocabulary::shown_at(vocabulary::Shown::summary, command);
+    for (const auto& name : names)
+        frame.columns.push_back({.name = name,
+                                 .unit = std::string(vocabulary::quantity(name).unit),
+                                 .interval = true,
+                                 .head = without_unit(name)});
+    const auto titles = groups.titles(some);
+    for (std::size_t i = 0; i < std::min(some.size(), kMostRows); ++i) {
+        Row row{{titles[i], some[i]->factor("ranks"), Cell(static_cast<double>(some[i]->runs.size()))},
+                some[i]->doubts};
+        for (const auto& name : names) {
+            const auto found = groups.estimate(*some[i], name);
+            row.cells.push_back(found.runs == 0 ? Cell() : Cell(found.value, found.ci));
+        }
+        frame.rows.push_back(std::move(row));
+    }
+    frame.drop_empty_columns();
+    if (some.size() > kMostRows)
+        frame.notes.push_back(
+            fmt::format("{} older groups are not shown; --where chooses", some.size() - kMostRows));
+    return frame;
+}
+
+// More points are for no reader.
+Frame numbers_of(const figures::Figure& figure) {
+    constexpr std::size_t kMost = 300;
+    Frame numbers = frame_of(figure);
+    numbers.title.clear();
+    if (numbers.rows.size() > kMost) {
+        numbers.notes.push_back(
+            fmt::format("{} more points: --plots writes all", numbers.rows.size() - kMost));
+        numbers.rows.resize(kMost);
+    }
+    return numbers;
+}
+
+std::string base64(const std::string& bytes) {
+    static constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        unsigned word = 0;
+        for (std::size_t k = 0; k < 3; ++k)
+            word = word << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+        for (std::size_t k = 0; k < 4; ++k)
+            out += i + k <= bytes.size() ? kLetters[word >> (18U - 6 * k) & 63U] : '=';
+    }
+    return out;
+}
+
+// Each rank's mean over the counted rows; of more than 64 ranks the run stored them.
+std::vector<double> means_of(const Run& run, const Measurement& m) {
+    std::vector<double> means;
+    const results::Table* table = run.find_table("rank_summaries");
+    if (m.columns > 1 && m.rows() > 0) {
+        means.assign(m.columns, 0);
+        for (std::size_t i = 0; i < m.samples.size(); ++i)
+            means[i % m.columns] += m.samples[i] / static_cast<double>(m.rows());
+    }
+    for (std::size_t row = 0; means.empty() && table != nullptr && row < model::row_count(*table); ++row)
+        if (model::text_at(*table, "measurement", row) == m.name)
+            means.push_back(model::number_at(*table, "mean", row));
+    return means;
+}
+
+Frame ranks_frame(const Run& run, const std::string& title) {
+    Frame frame{.title = title + ": means of each rank over its counted steps or repetitions"};
+    frame.columns = {{.name = "rank", .key = true}, {.name = "host"}};
+    const auto add = [&](std::string_view name) {
+        const Measurement* m = run.find(name);
+        const auto means = m == nullptr ? std::vector<double>() : means_of(run, *m);
+        if (means.size() < 2) return;
+        frame.columns.push_back({.name = std::string(name), .unit = "s", .head = without_unit(name)});
+        for (std::size_t rank = 0; rank < std::min(means.size(), kMostRanks); ++rank) {
+            if (frame.rows.size() <= rank)
+                frame.rows.push_back(
+                    {{fmt::to_string(rank), rank < run.hosts.size() ? run.hosts[rank].host : ""}, {}});
+            frame.rows[rank].cells.resize(frame.columns.size());
+            frame.rows[rank].cells.back() = means[rank];
+        }
+    };
+    for (const auto* whole : vocabulary::wholes()) {
+        add(whole->name);
+        for (const auto* part : vocabulary::parts_of(*whole)) add(part->name);
+    }
+    return frame;
+}
+
+Frame facts_frame(const Run& run) {
+    Frame frame;
+    frame.columns = {{.name = "fact", .key = true}, {.name = "value"}};
+    const auto add = [&](const std::string& name, const std::string& value) {
+        if (!value.empty()) frame.rows.push_back({{name, value}, {}});
+    };
+    add("typed", run.argv);
+    add("label", run.label);
+    add("started", run.started_utc);
+    add("ranks, nodes", fmt::format("{}, {}", run.hosts.size(), model::node_count(run)));
+    add("verified", run.verified());
+    add("cut short", run.cut_short());
+    add("ranklab", base::trim(run.version + " " + run.git_revision));
+    for (const auto& [key, value, number] : run.config) add(key, value);
+    for (const auto& warning : run.warnings) add("warning", warning);
+    return frame;
+}
+
+}  // namespace
+
+std::vector<const Group*> detailed_groups(const Groups& groups) {
+    return figures::newest_groups(groups, "", kMostDetailed);
+}
+
+std::string summary_of(const Input& input) {
+    std::string text;
+    for (const auto& [command, heading] :
+         {std::pair{"train", "Training"}, {"io", "Writing and reading files"}, {"comm", "Collectives"}})
+        if (const auto groups = figures::newest_groups(input.source.groups, command, SIZE_MAX);
+            !groups.empty()) {
+            Frame frame = summary_frame(input.source.groups, groups, command);
+            frame.title = heading;
+            text += html_of(frame);
+        }
+    return text.empty() ? ""
+                        : text +
+                              "<p class=\"note\">Medians over the runs of a group with 95 % intervals from "
+                              "six runs on; of a "
+                              "single run over its own steps or repetitions.</p>\n";
+}
+
+std::string figures_of(const figures::Section& section, std::string& not_drawn) {
+    List drawn;
+    for (const auto& figure : section.figures) {
+        std::string why_not;
+        const auto svg = figures::draw_svg(figure, why_not);
+        if (!svg) not_drawn = why_not;
+        drawn.push_back(Object{{"name", figure.name},
+                               {"title", figure.title},
+                               {"caption", figure.caption},
+                               {"picture", svg ? Data(base64(*svg)) : Data(false)},
+                               {"why_not", why_not},
+                               {"numbers", html_of(numbers_of(figure))}});
+    }
+    std::string tables;
+    for (const auto& table : section.tables) tables += html_of(table);
+    return filled("figures.html", Object{{"figures", drawn}, {"tables", tables}});
+}
+
+std::string ranks_of(const Input& input) {
+    std::string text;
+    std::vector<const Group*> groups = figures::newest_groups(input.source.groups, "", SIZE_MAX);
+    std::erase_if(groups, [](const Group* group) {
+        return group->factor("command") == "comm" || group->factor("ranks") == "1";
+    });
+    if (groups.size() > kMostRankRuns) groups.resize(kMostRankRuns);
+    const auto names = figures::names_of(input.source.groups, groups);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const Run run = input.source.load(input.source.groups.newest(*groups[i]));
+        text += html_of(ranks_frame(run, names[i]));
+        if (const auto* waiting = run.find_table("waiting"))
+            text += html_of(model::frame_of(*waiting, kMostRanks));
+    }
+    return text;
+}
+
+std::string runs_of(const Input& input) {
+    const auto groups = detailed_groups(input.source.groups);
+    const auto names = figures::names_of(input.source.groups, groups);
+    std::string text;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const Run run = input.source.summaries(input.source.groups.newest(*groups[i]));
+        text +=
+            filled("run.html",
+                   Object{{"id", run.id},
+                          {"name", fmt::format("{} ({})", names[i], counted(groups[i]->runs.size(), "run"))},
+                          {"open", groups.size() == 1},
+                          {"measurements", html_of(model::measurements_of(run))},
+                          {"facts", html_of(facts_frame(run))}});
+    }
+    return text;
+}
+
+std::string environment_of(const Input& input) {
+    constexpr std::size_t kMostValues = 6;
+    std::map<std::string, std::map<std::string, std::size_t>> facts;
+    const auto& runs = input.source.groups.runs();
+    for (const auto& place : runs.places)
+        for (const auto& [key, value] : place) ++facts[key][value];
+    Frame frame;
+    frame.columns = {{.name = "fact", .key = true}, {.name = "value"}};
+    for (const auto& [key, values] : facts) {
+        std::vector<std::string> texts;
+        for (const auto& [value, some] : values)
+            texts.push_back(values.size() == 1 ? value : fmt::format("{} ({})", value, counted(some, "run")));
+        frame.rows.push_back({{key, model::some_of(texts, kMostValues, " | ")}, {}});
+    }
+    return html_of(frame);
+}
+
+std::string definitions_of(const Input& input) {
+    Frame frame;
+    frame.columns = {{.name = "measurement", .key = true}, {.name = "unit"}, {.name = "definition"}};
+    const auto shown = input.source.groups.measurements();
+    for (const auto& known : vocabulary::quantities())
+        if (std::ranges::find(shown, known.name) != shown.end() || known.part_of == vocabulary::kStepTime)
+            frame.rows.push_back(
+                {{std::string(known.name), std::string(known.unit), std::string(known.definition)}, {}});
+    frame.rows.push_back(
+        {{"speedup, efficiency", "1",
+          "T(baseline) / T, and that over cores / baseline cores (weak: times the growth of the work); T the "
+          "median step_time_s, of writing job_time_s; cores: those that compute"},
+         {}});
+    return html_of(frame);
+}
+
+}  // namespace ranklab::report::page

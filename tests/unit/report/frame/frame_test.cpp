@@ -1,0 +1,139 @@
+// The table that every part of a report speaks, and its writers.
+#include "report/frame/frame.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/frame/readable.hpp"
+#include "report/frame/write.hpp"
+#include "unit/report/outputs.hpp"
+
+namespace ranklab::report {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Frame sample() {
+    Frame frame{.title = "Steps & <b>rates</b>"};
+    frame.columns = {{.name = "mode", .key = true},
+                     {.name = "ranks"},
+                     {.name = "step_time_s", .unit = "s", .interval = true, .head = "step time"},
+                     {.name = "peak_rss_bytes", .unit = "B", .head = "memory"}};
+    frame.rows = {{{"ddp|bucketed", 2.0, Cell(0.0332, {0.0329, 0.0335}), 339738624.0},
+                   {{Mark::single_run}, {Mark::oversubscribed, "3 compute threads on 2 cores"}}},
+                  {{"=single", 10.0, Cell(stats::kNone), 1024.0}, {{Mark::single_run}}},
+                  {{"dp", 1.0, Cell(0.1)}, {}}};
+    frame.notes = {"baseline: mode = single, 50 % of it"};
+    return frame;
+}
+
+TEST(Frame, IsTheSameInEveryFormat) {
+    Outputs all;
+    all.add("text", text_of(sample()));
+    all.add("CSV", csv_of(sample()));
+    all.add("Markdown", markdown_of(sample()));
+    all.add("LaTeX", latex_of(sample(), "steps"));
+    all.add("HTML", html_of(sample()));
+    all.expect("frame.txt");
+}
+
+TEST(Frame, ChoosesGroupsAndSorts) {
+    Frame frame = sample();
+    EXPECT_EQ(frame.select([](const Row& row) { return row.doubts.empty(); }).rows.size(), 1U);
+    frame.rows.push_back({{"dp", 1.0, Cell(0.3)}, {}});
+    const auto groups = frame.group_by({frame.find("mode"), frame.find("ranks")});
+    ASSERT_EQ(groups.size(), 3U);
+    EXPECT_THAT(groups[2].first, ElementsAre("dp", "1"));
+    EXPECT_THAT(groups[2].second, ElementsAre(2U, 3U));
+    frame.sort({frame.find("ranks")});
+    EXPECT_EQ(frame.at(0, "ranks").number, 1);
+    EXPECT_EQ(frame.at(3, "ranks").number, 10) << "numbers in their order";
+    EXPECT_TRUE(in_order("9", "10") && in_order("9", "a") && !in_order("b", "a"));
+    EXPECT_TRUE(frame.at(0, "nothing").empty());
+}
+
+TEST(Frame, IsBrokenIntoBlocksOf80Columns) {
+    Frame frame;
+    frame.columns = {{.name = "key", .key = true}};
+    frame.rows = {{{"row"}, {{Mark::not_verified}}}};
+    for (int i = 0; i < 12; ++i) {
+        frame.columns.push_back({.name = "a long name " + std::to_string(i), .unit = "s"});
+        frame.rows[0].cells.emplace_back(1.5);
+    }
+    std::istringstream lines(text_of(frame));
+    std::size_t keys = 0;
+    for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(line.size(), 80U);
+        keys += line.starts_with("  row  1") ? 1 : 0;
+    }
+    EXPECT_GT(keys, 1U) << "each block has the key and the note";
+}
+
+// What a results file holds may come from anywhere.
+TEST(Frame, ForeignTextStaysText) {
+    Frame frame = sample();
+    frame.rows[0].cells[0] = "x\x1b[31m\n</td><script>|`@all \xff";
+    EXPECT_THAT(text_of(frame), Not(HasSubstr("\x1b")));
+    EXPECT_THAT(html_of(frame), Not(HasSubstr("<script")));
+    EXPECT_THAT(markdown_of(frame), HasSubstr("\\<script\\>\\|\\`\\@all"));
+    EXPECT_THAT(json_line(nlohmann::ordered_json{"\xff"}), HasSubstr("\xEF\xBF\xBD"));
+}
+
+TEST(Readable, HasThreeDigitsInTheUnitThatPeopleRead) {
+    for (const auto& [text, value, unit] :
+         std::vector<std::tuple<std::string, double, std::string>>{{"33.2 ms", 0.03321, "s"},
+                                                                   {"1.50 s", 1.5, "s"},
+                                                                   {"12.3 us", 1.234e-5, "s"},
+                                                                   {"1.50 ms", 1500, "us"},
+                                                                   {"324 MiB", 339738624, "B"},
+                                                                   {"2.00 GiB", 2147483648, "B"},
+                                                                   {"1.20 GB/s", 1.2, "GB/s"},
+                                                                   {"50.0 MB/s", 0.05, "GB/s"},
+                                                                   {"312 MiB/s", 312, "MiB/s"},
+                                                                   {"1928 samples/s", 1928.4, "samples/s"},
+                                                                   {"0.982", 0.9821, "1"},
+                                                                   {"12.3", 12.31, "1"},
+                                                                   {"n/a", stats::kNone, "s"},
+                                                                   {"0 B", 0, "B"},
+                                                                   {"17.2 GiB/s", 17600, "MiB/s"}})
+        EXPECT_EQ(readable(value, unit), text);
+    EXPECT_EQ(readable(0.0332, {0.0329, 0.0335}, "s"), "33.2 ms (32.9 .. 33.5)");
+    EXPECT_EQ(readable(0.0332, {}, "s"), "33.2 ms");
+    EXPECT_EQ(size_text(4194304), "4 MiB");
+    EXPECT_EQ(size_text(1000), "1000 B");
+}
+
+TEST(Sentences, OneRowEach) {
+    Outputs all;
+    std::string text;
+    const Finding finding{.subject = "ranks = 2",
+                          .against = "ranks = 1",
+                          .value = "33.2 ms",
+                          .ratio = {1.5, {1.4, 1.6}},
+                          .alike = {"a", "b", "c", "d"},
+                          .unit = "core"};
+    for (int i = 0; i <= static_cast<int>(Verdict::faster_but_unverified); ++i) {
+        Finding one = finding;
+        one.verdict = static_cast<Verdict>(i);
+        text += name_of(one.verdict) + ": " + sentence(one) + '\n';
+    }
+    for (int i = 0; i <= static_cast<int>(Mark::said); ++i)
+        text += name_of(static_cast<Mark>(i)) + ": " + sentence(Doubt{static_cast<Mark>(i), "WHAT"}) + '\n';
+    all.add("sentences", text);
+    all.expect("sentences.txt");
+}
+
+TEST(Footnotes, StandOnceEachAndAreNumberedAsMet) {
+    Footnotes notes;
+    EXPECT_EQ(notes.references({{Mark::single_run}, {Mark::cut_short, "time limit"}}), "1 2");
+    EXPECT_EQ(notes.references({{Mark::cut_short, "time limit"}, {Mark::cut_short, "SIGTERM"}}), "2 3");
+    EXPECT_EQ(notes.lines().size(), 3U);
+    EXPECT_EQ(notes.references({}), "");
+}
+
+}  // namespace
+}  // namespace ranklab::report

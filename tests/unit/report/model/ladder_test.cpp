@@ -1,0 +1,113 @@
+// The ladder of `ranklab io`, the messages of `ranklab comm`, and what the network gives a training.
+#include "report/model/ladder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/frame/write.hpp"
+#include "report/model/messages.hpp"
+#include "report/model/network.hpp"
+#include "unit/report/comm_runs_sample.hpp"
+#include "unit/report/io_runs_sample.hpp"
+#include "unit/report/outputs.hpp"
+#include "unit/report/runs_in_file.hpp"
+
+namespace ranklab::report::model {
+namespace {
+
+using results::StoredRun;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Verdict advice_of(const std::vector<std::pair<std::string, RungTime>>& rungs,
+                  const std::string& verified = "yes") {
+    StoredRun run = ladder_run(rungs, std::vector<std::string>(rungs.size()));
+    for (auto& column : run.tables[0].columns)
+        if (column.name == "verified") column.values = std::vector<std::string>(rungs.size(), verified);
+    return ladder_of(run).findings.front().verdict;
+}
+
+TEST(Ladder, NamesTheTierOfTheFastest) {
+    const Ladder ladder = ladder_of(sample_ladder());
+    ASSERT_EQ(ladder.rows.size(), 10U);
+    const Finding& best = ladder.findings.front();
+    EXPECT_EQ(best.verdict, Verdict::best_tier);
+    EXPECT_EQ(best.subject, "mpi-send, 2 ranks");
+    EXPECT_THAT(best.alike, testing::Contains("mpi-scatter, 2 ranks"));
+    for (const auto& row : ladder.rows)
+        EXPECT_EQ(row.tier, row.strategy.starts_with("mpi-") ? 1 : 2) << row.name;
+    EXPECT_EQ(ladder.rows[ladder.base].strategy, "text-loop");
+    EXPECT_EQ(advice_of({{"a", {1, {0.9, 1.1}}}, {"b", {2, {1.9, 2.1}}}}), Verdict::one_tier);
+    EXPECT_EQ(advice_of({{"a", {1, {}}}, {"b", {2, {}}}}), Verdict::no_intervals);
+    EXPECT_EQ(advice_of({{"a", {1, {0.9, 1.1}}}}), Verdict::one_verified);
+    EXPECT_EQ(advice_of({{"a", {1, {0.9, 1.1}}}}, "NO"), Verdict::nothing_verified);
+}
+
+TEST(Ladder, OfTablesAndOfRuns) {
+    Outputs all;
+    all.add("narrow, by time", text_of(frame_of(ladder_of(sample_ladder()), true, false)));
+    all.add("wide", text_of(frame_of(ladder_of(sample_ladder()), false, true)));
+    const std::vector<StoredRun> runs{rung_run("binary", 1, 1, {0.5, {0.4, 0.6}}),
+                                      rung_run("text-loop", 1, 1, {2, {1.9, 2.1}}),
+                                      rung_run("binary", 1, 1, {0.25, {0.2, 0.3}})};
+    const Ladder newest = newest_ladder(runs);
+    ASSERT_EQ(newest.rows.size(), 2U) << "the newest of each";
+    EXPECT_EQ(newest.rows[0].speedup, 8);
+    all.add("rung by rung", text_of(frame_of(newest, false, true)));
+    all.expect("ladder.txt");
+    EXPECT_TRUE(newest_ladder({}).rows.empty());
+}
+
+TEST(Messages, AreCurvesByWhatTheyAreOf) {
+    const auto curves = size_curves_of(comm_run({{}, {.op = "alltoall", .in_place = false}}));
+    ASSERT_EQ(curves.size(), 3U);
+    std::vector<Message> firsts;
+    std::vector<std::string> names;
+    for (const auto& curve : curves) firsts.push_back(curve.first());
+    for (const auto& one : firsts) names.push_back(curve_name(one, firsts));
+    EXPECT_THAT(names, ElementsAre("allreduce, out-of-place", "allreduce, in-place", "alltoall"));
+    const auto run = comm_run();
+    const auto all = messages_of(run);
+    EXPECT_EQ(headline_message(run, all)->bytes, 4194304);
+    EXPECT_EQ(headline_task(run), "allreduce of fp32, 4 MiB");
+}
+
+StoredRun training(const std::vector<std::pair<std::int64_t, double>>& buckets) {
+    StoredRun run = step_run("train", 2, 0.1);
+    run.config.push_back({"backend", "mpi", false});
+    run.context.clear();
+    for (auto& row : run.hosts) row.host = "node01";
+    run.tables = {sample_communication(buckets)};
+    return run;
+}
+
+// In place, as a step reduces; between two sizes a line of the logarithms; nothing is extrapolated.
+TEST(Network, GivesEachBucketWhatACallOfItsSizeTook) {
+    const auto comm = comm_run();
+    const auto cost = network_cost(comm, training({{1024, 5e-6}, {65536, 50e-6}, {8388608, 1}}));
+    ASSERT_EQ(cost.buckets.size(), 3U);
+    EXPECT_NEAR(cost.buckets[0].network.time_s, 1e-6 * sample_time_us({}, 1024, true), 1e-12);
+    EXPECT_EQ(cost.outside(), 1U);
+    EXPECT_NEAR(cost.sum().step_s, 55e-6, 1e-12);
+    EXPECT_THAT(cost.text(), HasSubstr("1 of 3 buckets outside"));
+    const auto between = network_cost(comm, training({{8192, 1e-6}})).buckets[0].network.time_s;
+    EXPECT_GT(between, cost.buckets[0].network.time_s);
+    EXPECT_LT(between, cost.buckets[1].network.time_s);
+    EXPECT_EQ(frame_of(cost).rows.size(), 4U);
+}
+
+TEST(Network, IsOfTheSameHostsBackendAndMachine) {
+    auto run = training({{1024, 5e-6}});
+    run.context.push_back({"host", "cpu", "A CPU"});
+    StoredRun comm = comm_run();
+    EXPECT_TRUE(network_cost(StoredRuns({comm}).file(), run).has_value());
+    StoredRun elsewhere = comm, other_cpu = comm, spoilt = comm;
+    elsewhere.hosts[0].host = "node77";
+    other_cpu.context.push_back({"host", "cpu", "Another CPU"});
+    spoilt.config.push_back({"fault", "sleep:1:5", false});
+    for (const auto& other : {elsewhere, other_cpu, spoilt})
+        EXPECT_FALSE(network_cost(StoredRuns({other}).file(), run).has_value());
+}
+
+}  // namespace
+}  // namespace ranklab::report::model
