@@ -82,7 +82,8 @@ std::string narrow_examples(const std::string& examples) {
 
 void describe_help(options::Schema& schema) {
     schema.section("Help")
-        .flag("help", "this text")
+        .flag("help", "this text; --help all: every option")
+        .essential()
         .shorthand('h')
         .role(options::Role::request)
         .flag("version", "version, revision and build")
@@ -94,21 +95,35 @@ void describe_common(options::Schema& schema) {
         .fallback("lock-timeout", fmt::format("{:.0f}", results::kLockTimeout));
 }
 
+namespace {
+
+void print_help(const options::Schema& schema, const ProgramText& text, bool all) {
+    if (!speaks_for_job()) return;
+    print(
+        "Usage: ranklab {} {}\n\n{}\nExamples:\n{}\n{}"
+        "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification,\n"
+        "5 environment or launch guard, 6 time limit, 7 measurement invalid; 128 + N\n"
+        "where signal N stopped the work.\n",
+        text.command, text.usage, base::wrapped("", text.summary), narrow_examples(text.examples),
+        schema.help(all));
+}
+
+}  // namespace
+
+bool answer_help_all(const Words& words, const options::Schema& schema, const ProgramText& text) {
+    const bool asked = words.size() > 1 && words.back() == "all" &&
+                       (words[words.size() - 2] == "--help" || words[words.size() - 2] == "-h");
+    if (asked) print_help(schema, text, true);
+    return asked;
+}
+
 bool answer_help(const options::Options& options, const options::Schema& schema, const ProgramText& text) {
     if (options.flag("version")) {
         if (speaks_for_job()) print("{}\n{}\n", version_line(), build_features());
         return true;
     }
     if (!options.flag("help")) return false;
-    if (speaks_for_job()) {
-        print(
-            "Usage: ranklab {} {}\n\n{}\nExamples:\n{}\n{}"
-            "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification,\n"
-            "5 environment or launch guard, 6 time limit, 7 measurement invalid; 128 + N\n"
-            "where signal N stopped the work.\n",
-            text.command, text.usage, base::wrapped("", text.summary), narrow_examples(text.examples),
-            schema.help());
-    }
+    print_help(schema, text, false);
     return true;
 }
 
@@ -116,6 +131,7 @@ int run_plain_command(options::Schema& schema, const ProgramText& text, const st
                       const std::function<int(const options::Options&)>& work) {
     if (schema.find("help") == nullptr) describe_help(schema);
     if (answer_manual(words, [&] { return manual_of(text, schema); })) return 0;
+    if (answer_help_all(words, schema, text)) return 0;
     const auto options = options::Options::parse(schema, words);
     if (answer_help(options, schema, text)) return 0;
     try {

@@ -25,6 +25,9 @@ struct ProgramText {
 /// Lines "  command  what it does": of one that is too wide for a screen what it does stands below it.
 std::string narrow_examples(const std::string& examples);
 
+/// Prints every option where the words end in `--help all`, and says whether they do.
+bool answer_help_all(const std::vector<std::string>& words, const options::Schema& schema,
+                     const ProgramText& text);
 /// Prints help or version to stdout if asked for, and says whether it did.
 bool answer_help(const options::Options& options, const options::Schema& schema, const ProgramText& text);
 

@@ -1,7 +1,6 @@
 #include "app/job_start.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <set>
@@ -67,12 +66,6 @@ host::Evidence evidence_of(const std::vector<host::Placement>& placements, int c
             .on_gpus = on_gpus};
 }
 
-bool is_one_of_many_alone(int world_size) {
-    const auto launcher = comm::read_launcher();
-    return launcher.world_size.value_or(0) > world_size && launcher.rank.value_or(0) > 0 &&
-           isatty(STDERR_FILENO) == 0;
-}
-
 // By a file of a name that was not there before: another host may remember what it saw of the folder.
 std::optional<host::ResultsFolder> look_at_results_folder(comm::Communicator& control,
                                                           const std::vector<host::Placement>& placements,
@@ -112,8 +105,6 @@ std::vector<std::string> guard_launch(Session& session, const std::vector<host::
     comm::together(session.control(), [&] {
         for (const auto& finding :
              host::findings_of_run(evidence_of(placements, connected, expected_ranks, on_gpus))) {
-            if (finding.fatal && is_one_of_many_alone(connected))
-                throw comm::PeerError("another process says why", base::ExitCode::environment);
             if (finding.fatal) throw base::EnvironmentError(finding.sentence());
             warnings.push_back(finding.sentence());
         }

@@ -32,7 +32,9 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
     auto start = comm::Start::with_mpi;
     const int code = guarded([&] {
         try {
-            answered = answer_manual(arguments_of(argc, argv), [&] { return manual_of(text, schema); });
+            const auto words = arguments_of(argc, argv);
+            answered = answer_manual(words, [&] { return manual_of(text, schema); }) ||
+                       answer_help_all(words, schema, text);
             if (answered) return 0;
             parse();
             answered = answer_help(*parsed, schema, text) || answers_early(*parsed);

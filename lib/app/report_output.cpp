@@ -11,7 +11,7 @@
 #include "base/one_line.hpp"
 #include "base/regular_file.hpp"
 #include "hdf5/file.hpp"
-#include "report/formats/formats.hpp"
+#include "report/formats/exports.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -57,8 +57,7 @@ void check_json_file(const vocabulary::CommonSettings& common) {
 
 void write_json_file(const vocabulary::CommonSettings& common, const std::vector<results::Run>& runs) {
     if (!common.json_file) return;
-    const std::string text =
-        runs.size() == 1 ? report::formats::one_run_json(runs.front()) : report::formats::runs_json(runs);
+    const std::string text = report::formats::runs_json(runs);
     results::StagedFile staged(checked_target(*common.json_file, kJson), kJson);
     staged.write(std::as_bytes(std::span(text)));
     staged.commit();

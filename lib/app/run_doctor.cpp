@@ -17,7 +17,7 @@
 #include "comm/exchange.hpp"
 #include "comm/nccl/offer.hpp"
 #include "host/load.hpp"
-#include "report/model/text_table.hpp"
+#include "report/frame/text_table.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
@@ -52,7 +52,7 @@ const char* text_of(const host::Check& check) {
 }
 
 void print_checks(const std::vector<host::Check>& checks) {
-    report::model::TextTable table({"check", "<result"});
+    report::TextTable table({"check", "<result"});
     for (const auto& check : checks) {
         table.add({check.id, text_of(check)});
         if (check.verdict == host::Verdict::found)
@@ -66,8 +66,7 @@ std::string gpu_of(const host::Placement& p) {
 }
 
 void print_ranks(const std::vector<host::Placement>& placements, bool all) {
-    report::model::TextTable table({"rank", "local", "<host", "cores", "threads", "<cpus", "<numa", "<gpu"},
-                                   3);
+    report::TextTable table({"rank", "local", "<host", "cores", "threads", "<cpus", "<numa", "<gpu"}, 3);
     const std::size_t rows = all ? placements.size() : std::min(kMostRows, placements.size());
     for (std::size_t i = 0; i < rows; ++i) {
         const auto& p = placements[i];
@@ -164,7 +163,6 @@ int examine(Session& session, const options::Options& options) {
     seen.checks = host::check_all(seen.evidence);
     if (!session.is_root()) return 0;
     seen.facts.push_back({"libraries", "nccl", nccl_text(placements.front())});
-    if (seen.exit_code() != 0 && is_one_of_many_alone(control.world_size())) return seen.exit_code();
     options.flag("json") ? print_text(json_of(seen)) : show(seen, options.flag("verbose"));
     return seen.exit_code();
 }

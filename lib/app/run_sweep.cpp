@@ -37,7 +37,10 @@ ProgramManual manual_of_all() {
     for (const auto& program : campaign::swept_programs())
         all.parts.push_back(
             {{"sweep " + program, "[options, with values as a,b]",
-              fmt::format("Starts ranklab {} with each combination of values, and compares.", program),
+              fmt::format(
+                  "Starts ranklab {0} with each combination of values of its options (ranklab {0} --help), "
+                  "and compares.",
+                  program),
               examples_of(program)},
              campaign::sweep_options(program)});
     return all;

@@ -35,8 +35,10 @@ std::size_t columns_of_stderr() {
 }  // namespace
 
 std::string progress_text(const HowFar& far) {
-    return fmt::format("{}/{} {}  {:.0f} {}  {}{}", far.done, far.total, far.noun, far.rate, far.rate_unit,
-                       far.note, far.left_s ? "  " + base::human_duration(*far.left_s) + " left" : "");
+    const std::string then = far.then.empty() ? "" : fmt::format(", then {}", far.then);
+    return fmt::format("{}/{} {}  {:.0f} {}  {}{}{}", far.done, far.total, far.noun, far.rate, far.rate_unit,
+                       far.note, far.left_s ? "  " + base::human_duration(*far.left_s) + " left" : "",
+                       far.left_s ? then : "");
 }
 
 std::string progress_bar(const HowFar& far, std::size_t columns) {
@@ -87,8 +89,16 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate
     if (now - last_shown_ < between && !ends_now) return;
     if (!terminal_ && done == total && now - time_left_.began() < kBetweenLines) return;
     last_shown_ = now;
-    const HowFar far{done, total, noun_, rate, rate_unit, note, time_left_.seconds(done, total, now)};
+    auto left = time_left_.seconds(done, total, now);
+    if (left) *left += afterwards_s_;
+    const HowFar far{done, total, noun_, rate, rate_unit, note, left, unknown_};
     show_line(terminal_ ? progress_bar(far, columns_of_stderr() - 1) : progress_text(far));
+}
+
+void TerminalProgress::afterwards(double seconds, std::string_view unknown) {
+    const std::lock_guard lock(mutex_);
+    afterwards_s_ = seconds;
+    unknown_ = unknown;
 }
 
 void TerminalProgress::counts(std::string_view noun) {

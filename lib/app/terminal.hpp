@@ -51,6 +51,7 @@ struct HowFar {
     double rate = 0;
     std::string_view rate_unit = {}, note = {};
     std::optional<double> left_s = {};
+    std::string_view then = {};  ///< what comes behind it for a time that is not known
 };
 /// "12/33 steps  10 samples/s  epoch 1 loss 0.41  1 min 26 s left"
 std::string progress_text(const HowFar& far);
@@ -66,6 +67,7 @@ class TerminalProgress final : public base::ProgressSink {
 
     void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                 std::string_view note) override;
+    void afterwards(double seconds, std::string_view unknown) override;
     void counts(std::string_view noun) override;
     void activity(std::string_view what) override;
     void finish() override;
@@ -88,6 +90,8 @@ class TerminalProgress final : public base::ProgressSink {
     std::string noun_ = "steps";
     std::string activity_ = "starting";
     TimeLeft time_left_;
+    double afterwards_s_ = 0;
+    std::string unknown_;
     Clock::time_point last_shown_, last_sign_, activity_began_, last_told_;
     std::int64_t last_done_ = -1;        // of this work
     std::int64_t done_ = 0, total_ = 0;  // of this activity; 0: it is not counted

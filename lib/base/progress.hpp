@@ -31,6 +31,9 @@ class ProgressSink {
     /// `rate` is in units of `rate_unit` a second. Called often: must be cheap.
     virtual void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                         std::string_view note) = 0;
+    /// Other work behind these units: its seconds, which the time left counts, and what nobody knows the time
+    /// of yet ("the evaluation"; "" for nothing).
+    virtual void afterwards(double /*seconds*/, std::string_view /*unknown*/) {}
     /// What the units of work are, where they are not steps ("files").
     virtual void counts(std::string_view) {}
     /// The rank's present work ("reading data"): the watchdog names it.

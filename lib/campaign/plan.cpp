@@ -38,24 +38,32 @@ Schema own_rows() {
     Schema rows;
     rows.section("Sweep")
         .text("ranks", "N,...", "1", "rank counts")
+        .essential()
         .choice("scaling", {"strong", "weak"}, std::nullopt,
                 "strong: all ranks together have the same work (global-batch-size, files); weak: each rank "
                 "has (batch-size; files are a rank's)")
+        .essential()
         .integer("repeat", {1, 1000}, "3", "processes of each combination; 6 or more give intervals")
+        .essential()
         .choice("launcher", {"auto", "mpirun", "srun"}, "auto",
                 "auto: srun inside an allocation of Slurm, else mpirun")
         .text("launcher-options", "WORDS", std::nullopt,
               "for the launcher, in place of those that place ranks and bind them to cores")
         .choice("placement", {"block", "cyclic"}, "block",
                 "block: fill one host before the next; cyclic: rank by rank over the hosts")
+        .essential()
         .integer("ranks-per-node", {1, 1'000'000}, std::nullopt, "ranks on a host, at most")
         .text("output", "FILE.h5", "results/ranklab.h5", "the results file; logs lie in a folder beside it")
+        .essential()
         .text("label", "TEXT", std::nullopt,
               "identifies the sweep's runs; without it a name that follows from the options")
+        .essential()
         .integer("seed", {0, options::kWholeNumbers}, "1", "of the points' order, and of the program")
         .real("time-limit", 0.001, std::nullopt, "seconds for the work of one process")
         .text("config", "FILE", std::nullopt, "INI file of these options; the command line wins over it")
+        .essential()
         .flag("dry-run", "print the commands that would be started, as a shell reads them")
+        .essential()
         .role(Role::request)
         .flag("quiet", "no line for each process")
         .role(Role::request)

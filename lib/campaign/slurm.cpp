@@ -13,7 +13,7 @@
 #include "base/text.hpp"
 #include "base/whole_io.hpp"
 #include "campaign/campaign.hpp"
-#include "report/model/text_table.hpp"
+#include "report/frame/text_table.hpp"
 
 namespace ranklab::campaign {
 namespace {
@@ -142,7 +142,7 @@ int cancel(const Campaign& campaign) {
 }
 
 std::string plan_text(const Campaign& campaign) {
-    report::model::TextTable table(
+    report::TextTable table(
         {"job", "nodes", "ranks", "cores", "points", "runs", "done", "time", "node_hours"});
     double hours = 0;
     for (const auto& job : campaign.jobs) {

@@ -70,7 +70,7 @@ std::string hint(const Schema& schema, std::string name, const char* dashes) {
     for (const auto& option : schema.all()) names.push_back(option.name);
     // One letter is near to every short word.
     const std::string question = name.size() == 1 ? "" : base::did_you_mean(name, names, dashes);
-    return question.empty() ? "--help lists them all" : question;
+    return question.empty() ? "--help all lists them" : question;
 }
 
 // The name alone, fit to be shown: it may come from a binary file.
@@ -182,7 +182,7 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
     }
     if (words.size() > schema.most_positional()) {
         throw base::OptionError(
-            fmt::format("'{}' is not expected here; options start with --, and --help lists them",
+            fmt::format("'{}' is not expected here; options start with --, and --help all lists them",
                         base::printable(words[schema.most_positional()], 60)));
     }
     for (const auto& option : schema.all()) {

@@ -175,7 +175,8 @@ std::string usage_of(const Option& option) {
 std::string help_of(const Option& option) {
     std::string usage = usage_of(option);
     std::string help = option.help;
-    if (option.type != Type::flag && option.fallback) help += fmt::format(" (default: {})", *option.fallback);
+    if (option.type != Type::flag && !option.fallback.value_or("").empty())
+        help += fmt::format(" (default: {})", *option.fallback);
     const bool beside = usage.size() + 2 <= kHelpColumn;
     if (!beside) usage += '\n';
     usage.resize(beside ? kHelpColumn : usage.size(), ' ');
@@ -186,14 +187,18 @@ std::string help_of(const Option& option) {
 
 }  // namespace
 
-std::string Schema::help() const {
+std::string Schema::help(bool all) const {
+    const auto essential = static_cast<std::size_t>(std::ranges::count(options_, true, &Option::essential));
+    const bool some = !all && essential > 0;
     std::string text, section;
     for (const auto& option : options_) {
+        if (some && !option.essential) continue;
         if (option.section != section || text.empty())
             text += fmt::format("{}{}:\n", text.empty() ? "" : "\n", option.section);
         section = option.section;
         text += help_of(option);
     }
+    if (some) text += fmt::format("\n{} more: --help all\n", options_.size() - essential);
     return text + '\n';
 }
 

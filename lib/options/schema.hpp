@@ -53,6 +53,7 @@ struct Option {
     bool between_ranks = false;    ///< means nothing on a single device; always so of Role::together
     bool follows_ranks = false;    ///< its default follows from how many ranks share a node
     bool decides_numbers = false;  ///< the parameters' values depend on it
+    bool essential = false;        ///< --help shows it; --help all shows the others too
     std::vector<Relation> needs = {}, excludes = {};
     std::string instead_of = {};  ///< the other option that says the same in another way
     /// What a run did that lacks it, since it was made before there was the option, and of which other
@@ -112,6 +113,7 @@ class Schema {
     Schema& role(Role role);
     Schema& in_header() { return change(&Option::in_header, true); }
     Schema& decides_numbers() { return change(&Option::decides_numbers, true); }
+    Schema& essential() { return change(&Option::essential, true); }
     Schema& between_ranks() { return change(&Option::between_ranks, true); }
     Schema& follows_ranks() { return change(&Option::follows_ranks, true); }
     Schema& needs(Relation relation);
@@ -144,8 +146,9 @@ class Schema {
     /// Throws Error where there is none: a bug.
     const Option& at(const std::string& name) const;
     std::size_t most_positional() const { return most_positional_; }
-    /// The option lists, section by section, for --help.
-    std::string help() const;
+    /// The option lists, section by section, for --help: the essential ones and how many more there are, or
+    /// all. Where none is essential, all.
+    std::string help(bool all = true) const;
 
   private:
     Schema& add(Option option);

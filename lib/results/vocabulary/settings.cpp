@@ -18,13 +18,16 @@ Schema made_common_settings() {
         .text("config", "FILE", std::nullopt,
               "INI file of these options (key = value); the command line wins over it")
         .bind(&CommonSettings::config)
+        .essential()
         .role(Role::bookkeeping)  // its settings stand among the others
         .text("output", "FILE", "results/ranklab.h5",
               "the shared results file, to which ranklab adds the run; none stores nothing")
         .bind(&CommonSettings::output)
+        .essential()
         .role(Role::bookkeeping)
         .text("label", "TEXT", "", "a name to find the run by")
         .bind(&CommonSettings::label)
+        .essential()
         .role(Role::bookkeeping)
         .integer(
             "warmup", {0, 1'000'000'000}, std::nullopt,
@@ -42,6 +45,7 @@ Schema made_common_settings() {
                  "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset, "
                  "as far as its cgroup allows)")
         .bind(&CommonSettings::threads)
+        .essential()
         .follows_ranks()
         .real("time-limit", 0.001, std::nullopt,
               "seconds after which the work ends early, with exit code 6 (7 if --target-ci had its minimum)")

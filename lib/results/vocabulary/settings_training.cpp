@@ -21,15 +21,18 @@ void add_work(Schema& rows) {
     rows.section("What is trained")
         .choice("model", {}, "mnist-cnn", "the network")
         .bind(&TrainingSettings::model)
+        .essential()
         .in_header()
         .decides_numbers()
         .choice("data", {}, kOpen, "the data set (default: the model's own)")
         .bind(&TrainingSettings::data)
+        .essential()
         .in_header()
         .decides_numbers()
         .text("data-dir", "DIR", kOpen,
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
         .bind(&TrainingSettings::data_dir)
+        .essential()
         .role(Role::bookkeeping)  // the numbers of samples are compared
         .integer("width", {1, 65536}, "1",
                  "divide the channels inside the model by N, for small tests of the same depth")
@@ -50,10 +53,12 @@ void add_length(Schema& rows) {
     rows.integer("batch-size", {1, kMostBatch}, kOpen,
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
         .bind(&TrainingSettings::batch_size)
+        .essential()
         .in_header()
         .integer("global-batch-size", {1, kMostBatch}, kOpen,
                  "samples of all ranks per step, instead of --batch-size")
         .bind(&TrainingSettings::global_batch_size)
+        .essential()
         .decides_numbers()
         .instead_of("batch-size")
         .integer("made-for-ranks", {1, kMostBatch}, kOpen,
@@ -63,12 +68,14 @@ void add_length(Schema& rows) {
         .role(Role::bookkeeping)  // the ranks that took part are compared
         .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples")
         .bind(&TrainingSettings::epochs)
+        .essential()
         .in_header()
         .role(Role::length)
         .integer("steps", 1, kOpen,
                  "counted steps, instead of --epochs; the warm-up comes before them "
                  "(default: 100 where there is no --epochs)")
         .bind(&TrainingSettings::steps)
+        .essential()
         .in_header()
         .role(Role::length)
         .instead_of("epochs")
@@ -160,6 +167,7 @@ void add_ablation(Schema& rows) {
               "in place of a run, make trials of --steps steps (20) in turns: input alone, without input, "
               "without communication, without both, and everything")
         .bind(&TrainingSettings::ablation)
+        .essential()
         .excludes({.other = "epochs", .because = trials})
         .excludes({.other = "checkpoint", .because = trials})
         .excludes({.other = "save-parameters", .because = trials})
@@ -180,6 +188,7 @@ void add_rate(Schema& rows) {
         .real("lr", {0, kHighestRate}, kOpen,
               "learning rate at the base batch (default: the model's or the optimizer's)")
         .bind(&TrainingSettings::lr)
+        .essential()
         .decides_numbers()
         .choice("lr-schedule", {}, kOpen,
                 "step: lr times gamma^epoch; cosine: falls to --end-lr at the last step; cosine-published: "
@@ -220,6 +229,7 @@ void add_speed(Schema& rows) {
                 "bf16, fp16: parameters in fp32, autocast; fp16 scales the loss; tf32: on GPUs "
                 "(docs/precision.md)")
         .bind(&TrainingSettings::precision)
+        .essential()
         .decides_numbers()
         .choice("device", {"auto", "cpu", "cuda"}, "auto",
                 "where to compute; auto: on GPUs if every rank sees one")
@@ -266,9 +276,10 @@ void add_way(Schema& rows) {
     rows.section("How it is spread")
         .choice(
             "mode", {"single", "dp", "ddp"}, kOpen,
-            "dp: replicas in the threads of one rank, each on a GPU of its own where --device is cuda, as "
-            "torch.nn.DataParallel (default: single at one rank, ddp above)")
+            "ddp: a replica a rank; dp: replicas in the threads of one rank, each on a GPU of its own where "
+            "--device is cuda (default: single at one rank, ddp above)")
         .bind(&TrainingSettings::mode)
+        .essential()
         .in_header()
         .role(Role::together)
         .decides_numbers()
@@ -283,6 +294,7 @@ void add_way(Schema& rows) {
         .choice("sync", {}, kOpen,
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
         .bind(&TrainingSettings::sync)
+        .essential()
         .in_header()
         .role(Role::together)
         .decides_numbers()

@@ -78,7 +78,7 @@ TEST(Options, AFlagTakesNoValue) {
 }
 
 TEST(Options, NoAbbreviationIsGuessed) {
-    EXPECT_THAT(refusal({"--st", "3"}), HasSubstr("unknown option --st; --help lists them all"));
+    EXPECT_THAT(refusal({"--st", "3"}), HasSubstr("unknown option --st; --help all lists them"));
     EXPECT_THAT(refusal({"--out", "x"}), HasSubstr("unknown option --out"));
 }
 
