@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <limits>
 #include <mutex>
+#include <regex>
 #include <system_error>
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "hdf5/file.hpp"
 #include "host/process.hpp"
@@ -72,6 +75,18 @@ std::string why_foreign(const fs::path& path) try {
     return fmt::format("cannot be opened: {}", error.what());
 }
 
+// By its first bytes; one that was only made is empty.
+bool looks_like_a_record(const fs::path& path) {
+    std::string head(128, '\0');
+    std::ifstream file(path, std::ios::binary);
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    head.resize(static_cast<std::size_t>(file.gcount()));
+    static const std::regex npy(
+        "^.NUMPY[^]*'descr': '<f8', 'fortran_order': False, 'shape': \\((\\d+), \\1\\)");
+    static const std::regex text("^-?\\d\\.\\d{18}e[+-]\\d\\d[ \\n]");
+    return head.empty() || std::regex_search(head, path.extension() == ".npy" ? npy : text);
+}
+
 }  // namespace
 
 Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy) {
@@ -109,9 +124,11 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
         if (control_.rank() != 0) return;
         if (options_.write) check_room(options_);
         make(options_.job.directory);
+        if (!options_.write) return need_records();
         const char* folder = options_.job.directory.c_str();
         if (options_.write && ::access(folder, W_OK | X_OK) != 0)
             base::throw_errno("access", folder, errno, "directory");
+        need_own_records();
     });
 }
 
@@ -119,6 +136,32 @@ StorageFolder::~StorageFolder() {
     if (control_.rank() != 0 || options_.keeps_files) return;
     std::error_code ignored;  // not empty: somebody else's
     for (const auto& path : made_) fs::remove(path, ignored);
+}
+
+void StorageFolder::need_own_records() const {
+    std::error_code unknown;
+    for (const auto& entry : fs::directory_iterator(options_.job.directory, unknown)) {
+        const fs::path path = entry.path();
+        const std::string stem = path.stem().string();
+        if (options_.entry.shared_file || path.extension() != options_.entry.extension) continue;
+        const auto id = base::number_in<std::int64_t>(stem.substr(std::min<std::size_t>(4, stem.size())));
+        if (!stem.starts_with("data") || !id || *id >= options_.job.files || looks_like_a_record(path))
+            continue;
+        throw base::OptionError(fmt::format(
+            "{} would be replaced, and it is no record that ranklab io writes; move it away, or give "
+            "another --directory",
+            path.string()));
+    }
+}
+
+void StorageFolder::need_records() const {
+    const fs::path first = options_.job.directory /
+                           ((options_.entry.shared_file ? "data" : "data00000") + options_.entry.extension);
+    std::error_code unknown;
+    if (options_.job.files == 0 || fs::exists(first, unknown)) return;
+    throw base::DataError(
+        fmt::format("there is no {}; --read-only reads what a run of {} with --keep left there",
+                    first.string(), options_.entry.name));
 }
 
 void StorageFolder::make(const fs::path& path) {

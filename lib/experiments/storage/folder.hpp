@@ -23,6 +23,8 @@ class StorageFolder : base::Pinned {
     ~StorageFolder();
 
   private:
+    void need_own_records() const;
+    void need_records() const;
     void make(const std::filesystem::path& path);
 
     comm::Communicator& control_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -79,9 +80,11 @@ double base_time(const std::vector<results::Run>& runs) {
 // Each sentence once, with how many runs have it.
 std::vector<std::string> shared_warnings(const std::vector<results::Run>& runs) {
     std::vector<std::pair<std::string, int>> counted;
+    std::map<std::string, std::string> one_of;  // a strategy that has it
     for (const auto& run : runs) {
         for (const auto& warning : run.warnings) {
             const auto known = std::ranges::find(counted, warning, &std::pair<std::string, int>::first);
+            one_of.emplace(warning, run.setting("strategy"));
             if (known == counted.end())
                 counted.emplace_back(warning, 1);
             else
@@ -90,7 +93,8 @@ std::vector<std::string> shared_warnings(const std::vector<results::Run>& runs) 
     }
     std::vector<std::string> warnings;
     for (const auto& [text, count] : counted)
-        warnings.push_back(fmt::format("{} ({} of {} runs)", text, count, runs.size()));
+        warnings.push_back(count == 1 ? fmt::format("{}: {}", one_of[text], text)
+                                      : fmt::format("{} ({} of {} runs)", text, count, runs.size()));
     return warnings;
 }
 
@@ -126,7 +130,8 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
                    reads ? cell(run.fact("storage", "cache")) : "",
                    job == nullptr ? "" : fsync,
                    cell(run.fact("storage", "file_system")),
-                   cell(run.fact("storage", "directory"))});
+                   cell(run.fact("storage", "directory")),
+                   run.median("file_bytes")});
         before = summary.median;
     }
     return std::move(table).table();

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/file_system.hpp"
 #include "base/text.hpp"
@@ -55,8 +56,14 @@ void add_rates(results::Run& run, const std::vector<double>& spans, std::vector<
     run.measurements.push_back(rate(vocabulary::kFileRate, "repetition", counted(files), costs));
 }
 
-void add_writing(results::Run& run, const StorageRecord& record, RankMeasurements& of_ranks,
-                 std::size_t warmup) {
+// Rates are of numbers, whatever form the files give them.
+std::vector<double> bytes_of_numbers(std::vector<double> records, const StorageOptions& options) {
+    for (double& count : records) count *= 8 * base::real(options.job.values_per_record());
+    return records;
+}
+
+void add_writing(results::Run& run, const StorageRecord& record, const StorageOptions& options,
+                 RankMeasurements& of_ranks, std::size_t warmup) {
     const auto& writes = record.writes;
     if (writes.empty()) return;
     const auto job = column_of(writes, [](const WriteTrial& w) { return w.job_s; });
@@ -73,22 +80,26 @@ void add_writing(results::Run& run, const StorageRecord& record, RankMeasurement
             add(fmt::format("{}_time_s", base::kIoPhaseNames[i]),
                 [&](const WriteTrial& w) { return w.times.of(phase).total_s; });
     }
-    const auto bytes = column_of(writes, [](const WriteTrial& w) { return w.times.bytes(); });
-    const auto files = column_of(writes, [](const WriteTrial& w) { return w.times.records().calls; });
-    add_rates(run, spans_of(of_ranks, writes), of_ranks.sums(bytes), of_ranks.sums(files), warmup);
+    const auto bytes = of_ranks.sums(column_of(writes, [](const WriteTrial& w) { return w.times.bytes(); }));
+    const auto records =
+        of_ranks.sums(column_of(writes, [](const WriteTrial& w) { return w.times.records().calls; }));
+    run.measurements.push_back(one_column("file_bytes", "run", "sum", {bytes.back()}));
+    add_rates(run, spans_of(of_ranks, writes), bytes_of_numbers(records, options), records, warmup);
     of_ranks.add_imbalance(
         std::accumulate(job.begin() + static_cast<std::ptrdiff_t>(warmup), job.end(), 0.0));
 }
 
 // The first timed pass of each repetition: later ones read what it left in memory.
-void add_reading(results::Run& run, const StorageRecord& record, RankMeasurements& of_ranks) {
+void add_reading(results::Run& run, const StorageRecord& record, const StorageOptions& options,
+                 RankMeasurements& of_ranks) {
     std::vector<ReadTrial> first;
     for (const auto& pass : record.reads)
         if (pass.kind == kRatedPass) first.push_back(pass.trial);
     if (first.empty()) return;
     const auto times = column_of(first, [](const ReadTrial& t) { return t.seconds(); });
     of_ranks.add(vocabulary::kReadTime, "repetition", times);
-    auto counts = of_ranks.sums(column_of(first, [](const ReadTrial& t) { return t.bytes; }));
+    auto counts = bytes_of_numbers(
+        of_ranks.sums(column_of(first, [](const ReadTrial& t) { return t.records; })), options);
     const auto costs = of_ranks.largest(times);
     if (std::any_of(costs.begin(), costs.end(), [](double s) { return !(s > 0); })) return;
     for (double& count : counts) count /= kMiB;
@@ -127,7 +138,7 @@ Comparison comparison_of(const StorageRecord& record, const StorageOptions& opti
     const auto times =
         options.write ? record.writes.size() - std::min<std::size_t>(record.writes.size(), options.warmup())
                       : 1;
-    all.complete = options.verify && times > 0 &&
+    all.complete = options.verify && times > 0 && sums[0] > 0 &&
                    sums[0] >= static_cast<double>(options.job.files) * static_cast<double>(times);
     for (const auto& text : comm::gather_texts(control, mine))
         if (all.first.empty()) all.first = text;
@@ -183,9 +194,9 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
     mark_stopped(run, record.stopped_by, how_far + ": the numbers cover what was done");
     add_convergence(run, record.convergence, "repetitions", options.repetitions);
     RankMeasurements of_ranks(run, control, participants);
-    add_writing(run, record, of_ranks, warmup);
+    add_writing(run, record, options, of_ranks, warmup);
     of_ranks.count(control.world_size());
-    add_reading(run, record, of_ranks);
+    add_reading(run, record, options, of_ranks);
     of_ranks.count(0);
     of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));
     of_ranks.finish();

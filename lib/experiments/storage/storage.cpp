@@ -23,6 +23,29 @@
 namespace ranklab::experiments {
 namespace {
 
+// A bar over all repetitions of all strategies, each of which has as many files.
+class WholeProgress final : public base::ProgressSink {
+  public:
+    WholeProgress(base::ProgressSink& screen, const std::vector<StorageOptions>& settled)
+        : screen_(screen), files_(settled.front().job.files) {
+        for (const auto& options : settled) repetitions_ += options.warmup() + options.repetitions;
+    }
+
+    void next_repetition() { begun_ = std::min(begun_ + 1, repetitions_); }
+    void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
+                std::string_view note) override {
+        const std::int64_t files = total > 0 ? done * files_ / total : 0;  // a rank has a part of them
+        screen_.update((begun_ - 1) * files_ + files, repetitions_ * files_, rate, rate_unit, note);
+    }
+    void counts(std::string_view noun) override { screen_.counts(noun); }
+    void activity(std::string_view what) override { screen_.activity(what); }
+    void finish() override { screen_.finish(); }
+
+  private:
+    base::ProgressSink& screen_;
+    std::int64_t files_, repetitions_ = 0, begun_ = 0;
+};
+
 // One strategy of the command.
 struct Strategy {
     StorageOptions options;
@@ -39,7 +62,8 @@ struct Strategy {
 class Ladder : base::Pinned {
   public:
     Ladder(const std::vector<StorageOptions>& settled, const RunContext& context)
-        : context_(context),
+        : progress_(context.progress, settled),
+          context_{context.control, context.options, progress_, context.start_up, context.counting},
           asked_(settled.size()),
           lot_(static_cast<std::uint64_t>(settled.front().common.seed)) {
         for (const auto& options : settled) all_.push_back(std::make_unique<Strategy>(options, context));
@@ -82,6 +106,7 @@ class Ladder : base::Pinned {
         signal_ = stop.signal();
         if (signal_ != 0) return false;
         try {
+            progress_.next_repetition();
             if (!strategy.repetitions.make()) strategy.end = Strategy::End::by_itself;
             // Otherwise all strategies' files would lie there at once.
             if (asked_ > 1 && strategy.options.write && !strategy.options.keeps_files)
@@ -121,7 +146,8 @@ class Ladder : base::Pinned {
         run.duration_s = strategy.repetitions.seconds();
     }
 
-    const RunContext& context_;
+    WholeProgress progress_;
+    RunContext context_;
     std::size_t asked_;
     std::vector<std::unique_ptr<Strategy>> all_;
     std::mt19937_64 lot_;

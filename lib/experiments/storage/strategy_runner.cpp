@@ -287,6 +287,7 @@ void StrategyRunner::remove() {
             const fs::path path = strategy_->file_of(id);
             unlink_if_there(path);
             unlink_if_there(io::temporary_of(path));
+            base::count_progress();
         }
     });
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "base/cast.hpp"
 #include "base/clock.hpp"
 #include "base/share.hpp"
 #include "comm/exchange.hpp"
@@ -339,6 +340,11 @@ void TrainingLoop::report_progress(std::int64_t step, double loss) {
         record_.convergence.wanted()
             ? std::min(setup_.schedule.total, setup_.schedule.warmup + record_.convergence.next())
             : setup_.schedule.total;
+    const auto& settings = setup_.options.settings;
+    const double step_s = seconds / base::real(step + 1 - setup_.schedule.first);
+    const bool unknown = evaluated_samples_ < 0 && settings.evaluate != "off";
+    setup_.progress.afterwards(base::real(settings.overlap_steps.value_or(0)) * step_s,
+                               unknown ? "the evaluation" : "");
     setup_.progress.update(step + 1, total, samples / seconds, "samples/s",
                            fmt::format("epoch {} loss {:.4f}", setup_.schedule.epoch_of(step) + 1, loss));
 }

@@ -13,17 +13,21 @@ void add_work(Schema& rows) {
             "the strategies to run (--list names them); of several each round makes one repetition of each, "
             "in random order, and a table compares them")
         .bind(&StorageSettings::strategy)
+        .essential()
         .in_header()
         .integer("files", 0, "15", "records: files or datasets")
         .bind(&StorageSettings::files)
+        .essential()
         .in_header()
         .shorthand('n')
         .integer("size", 1, "100", "a record is size x size float64")
         .bind(&StorageSettings::size)
+        .essential()
         .in_header()
         .shorthand('s')
-        .integer("workers", {1, 1'000'000'000}, "1", "processes of process-pool and process-queue")
+        .integer("workers", {1, 4096}, "1", "processes of process-pool and process-queue")
         .bind(&StorageSettings::workers)
+        .essential()
         .flag("async", "process-pool: do not wait for each task before the next")
         .bind(&StorageSettings::async)
         .flag("dynamic", "mpi-send: ranks ask for the next chunk")
@@ -33,6 +37,7 @@ void add_work(Schema& rows) {
         .text("directory", "DIR", "output",
               "the folder to write into; several strategies get a folder each in it")
         .bind(&StorageSettings::directory)
+        .essential()
         .in_header()
         .role(Role::bookkeeping);  // its file system is compared
 }
@@ -60,6 +65,7 @@ void add_reading(Schema& rows) {
               "drop the files from the page cache before the first reading; exit code 7 unless the reading "
               "was cold")
         .bind(&StorageSettings::cold)
+        .essential()
         .integer("reads", {1, 1'000'000'000}, "1", "timed readings after each writing")
         .bind(&StorageSettings::reads)
         .role(Role::aside)
@@ -75,6 +81,7 @@ void add_reading(Schema& rows) {
         .excludes({.other = "check-write"})
         .flag("keep", "leave the files of the last repetition")
         .bind(&StorageSettings::keep)
+        .essential()
         .shorthand('k')
         .role(Role::kept);
 }
@@ -83,11 +90,13 @@ void add_measuring(Schema& rows) {
     rows.section("Measuring")
         .integer("repetitions", 1, "1", "write (and read) N times; 6 or more give intervals")
         .bind(&StorageSettings::repetitions)
+        .essential()
         .shorthand('i')
         .role(Role::times)
         .append(target_setting<StorageSettings>("-i"))
         .flag("fsync", "bring each file to the disk before its writing ends (fsync)")
         .bind(&StorageSettings::fsync)
+        .essential()
         .shorthand('e')
         .flag("rename", "give a file a temporary name until it is whole")
         .bind(&StorageSettings::rename)

@@ -223,6 +223,7 @@ constexpr Column kLadder[] = {
     {"fsync", text, "yes: each file is on the disk when its writing ends; no: it may be in memory"},
     {"file_system", text, "where the files lay"},
     {"directory", text, "the folder that they lay in"},
+    {"file_bytes", number, "bytes of the files; the rates are of the numbers in them"},
 };
 
 constexpr Column kTasks[] = {
