@@ -13,9 +13,10 @@ void check(std::int64_t warmup, std::int64_t steps) {
     if (warmup < steps) return;
     throw base::OptionError(
         fmt::format(
-            "a warm-up of {} steps leaves nothing to measure of {}; give more steps or a shorter warm-up",
+            "a warm-up of {} steps, which is the beginning of the first epoch, leaves nothing to measure "
+            "of {}; give more epochs or a shorter warm-up",
             warmup, steps),
-        {"steps", "epochs", "warmup"});
+        {"epochs", "warmup"});
 }
 
 }  // namespace
@@ -25,7 +26,6 @@ std::int64_t default_warmup(std::int64_t steps) {
 }
 
 Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t steps_per_epoch) {
-    check(warmup, steps);
     return {.warmup = warmup, .total = warmup + steps, .steps_per_epoch = steps_per_epoch};
 }
 

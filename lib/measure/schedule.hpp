@@ -21,11 +21,11 @@ struct Schedule {
 /// The interface's default: min(10, steps/10).
 std::int64_t default_warmup(std::int64_t steps);
 
-/// `steps` counted steps after `warmup` more. Throws OptionError when warmup >= steps: what would be
-/// measured is then less than what is thrown away.
+/// `steps` counted steps after `warmup` more.
 Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t steps_per_epoch);
 
 /// Whole epochs; the warm-up is the beginning of the first one, since an epoch is every sample once.
+/// OptionError where it leaves nothing to measure.
 Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t steps_per_epoch);
 
 /// The rest of a plan of which `completed` steps are done. Its first steps are warm-up again, as many as

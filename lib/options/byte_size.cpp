@@ -10,6 +10,11 @@ namespace {
 constexpr std::pair<std::string_view, std::uint64_t> kUnits[] = {
     {"", 1},
     {"K", 1ULL << 10U},
+    {"k", 1ULL << 10U},
+    {"m", 1ULL << 20U},
+    {"g", 1ULL << 30U},
+    {"t", 1ULL << 40U},
+    {"KB", 1ULL << 10U},
     {"M", 1ULL << 20U},
     {"G", 1ULL << 30U},
     {"T", 1ULL << 40U},

@@ -17,6 +17,7 @@ constexpr std::size_t kReference = 1024;  // samples that give the ranks of a lo
 constexpr std::size_t kMostLags = 60;
 constexpr std::size_t kQuietLags = 5;  // so many small autocorrelations in a row are the end of it
 constexpr double kLongEnough = 1000;
+constexpr double kFewestEffective = 10;  // samples of a correlated series, for an interval
 constexpr double kStrong = 0.5;
 
 // The first of sorted values that is not less; without branches, which would be mispredicted half of the
@@ -162,12 +163,24 @@ std::string sentence(const Correlation& found, double n, double effective) {
     return "";
 }
 
+// Of a short series no correlation but a strong one is visible, and what is seen is too small: its lag-1
+// value without its bias (Marriott and Pope, Biometrika 41, 1954), and as many independent samples as an
+// autoregressive series of it is worth. Below kShort nothing is known.
+double effective_of_short(double lag1, double n) {
+    constexpr double kShort = 20, kLong = 50;
+    if (n < kShort || n >= kLong) return n;
+    const double phi = std::clamp((lag1 + 1 / n) / (1 - 4 / n), 0.0, 1.0);
+    return n * (1 - phi) / (1 + phi);
+}
+
 // The effective number of n samples, and the warning.
 Dependence dependence_of(const Correlation& found, double n) {
     Dependence result;
     result.lag1 = found.lag1;
     // Where what is seen adds up to nothing, the samples say as much as independent ones.
     result.effective_n = found.inflation > 1.05 ? std::max(1.0, n / found.inflation) : n;
+    if (const double few = effective_of_short(found.lag1, n); few < kFewestEffective)
+        result.effective_n = std::max(1.0, std::min(result.effective_n, few));
     if (result.effective_n < n) result.block_length = found.block_length;
     result.warning = sentence(found, n, result.effective_n);
     return result;
@@ -234,6 +247,8 @@ MedianEstimate estimate_median(std::span<const double> samples, double level) {
     if (!x || x->empty()) return estimate;
     estimate.value = quantile_of_sorted(*x, 0.5);
     estimate.dependence = dependence_about(samples, estimate.value);
+    const double effective = estimate.dependence.effective_n;
+    if (effective < std::min(kFewestEffective, base::real(samples.size()) / 2)) return estimate;
     IntervalRanks ranks = median_ranks(samples.size(), level);
     estimate.method = ranks.low == 0 ? "" : "order statistics";
     if (ranks.low > 0 && estimate.dependence.block_length > 0) {

@@ -1,4 +1,4 @@
-// Intervals of medians, of ratios of medians and of the efficiencies made of them.
+// Intervals of medians and of ratios of medians.
 // Pure functions; where no interval exists it is NaN, with the reason in words.
 #pragma once
 
@@ -30,7 +30,7 @@ Dependence dependence(std::span<const double> samples);
 /// A median with an interval that allows for the dependence of the series.
 struct MedianEstimate {
     double value = kNone;
-    Interval ci;              ///< NaN below n = 6
+    Interval ci;              ///< NaN below n = 6, and below 10 effective samples of a correlated series
     const char* method = "";  ///< "order statistics", "block bootstrap", or "" where there is no interval
     Dependence dependence;
 };
@@ -54,17 +54,5 @@ RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const 
 /// moved both sides of a pair at once is in both or in none. Both sides have equally many.
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator,
                                     double level = 0.95);
-
-/// What stays when ranks are added: the work of all together, or that of each.
-enum class Scaling { strong, weak };
-/// T(reference) / T(p) of job or step times in seconds, one sample a repetition, in the order measured: the
-/// interval allows for the dependence of each side, and is NaN where a side says no more than 5 independent
-/// samples would.
-RatioEstimate estimate_speedup(std::span<const double> reference, std::span<const double> time);
-/// Parallel efficiency: work per second and unit of what it costs, cores or GPUs, over the reference's.
-/// `work` and `resources` are over the reference's, too: strong scaling has 1 and the cores, weak scaling the
-/// growth of the work and the cores.
-RatioEstimate estimate_efficiency(std::span<const double> reference, std::span<const double> time,
-                                  double work, double resources);
 
 }  // namespace ranklab::stats

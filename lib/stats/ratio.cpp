@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "base/cast.hpp"
@@ -24,12 +23,9 @@ constexpr std::size_t kMostDraws = 20'000'000;
 // uniform numbers has a beta distribution, and picks the value. The cost does not grow with n.
 class ResampledMedian {
   public:
-    // As wide as that of so many: fewer than there are values where these hang together.
-    explicit ResampledMedian(const std::vector<double>& x, double effective)
-        : x_(x), n_(base::real(x.size())), drawn_(std::min(effective, n_)) {}
+    explicit ResampledMedian(const std::vector<double>& x) : x_(x), n_(base::real(x.size())) {}
 
     double draw(Random& random) const {
-        if (drawn_ < n_) return value(random.beta((drawn_ + 1) / 2, (drawn_ + 1) / 2));
         const double k = base::real((x_.size() + 1) / 2);
         const double u = random.beta(k, n_ + 1 - k);
         if (x_.size() % 2 == 1) return value(u);
@@ -46,45 +42,26 @@ class ResampledMedian {
 
     const std::vector<double>& x_;
     double n_;
-    double drawn_;
 };
-
-// Of samples in the order measured.
-double effective_size(std::span<const double> samples) {
-    const double found = dependence(samples).effective_n;
-    return std::isnan(found) ? base::real(samples.size()) : found;
-}
-
-bool too_few(const std::vector<double>& samples, double effective, std::size_t fewest) {
-    return samples.size() < fewest || effective < base::real(fewest);
-}
 
 // Two equal medians are 1 to each other, 0 to 0 as well: a count of errors that stays 0 has not changed.
 double ratio_of(double numerator, double denominator) {
     return numerator == denominator ? 1 : numerator / denominator;
 }
 
-RatioEstimate scaled(RatioEstimate estimate, double factor) {
-    return {estimate.ratio * factor, {estimate.ci.low * factor, estimate.ci.high * factor}};
-}
+}  // namespace
 
-// How many independent samples say as much as each side's (Dependence::effective_n).
-struct EffectiveSizes {
-    double numerator = std::numeric_limits<double>::infinity();
-    double denominator = std::numeric_limits<double>::infinity();
-};
-
-RatioEstimate bootstrap_ratio(std::span<const double> numerator, std::span<const double> denominator,
-                              double level, std::size_t fewest, const EffectiveSizes& sizes) {
+RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator,
+                             double level, std::size_t fewest) {
     const auto a = sorted(numerator);
     const auto b = sorted(denominator);
     if (!a || !b || a->empty() || b->empty()) return {};
     RatioEstimate estimate;
     estimate.ratio = ratio_of(quantile_of_sorted(*a, 0.5), quantile_of_sorted(*b, 0.5));
-    if (too_few(*a, sizes.numerator, fewest) || too_few(*b, sizes.denominator, fewest)) return estimate;
+    if (std::min(a->size(), b->size()) < fewest) return estimate;
     Random random(kSeed);
-    const ResampledMedian above(*a, sizes.numerator);
-    const ResampledMedian below(*b, sizes.denominator);
+    const ResampledMedian above(*a);
+    const ResampledMedian below(*b);
     std::vector<double> ratios(kResamples);
     for (double& ratio : ratios) {
         const double numerator_median = above.draw(random);
@@ -92,13 +69,6 @@ RatioEstimate bootstrap_ratio(std::span<const double> numerator, std::span<const
     }
     estimate.ci = {quantile(ratios, (1 - level) / 2), quantile(ratios, (1 + level) / 2)};
     return estimate;
-}
-
-}  // namespace
-
-RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator,
-                             double level, std::size_t fewest) {
-    return bootstrap_ratio(numerator, denominator, level, fewest, {});
 }
 
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator,
@@ -121,17 +91,6 @@ RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span
     }
     estimate.ci = {quantile(ratios, (1 - level) / 2), quantile(ratios, (1 + level) / 2)};
     return estimate;
-}
-
-RatioEstimate estimate_speedup(std::span<const double> reference, std::span<const double> time) {
-    constexpr double kLevel = 0.95;
-    return bootstrap_ratio(reference, time, kLevel, kFewest,
-                           {effective_size(reference), effective_size(time)});
-}
-
-RatioEstimate estimate_efficiency(std::span<const double> reference, std::span<const double> time,
-                                  double work, double resources) {
-    return scaled(estimate_speedup(reference, time), work / resources);
 }
 
 }  // namespace ranklab::stats

@@ -31,13 +31,21 @@ Summary summarise(std::span<const double> samples) {
 }
 
 Summary summarise_rate(std::span<const double> counts, std::span<const double> costs) {
-    std::vector<double> rates(std::min(counts.size(), costs.size()));
-    for (std::size_t i = 0; i < rates.size(); ++i) rates[i] = counts[i] / costs[i];
-    Summary summary = summarise(rates);
-    if (rates.empty() || std::isnan(summary.mean)) return summary;
-    summary.mean =
+    std::vector<double> each(std::min(counts.size(), costs.size()));  // cost of one
+    for (std::size_t i = 0; i < each.size(); ++i) each[i] = costs[i] / counts[i];
+    const Summary cost = summarise(each);
+    Summary rate;
+    rate.n = cost.n;
+    if (each.empty() || std::isnan(cost.mean)) return rate;
+    rate.median = 1 / cost.median;
+    rate.min = 1 / cost.max;
+    rate.max = 1 / cost.min;
+    rate.p95 = 1 / quantile(each, 0.05);
+    rate.p99 = 1 / quantile(each, 0.01);
+    rate.ci95 = {1 / cost.ci95.high, 1 / cost.ci95.low};
+    rate.mean =
         std::accumulate(counts.begin(), counts.end(), 0.0) / std::accumulate(costs.begin(), costs.end(), 0.0);
-    return summary;
+    return rate;
 }
 
 double mean_of_finite(std::span<const double> values) {

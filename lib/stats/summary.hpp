@@ -32,7 +32,8 @@ double quantile(std::span<const double> samples, double q);
 
 Summary summarise(std::span<const double> samples);
 
-/// Rates counts[i]/costs[i]; the mean is sum(counts)/sum(costs), since rates are not averaged.
+/// Of the rates counts[i]/costs[i], by their costs: the median is 1 over the median cost of one, so that rate
+/// and time are one number said twice; the mean is sum(counts)/sum(costs), since rates are not averaged.
 /// counts and costs have equal length; costs > 0.
 Summary summarise_rate(std::span<const double> counts, std::span<const double> costs);
 

@@ -67,12 +67,13 @@ void Arrivals::add(const measure::RankSamples& came, const std::vector<double>& 
         if (last - first > error_s) ++last_[who];
         ++calls_;
     }
-    off_core_s_.resize(came.ranks, 0);
+    off_core_.resize(came.ranks);
     wall_s_.resize(came.ranks, 0);
     for (std::size_t rank = 0; rank < came.ranks; ++rank) {
-        off_core_s_[rank] += off_core_s[rank];
+        if (wall_s[rank] > 0) keep(off_core_[rank], off_core_s[rank] / wall_s[rank], loops_, most_kept_);
         wall_s_[rank] += wall_s[rank];
     }
+    ++loops_;
 }
 
 double Arrivals::late_s(std::size_t rank) const {
@@ -111,13 +112,18 @@ LateRank Arrivals::by_arrival() const {
 // MPI waits by turning round and round: who is off its core while the others turn keeps them waiting, though
 // all have come.
 LateRank Arrivals::by_core() const {
-    if (off_core_s_.empty()) return {};
-    const std::size_t who = largest(off_core_s_);
-    const double share = off_core_s_[who] / wall_s_[who];
-    if (!(share > 0.25) || second_largest(off_core_s_) > off_core_s_[who] / 4) return {};
-    return {static_cast<int>(who), off_core_s_[who] / static_cast<double>(calls_),
+    constexpr std::size_t kFewestLoops = 3;
+    constexpr double kLeastWall = 0.05;  // seconds
+    if (loops_ < kFewestLoops) return {};
+    std::vector<double> shares;
+    for (const auto& of_loops : off_core_)
+        shares.push_back(of_loops.empty() ? 0 : stats::quantile(of_loops, 0.5));
+    const std::size_t who = largest(shares);
+    if (!(shares[who] > 0.25) || second_largest(shares) > shares[who] / 4 || wall_s_[who] < kLeastWall)
+        return {};
+    return {static_cast<int>(who), shares[who] * wall_s_[who] / static_cast<double>(calls_),
             fmt::format("is off its core for {:.0f} % of its calls' time, while the others wait in them",
-                        100 * share)};
+                        100 * shares[who])};
 }
 
 }  // namespace ranklab::experiments

@@ -11,7 +11,7 @@ namespace ranklab::experiments {
 
 struct LateRank {
     int rank = -1;      ///< -1: none is late
-    double late_s = 0;  ///< a call; median over its calls, or mean where it is off its core
+    double late_s = 0;  ///< a call; median over its calls, or over its loops where it is off its core
     std::string how;    ///< a clause: "comes 20.1 ms after the others to 98 % of the calls"
 };
 
@@ -44,8 +44,9 @@ class Arrivals {
     std::vector<std::vector<double>> late_;  // by rank, the newest calls
     std::vector<std::size_t> last_;          // by rank: calls to which it came last
     std::vector<double> skews_;
-    std::vector<double> off_core_s_, wall_s_;  // by rank, of all calls
-    std::size_t calls_ = 0;
+    std::vector<std::vector<double>> off_core_;  // by rank: share of each loop's time
+    std::vector<double> wall_s_;                 // by rank, of all calls
+    std::size_t calls_ = 0, loops_ = 0;
 };
 
 }  // namespace ranklab::experiments

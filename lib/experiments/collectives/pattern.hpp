@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -58,9 +59,9 @@ enum class Form { run, started };
 
 class Checker {
   public:
-    /// Both outlive it.
-    Checker(const CollectivesOptions& options, comm::Communicator& control)
-        : options_(options), control_(control) {}
+    /// Both outlive it. `ends`: asked on all ranks after some checks; true leaves out the others.
+    Checker(const CollectivesOptions& options, comm::Communicator& control, std::function<bool()> ends)
+        : options_(options), control_(control), ends_(std::move(ends)) {}
 
     /// Elements of all ranks' results that are wrong; nothing where no check is asked for. Collective over
     /// the job; ranks that are not active in the level have no calls.
@@ -74,6 +75,7 @@ class Checker {
 
     const CollectivesOptions& options_;
     comm::Communicator& control_;
+    std::function<bool()> ends_;
     std::uint64_t salt_ = 0;
 };
 

@@ -39,10 +39,16 @@ std::string reduction_of(OverRanks over_ranks) {
     return "none";
 }
 
+// Between two ranks the first one's time alone counts.
+std::string reduction_of(const Message& message, const CollectivesOptions& options) {
+    return reduction_of(comm::is_between_two(message.operation) ? OverRanks::rank_0
+                                                                : options.policy.over_ranks);
+}
+
 void add_series(results::Run& run, const std::string& name, const std::vector<double>& us,
-                const CollectivesOptions& options) {
-    run.measurements.push_back(one_column(fmt::format("{}:{}", vocabulary::kCallTime, name), kAxis,
-                                          reduction_of(options.policy.over_ranks), us));
+                const std::string& reduction) {
+    run.measurements.push_back(
+        one_column(fmt::format("{}:{}", vocabulary::kCallTime, name), kAxis, reduction, us));
 }
 
 // What a run is known by: its first operation's largest message.
@@ -78,14 +84,11 @@ void add_headline(results::Run& run, const Sweep& sweep, const CollectivesOption
     if (headline.message == nullptr) return;
     add_fact(run, "headline", headline.name);
     run.measurements.push_back(
-        one_column(vocabulary::kCallTime, kAxis, reduction_of(options.policy.over_ranks), *headline.us));
+        one_column(vocabulary::kCallTime, kAxis, reduction_of(*headline.message, options), *headline.us));
     const auto add = [&](std::string_view name, double (Message::*rate_of)(double, int) const) {
-        std::vector<double> rates;
-        for (const double us : *headline.us) rates.push_back((headline.message->*rate_of)(us, ranks));
-        if (!std::isfinite(rates.front())) return;
-        run.measurements.push_back(one_column(name, kAxis, "none", rates));
-        auto& summary = run.measurements.back().summary;  // rates are not averaged
-        summary.mean = (headline.message->*rate_of)(stats::summarise(*headline.us).mean, ranks);
+        const double in_one_us = (headline.message->*rate_of)(1, ranks);
+        const std::vector<double> moved(headline.us->size(), in_one_us);
+        if (std::isfinite(in_one_us)) run.measurements.push_back(rate(name, kAxis, moved, *headline.us));
     };
     add("algbw_GBps", &Message::algbw_GBps);
     add(vocabulary::kBusBandwidth, &Message::busbw_GBps);
@@ -95,12 +98,12 @@ void add_measurements(results::Run& run, const Sweep& sweep, const CollectivesOp
                       comm::Communicator& control) {
     add_headline(run, sweep, options, control.world_size());
     for (const auto& row : sweep.rows())
-        if (!row.us.empty()) add_series(run, row.name(), row.us, options);
+        if (!row.us.empty()) add_series(run, row.name(), row.us, reduction_of(row.message, options));
     if (!sweep.buckets() || sweep.buckets()->us.front().empty()) return;
     const auto& buckets = *sweep.buckets();
     std::vector<double> sums(buckets.us.front().size(), 0);
     for (std::size_t b = 0; b < buckets.us.size(); ++b) {
-        add_series(run, fmt::format("bucket {}", b), buckets.us[b], options);
+        add_series(run, fmt::format("bucket {}", b), buckets.us[b], reduction_of(options.policy.over_ranks));
         for (std::size_t pass = 0; pass < sums.size(); ++pass) sums[pass] += buckets.us[b][pass] / 1e6;
     }
     run.measurements.push_back(
@@ -110,10 +113,11 @@ void add_measurements(results::Run& run, const Sweep& sweep, const CollectivesOp
 // All checks of one kind together.
 struct Checks {
     std::int64_t wrong = 0;
-    std::size_t messages = 0, wrong_messages = 0;
+    std::size_t messages = 0, wrong_messages = 0, unchecked = 0;
     std::string first;
 
     void add(const std::string& name, const std::optional<std::int64_t>& found) {
+        if (!found) ++unchecked;
         if (!found) return;
         ++messages;
         wrong += *found;
@@ -142,6 +146,10 @@ Verdict elements_verdict(const Checks& all, const CollectivesOptions& options) {
                             all.wrong == 1 ? " is" : "s are", all.wrong_messages, all.messages, all.first)};
     if (all.messages == 0)
         return {kCheck, "not verified", options.policy.checks == 0 ? "--check 0" : "no message was finished"};
+    if (all.unchecked > 0)
+        return {kCheck, "not verified",
+                fmt::format("{} of {} messages were checked, all of them right", all.messages,
+                            all.messages + all.unchecked)};
     return {kCheck, "passed",
             fmt::format("{} messages, each in {} call(s) after the timed ones", all.messages,
                         options.policy.checks)};
@@ -198,7 +206,10 @@ void add_late_rank(results::Run& run, const Sweep& sweep) {
 void add_facts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
                const std::string& library) {
     add_fact(run, "policy", text_of(options.policy.between));
-    add_fact(run, "average", text_of(options.policy.over_ranks));
+    const bool two = std::ranges::any_of(
+        sweep.rows(), [](const MessageRow& row) { return comm::is_between_two(row.message.operation); });
+    add_fact(run, "average",
+             text_of(options.policy.over_ranks) + (two ? "; of latency and bandwidth the first rank's" : ""));
     add_fact(run, "library", library);
     add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
     if (sweep.arrivals().calls() > 0 && sweep.clocks().first().size() > 1 &&

@@ -69,7 +69,7 @@ Sweep::Sweep(const CollectivesOptions& options, const comm::BackendEntry& backen
       levels_(make_levels(data, control, hosts_, wants_levels(options, hosts_))),
       clocks_(control, hosts_.by_rank),
       arrivals_(static_cast<std::size_t>(control.world_size())),
-      checker_(options, control),
+      checker_(options, control, ends_),
       buffers_(options.buffers, options.memory),
       ahead_s_(std::max(kTelling, 40 * clocks_.error_s())) {
     plan();
@@ -193,13 +193,13 @@ void Sweep::note_arrivals(const CallTimes& times, bool there, const Level& level
         const auto cells = all.subspan(which * loops.ranks, loops.ranks);
         return std::vector<double>(cells.begin(), cells.end());
     };
-    const bool apart = options_.policy.between != Between::nothing_loop;
+    // Without anything between two calls a rank runs ahead: it is not the others that are late.
+    const bool apart = has_barriers(options_.policy.between) || options_.policy.between == Between::window;
     arrivals_.add(apart ? behind : measure::RankSamples{behind.ranks, {}}, row(0), row(1), clocks_.error_s());
 }
 
 // So few that the sweep can be ended soon, and that calls x ranks fit into little memory of each rank.
 int Sweep::calls_at_once(double call_s, int left) const {
-    if (options_.policy.between == Between::nothing_loop) return left;
     const double fit = std::min(kBetweenAsks / std::max(call_s, 1e-9), kMostGathered / control_.world_size());
     return fit >= left ? left : std::max(1, static_cast<int>(fit));
 }
@@ -236,7 +236,12 @@ CallTimes Sweep::time_visit(const Visit& visit, const Made& made, Level& level) 
     CallTimes times;
     for (int done = 0; !ended_ && wants_more(done);) {
         const int now = calls_at_once(call_s, visit.calls > done ? visit.calls - done : done);
-        const auto some = make_calls(made, level, options_.policy.between, now);
+        auto some = make_calls(made, level, options_.policy.between, now);
+        if (loop && done > 0) {  // one number, of all calls
+            times.seconds[0] = with_more(times.seconds[0], some.seconds[0], static_cast<std::size_t>(done),
+                                         static_cast<std::size_t>(now));
+            some.seconds.clear(), some.came_s.clear();
+        }
         times.add(some);
         done += now;
         const double wall_s = comm::reduced(control_, some.wall_s, comm::ReduceOp::max);
@@ -252,11 +257,12 @@ bool Sweep::time_message(const Visit& visit) {
     Level& level = levels_[visit.level];
     const auto operation = row.message.operation;
     const Made made = made_of(row.message, buffers_, level);
-    const double load_before = load_ ? load_->cpu_seconds() : 0;
+    const double load_before = load_ ? load_->cpu_seconds() : 0, begin = measure::clock_seconds();
     const CallTimes times = time_visit(visit, made, level);
+    const double took = measure::clock_seconds() - begin;
     const bool there = level.active && comm::takes_part(operation, level.data->rank(), level.ranks);
     if (load_)
-        note_load(row, (load_->cpu_seconds() - load_before) / times.wall_s, times, level.active);
+        note_load(row, std::min(1.0, (load_->cpu_seconds() - load_before) / took), times, level.active);
     else
         note_arrivals(times, there, level);
     note_late_begins(row, times);

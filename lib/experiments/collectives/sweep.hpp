@@ -28,7 +28,7 @@ struct MessageRow {
     std::vector<double> us = {};  ///< of each call, over ranks, of one message where a call has several
     std::optional<std::int64_t> wrong =
         {};                 ///< elements (of a barrier: calls) of all ranks; nothing: not checked
-    double load_share = 0;  ///< of the loops' time, in which the compute kernel ran
+    double load_share = 0;  ///< of its visits' time, in which the compute kernel ran
     double late_share = 0;  ///< of the calls that began after the agreed moment
     /// "allreduce:fp32:sum:8", and what else tells it apart: ":in-place:loaded:hosts".
     std::string name() const;

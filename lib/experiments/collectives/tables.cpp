@@ -111,9 +111,8 @@ results::Table messages_table(const Summaries& times, const Sweep& sweep) {
 std::string overlap_mark(double overall, double compute, double pure) {
     constexpr double kOff = 1.25;
     if (compute > kOff * pure || pure > kOff * compute)
-        return "compute and communication are not equally long: the machine was busy";
-    return overall > kOff * (compute + pure) ? "longer than both one after the other: the machine was busy"
-                                             : "";
+        return "compute and communication are not equally long";
+    return overall > kOff * (compute + pure) ? "longer than both one after the other" : "";
 }
 
 results::Table nonblocking_table(const Sweep& sweep, const CollectivesOptions& options) {
@@ -215,8 +214,10 @@ std::map<std::tuple<std::string, std::string, std::string>, TimedMessages> timed
             (row.message.reduction.op != comm::ReduceOp::sum || row.message.reduction.average))
             continue;
         const auto& s = times.of(row.name());
-        all[{row.level, row.load, dtype_of(row.message)}][{operation, row.message.bytes(row.ranks)}] = {
-            s.median, s.ci95, s.n};
+        // Equal parts of each rank, which sizes that ranks do not divide are not.
+        const std::uint64_t parts = static_cast<std::uint64_t>(row.ranks) * comm::size_of(row.message.dtype);
+        const std::uint64_t bytes = std::max(parts, row.message.bytes(row.ranks) / parts * parts);
+        all[{row.level, row.load, dtype_of(row.message)}][{operation, bytes}] = {s.median, s.ci95, s.n};
     }
     return all;
 }

@@ -21,7 +21,8 @@ constexpr std::size_t kFewestRows = 6;  // no interval below
 constexpr std::size_t kMostRows = 8;    // of the table
 constexpr double kShareThatMatters = 0.05;
 // The times of a whole: they are warned of. What they are made of stands in the table.
-constexpr std::array kWholes{vocabulary::kStepTime, vocabulary::kJobTime, vocabulary::kEpochTime};
+constexpr std::array kWholes{vocabulary::kStepTime, vocabulary::kJobTime, vocabulary::kEpochTime,
+                             vocabulary::kCallTime};
 
 // One value a row, as the summary has it.
 struct Series {
@@ -30,12 +31,22 @@ struct Series {
     std::size_t warmup_fixed = 0, warmup_detected = 0;
 };
 
+// Of a rate by what one takes, as its summary is.
+stats::MedianEstimate estimate_of(const Measurement& m, std::vector<double> counted) {
+    if (m.kind != Kind::rate) return stats::estimate_median(counted);
+    for (double& value : counted) value = 1 / value;
+    auto estimate = stats::estimate_median(counted);
+    estimate.value = 1 / estimate.value;
+    estimate.ci = {1 / estimate.ci.high, 1 / estimate.ci.low};
+    return estimate;
+}
+
 Series series_of(const Measurement& m) {
     const auto counted = m.largest_of_rows();
     auto all = m.largest_of(m.warmup);
     const std::size_t warmup = all.size();
     all.insert(all.end(), counted.begin(), counted.end());
-    return {stats::estimate_median(counted), stats::outliers(counted), warmup, stats::warmup_end(all)};
+    return {estimate_of(m, counted), stats::outliers(counted), warmup, stats::warmup_end(all)};
 }
 
 bool is_series(const Measurement& m) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
@@ -14,12 +15,14 @@
 
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
+#include "base/text.hpp"
 #include "base/whole_io.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/steps.hpp"
 #include "hdf5/file.hpp"
 #include "results/rows.hpp"
+#include "stats/distributions.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -178,26 +181,53 @@ std::vector<Part> waterfall(const std::vector<TrialTimes>& trials) {
                             {"rest", full - compute - imbalance - communication - input}};
     const auto any = of_kind(trials, Trial::full).front();
     const double samples = static_cast<double>(any.samples) / static_cast<double>(any.steps);
-    double time = 0;
+    double time = 0, positive = 0;
+    for (const auto& part : parts) positive += std::max(0.0, part.step_s);
     for (auto& part : parts) {
         const double before = time > 0 ? samples / time : samples / compute;
         time += part.step_s;
-        part.percent = 100 * part.step_s / full;
+        part.percent = 100 * std::max(0.0, part.step_s) / positive;
         part.samples_per_s = samples / time;
         part.lost = before - part.samples_per_s;
     }
     return parts;
 }
 
-std::string what_limits(const std::vector<Part>& parts) {
-    const auto largest = std::max_element(parts.begin(), parts.end(),
-                                          [](const Part& a, const Part& b) { return a.step_s < b.step_s; });
-    std::string others;
-    for (const auto& part : parts) {
-        if (part.part != largest->part)
-            others += fmt::format("{}{} {:.1f} %", others.empty() ? "" : ", ", part.part, part.percent);
+namespace {
+
+// How much longer one part took than another, a value a round; "rest" is what the parts do not explain.
+bool is_clearly_longer(const std::vector<TrialTimes>& trials, const Part& a, const Part& b) {
+    const auto find = [](const std::vector<Part>& parts, const std::string& name) {
+        return std::ranges::find(parts, name, &Part::part)->step_s;
+    };
+    std::vector<double> longer;
+    for (std::size_t round = 0; round < of_kind(trials, Trial::full).size(); ++round) {
+        std::vector<TrialTimes> of_round;
+        for (std::size_t kind = 0; kind < kTrialNames.size(); ++kind)
+            if (const auto some = of_kind(trials, static_cast<Trial>(kind)); round < some.size())
+                of_round.push_back(some[round]);
+        const auto parts = waterfall(of_round);
+        longer.push_back(find(parts, a.part) - find(parts, b.part));
     }
-    return fmt::format("{} limits: {:.1f} % of the step; {}", largest->part, largest->percent, others);
+    const auto n = static_cast<double>(longer.size());
+    if (longer.size() < 3) return false;
+    const double error = deviation_of(longer) / std::sqrt(n - 1);
+    return mean_of(longer) > error * stats::student_quantile(0.975, n - 1);
+}
+
+}  // namespace
+
+std::string what_limits(const std::vector<TrialTimes>& trials) {
+    auto parts = waterfall(trials);
+    const double rest = parts.back().percent;
+    parts.pop_back();
+    std::ranges::stable_sort(parts, std::greater(), &Part::percent);
+    std::vector<std::string> shares;
+    for (const auto& part : parts) shares.push_back(fmt::format("{} {:.1f} %", part.part, part.percent));
+    shares.push_back(fmt::format("rest {:.1f} %", rest));
+    const bool clear = is_clearly_longer(trials, parts[0], parts[1]);
+    return fmt::format("{}: {}", clear ? parts.front().part + " limits" : "undecided",
+                       base::join(shares, ", "));
 }
 
 void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
@@ -222,7 +252,7 @@ void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
     for (const auto& part : parts)
         falls.add({part.part, part.step_s, part.percent, part.samples_per_s, part.lost});
     run.tables.push_back(std::move(falls).table());
-    run.context.push_back({"training", "limit", what_limits(parts)});
+    run.context.push_back({"training", "limit", what_limits(trials)});
 }
 
 void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& trials) {

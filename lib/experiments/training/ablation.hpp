@@ -54,7 +54,7 @@ std::vector<TrialTimes> make_trials(TrainingSteps& steps, const AblationPlan& pl
 struct Part {
     std::string part;
     double step_s = 0;         ///< its share of the step; negative where leaving it out did not help
-    double percent = 0;        ///< of the full step
+    double percent = 0;        ///< of all parts that are positive
     double samples_per_s = 0;  ///< with this part and those above
     double lost = 0;           ///< samples/s, to the row above
 };
@@ -66,8 +66,10 @@ struct Part {
 /// no nocomm, communication is 0.
 std::vector<Part> waterfall(const std::vector<TrialTimes>& trials);
 
-/// "compute limits: 97.1 % of the step ...".
-std::string what_limits(const std::vector<Part>& parts);
+/// "compute limits: compute 97.1 %, input 2.0 %, ...": the largest part, but for the rest, where it was
+/// longer than the next one in rounds enough (Student's t on the differences, a value a round, 95 %);
+/// otherwise "undecided: ...".
+std::string what_limits(const std::vector<TrialTimes>& trials);
 
 /// Adds throughput_*_samples_per_s and the tables `ablation` and `waterfall`, and a warning where a kind of
 /// trial was not made. Of at least one round.

@@ -124,6 +124,7 @@ struct CollectivesSettings {
     std::string progress;
     bool with_load = false;
     std::optional<std::string> fault;
+    std::string format;
     bool per_iter = false;
 };
 

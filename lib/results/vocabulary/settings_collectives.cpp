@@ -12,9 +12,11 @@ void add_work(Schema& rows) {
     rows.section("What is exchanged")
         .text("op", "NAME[,NAME]|all", "allreduce", "the operations to time (--list names them)")
         .bind(&CollectivesSettings::op)
+        .essential()
         .in_header()
         .text("datatype", "TYPE[,TYPE]|all", "fp32", "element types: fp32 fp16 bf16 fp64 int32 int64 uint8")
         .bind(&CollectivesSettings::datatype)
+        .essential()
         .in_header()
         .shorthand('d')
         .text("redop", "NAME[,NAME]|all", "sum", "what reductions do: sum min max avg")
@@ -29,6 +31,7 @@ void add_work(Schema& rows) {
         .bind(&CollectivesSettings::place)
         .choice("backend", {}, kOpen, "what carries the messages (default: nccl between GPUs, else mpi)")
         .bind(&CollectivesSettings::backend)
+        .essential()
         .in_header()
         .choice("memory", {"pageable", "pinned", "device"}, kOpen,
                 "where the buffers lie; pinned: locked pages (default: device for nccl, else pageable)")
@@ -50,9 +53,11 @@ void add_sizes(Schema& rows) {
     rows.section("Message sizes")
         .bytes("min-bytes", 0, "8", "the smallest message")
         .bind(&CollectivesSettings::min_bytes)
+        .essential()
         .shorthand('b')
         .bytes("max-bytes", 0, "4M", "the largest message")
         .bind(&CollectivesSettings::max_bytes)
+        .essential()
         .shorthand('e')
         .real("step-factor", {1.0001, 1e6}, "2", "the next message is this many times as large")
         .bind(&CollectivesSettings::step_factor)
@@ -72,6 +77,7 @@ void add_sizes(Schema& rows) {
             "the gradient buckets of a model (--list names them) or of a table that ranklab train wrote, one "
             "after the other as a training step sends them")
         .bind(&CollectivesSettings::from_model)
+        .essential()
         .excludes({.other = "op", .because = "gradients are summed by allreduce"})
         .excludes({.other = "datatype", .because = "the table has the gradients' type"})
         .excludes({.other = "redop", .because = "gradients are summed"})
@@ -95,6 +101,7 @@ void add_measuring(Schema& rows) {
                  "timed calls of each message size, in up to four rounds, each in another order and after a "
                  "warm-up")
         .bind(&CollectivesSettings::repetitions)
+        .essential()
         .shorthand('n')
         .role(Role::times)
         .integer("check", {0, 1000}, "1",
@@ -132,7 +139,14 @@ void add_measuring(Schema& rows) {
 
 void add_output(Schema& rows) {
     rows.section("Output")
-        .flag("per-iter", "add the columns i_min i_max i_p99 i_cv% of the calls' times")
+        .integer("gpus-per-rank", {1, 1}, "1", "a rank has one GPU: mpirun -n N starts N ranks")
+        .shorthand('g')
+        .role(Role::request)
+        .choice("format", {"text", "nccl-tests"}, "text",
+                "nccl-tests: its table, for programs that read that, before the answer")
+        .bind(&CollectivesSettings::format)
+        .role(Role::request)
+        .flag("per-iter", "nccl-tests: add the columns i_min i_max i_p99 i_cv% of the calls' times")
         .bind(&CollectivesSettings::per_iter)
         .shorthand('I')
         .role(Role::bookkeeping);
@@ -144,7 +158,7 @@ Schema made_collectives_settings() {
     add_sizes(rows);
     add_measuring(rows);
     add_output(rows);
-    rows.no_option({"g", "t", "ngpus", "nthreads"},
+    rows.no_option({"t", "ngpus", "nthreads"},
                    "each rank has one GPU and one thread: mpirun -n N ranklab comm")
         .no_option({"x"}, "calls of warm-up are -w")
         .no_option({"m"}, "the smallest and largest message are -b and -e");

@@ -28,6 +28,24 @@ TEST(EstimateMedian, CoversIndependentSamples) {
     }
 }
 
+// Of twenty samples that hang together nobody knows much: wrong intervals are rare, since mostly there is
+// none.
+TEST(EstimateMedian, HasNoIntervalOfTooFewCorrelatedSamples) {
+    int given = 0, wrong = 0;
+    Random random(5);
+    constexpr int kSeries = 500;
+    for (int i = 0; i < kSeries; ++i) {
+        const auto ci = estimate_median(lognormal(random, 20, 0.3, 0.8)).ci;
+        given += std::isnan(ci.low) ? 0 : 1;
+        wrong += !std::isnan(ci.low) && !holds(ci, 1) ? 1 : 0;
+    }
+    EXPECT_LE(wrong, kSeries / 20) << given << " intervals";
+    int independent = 0;
+    for (int i = 0; i < kSeries; ++i)
+        independent += std::isnan(estimate_median(lognormal(random, 20, 0.3)).ci.low) ? 0 : 1;
+    EXPECT_GE(independent, 0.8 * kSeries);
+}
+
 TEST(EstimateMedian, CoversCorrelatedSeries) {
     for (const double phi : {0.1, 0.3, 0.5}) {
         const double covered = per_cent(77, [&](Random& random) {
@@ -118,7 +136,8 @@ TEST(Dependence, IndependentSeriesAreSeldomWarnedOf) {
         EXPECT_LE(
             per_cent(8,
                      [&](Random& random) { return !dependence(lognormal(random, n, 0.5)).warning.empty(); }),
-            5 + kAllowance)
+            // Of 20 to 49 samples a correlation that matters looks much like none.
+            (n >= 20 && n < 50 ? 12 : 5) + kAllowance)
             << "n = " << n;
 }
 
@@ -167,29 +186,8 @@ TEST(Ratio, IsThatOfTheMedians) {
     const std::vector<double> a{4, 1, 2, 3, 8, 9, 7};
     const std::vector<double> b{2, 2, 2, 2, 2, 2};
     EXPECT_DOUBLE_EQ(estimate_ratio(a, b).ratio, 2);
-    EXPECT_DOUBLE_EQ(estimate_speedup(a, b).ratio, 2);
-    EXPECT_DOUBLE_EQ(estimate_efficiency(a, b, 1, 4).ratio, 0.5);  // strong
-    EXPECT_DOUBLE_EQ(estimate_efficiency(a, b, 4, 4).ratio, 2);    // weak
-    EXPECT_DOUBLE_EQ(estimate_efficiency(a, b, 4, 2).ratio, 4);    // weak, with half the cores a rank
-    const RatioEstimate speedup = estimate_speedup(a, b);
-    const RatioEstimate efficiency = estimate_efficiency(a, b, 1, 4);
-    EXPECT_DOUBLE_EQ(efficiency.ci.low, speedup.ci.low / 4);
-    EXPECT_DOUBLE_EQ(efficiency.ci.high, speedup.ci.high / 4);
-    EXPECT_LT(speedup.ci.low, 2);
-    EXPECT_GT(speedup.ci.high, 2);
-}
-
-// Steps that hang together say less than as many independent ones.
-TEST(Ratio, OfSpeedupAllowsForTheDependenceOfASeries) {
-    std::vector<double> slow;
-    Random random(7);
-    for (int block = 0; block < 20; ++block) {
-        const double level = 1 + random.uniform();
-        for (int i = 0; i < 10; ++i) slow.push_back(level + 0.01 * random.uniform());
-    }
-    const std::vector<double> base(200, 1.5);
-    const Interval dependent = estimate_speedup(base, slow).ci, independent = estimate_ratio(base, slow).ci;
-    EXPECT_GT(dependent.high - dependent.low, 1.5 * (independent.high - independent.low));
+    EXPECT_LT(estimate_ratio(a, b).ci.low, 2);
+    EXPECT_GT(estimate_ratio(a, b).ci.high, 2);
 }
 
 // What moves both sides of a pair at once moves no ratio: here each pair's is 2, though samples differ by a

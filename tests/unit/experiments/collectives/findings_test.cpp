@@ -46,10 +46,18 @@ TEST(Arrivals, NameNobodyWhereAllAreAlike) {
 
 TEST(Arrivals, NameWhoSleepsInsideTheCalls) {
     Arrivals arrivals(3);
-    arrivals.add(calls(50, 0), {0.01, 0.01, 0.95}, {1, 1, 1}, 1e-6);
+    for (int loop = 0; loop < 3; ++loop) arrivals.add(calls(50, 0), {0.01, 0.01, 0.95}, {1, 1, 1}, 1e-6);
     const auto late = arrivals.verdict();
     EXPECT_EQ(late.rank, 2);
     EXPECT_THAT(late.how, HasSubstr("95 %"));
+}
+
+// One spike of 4 ms in short loops is no habit.
+TEST(Arrivals, NameNobodyForOneSpike) {
+    Arrivals arrivals(3);
+    for (int loop = 0; loop < 4; ++loop)
+        arrivals.add(calls(50, 0), {0, loop == 1 ? 0.4 : 0, 0}, {0.1, 0.5, 0.1}, 1e-6);
+    EXPECT_EQ(arrivals.verdict().rank, -1);
 }
 
 TEST(Arrivals, TellNothingOfFewCalls) {
