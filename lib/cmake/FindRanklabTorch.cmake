@@ -3,8 +3,12 @@
 #   ranklab::torch   headers, libc10, libtorch_cpu (the CPU part of the CUDA build)
 #   ranklab::cudart  the CUDA runtime, when RANKLAB_HAS_CUDA
 #   ranklab::nccl_headers  nccl.h, when RANKLAB_HAS_NCCL; the library is loaded at run time (docs/adr/0005)
-# RANKLAB_TORCH_ROOT is an unpacked libtorch/ or a venv's site-packages/torch; the wheels' CUDA and NCCL
+# RANKLAB_TORCH_ROOT is an unpacked libtorch/, a venv, or its site-packages/torch; the wheels' CUDA and NCCL
 # lie beside the latter, in site-packages/nvidia.
+file(GLOB _torch_of_venv "${RANKLAB_TORCH_ROOT}/lib/python3*/site-packages/torch")
+if(_torch_of_venv)
+  set(RANKLAB_TORCH_ROOT "${_torch_of_venv}")
+endif()
 set(RANKLAB_HAS_TORCH OFF)
 set(RANKLAB_HAS_CUDA OFF)
 set(RANKLAB_HAS_NCCL OFF)

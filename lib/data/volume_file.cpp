@@ -51,8 +51,7 @@ VolumeFile::VolumeFile(const std::filesystem::path& path, bool in_memory) try {
     }
     if (!in_memory)
         throw base::DataError(
-            fmt::format("crops of {} cannot be read from the file, since {}; read all of it into memory, or "
-                        "unpack it: h5repack -f NONE -l CONTI",
+            fmt::format("crops of {} cannot be read from the file, since {}; read all of it into memory",
                         path.string(), (nbody.place().direct() ? hydro : nbody).place().indirect),
             {"volume-access inmem"});
     how_ = "in memory";

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -26,10 +27,12 @@ using Clock = std::chrono::steady_clock;
 
 class LockWait {
   public:
-    LockWait(const fs::path& target, double most_s) : target_(target), most_s_(most_s) {}
+    /// `who`: "another job, which holds the lock r.h5.lock".
+    LockWait(const fs::path& target, double most_s, std::string who)
+        : target_(target), most_s_(most_s), who_(std::move(who)) {}
 
-    void lock(const Descriptor& file) {
-        while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    void lock(const Descriptor& file, int how) {
+        while (::flock(file.get(), how | LOCK_NB) != 0) {
             if (errno == EINTR) continue;
             if (errno != EWOULDBLOCK) check_lockable(file, target_);
             look();
@@ -46,18 +49,16 @@ class LockWait {
                                     signal);
         const double waited = base::seconds_since(begin_);
         if (waited >= most_s_)
-            throw base::EnvironmentError(
-                fmt::format("another job has held the lock {}.lock for {:.0f} s or longer (fuser names it)",
-                            target_.string(), waited),
-                {"lock-timeout"});
+            throw base::EnvironmentError(fmt::format("waited {:.0f} s for {} (fuser names it)", waited, who_),
+                                         {"lock-timeout"});
         if (told_ || waited < 0.5) return;
         told_ = true;
-        base::log::info(fmt::format("waiting for another job, which holds the lock {}.lock; {:.0f} s at most",
-                                    target_.string(), most_s_));
+        base::log::info(fmt::format("waiting for {}; {:.0f} s at most", who_, most_s_));
     }
 
     const fs::path& target_;
     double most_s_;
+    std::string who_;
     Clock::time_point begin_ = Clock::now();
     bool told_ = false;
 };
@@ -70,15 +71,16 @@ bool is_named(const Descriptor& file, const fs::path& path) {
 }
 
 // FILE.lock, there while it is held: its holder removes it, and a lock on a file that has lost the name does
-// not count. The results file itself stays unlocked, since h5py locks what it reads.
+// not count.
 class Lock : base::Pinned {
   public:
-    Lock(const fs::path& target, LockWait wait) : path_(target.string() + ".lock") {
+    Lock(const fs::path& target, double most_s) : path_(target.string() + ".lock") {
+        LockWait wait(target, most_s, fmt::format("another job, which holds the lock {}", path_.string()));
         do {
             file_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
             if (!file_) throw_errno("open", target, errno);
             static_cast<void>(::fchmod(file_.get(), 0666) == 0);  // for other users of the folder
-            wait.lock(file_);
+            wait.lock(file_, LOCK_EX);
         } while (!is_named(file_, path_));
     }
     ~Lock() { ::unlink(path_.c_str()); }
@@ -87,6 +89,17 @@ class Lock : base::Pinned {
     fs::path path_;
     Descriptor file_;
 };
+
+// Shared with all who read it: HDF5 has an exclusive lock on what is open for writing, and what its holder
+// writes there would be lost with the old file.
+Descriptor locked_against_writers(const fs::path& target, double most_s) {
+    Descriptor file(::open(target.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file)
+        LockWait(target, most_s,
+                 fmt::format("another program, which has {} open for writing", target.string()))
+            .lock(file, LOCK_SH);
+    return file;
+}
 
 }  // namespace
 
@@ -113,7 +126,8 @@ void replace(const fs::path& path, double lock_timeout_s, const std::function<vo
     const fs::path target = resolve(path);
     static_cast<void>(results_file_exists(target));  // no lock beside a device or a folder
     make_parent_folders(target);
-    const Lock lock(target, LockWait(target, lock_timeout_s));
+    const Lock lock(target, lock_timeout_s);
+    const Descriptor file = locked_against_writers(target, lock_timeout_s);
     remove_leftovers(target);
     StagedFile staged(target);
     try {

@@ -74,7 +74,7 @@ void check_free_space(const fs::path& resolved, std::uint64_t bytes) {
     struct statvfs status {};
     const fs::path folder = resolved.parent_path();
     if (::statvfs(folder.c_str(), &status) != 0) throw_errno("statvfs", folder, errno);
-    if (status.f_bavail < bytes / status.f_frsize) throw_errno("statvfs", folder, ENOSPC);
+    if (status.f_bavail < bytes / status.f_frsize) throw_errno("statvfs", resolved, ENOSPC);
 }
 
 StagedFile::StagedFile(fs::path target, const char* setting)
@@ -89,6 +89,8 @@ StagedFile::~StagedFile() {
 
 void StagedFile::copy_target() {
     std::error_code error;
+    // Asked first: where the disk is full, copy_file() may call it an input/output error (tmpfs).
+    if (const auto bytes = fs::file_size(target_, error); !error) check_free_space(target_, bytes);
     fs::copy_file(target_, path_, fs::copy_options::overwrite_existing, error);
     if (error) throw_errno("copy", target_, error.value());
     copy_permissions();

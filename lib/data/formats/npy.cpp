@@ -38,8 +38,10 @@ NpyType type_of(const std::string& descr, const std::string& name) {
     if (descr == "<f4") return NpyType::f4;
     if (descr == "<f8") return NpyType::f8;
     if (descr == "|u1") return NpyType::u1;
-    refuse(name, fmt::format("holds numbers of the type '{}', and <f4, <f8 and |u1 are what is read",
-                             base::printable(descr, 20)));
+    throw base::DataError(fmt::format(
+        "{0} holds numbers of the type '{1}', and <f4, <f8 and |u1 are what is read; save them as "
+        "one of these: numpy.save(FILE, numpy.load(FILE).astype('<f4'))",
+        name, base::printable(descr, 20)));
 }
 
 // The number of bytes, or nothing where it is beyond all files.
@@ -97,7 +99,10 @@ NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name)
         R"(\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \(((\d+, ?)*\d*)\), \}\s*)");
     std::smatch found;
     if (!std::regex_match(text, found, kForm)) refuse(name, "has a header that numpy.save does not write");
-    NpyHeader header{.type = type_of(found[1], name), .fortran_order = found[2] == "True", .shape = {}};
+    if (found[2] == "True")
+        throw base::DataError(fmt::format(
+            "{} is in Fortran order; numpy.save(FILE, numpy.ascontiguousarray(numpy.load(FILE)))", name));
+    NpyHeader header{.type = type_of(found[1], name), .shape = {}};
     for (const auto& word : base::split(found[3].str(), ',')) {
         const auto extent = base::trim(word);
         if (extent.empty()) continue;

@@ -18,7 +18,6 @@ enum class NpyType { f4, f8, u1 };
 
 struct NpyHeader {
     NpyType type = NpyType::f4;
-    bool fortran_order = false;  ///< the first index runs fastest
     std::vector<std::int64_t> shape;
     std::uint64_t data_offset = 0;  ///< where the values begin in the file
 

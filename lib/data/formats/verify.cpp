@@ -181,15 +181,10 @@ void check_npy(comm::Communicator& control, base::ProgressSink& progress, FileVe
     found.gather(control);
     constexpr std::array kTypes{"float32", "float64", "uint8"};
     verdict.content =
-        fmt::format("{} {}{}", base::shape_text(header.shape), kTypes[base::number_of(header.type)],
-                    header.fortran_order ? ", Fortran order" : "");
+        fmt::format("{} {}", base::shape_text(header.shape), kTypes[base::number_of(header.type)]);
     verdict.checked =
         header.values() == 0 ? "no values" : fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
-    if (header.fortran_order) std::reverse(header.shape.begin(), header.shape.end());
-    verdict.wrong = first_fault(control, [&] {
-        judge(verdict.file + (header.fortran_order ? " (its transpose)" : ""), found, header.shape,
-              std::nullopt);
-    });
+    verdict.wrong = first_fault(control, [&] { judge(verdict.file, found, header.shape, std::nullopt); });
 }
 
 FileVerdict verify_file(comm::Communicator& control, const fs::path& file, base::ProgressSink& progress) {

@@ -48,9 +48,6 @@ Input examine(const fs::path& path, const ConvertSpec& spec) {
     if (header.shape.size() != 4 || header.values() == 0)
         throw base::DataError(fmt::format("{} has the shape [{}], not [D, H, W, C]", path.string(),
                                           fmt::join(header.shape, ", ")));
-    if (header.fortran_order)
-        throw base::DataError(
-            fmt::format("{} is in Fortran order; save numpy.ascontiguousarray of it", path.string()));
     const auto& s = header.shape;
     return {path, name_for(header, path, spec), {s[3], s[0], s[1], s[2]}};
 }

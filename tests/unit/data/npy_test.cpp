@@ -64,10 +64,10 @@ TEST_F(Npy, ReadsEachVersionAndType) {
     EXPECT_EQ(values, (std::vector<float>{0, 7, 255}));
 }
 
-TEST_F(Npy, TellsTheOrder) {
-    const NpyFile file(
-        folder_.write("f.npy", npy(1, dictionary("<f4", "(1, 2)", "True"), std::string(8, '\0'))));
-    EXPECT_TRUE(file.header().fortran_order);
+TEST_F(Npy, OfFortranOrderIsRefused) {
+    const auto path =
+        folder_.write("f.npy", npy(1, dictionary("<f4", "(1, 2)", "True"), std::string(8, '\0')));
+    EXPECT_THROW(NpyFile{path}, base::DataError);
 }
 
 TEST_F(Npy, WritesTheHeaderItReads) {

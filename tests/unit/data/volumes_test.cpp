@@ -86,7 +86,7 @@ TEST(Crops, HoldTheRightNumbersInEveryLayoutAndByBothAccesses) {
             if (!stored.direct && !in_memory) {
                 EXPECT_THAT(
                     tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(path, false); }),
-                    HasSubstr("h5repack"));
+                    HasSubstr("into memory"));
                 continue;
             }
             const auto file = std::make_shared<const VolumeFile>(path, in_memory);

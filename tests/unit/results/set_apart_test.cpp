@@ -54,6 +54,20 @@ TEST_F(SetApart, WhereAllIsWellTheRunsAreStored) {
     EXPECT_EQ(folder_.names(), std::vector<std::string>{"r.h5"});
 }
 
+// As h5py has a file that it opened with "a": what it writes there would be lost with the old file.
+TEST_F(SetApart, WhereAnotherProgramWritesIntoTheFile) {
+    ResultFile(file()).append(sample_run("old"));
+    const std::string before = bytes_of(file());
+    const base::Descriptor open(::open(file().c_str(), O_RDWR | O_CLOEXEC));
+    ASSERT_EQ(::flock(open.get(), LOCK_EX), 0);
+    EXPECT_THAT(sentence(0.05),
+                HasSubstr("another program, which has " + file().string() + " open for writing"));
+    EXPECT_TRUE(bytes_of(file()) == before);
+    ASSERT_EQ(::flock(open.get(), LOCK_SH), 0);
+    EXPECT_NO_THROW(store_or_set_apart(file(), std::vector{sample_run("new")}))
+        << "who reads is no hindrance";
+}
+
 TEST_F(SetApart, WhereTheLockIsHeld) {
     ResultFile(file()).append(sample_run("old"));
     const std::string before = bytes_of(file());
@@ -61,7 +75,7 @@ TEST_F(SetApart, WhereTheLockIsHeld) {
     {
         const auto lock = held_lock(file());
         const std::string said = sentence(0.05);
-        EXPECT_THAT(said, HasSubstr("has held the lock " + file().string()));
+        EXPECT_THAT(said, HasSubstr("another job, which holds the lock " + file().string()));
         EXPECT_THAT(said, HasSubstr("the 2 runs are in " + apart().string() + ": `ranklab results merge " +
                                     file().string() + " " + apart().string() + "`"));
     }
