@@ -47,8 +47,8 @@ class CommTest(cli.Case):
         self.assertLessEqual(time["ci95_low"], time["median"])
         self.assertEqual(names["wrong_elements"]["median"], 0)
 
-    def test_the_screen_is_that_of_nccl_tests_and_the_json_file_has_the_run(self):
-        result = self.comm(*SHORT, "--sizes", "8,64K", "-I", "-J", "x.json")
+    def test_the_table_of_nccl_tests_and_the_json_file_has_the_run(self):
+        result = self.comm(*SHORT, "--sizes", "8,64K", "-I", "-J", "x.json", "--format", "nccl-tests")
         self.assertCode(result, 0)
         self.assertIn(HEAD, result.stdout)
         rows = [line.split() for line in result.stdout.splitlines() if line.startswith("   ") and "float" in line]
@@ -64,7 +64,7 @@ class CommTest(cli.Case):
 
     def test_a_flipped_bit_is_counted(self):
         for ranks, who in ((2, 1), (3, 0)):
-            result = self.comm(*SHORT, "--op", "allreduce", "--sizes", "8,64K", "--fault", f"flip:{who}", ranks=ranks)
+            result = self.comm(*SHORT, "--op", "allreduce", "--sizes", "8,64K", "--fault", f"flip:{who}", "--format", "nccl-tests", ranks=ranks)
             self.assertCode(result, 3)
             self.assertIn("4 elements are wrong, in 4 of 4 messages", result.stdout)
             self.assertIn("# Out of bounds values : 4 FAILED", result.stdout)

@@ -64,8 +64,8 @@ class VerbsTest(ResultsCase):
     def test_list(self):
         text = self.good("list", self.file)
         for run in ids(self.file): self.assertIn(run, text)
-        self.assertRegex(text, r"io binary on 1 x \d+ +[\d.]+ MiB/s  a\n")
-        self.assertIn("2 run(s)", self.good("list", self.file, "--where", "label=b", "--where=ranks>=1"))
+        self.assertRegex(text, r"io binary on 1 x \d+ +[\d.]+ MiB/s +a\n")
+        self.assertIn("2 runs", self.good("list", self.file, "--where", "label=b", "--where=ranks>=1"))
         self.assertIn("strategy is binary", self.good("list", self.file, "--where", "strategy=binry"))
 
     def test_a_damaged_run_is_named_and_the_others_can_be_saved(self):

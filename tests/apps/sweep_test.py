@@ -36,7 +36,7 @@ class SweepTest(cli.Case):
         self.assertEqual(self.sweep(*sweep, "--dry-run").stdout, "")
         result = self.sweep(*sweep)
         self.assertEqual(result.said, [], "nothing was missing")
-        for words in ("strategy = mpi-scatter", "speedup", "efficiency/core", "base: ", "ranklab report r.h5 --label s"):
+        for words in ("strategy = mpi-scatter", "speedup", "efficiency/core", "baseline: ", "ranklab report r.h5 --label s"):
             self.assertIn(words, " ".join(result.stdout.split()))
         self.assertEqual(self.processes(), {(name, ranks): 1 for name in ("mpi-send", "mpi-scatter") for ranks in (1, 2)})
 
@@ -52,7 +52,7 @@ class SweepTest(cli.Case):
         self.assertIn(f"[{left}/{left}]", result.stderr)
         self.assertIn("left", result.stderr)
         self.assertEqual(self.processes(), {("", 2): 2, ("", 3): 2})
-        self.assertIn("ranks = ", result.stdout)
+        self.assertIn("ranks", result.stdout)
 
     def test_a_signal_ends_it_with_the_table(self):
         sweep = ("io", "--strategy", "binary", "-n", "4", "-s", "10", "--size", "10,11", "-i", "1,100000", "--repeat", "1", "--seed", "3")
@@ -62,7 +62,7 @@ class SweepTest(cli.Case):
         result = job.finish(60)
         self.assertCode(result, 130)
         self.assertIn("are missing", result.stderr)
-        self.assertIn("Next: ranklab report", result.stdout)
+        self.assertIn("next          ranklab report", result.stdout)
 
     def test_a_point_that_fails_stops_no_other(self):
         result = self.sweep("io", "--strategy", "mpi-send", "-n", "4", "--size", "10,100000000", "--repeat", "2", code=2)
@@ -70,7 +70,7 @@ class SweepTest(cli.Case):
         self.assertRegex(result.stderr, r"ends:\n.*100000000", "what the program said, and not what mpirun did")
         self.assertIn("2 of 4 runs are missing", result.stderr)
         self.assertEqual(self.processes(), {("mpi-send", 1): 2})
-        self.assertIn("Next: ranklab report", result.stdout)
+        self.assertIn("next          ranklab report", result.stdout)
 
     @cli.needs_train
     def test_training_at_several_ranks(self):

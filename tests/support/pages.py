@@ -1,4 +1,4 @@
-"""A page of `ranklab report --format html`, taken apart; whether its numbers are those of the file; and what Chromium says of it."""
+"""A page of `ranklab report --format html`, taken apart; whether it shows the file's numbers; and what Chromium says of it."""
 
 import html.parser
 import json
@@ -13,7 +13,7 @@ TOO_WIDE = """(() => [...document.querySelectorAll('body *')].filter(e => !e.clo
 
 
 class Page(html.parser.HTMLParser):
-    """The attributes of every element that has a number, the aims of links, ids, tags and all attributes."""
+    """The values of all numbers, the aims of links, ids, tags and all attributes."""
 
     def __init__(self, text):
         super().__init__()
@@ -24,21 +24,20 @@ class Page(html.parser.HTMLParser):
         self.tags.add(tag)
         self.attributes += attrs
         attrs = dict(attrs)
-        if "data-value" in attrs: self.numbers.append(attrs)
+        if tag == "data": self.numbers.append(float(attrs["value"]))
         if tag == "a": self.links.append(attrs["href"])
         if "id" in attrs: self.ids.append(attrs["id"])
 
 
 class PageCase(cli.Case):
-    def assertNumbersAreOf(self, file, page, least):
-        runs = {run["id"]: run for run in json.loads(cli.ranklab("report", file, "--format", "json").stdout)["runs"]}
-        looked_up = [number for number in page.numbers if "data-run" in number]
-        self.assertGreater(len(looked_up), least)
-        for number in looked_up:
-            run = runs[number["data-run"]]
-            if "data-table" in number: value = run["tables"][number["data-table"]][number["data-column"]][int(number["data-row"])]
-            else: value = next(one for one in run["measurements"] if one["name"] == number["data-name"])[number["data-field"]]
-            self.assertEqual(float(number["data-value"]), float(value), number)
+    def assertShowsMedians(self, file, page, names):
+        """Of every group of the file's runs, as `report --format json` has them."""
+        shown = {f"{number:.9g}" for number in page.numbers}
+        for name in names:
+            answer = cli.ranklab("report", file, "--group-by", "command,ranks,strategy", "--measure", name, "--format", "json")
+            medians = [one["median"] for group in json.loads(answer.stdout)["groups"] for one in group["measurements"] if one["median"] is not None]
+            self.assertTrue(medians, name)
+            self.assertEqual([median for median in medians if f"{median:.9g}" not in shown], [], name)
 
     def look_in_chromium(self, text, widths=(1280, 400), darkness=(False, True)):
         """At the widths of a desk and of a phone, light and dark, and on paper."""

@@ -48,9 +48,9 @@ class AblationTest(cli.Case):
     def test_the_limit_is_found(self):
         """Computing limits as it is; reading does when each batch takes 60 ms, and --input synthetic mends exactly that."""
         as_is, _, _ = self.ablate("--steps", 5)
-        self.assertRegex(as_is, r"compute limits: \d")
+        self.assertRegex(as_is, r"compute limits: compute \d")
         slow, tables, _ = self.ablate("--steps", 5, "--inject-delay", "0:data:60")
-        self.assertRegex(slow, r"input limits: \d")
+        self.assertRegex(slow, r"input limits: input \d")
         lost = {row["part"].decode(): row["step_s"] for row in tables["waterfall"]}
         self.assertGreater(lost["input"], 0.055)
 

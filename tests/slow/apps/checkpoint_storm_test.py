@@ -206,9 +206,6 @@ class MoreRefusedTest(RefusedCase):
                 self.refused(3, f"c/{FILE}", content=self.changed(change))
         self.refused(3, f"c/{FILE}", last, "another model", content=self.changed(changes["the shape"]))
 
-    def test_a_text_that_is_not_fit_for_a_terminal(self):
-        self.refused(2, "--model", content=self.changed(lambda file: file.settings.__setitem__(0, (file.settings[0][0], b"\x1b[31m\xff"))))
-
 
 class PlacesTest(CheckpointCase):
     def test_a_disk_that_is_full_later_loses_neither_run_nor_checkpoint(self):

@@ -5,7 +5,7 @@ import os
 import signal
 
 import ranklab_cli as cli
-from ranklab_cli import Case, mpirun, ranklab, several
+from ranklab_cli import Case, ranklab, several
 
 SHORT = ("-n", 3, "-w", 1)
 
@@ -72,13 +72,6 @@ class Places(Case):
                 with self.subTest(words, ranks=ranks):
                     self.assertSays(data(*words, ranks=ranks, cwd=self.folder), 5, "no room")
         self.assertEqual([p for p in small.rglob("*") if p.is_file()], [])
-
-    def test_a_file_size_limit(self):
-        """Free space does not show it: the trial of the size does, and nothing is left."""
-        limited = f"ulimit -f 16384; exec {cli.RANKLAB} data make cosmology v.h5 --edge 96 --quiet"  # Open MPI's own files take 8 MiB
-        self.assertSays(cli.run("bash", "-c", limited, cwd=self.folder), 5, "v.h5", "no room")
-        self.assertSays(mpirun(2, "bash", "-c", limited, cwd=self.folder), 5, "v.h5", "no room")
-        self.assertEqual(self.names(), [])
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class ShortForms(cli.Case):
                                      ranks=1 if settings.get("mode") == "dp" else 2, cwd=self.folder, timeout=600)
                 self.assertCode(result, 0)
                 self.assertRegex(result.stdout, r"loss is a number +passed")
-                self.assertIn("Stored as", result.stdout)
+                self.assertRegex(result.stdout, r"(?m)^  stored ")
                 self.check_gradient(settings, "smoke.h5")
 
     def check_gradient(self, settings, output):

@@ -15,6 +15,8 @@ if not importlib.util.find_spec("torch") or not (pathlib.Path(os.environ["RANKLA
 sys.path.insert(0, str(pathlib.Path(os.environ["RANKLAB_SOURCE"]) / "tests" / "gpu"))
 
 import check_test as gpu  # noqa: E402
+import parts  # noqa: E402
+import table  # noqa: E402
 
 # The check with the table's tiny networks in place of the documents', and PyTorch's GPU a CPU, too.
 TINY_TABLE = """
@@ -38,7 +40,7 @@ class WithoutAGpu(gpu.CheckCase):
         done = self.check("--rehearse")
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
         outcomes = self.outcomes()
-        self.assertEqual(list(outcomes), [part.name for part in gpu.parts.all_parts()] + ["table"])
+        self.assertEqual(list(outcomes), [part.name for part in parts.all_parts()] + ["table"])
         self.assertEqual(outcomes.pop("doctor")[0], "passed")
         for name, (outcome, detail) in outcomes.items():
             self.assertEqual(outcome, "no GPU", f"{name}: {detail}")
@@ -47,12 +49,12 @@ class WithoutAGpu(gpu.CheckCase):
         text = (self.folder / "out/gpu-rehearsal.md").read_text()
         self.assertTrue(text.startswith("**A rehearsal on a CPU with tiny networks: no figure here is of a GPU.**"))
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ") and "variant" not in line]
-        self.assertEqual([(row[0], row[2]) for row in rows], [(row.model, row.variant) for row in gpu.table.planned(True)])
+        self.assertEqual([(row[0], row[2]) for row in rows], [(row.model, row.variant) for row in table.planned(True)])
         for row in rows:
             self.assertGreater(float(row[7]), 0, "ranklab over eager")
         for row in json.loads((self.folder / "out/table.json").read_text()):
             for side in row["sides"].values():
-                self.assertIn(set(side), ({"error"}, set(gpu.table.side_of(*range(5)))), "one form, whosever it is")
+                self.assertIn(set(side), ({"error"}, set(table.side_of(*range(5)))), "one form, whosever it is")
             self.assertEqual({"ranklab", "eager"} - set(row["sides"]), set())
         self.assertIn(f"programs: {gpu.BIN}: ranklab ", done.stdout)
         self.assertIn("; logs and results.json are in", done.stdout)
@@ -65,14 +67,14 @@ class WithoutAGpu(gpu.CheckCase):
 
 class WithAStandIn(gpu.StandInCase):
     def test_every_part_passes_where_a_gpu_computes_what_the_cpu_does(self):
-        done = self.check("--only", ",".join(part.name for part in gpu.parts.all_parts()))
+        done = self.check("--only", ",".join(part.name for part in parts.all_parts()))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for name, (outcome, detail) in self.outcomes().items():
             self.assertEqual(outcome, "passed", f"{name}: {detail}")
 
     def test_the_table_is_written_where_there_is_a_gpu(self):
         document = self.folder / "gpu.md"
-        document.write_text(f"before\n{gpu.table.BEGIN}\nold\n{gpu.table.END}\nbehind\n")
+        document.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nbehind\n")
         done = subprocess.run([sys.executable, "-c", TINY_TABLE, gpu.HERE, gpu.TORCH_ROOT, "--out", self.folder / "out", "--only", "table", "--docs", document],
                               capture_output=True, text=True, env=self.environment, cwd=self.folder, timeout=540)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -81,12 +83,12 @@ class WithAStandIn(gpu.StandInCase):
         self.assertRegex(text, r"\| mnist-cnn \| 8 \| bf16 graph \| [\d.]+ \| [\d.]+ \| [\d.]+ \|")
         self.assertNotIn("old", text)
         self.assertTrue(text.startswith("before\n") and text.endswith("behind\n"))
-        self.assertIn(gpu.table.BEGIN, (self.folder / "out/gpu.md").read_text())
+        self.assertIn(table.BEGIN, (self.folder / "out/gpu.md").read_text())
         self.assertGreater((self.folder / "out/ranklab.h5").stat().st_size, 0, "ranklab's runs are stored")
         again = self.folder / "again.md"
-        again.write_text(f"{gpu.table.BEGIN}\n{gpu.table.END}\n")
+        again.write_text(f"{table.BEGIN}\n{table.END}\n")
         subprocess.run([sys.executable, gpu.HERE / "table.py", self.folder / "out/gpu.md", again], check=True)
-        self.assertEqual(gpu.table.put_between_markers("x\n" + again.read_text(), ""), f"x\n{gpu.table.BEGIN}\n{gpu.table.END}\n")
+        self.assertEqual(table.put_between_markers("x\n" + again.read_text(), ""), f"x\n{table.BEGIN}\n{table.END}\n")
         self.assertIn("| mnist-cnn | 8 | fp32 |", again.read_text())
 
     def test_a_part_that_fails_or_hangs_stops_no_other(self):

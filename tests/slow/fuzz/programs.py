@@ -43,7 +43,7 @@ PROGRAMS = ["io", "data make cosmology", "data make cifar100", "data make mnist"
 
 def options_of(program):
     """[(name, choices or None)] as --help shows them; flags have neither."""
-    text = cli.ranklab(*program.split(), "--help").stdout
+    text = cli.ranklab(*program.split(), "--help", "all").stdout
     found = []
     for line in text.splitlines():
         match = re.match(r"\s+(?:-\w \[ )?--([\w-]+)(?: \])?(?: (\S+))?", line)
