@@ -52,36 +52,22 @@ class Ranklab(ExecutableApplication):
         units="samples/s",
     )
     figure_of_merit(
-        "step time",
-        log_file=log_file,
-        fom_regex=r"^  step_time_s +s +\d+ +(?P<step_time>\S+) ",
-        group_name="step_time",
-        units="s",
-    )
-    figure_of_merit(
         "write bandwidth",
         log_file=log_file,
-        fom_regex=r"^  write +(?P<write>[0-9.]+) MiB/s \(",
+        fom_regex=r"^  write +(?P<write>[0-9.]+) MiB/s",
         group_name="write",
         units="MiB/s",
-    )
-    figure_of_merit(
-        "job time",
-        log_file=log_file,
-        fom_regex=r"^  job_time_s +s +\d+ +(?P<job_time>\S+) ",
-        group_name="job_time",
-        units="s",
     )
 
     success_criteria(
         "stored",
         mode="string",
-        match=r"^Stored as \S+ in .+",
+        match=r"^  stored +\S+ in .+",
         file=log_file,
     )
     success_criteria(
         "valid",
         mode="string",
-        match=r"^  valid +yes$",
+        match=r"^  verified +yes\b",
         file=log_file,
     )
