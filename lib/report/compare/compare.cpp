@@ -225,53 +225,6 @@ void close_rows(std::vector<std::vector<OpenRow>>& groups, double smallest) {
         }
 }
 
-// The notes of a pair.
-
-std::string repeated_note(const char* side, const Runs& runs) {
-    std::set<std::string> processes;
-    for (const Run* run : runs) processes.insert(process_of(*run));
-    if (processes.size() == runs.size()) return "";
-    return fmt::format(
-        "the {} runs of {} were made by {}: each counts once, with its median; start a process for each "
-        "run",
-        runs.size(), side,
-        processes.size() == 1 ? "1 process" : fmt::format("{} processes", processes.size()));
-}
-
-std::string shared_note(const CompareGroup& group) {
-    if (group.same_runs()) return "A and B are the same runs: they say nothing of a difference";
-    return group.shared == 0
-               ? ""
-               : fmt::format("{} of the runs are on both sides: they say nothing of a difference",
-                             group.shared);
-}
-
-std::string order_note(const Runs& a, const Runs& b) {
-    const auto last = [](const Runs& runs) {
-        return std::ranges::max(runs, {}, &Run::started_utc)->started_utc;
-    };
-    const auto first = [](const Runs& runs) {
-        return std::ranges::min(runs, {}, &Run::started_utc)->started_utc;
-    };
-    const bool a_first = last(a) < first(b);
-    if (!a_first && !(last(b) < first(a))) return "";
-    return fmt::format(
-        "all runs of {} were before all of {}: a drift of the machine looks like a change; measure them in "
-        "turn",
-        a_first ? "A" : "B", a_first ? "B" : "A");
-}
-
-std::string load_note(const Runs& a, const Runs& b) {
-    const auto disturbed = [](const Runs& runs) {
-        return std::ranges::count_if(runs,
-                                     [](const Run* run) { return run->fact("place", "quiet") == "no"; });
-    };
-    const auto of_a = disturbed(a), of_b = disturbed(b);
-    if (of_a + of_b == 0) return "";
-    return fmt::format("other processes were busy on the hosts of {} of {} runs of A and {} of {} of B", of_a,
-                       a.size(), of_b, b.size());
-}
-
 CompareGroup group_of(const LikeRuns& a, const LikeRuns& b, const CompareOptions& options) {
     CompareGroup group;
     group.command = a.command();
@@ -283,9 +236,7 @@ CompareGroup group_of(const LikeRuns& a, const LikeRuns& b, const CompareOptions
     std::set<std::string> ids;
     for (const Run* run : a.members) ids.insert(run->id);
     for (const Run* run : b.members) group.shared += ids.contains(run->id) ? 1 : 0;
-    for (const auto& note : {repeated_note("A", a.members), repeated_note("B", b.members), shared_note(group),
-                             order_note(a.members, b.members), load_note(a.members, b.members)})
-        if (!note.empty()) group.notes.push_back(note);
+    group.notes = notes_of(group, a.members, b.members);
     return group;
 }
 

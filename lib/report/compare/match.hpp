@@ -35,6 +35,10 @@ MatchedGroups match_groups(const Runs& a, const Runs& b, const std::vector<std::
 /// What the two sides of a pair do not share: allowed conditions and facts that are only noted.
 std::vector<DifferingKey> differing_keys(const Runs& a, const Runs& b, const std::vector<std::string>& allow);
 
+/// What a reader must know of a pair beside its rows: runs of one process, on both sides, before all of the
+/// other side, on busy hosts.
+std::vector<std::string> notes_of(const CompareGroup& group, const Runs& a, const Runs& b);
+
 /// "train, model mnist-cnn, ranks 2": the command, and of each group the settings by which a person knows it.
 std::vector<std::string> titles_of(const std::vector<LikeRuns>& groups);
 

@@ -1,20 +1,12 @@
-// gnuplot's scripts and pictures.
+// gnuplot's scripts.
 #include <fmt/format.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <set>
 
-#include "base/error.hpp"
-#include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "base/whole_io.hpp"
 #include "base/wrap.hpp"
 #include "report/figures/draw.hpp"
 #include "report/figures/figure.hpp"
@@ -24,15 +16,12 @@
 namespace ranklab::report::figures {
 namespace {
 
-namespace fs = std::filesystem;
-
 // Okabe and Ito's colours that are legible on white, told apart by colour-blind readers too.
 constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#777777"};
 constexpr std::array kShapes{7, 9, 5, 13, 11, 6, 8};
 constexpr std::array kDashes{"1", "(14,5)", "(4,4)", "(14,4,3,4)", "(9,3,2,3,2,3)"};
 constexpr std::array kPatterns{3, 4, 1, 5, 2, 6, 7};  // of stacked bars: gnuplot's that differ most
 constexpr int kWidth = 560, kHeight = 330, kBarHeight = 46, kEntryHeight = 20;
-constexpr int kNoGnuplot = 127;  // as a shell's
 
 bool is_drawn(double number) {
     return std::abs(number) < 1e300;
@@ -193,23 +182,6 @@ std::string bars(const Figure& figure) {
     return data + axes + "plot " + base::join(parts, ", ") + "\n";
 }
 
-// The exit status of `gnuplot -e "ending='svg'" SCRIPT` in the script's folder.
-int run_gnuplot(const fs::path& script, const std::string& ending) {
-    std::string program = "gnuplot", e = "-e", set = "ending='" + ending + "'",
-                name = script.filename().string();
-    char* const arguments[] = {program.data(), e.data(), set.data(), name.data(), nullptr};
-    const pid_t child = fork();
-    if (child < 0) return -1;
-    if (child == 0) {
-        setenv("LC_ALL", "C.UTF-8", 1);  // in another one gnuplot warns of its own degree sign
-        if (chdir(script.parent_path().c_str()) == 0) execvp(program.c_str(), arguments);
-        _exit(kNoGnuplot);
-    }
-    int status = 0;
-    if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
-    return WEXITSTATUS(status);
-}
-
 }  // namespace
 
 bool Figure::empty() const {
@@ -270,42 +242,6 @@ std::string script_of(const Figure& figure) {
                entries == 0 ? "unset key\n"
                             : "set key below left Left reverse maxcols 1 samplen 2 font ',10'\n") +
            (figure.bars() ? bars(figure) : curves(figure));
-}
-
-void write_plot_file(const fs::path& path, const std::string& text) {
-    const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file) base::throw_errno("open", path, errno, "plots");
-    if (!base::write_whole(file.get(), text)) base::throw_errno("write", path, errno, "plots");
-}
-
-std::string draw(const fs::path& script, const std::string& ending) {
-    const int status = run_gnuplot(script, ending);
-    if (status == 0) return "";
-    if (status == kNoGnuplot) return "gnuplot is not here; install it (Debian: gnuplot-nox) and repeat";
-    return fmt::format("gnuplot failed on '{}'; its own message says why", script.string());
-}
-
-std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not) {
-    std::string name = (fs::temp_directory_path() / "ranklab-report-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-        why_not = "no temporary folder could be made; set TMPDIR to one that is writable";
-        return std::nullopt;
-    }
-    const fs::path folder = name, script = folder / (figure.name + ".gp");
-    std::optional<std::string> svg;
-    try {
-        write_plot_file(script, script_of(figure));
-        why_not = draw(script, "svg");
-        if (why_not.empty()) {
-            std::ifstream file(folder / (figure.name + ".svg"), std::ios::binary);
-            svg.emplace(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-        }
-    } catch (const base::Error& error) {
-        why_not = error.what();
-    }
-    std::error_code ignored;  // nothing depends on it
-    fs::remove_all(folder, ignored);
-    return svg;
 }
 
 }  // namespace ranklab::report::figures
