@@ -50,7 +50,7 @@ class CampaignTest(hosts.Case):
         self.until(self.idle)
         self.assertEqual(self.counts(), {(f"small-{name}", hosts): 2 for name in ("strong", "files") for hosts in (1, 2)})
         text = self.campaign("collect").stdout
-        for words in ("strong scaling", "speedup", "small-files"): self.assertIn(words, text)
+        for words in ("efficiency/core", "speedup", "small-files"): self.assertIn(words, text)
 
     def test_killed_and_resumed_each_run_is_there_once(self):
         self.write(HEAD + STRONG.replace("repeat = 2", "repeat = 4") + FILES.replace("repeat = 2", "repeat = 4"))
