@@ -364,7 +364,8 @@ Verdict TrainingLoop::loss_verdict() const {
 
 Verdict TrainingLoop::evaluation_verdict() const {
     const std::string check = "test samples counted once";
-    const bool wanted = setup_.options.settings.evaluate != "off" && bad_loss_.empty() && equality_.holds();
+    if (setup_.options.settings.evaluate == "off") return {check, kDoesNotApply, "--evaluate off"};
+    const bool wanted = bad_loss_.empty() && equality_.holds();
     const char* const why = !wanted               ? ""
                             : late_               ? ": the time limit had come"
                             : stop_.signal() != 0 ? ": the run was stopped"

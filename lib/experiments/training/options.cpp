@@ -59,6 +59,8 @@ void settle_evaluation(TrainingSettings& settings) {
     const bool small =
         input.channels * input.height * input.width * std::max<std::int64_t>(1, input.depth) <= kSmallSample;
     settle(settings.eval_batch_size, small ? 1000 : *settings.batch_size);
+    if (settings.input == "io-only") settings.evaluate = "off";  // nothing is learned
+    settle(settings.evaluate, settings.steps ? "off" : "epoch");
 }
 
 InputOptions settle_input(TrainingSettings& settings) {
@@ -66,10 +68,7 @@ InputOptions settle_input(TrainingSettings& settings) {
     auto& edge = model.input.is_volume() ? settings.crop_edge : settings.image_size;
     settle(edge, model.input.height);
     settle(settings.workers, model.defaults.workers);
-    if (settings.input == "io-only") {  // nothing to evaluate, and no communication to overlap
-        settings.evaluate = "off";
-        settings.overlap_steps = 0;
-    }
+    if (settings.input == "io-only") settings.overlap_steps = 0;  // no communication to overlap
     return {.kind = settings.input == "real"        ? Input::real
                     : settings.input == "synthetic" ? Input::synthetic
                                                     : Input::io_only,
@@ -182,10 +181,10 @@ void settle_all(TrainingOptions& all, int world_size) {
     auto& settings = all.settings;
     settle_model_defaults(settings);
     settle_batch(settings, world_size);
-    settle_evaluation(settings);
     settle_mode(settings, world_size);
     all.speed = settle_speed(settings, world_size);
     settle_length(settings, all.common);
+    settle_evaluation(settings);
     check_optimizer(settings);
     settle_overlap(settings, world_size);
     all.input = settle_input(settings);

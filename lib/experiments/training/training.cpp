@@ -47,6 +47,11 @@ std::vector<Setting> facts_of(const TrainingOptions& options, int world_size) {
             {"note",
              fmt::format("a first look of {} steps; --epochs 1 trains with all samples", *settings.steps),
              false});
+    if (options.speed.precision == train::Precision::fp16 && !options.speed.cuda)
+        facts.push_back({"note",
+                         "fp16 is not made for CPUs: steps are many times slower than with --precision "
+                         "fp32 or bf16",
+                         false});
     if (const auto note = made_for_note(options, world_size); !note.empty())
         facts.push_back({"note", note, false});
     return facts;

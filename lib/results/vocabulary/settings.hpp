@@ -96,7 +96,7 @@ struct TrainingSettings {
     bool no_broadcast_buffers = false;
     std::optional<std::int64_t> overlap_steps;
     std::optional<std::string> inject_delay;
-    std::string evaluate;
+    std::optional<std::string> evaluate;
     std::optional<std::int64_t> eval_batch_size;
     std::string check_parameters;
     std::optional<std::string> save_parameters, checkpoint;

@@ -363,8 +363,9 @@ void add_way(Schema& rows) {
 
 void add_checks(Schema& rows) {
     rows.section("What is checked")
-        .choice("evaluate", {"epoch", "end", "off"}, "epoch",
-                "epoch: after each epoch and at the end of a run of --steps; end: once, at the end")
+        .choice("evaluate", {"epoch", "end", "off"}, kOpen,
+                "on the test samples: after each epoch and at the end, or once, at the end (default: epoch "
+                "with --epochs, off with --steps)")
         .bind(&TrainingSettings::evaluate)
         .role(Role::aside)
         .integer("eval-batch-size", {1, kMostBatch}, kOpen,

@@ -16,7 +16,7 @@ class Learning(cli.Case):
         nothing leaves the network untrained."""
         output = self.folder / "l.h5"
         output.unlink(missing_ok=True)
-        result = cli.ranklab("train", *self.WORDS, "--threads", 1, "--warmup", 0, "--overlap-steps", 0, "--memory-format", "contiguous", "--output", output,
+        result = cli.ranklab("train", *self.WORDS, "--threads", 1, "--warmup", 0, "--overlap-steps", 0, "--memory-format", "contiguous", "--evaluate", "epoch", "--output", output,
                              "--steps", steps or self.STEPS, "--lr", self.RATE if rate is None else rate, *words, ranks=ranks, cwd=self.folder, timeout=600)
         self.assertCode(result, code)
         with h5py.File(output) as file:
