@@ -48,7 +48,7 @@ class TwoHostTest(hosts.Case):
         syncs = [name for name in cli.sync_strategies() if name != "none"]
         for sync in syncs:
             result = self.short_run(sync)
-            self.assertIn("2 rank(s) on 2 host(s)", result.stdout)
+            self.assertIn("# ranks: 2 on 2 nodes, ", result.stdout)
         self.assertEqual(runs_in(self.file), [{"valid": 1, "exit_code": 0, "sync": sync, "steps": (10, 2), "hosts": ["n1", "n2"]} for sync in syncs])
 
     def test_a_killed_rank_ends_the_job(self):
