@@ -13,7 +13,6 @@
 #include "base/one_line.hpp"
 #include "base/shell_path.hpp"
 #include "base/terminal.hpp"
-#include "report/formats/exports.hpp"
 #include "report/formats/formats.hpp"
 
 namespace ranklab::app {

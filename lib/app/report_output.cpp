@@ -11,7 +11,7 @@
 #include "base/one_line.hpp"
 #include "base/regular_file.hpp"
 #include "hdf5/file.hpp"
-#include "report/formats/exports.hpp"
+#include "report/formats/formats.hpp"
 
 namespace ranklab::app {
 namespace {

@@ -17,7 +17,7 @@
 #include "comm/exchange.hpp"
 #include "comm/nccl/offer.hpp"
 #include "host/load.hpp"
-#include "report/frame/text_table.hpp"
+#include "report/frame/frame.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
@@ -52,13 +52,14 @@ const char* text_of(const host::Check& check) {
 }
 
 void print_checks(const std::vector<host::Check>& checks) {
-    report::TextTable table({"check", "<result"});
+    report::Frame table;
+    table.columns = {{.name = "check", .key = true}, {.name = "result"}};
     for (const auto& check : checks) {
-        table.add({check.id, text_of(check)});
+        table.rows.push_back({{check.id, text_of(check)}, {}});
         if (check.verdict == host::Verdict::found)
             print("{}: {}\n", text_of(check), check.finding.sentence());
     }
-    print_text(table.text());
+    print_text(report::text_of(table));
 }
 
 std::string gpu_of(const host::Placement& p) {
@@ -66,15 +67,17 @@ std::string gpu_of(const host::Placement& p) {
 }
 
 void print_ranks(const std::vector<host::Placement>& placements, bool all) {
-    report::TextTable table({"rank", "local", "<host", "cores", "threads", "<cpus", "<numa", "<gpu"}, 3);
+    report::Frame table;
+    for (const char* name : {"rank", "local", "host", "cores", "threads", "cpus", "numa", "gpu"})
+        table.columns.push_back({.name = name, .key = table.columns.size() < 3});
     const std::size_t rows = all ? placements.size() : std::min(kMostRows, placements.size());
     for (std::size_t i = 0; i < rows; ++i) {
         const auto& p = placements[i];
-        table.add({fmt::to_string(p.rank), fmt::to_string(p.local_rank), p.host,
-                   fmt::to_string(p.cores.size()), fmt::to_string(p.threads), base::few_ranges(p.cpus),
-                   base::few_ranges(p.numa), gpu_of(p)});
+        table.rows.push_back({{p.rank, p.local_rank, p.host, p.cores.size(), p.threads,
+                               base::few_ranges(p.cpus), base::few_ranges(p.numa), gpu_of(p)},
+                              {}});
     }
-    print_text(table.text());
+    print_text(report::text_of(table));
     if (rows < placements.size()) print("# ... and {} more ranks\n", placements.size() - rows);
 }
 

@@ -20,7 +20,6 @@
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 #include "report/figures/figure.hpp"
-#include "report/formats/exports.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/chosen_runs.hpp"
@@ -166,17 +165,11 @@ void write_nccl_tests(const ChosenRuns& runs, const Options&, const Sink& sink) 
 }
 
 void write_extrap(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::formats::write_extrap(runs, listed(options, "group-by"), sink);
+    report::formats::write_extrap(runs, listed(options, "group-by", "ranks"), sink);
 }
 
 void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    const auto left_out = report::formats::write_chrome_trace(
-        runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
-    for (std::size_t i = 0; i < std::min(left_out.size(), kListed); ++i)
-        base::log::warn(base::printable(left_out[i], 400));
-    if (left_out.size() > kListed)
-        base::log::warn(
-            fmt::format("{} more runs are not drawn, for such reasons", left_out.size() - kListed));
+    report::formats::write_chrome_trace(runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
 }
 
 void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
@@ -214,11 +207,8 @@ void write_plots(const ChosenRuns& runs, const Options& options, const Sink& sin
     runs.visit(results::Detail::summaries, [&](const results::Run& run) { frame.add(run); });
     const report::model::Groups groups(std::move(frame));
     const report::model::References nothing_published;
-    const auto plotted = report::figures::plot(
-        {groups, [&](const std::string& id) { return runs.file().read(id); },
-         [&](const std::string& id) { return runs.file().read(id, results::Detail::summaries); },
-         &runs.file(), nothing_published},
-        options.text("plots"));
+    const auto plotted =
+        report::figures::plot({groups, runs.file(), nothing_published}, options.text("plots"));
     for (const auto& [path, title] : plotted.pictures)
         sink(base::wrapped(path.string() + "  ", base::one_line(title)));
     sink(fmt::format("and {} files beside them: pdf, png, csv, tex, gnuplot scripts\n",

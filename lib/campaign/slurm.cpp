@@ -13,7 +13,7 @@
 #include "base/text.hpp"
 #include "base/whole_io.hpp"
 #include "campaign/campaign.hpp"
-#include "report/frame/text_table.hpp"
+#include "report/frame/frame.hpp"
 
 namespace ranklab::campaign {
 namespace {
@@ -142,20 +142,22 @@ int cancel(const Campaign& campaign) {
 }
 
 std::string plan_text(const Campaign& campaign) {
-    report::TextTable table(
-        {"job", "nodes", "ranks", "cores", "points", "runs", "done", "time", "node_hours"});
+    report::Frame table;
+    for (const char* name :
+         {"job", "nodes", "ranks", "cores", "points", "runs", "done", "time", "node_hours"})
+        table.columns.push_back({.name = name, .key = table.columns.empty()});
     double hours = 0;
     for (const auto& job : campaign.jobs) {
         const int all = processes_of(job), missing = missing_processes(job.sweep);
         const double own = campaign.slurm && missing > 0 ? node_hours(job) : 0;
-        table.add({job.id, std::to_string(job.nodes), std::to_string(job.ranks), std::to_string(job.cores),
-                   std::to_string(job.sweep.points.size()), std::to_string(all),
-                   std::to_string(all - missing), campaign.slurm ? fmt::format("<= {} min", job.minutes) : "",
-                   campaign.slurm ? fmt::format("<= {:.3g}", own) : ""});
+        table.rows.push_back({{job.id, job.nodes, job.ranks, job.cores, job.sweep.points.size(), all,
+                               (all - missing), campaign.slurm ? fmt::format("<= {} min", job.minutes) : "",
+                               campaign.slurm ? fmt::format("<= {:.3g}", own) : ""},
+                              {}});
         hours += own;
     }
     std::string text = fmt::format("# campaign {}: {} job(s), into {}\n{}", campaign.name,
-                                   campaign.jobs.size(), campaign.output.string(), table.text());
+                                   campaign.jobs.size(), campaign.output.string(), report::text_of(table));
     if (campaign.slurm) text += fmt::format("at most {:.3g} node hours left (key time)\n", hours);
     return text + fmt::format("Next: ranklab campaign {} {}\n", campaign.slurm ? "submit" : "run",
                               base::shell_path(campaign.file.string()));

@@ -12,7 +12,6 @@
 #include "base/wrap.hpp"
 #include "report/compare/compare.hpp"
 #include "report/frame/readable.hpp"
-#include "report/frame/write.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::compare {

@@ -2,8 +2,8 @@
 // Where the runs have nothing for a figure, there is none.
 #pragma once
 
+#include <cmath>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,9 +11,14 @@
 #include "report/frame/frame.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/reference.hpp"
-#include "results/run.hpp"
+#include "results/result_file.hpp"
 
 namespace ranklab::report::figures {
+
+/// Of larger ones gnuplot makes no picture.
+inline bool is_drawn(double number) {
+    return std::abs(number) < 1e300;
+}
 
 struct Point {
     double x = 0;  ///< of bars: the number of the category, from 0
@@ -28,6 +33,8 @@ struct Series {
     Look look = Look::points;
     std::size_t colour = 0;
     std::vector<Point> points = {};
+
+    bool has_intervals() const;
 };
 
 struct Figure {
@@ -59,10 +66,14 @@ std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not);
 /// What figures are made of. The groups are those of all that makes runs other than repetitions.
 struct Source {
     const model::Groups& groups;
-    std::function<results::Run(const std::string& id)> load;       ///< with samples
-    std::function<results::Run(const std::string& id)> summaries;  ///< with tables, without samples
-    const results::ResultFile* file = nullptr;                     ///< in which runs of comm are looked for
+    const results::ResultFile& file;  ///< that the groups' runs are of
     const model::References& references;
+
+    /// The group's newest run with its tables, without samples; and with samples.
+    results::Run newest(const model::Group& group) const {
+        return file.read(groups.newest(group), results::Detail::summaries);
+    }
+    results::Run newest_whole(const model::Group& group) const { return file.read(groups.newest(group)); }
 };
 
 /// Figures of one question, and tables beside them.

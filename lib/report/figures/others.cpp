@@ -125,7 +125,7 @@ Section collectives_section(const Source& source) {
     const auto groups = newest_groups(source.groups, "comm", kMostRuns);
     const auto names = names_of(source.groups, groups);
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        const Run run = source.summaries(source.groups.newest(*groups[i]));
+        const Run run = source.newest(*groups[i]);
         add_pictures(section, run, names[i], i);
         for (const char* table : {"messages", "fits", "guidelines", "nonblocking", "buckets", "clocks"})
             if (const auto* stored = run.find_table(table);
@@ -138,10 +138,9 @@ Section collectives_section(const Source& source) {
 Section ladder_section(const Source& source) {
     Section section{"ladder", "The file-writing ladder", {}, {}};
     std::vector<Run> stored, rungs;
-    if (source.file == nullptr) return section;
     for (const Group& group : source.groups.all)
         if (group.valid() && group.factor("command") == "io") {
-            Run run = source.summaries(source.groups.newest(group));
+            Run run = source.newest(group);
             if (model::is_rung(run)) rungs.push_back(std::move(run));
         }
     // The run that holds a ladder has no measurements, and so no group.
@@ -149,7 +148,7 @@ Section ladder_section(const Source& source) {
     for (std::size_t i = 0; i < runs.ids.size(); ++i) {
         const auto command = runs.factors[i].find("command");
         if (command == runs.factors[i].end() || command->second != "io") continue;
-        Run run = source.summaries(runs.ids[i]);
+        Run run = source.file.read(runs.ids[i], results::Detail::summaries);
         if (run.valid && run.find_table("ladder") != nullptr) stored.push_back(std::move(run));
     }
     std::ranges::stable_sort(rungs, {}, &Run::started_utc);
@@ -178,7 +177,7 @@ Section published_section(const Source& source) {
     for (const auto& row : source.references.rows)
         for (const Group* group : newest_groups(source.groups, "", 500)) {
             if (row.same_as.empty() || !source.groups.has(*group, row.quantity)) continue;
-            if (!model::is_same_experiment(row, source.summaries(source.groups.newest(*group)))) continue;
+            if (!model::is_same_experiment(row, source.newest(*group))) continue;
             const auto found = source.groups.estimate(*group, row.quantity);
             frame.rows.push_back(
                 {{row.experiment, row.quantity, readable(row.value, row.unit),

@@ -77,30 +77,48 @@ PointOf estimate_of(const Groups& groups, std::string_view measurement) {
     };
 }
 
+// What is scaled, and what stays the same.
+struct Kind {
+    const char *id, *heading, *file;  // file: the names of its figures begin with it
+    const char *command, *over;
+    std::string_view time;
+    bool weak = false;
+};
+constexpr Kind kKinds[] = {
+    {"weak-scaling", "Weak scaling: each rank keeps its batch", "weak", "train", "ranks",
+     vocabulary::kStepTime, true},
+    {"strong-scaling", "Strong scaling: ranks share one batch", "strong", "train", "ranks",
+     vocabulary::kStepTime},
+    {"thread-scaling", "Training over compute threads of a rank", "thread_scaling", "train", "threads",
+     vocabulary::kStepTime},
+    {"io-scaling", "Writing over ranks", "io_scaling", "io", "ranks", vocabulary::kJobTime},
+    {"worker-scaling", "Writing over worker processes", "worker_scaling", "io", "workers",
+     vocabulary::kJobTime}};
+
 // A row a point, with all that the figures show.
-Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Scaling& scaling, bool weak,
-               const std::string& over, std::string_view time) {
+Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Scaling& scaling,
+               const Kind& kind) {
     Frame frame;
     frame.columns = {
         {.name = "series", .key = true},
-        {.name = over, .key = true},
+        {.name = kind.over, .key = true},
         {.name = "runs"},
         {.name = "cores", .head = scaling.unit + "s"},
-        {.name = std::string(time), .unit = "s", .interval = true, .head = without_unit(time)},
+        {.name = std::string(kind.time), .unit = "s", .interval = true, .head = without_unit(kind.time)},
         {.name = "speedup", .unit = "1", .interval = true},
         {.name = "efficiency", .unit = "1", .interval = true, .head = "efficiency per " + scaling.unit}};
     for (const auto& curve : curves)
         for (std::size_t i = 0; i < curve.groups.size(); ++i) {
             const Group& group = groups.all[curve.groups[i]];
-            const auto found = groups.estimate(group, time);
+            const auto found = groups.estimate(group, kind.time);
             const auto ratio = [&](bool efficiency) -> Cell {
                 if (i == 0) return "baseline";
-                const Point point = ratio_of(scaling, weak, efficiency)(curve.groups[i], 0, curve);
+                const Point point = ratio_of(scaling, kind.weak, efficiency)(curve.groups[i], 0, curve);
                 return {point.y, point.interval};
             };
-            Row row{{curve.title, Cell(curve.widths[i]), Cell(static_cast<double>(group.runs.size())),
-                     group.cores.known() ? Cell(static_cast<double>(group.cores.count)) : Cell("n/a"),
-                     Cell(found.value, found.ci), weak ? Cell() : ratio(false), ratio(true)},
+            Row row{{curve.title, Cell(curve.widths[i]), group.runs.size(),
+                     group.cores.known() ? Cell(group.cores.count) : Cell("n/a"), Cell(found.value, found.ci),
+                     kind.weak ? Cell() : ratio(false), ratio(true)},
                     group.doubts};
             const auto& doubts = scaling.rows[curve.groups[i]].doubts;
             row.doubts.insert(row.doubts.end(), doubts.begin(), doubts.end());
@@ -115,96 +133,65 @@ Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Sca
         const bool drawn = std::ranges::any_of(curves, [&](const Curve& curve) {
             return std::ranges::find(curve.groups, finding.row) != curve.groups.end();
         });
-        if (drawn && scaling.rows[finding.row].is_weak() == weak) frame.notes.push_back(sentence(finding));
+        if (drawn && scaling.rows[finding.row].is_weak() == kind.weak)
+            frame.notes.push_back(sentence(finding));
     }
     return frame;
 }
 
-std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, bool weak,
-                             const std::string& command) {
-    auto curves = model::curves_of(groups, scaling, weak);
+std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, const Kind& kind) {
+    auto curves = model::curves_of(groups, scaling, kind.weak);
     std::erase_if(curves, [&](const Curve& curve) {
-        return groups.all[curve.groups.front()].factor("command") != command;
+        const Group& base = groups.all[curve.groups.front()];
+        const bool by_workers = base.factor("strategy").starts_with("process-");  // a section of their own
+        return base.factor("command") != kind.command || (by_workers && scaling.over == "ranks");
     });
     if (curves.size() > kMostCurves) curves.resize(kMostCurves);
     return curves;
 }
 
-const char* intervals() {
-    return "Points have 95 % intervals between runs, from three runs on; dashed: ideal, from the baseline "
-           "on.";
-}
-
-Section training_section(const Source& source, bool weak) {
-    const std::string kind = weak ? "weak" : "strong";
-    const Scaling scaling = model::scaling_over(source.groups, "ranks");
-    const auto curves = curves_of(source.groups, scaling, weak, "train");
-    Section section{
-        kind + "-scaling",
-        weak ? "Weak scaling: each rank keeps its batch" : "Strong scaling: ranks share one batch",
-        {},
-        {}};
+Section section_of(const Source& source, const Kind& kind) {
+    Section section{kind.id, kind.heading, {}, {}};
+    const auto& keys = source.groups.keys;
+    if (std::ranges::find(keys, kind.over) == keys.end()) return section;
+    const Scaling scaling = model::scaling_over(source.groups, kind.over);
+    const auto curves = curves_of(source.groups, scaling, kind);
     if (curves.empty()) return section;
-    const auto add = [&](const std::string& what, const std::string& label, const std::string& unit,
+    const bool of_ranks = kind.time == vocabulary::kStepTime && scaling.over == "ranks";
+    const auto add = [&](const std::string& ending, const std::string& label, const std::string& unit,
                          int power, const PointOf& point_of, const std::string& caption) {
-        section.figures.push_back(figure_of({.name = kind + "_" + what,
-                                             .title = label + ", " + kind + " scaling",
-                                             .x_label = "ranks",
-                                             .y_label = label,
-                                             .unit = unit,
-                                             .caption = caption},
-                                            curves, source.groups, power, point_of));
-    };
-    if (!weak)
-        add("speedup", "Speedup", "1", 1, ratio_of(scaling, weak, false),
-            std::string("T(baseline) / T of a step. ") + intervals());
-    add("efficiency", "Efficiency per " + scaling.unit, "1", 0, ratio_of(scaling, weak, true),
-        std::string(weak ? "T(baseline) / T x work / cores." : "Speedup over the cores that it takes.") +
-            " " + intervals());
-    add("throughput", "Throughput [samples/s]", "samples/s", 1,
-        estimate_of(source.groups, vocabulary::kThroughput),
-        "Medians over runs with 95 % intervals from six runs on; dashed: ideal.");
-    section.tables.push_back(table_of(curves, source.groups, scaling, weak, "ranks", vocabulary::kStepTime));
-    return section;
-}
-
-// Speedup and efficiency of the same work over threads, ranks or workers.
-Section same_work_section(const Source& source, const std::string& id, const std::string& heading,
-                          const std::string& command, const std::string& over, std::string_view time) {
-    Section section{id, heading, {}, {}};
-    if (std::ranges::find(source.groups.keys, over) == source.groups.keys.end()) return section;
-    const Scaling scaling = model::scaling_over(source.groups, over);
-    auto curves = curves_of(source.groups, scaling, false, command);
-    if (command == "io" && over == "ranks")  // worker processes have a section of their own
-        std::erase_if(curves, [&](const Curve& curve) {
-            return source.groups.all[curve.groups.front()].factor("strategy").starts_with("process-");
-        });
-    if (curves.empty()) return section;
-    std::string name = id;
-    std::ranges::replace(name, '-', '_');
-    for (const bool efficiency : {false, true})
         section.figures.push_back(
-            figure_of({.name = efficiency ? name + "_efficiency" : name,
-                       .title = heading,
-                       .x_label = over,
-                       .y_label = efficiency ? "efficiency per " + scaling.unit : "speedup",
-                       .unit = "1",
-                       .caption = intervals()},
-                      curves, source.groups, efficiency ? 0 : 1, ratio_of(scaling, false, efficiency)));
-    section.tables.push_back(table_of(curves, source.groups, scaling, false, over, time));
+            figure_of({.name = kind.file + ending,
+                       .title = of_ranks ? fmt::format("{}, {} scaling", label, kind.file) : kind.heading,
+                       .x_label = kind.over,
+                       .y_label = label,
+                       .unit = unit,
+                       .caption = caption},
+                      curves, source.groups, power, point_of));
+    };
+    const std::string intervals =
+        " Points have 95 % intervals between runs, from three runs on; dashed: ideal, from the baseline on.";
+    if (!kind.weak)
+        add(of_ranks ? "_speedup" : "", of_ranks ? "Speedup" : "speedup", "1", 1,
+            ratio_of(scaling, false, false), "T(baseline) / T." + intervals);
+    add("_efficiency", (of_ranks ? "Efficiency per " : "efficiency per ") + scaling.unit, "1", 0,
+        ratio_of(scaling, kind.weak, true),
+        (kind.weak ? "T(baseline) / T x work / cores." : "Speedup over the cores that it takes.") +
+            intervals);
+    if (of_ranks)
+        add("_throughput", "Throughput [samples/s]", "samples/s", 1,
+            estimate_of(source.groups, vocabulary::kThroughput),
+            "Medians over runs with 95 % intervals from six runs on; dashed: ideal.");
+    section.tables.push_back(table_of(curves, source.groups, scaling, kind));
     return section;
 }
 
 }  // namespace
 
 std::vector<Section> scaling_sections(const Source& source) {
-    return {
-        training_section(source, true), training_section(source, false),
-        same_work_section(source, "thread-scaling", "Training over compute threads of a rank", "train",
-                          "threads", vocabulary::kStepTime),
-        same_work_section(source, "io-scaling", "Writing over ranks", "io", "ranks", vocabulary::kJobTime),
-        same_work_section(source, "worker-scaling", "Writing over worker processes", "io", "workers",
-                          vocabulary::kJobTime)};
+    std::vector<Section> sections;
+    for (const Kind& kind : kKinds) sections.push_back(section_of(source, kind));
+    return sections;
 }
 
 }  // namespace ranklab::report::figures

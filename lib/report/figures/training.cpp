@@ -137,21 +137,18 @@ Section phases_section(const Source& source) {
                   .x_label = "mean time in a step [s]",
                   .unit = "s"};
     std::vector<const Group*> groups;
-    std::vector<std::vector<model::StepPart>> parts;
-    for (const Group* group : newest_groups(source.groups, "train", kMostBars))
-        if (auto found = model::step_parts(source.summaries(source.groups.newest(*group))); !found.empty()) {
-            groups.push_back(group);
-            parts.push_back(std::move(found));
-        }
-    if (groups.empty()) return section;
-    figure.categories = names_of(source.groups, groups);
     InOrderMet<std::string, Series> phases;
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        for (const auto& part : parts[i]) {
+    for (const Group* group : newest_groups(source.groups, "train", kMostBars)) {
+        const auto parts = model::step_parts(source.newest(*group));
+        for (const auto& part : parts) {
             Series& series = phases[part.phase];
             series.title = part.phase;
-            series.points.push_back({static_cast<double>(i), part.mean_s, {}});
+            series.points.push_back({static_cast<double>(groups.size()), part.mean_s, {}});
         }
+        if (!parts.empty()) groups.push_back(group);
+    }
+    if (groups.empty()) return section;
+    figure.categories = names_of(source.groups, groups);
     figure.series = phases.all();
     for (std::size_t i = 0; i < figure.series.size(); ++i) figure.series[i].colour = i;
     figure.caption =
@@ -176,13 +173,12 @@ Section buckets_section(const Source& source) {
             "Transfer of a bucket in the step, once all ranks had come: medians over the counted steps."};
     std::vector<const Group*> groups;
     for (const Group* group : newest_groups(source.groups, "train", kMostBars))
-        if (groups.size() < kMostTrainings &&
-            model::pays_network(source.summaries(source.groups.newest(*group))))
+        if (groups.size() < kMostTrainings && model::pays_network(source.newest(*group)))
             groups.push_back(group);
     const auto names = names_of(source.groups, groups);
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        const Run run = source.summaries(source.groups.newest(*groups[i]));
-        const auto cost = source.file == nullptr ? std::nullopt : model::network_cost(*source.file, run);
+        const Run run = source.newest(*groups[i]);
+        const auto cost = model::network_cost(source.file, run);
         Series step{names[i], Look::points, i, {}}, network{names[i] + ": network alone", Look::marks, i, {}};
         for (const auto& bucket : cost ? cost->buckets : model::network_cost(Run{}, run).buckets)
             step.points.push_back({bucket.network.bytes, bucket.step_s, {}});
@@ -201,7 +197,7 @@ Section steps_section(const Source& source) {
     const auto groups = newest_groups(source.groups, "train", kMostStepped);
     const auto names = names_of(source.groups, groups);
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        const Run run = source.load(source.groups.newest(*groups[i]));
+        const Run run = source.newest_whole(*groups[i]);
         const Measurement* m = run.find(vocabulary::kStepTime);
         if (m != nullptr && m->rows() > 0) section.figures.push_back(steps_of(run, names[i], i + 1));
     }
@@ -214,7 +210,7 @@ Section losses_section(const Source& source) {
     const auto names = names_of(source.groups, groups);
     std::vector<LossCurve> curves;
     for (const Group* group : groups) {
-        const Run run = source.load(source.groups.newest(*group));
+        const Run run = source.newest_whole(*group);
         curves.push_back(loss_curve(run));
         if (const auto* epochs = run.find_table("epochs");
             epochs != nullptr && !curves.back().loss.empty() && section.tables.size() < 3) {
@@ -223,14 +219,15 @@ Section losses_section(const Source& source) {
         }
     }
     for (const auto& axis : kAxes) {
-        Figure figure{
-            .name = axis.name, .title = axis.y_label, .x_label = axis.x_label, .y_label = axis.y_label};
-        figure.title += std::string(" over ") + axis.x_label;
+        Figure figure{.name = axis.name,
+                      .title = fmt::format("{} over {}", axis.y_label, axis.x_label),
+                      .x_label = axis.x_label,
+                      .y_label = axis.y_label,
+                      .caption = "Mean over the global batch before each update, warm-up included."};
         for (std::size_t i = 0; i < curves.size(); ++i)
             if (!(curves[i].*axis.y).empty())
                 figure.series.push_back(
                     {names[i], Look::line, i, line_points(curves[i].*axis.x, curves[i].*axis.y)});
-        figure.caption = "Mean over the global batch before each update, warm-up included.";
         if (!figure.empty()) section.figures.push_back(std::move(figure));
     }
     if (section.figures.empty()) section.tables.clear();

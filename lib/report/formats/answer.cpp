@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
-#include <vector>
 
 #include "base/one_line.hpp"
 #include "base/text.hpp"
@@ -28,39 +26,66 @@ using results::Run;
 using results::Table;
 
 constexpr std::size_t kMostWarnings = 3;
+constexpr const char *kRed = "1;31", *kYellow = "33";  // of a terminal
+
+// The same text with that word, where it first stands, in colour, where the screen has colours.
+std::string painted(std::string text, std::string_view word, const char* colour, const Screen& screen) {
+    const auto at = text.find(word);
+    if (!screen.colour || at == std::string::npos) return text;
+    return text.replace(at, word.size(), fmt::format("\033[{}m{}\033[0m", colour, word));
+}
 
 std::size_t ranks_of(const Run& run) {
     return std::max<std::size_t>(1, run.hosts.size());
 }
 
 // "m +- h": the median and the longer side of its 95 % interval, each divided.
-std::string with_half_width(const stats::Summary& s, double divisor) {
-    const auto text = [&](double value) {
-        const double size = s.median / divisor;
-        const double magnitude =
-            size == 0 || !std::isfinite(size) ? 0 : std::floor(std::log10(std::abs(size)));
-        return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(3 - magnitude, 1.0, 9.0)));
+std::string with_half_width(const stats::Summary& s, std::size_t divisor) {
+    const auto text = [&, by = static_cast<double>(divisor)](double value) {
+        const double size = s.median / by;
+        const double magnitude = size == 0 ? 0 : std::floor(std::log10(std::abs(size)));
+        return fmt::format("{:.{}f}", value / by, static_cast<int>(std::clamp(3 - magnitude, 1.0, 9.0)));
     };
     const double half = std::max(s.ci95.high - s.median, s.median - s.ci95.low);
-    return fmt::format("{} +- {}", text(s.median / divisor),
-                       std::isfinite(half) ? text(half / divisor) : "n/a");
+    return fmt::format("{} +- {}", text(s.median), std::isfinite(half) ? text(half) : "n/a");
 }
 
 std::string rate_lines(const Run& run) {
     const Measurement* m = run.find(vocabulary::kThroughput);
     if (m == nullptr || !std::isfinite(m->summary.median)) return "";
-    const std::size_t ranks = ranks_of(run);
     return fmt::format("Img/sec per rank: {}\nTotal img/sec on {} rank(s): {}\n",
-                       with_half_width(m->summary, static_cast<double>(ranks)), ranks,
+                       with_half_width(m->summary, ranks_of(run)), ranks_of(run),
                        with_half_width(m->summary, 1));
 }
 
-// What a person calls a part of the step, and the phases in it.
-struct Part {
-    const char* name;
-    std::array<const char*, 4> phases;
-    double percent = 0;
-};
+// benchy's summary lines, as its scripts look for them; "" for runs without an ablation.
+std::string benchy_lines(const Run& run) {
+    const Table* table = run.find_table("ablation");
+    std::string text;
+    for (std::size_t row = 0; table != nullptr && row < model::row_count(*table); ++row) {
+        std::string name = base::one_line(model::text_at(*table, "trial", row));
+        std::ranges::transform(name, name.begin(),
+                               [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+        text += fmt::format("BENCHY::SUMMARY::{} average trial throughput: {:.3f} +/- {:.3f}\n", name,
+                            model::number_at(*table, "mean_samples_per_s", row),
+                            model::number_at(*table, "std_samples_per_s", row));
+    }
+    return text;
+}
+
+// What a person calls a phase of the step.
+std::string part_name(const std::string& phase) {
+    static constexpr std::pair<std::string_view, const char*> kNames[] = {
+        {"forward", "computing"},
+        {"backward", "computing"},
+        {"optimizer", "computing"},
+        {"sync", "waiting for other ranks or the network"},
+        {"data", "waiting for input"},
+        {"copy", "copying input"},
+        {"other", "other"}};
+    const auto* found = std::ranges::find(kNames, phase, &std::pair<std::string_view, const char*>::first);
+    return found == std::end(kNames) ? "moving between replicas" : found->second;
+}
 
 // A rank that the others wait for in most steps, as the run itself found; "" where it is now one, now
 // another.
@@ -73,6 +98,16 @@ std::string last_rank(const Run& run) {
                                model::text_at(*table, "host", row),
                                100 * model::number_at(*table, "came_last_share", row));
     return "";
+}
+
+// What limits a training step: what its ablation found, or the shares of the table `phases`, which come to
+// 100 % of the mean step.
+std::string limit(const Run& run) {
+    if (const auto found = run.fact("training", "limit"); !found.empty()) return found;
+    std::vector<std::pair<std::string, double>> parts;
+    for (const auto& part : model::step_parts(run)) parts.emplace_back(part_name(part.phase), part.percent);
+    const auto shares = shares_of(parts, 0.5);
+    return shares.empty() ? "" : base::join(shares, ", ") + last_rank(run);
 }
 
 // And its ablation does not say already what communication costs.
@@ -108,26 +143,23 @@ std::string learned(const Run& run) {
 
 std::string train_answer(const Run& run) {
     return rate_lines(run) + benchy_lines(run) +
-           screen_line("step", counted_time(run, vocabulary::kStepTime)) +
-           screen_line("limit", limit_text(run)) + screen_line("communication", communication(run)) +
-           learned(run);
+           screen_line("step", counted_time(run, vocabulary::kStepTime)) + screen_line("limit", limit(run)) +
+           screen_line("communication", communication(run)) + learned(run);
 }
 
 std::string train_result(const Run& run) {
     const Measurement* rate = run.find(vocabulary::kThroughput);
-    if (rate == nullptr) rate = run.find("throughput_full_samples_per_s");
+    if (rate == nullptr) rate = run.find("throughput_full_samples_per_s");  // of an ablation
     if (rate == nullptr || !std::isfinite(rate->summary.median)) return "no rate was measured";
     const model::Cores cores = model::cores_of(run);
-    const std::string trials = rate->name == vocabulary::kThroughput
-                                   ? ""
-                                   : fmt::format(", median of {}", counted(rate->summary.n, "trial"));
-    const std::string each =
-        cores.known()
-            ? fmt::format(", {} a {}", digits(rate->summary.median / static_cast<double>(cores.count)),
-                          cores.unit())
-            : "";
-    return readable(rate->summary.median, rate->summary.ci95, rate->unit) +
-           fmt::format(" on {}{}{}", counted(ranks_of(run), "rank"), each, trials);
+    std::string text = fmt::format("{} on {}", readable(rate->summary.median, rate->summary.ci95, rate->unit),
+                                   counted(ranks_of(run), "rank"));
+    if (cores.known())
+        text += fmt::format(", {} a {}", digits(rate->summary.median / static_cast<double>(cores.count)),
+                            cores.unit());
+    return rate->name == vocabulary::kThroughput
+               ? text
+               : fmt::format("{}, median of {}", text, counted(rate->summary.n, "trial"));
 }
 
 std::string result_of(const Run& run) {
@@ -141,10 +173,8 @@ std::string warnings(const Run& run, const Screen& screen) {
     std::string text;
     for (std::size_t i = 0; i < shown; ++i) {
         const std::string one = base::one_line(run.warnings[i]);
-        const std::string line = screen.whole
-                                     ? screen_line("warning", one)
-                                     : fmt::format("  {:<14}{}\n", "warning", base::shortened(one, 64));
-        text += painted(line, "warning", Tone::doubtful, screen);
+        const std::string line = screen_line("warning", screen.whole ? one : base::shortened(one, 64));
+        text += painted(line, "warning", kYellow, screen);
     }
     if (run.warnings.size() > shown)
         text += screen_line("", fmt::format("and {} more: --verbose", run.warnings.size() - shown));
@@ -154,25 +184,13 @@ std::string warnings(const Run& run, const Screen& screen) {
 std::string invalid_text(const Run& run, const Screen& screen) {
     std::string text =
         painted(fmt::format("INVALID (exit code {}): its numbers do not stand:\n", run.exit_code), "INVALID",
-                Tone::bad, screen);
+                kRed, screen);
     for (const auto& warning : run.warnings) text += base::wrapped("  - ", base::one_line(warning));
     return run.warnings.empty() ? text + "  - no reason was stored\n" : text;
 }
 
-}  // namespace
-
-std::string screen_line(std::string_view name, std::string_view value) {
-    return value.empty() ? "" : base::wrapped(fmt::format("  {:<14}", name), base::one_line(value));
-}
-
-std::string painted(std::string text, std::string_view word, Tone tone, const Screen& screen) {
-    const auto at = text.find(word);
-    if (!screen.colour || at == std::string::npos) return text;
-    return text.replace(at, word.size(),
-                        fmt::format("\033[{}m{}\033[0m", tone == Tone::bad ? "1;31" : "33", word));
-}
-
-std::string verification_text(const Run& run) {
+// "yes: a, b", "NO: c (why)"; "" where nothing is known.
+std::string verification(const Run& run) {
     const Table* table = run.find_table("verification");
     if (table == nullptr) return io_verification(run);
     std::vector<std::string> passed, failed, others;
@@ -194,6 +212,12 @@ std::string verification_text(const Run& run) {
     return base::join(others, "; ");
 }
 
+}  // namespace
+
+std::string screen_line(std::string_view name, std::string_view value) {
+    return value.empty() ? "" : base::wrapped(fmt::format("  {:<14}", name), base::one_line(value));
+}
+
 std::string counted_time(const Run& run, std::string_view measurement) {
     const Measurement* found = run.find(measurement);
     if (found == nullptr || !std::isfinite(found->summary.median)) return "";
@@ -201,42 +225,18 @@ std::string counted_time(const Run& run, std::string_view measurement) {
                        found->summary.n);
 }
 
-std::string benchy_lines(const Run& run) {
-    const Table* table = run.find_table("ablation");
-    std::string text;
-    for (std::size_t row = 0; table != nullptr && row < model::row_count(*table); ++row) {
-        std::string name = base::one_line(model::text_at(*table, "trial", row));
-        std::ranges::transform(name, name.begin(),
-                               [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-        text += fmt::format("BENCHY::SUMMARY::{} average trial throughput: {:.3f} +/- {:.3f}\n", name,
-                            model::number_at(*table, "mean_samples_per_s", row),
-                            model::number_at(*table, "std_samples_per_s", row));
-    }
-    return text;
-}
-
-// The shares of the table `phases`, which come to 100 % of the mean step.
-std::string limit_text(const Run& run) {
-    if (const auto found = run.fact("training", "limit"); !found.empty()) return found;
-    std::vector<Part> parts{{"computing", {"forward", "backward", "optimizer", ""}},
-                            {"waiting for other ranks or the network", {"sync", "", "", ""}},
-                            {"waiting for input", {"data", "", "", ""}},
-                            {"copying input", {"copy", "", "", ""}},
-                            {"moving between replicas", {"scatter", "replicate", "gather", "reduce"}},
-                            {"other", {"other", "", "", ""}}};
-    for (const auto& step : model::step_parts(run))
-        for (auto& part : parts)
-            if (std::ranges::find(part.phases, step.phase) != part.phases.end()) part.percent += step.percent;
-    std::erase_if(parts, [](const Part& part) { return !(part.percent >= 0.5); });
-    std::ranges::stable_sort(parts, std::greater(), &Part::percent);
+std::vector<std::string> shares_of(const std::vector<std::pair<std::string, double>>& parts, double least) {
+    InOrderMet<std::string, std::pair<double, std::string>> sums;
+    for (const auto& [name, percent] : parts) sums[name].first += percent, sums[name].second = name;
+    std::erase_if(sums.all(), [&](const auto& sum) { return !(sum.first >= least); });
+    std::ranges::stable_sort(sums.all(), std::greater(), &std::pair<double, std::string>::first);
     std::vector<std::string> shares;
-    for (const auto& part : parts) shares.push_back(percent_text(part.percent) + " " + part.name);
-    return shares.empty() ? "" : base::join(shares, ", ") + last_rank(run);
+    for (const auto& [percent, name] : sums.all()) shares.push_back(percent_text(percent) + " " + name);
+    return shares;
 }
 
 std::string answer_text(const Run& run, const Screen& screen) {
-    const std::string verified =
-        painted(screen_line("verified", verification_text(run)), " NO;", Tone::bad, screen);
+    const std::string verified = painted(screen_line("verified", verification(run)), " NO;", kRed, screen);
     if (!run.valid)
         return invalid_text(run, screen) + (model::is_comm(run) ? comm_answer(run) : "") + verified;
     const std::string what = run.command == "io"   ? io_answer(run)

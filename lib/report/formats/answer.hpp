@@ -1,24 +1,18 @@
-// Private to this room: the parts of the answer.
+// Private to this room: the answers of io and comm, and what several answers have.
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "report/formats/formats.hpp"
 
 namespace ranklab::report::formats {
 
-enum class Tone { bad, doubtful };
-/// The same text with that word, where it first stands, in colour, where the screen has colours.
-std::string painted(std::string text, std::string_view word, Tone tone, const Screen& screen);
-
-/// What was checked: "yes: a, b", "NO: c (why)"; "" where nothing is known.
-std::string verification_text(const results::Run& run);
 /// "33.2 ms (32.9 .. 33.5), 50 counted"; "" where the run has no such time.
 std::string counted_time(const results::Run& run, std::string_view measurement);
-/// benchy's summary lines, as its scripts look for them; "" for runs without an ablation.
-std::string benchy_lines(const results::Run& run);
-/// What limits a training step.
-std::string limit_text(const results::Run& run);
+/// "89 % computing": the sum of each name's percents, the largest first, without those below `least`.
+std::vector<std::string> shares_of(const std::vector<std::pair<std::string, double>>& parts, double least);
 
 /// Of `ranklab comm`: a latency and a bandwidth sentence and the messages; the line of the result.
 std::string comm_answer(const results::Run& run);

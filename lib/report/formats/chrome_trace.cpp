@@ -1,21 +1,17 @@
-#include "report/formats/exports.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <nlohmann/json.hpp>
-#include "base/error.hpp"
+#include <utility>
 
-#include "report/formats/names.hpp"
-#include "report/frame/readable.hpp"
-#include "report/frame/write.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "report/formats/formats.hpp"
+#include "report/frame/frame.hpp"
+#include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
@@ -26,12 +22,17 @@ using results::Run;
 using Json = nlohmann::ordered_json;
 
 constexpr double kNanoseconds = 1e9;
-constexpr const char* kOnlySlowest =
-    "this run stored the slowest rank's time alone, as runs of more than 64 ranks do";
+constexpr std::size_t kMostNamed = 12;
 
 // One column of several ranks that took part is their maximum.
 bool is_folded(const Run& run, const Measurement& steps) {
     return steps.columns == 1 && run.hosts.size() > 1 && run.fact("storage", "participants") != "1";
+}
+
+// In whole nanoseconds, so that no rounding lets a phase end behind its step.
+std::int64_t nanoseconds(const Measurement& m, std::size_t place) {
+    const double seconds = place < m.samples.size() ? m.samples[place] : 0;
+    return seconds > 0 && std::isfinite(seconds) ? std::llround(seconds * kNanoseconds) : 0;
 }
 
 class Trace {
@@ -44,127 +45,106 @@ class Trace {
             const Measurement* steps = run.find(whole->name);
             if (steps == nullptr || steps->samples.empty() || steps->columns == 0) continue;
             has_times = true;
-            if (is_folded(run, *steps)) {
-                left_out_.push_back(fmt::format("run {} is not drawn: {}", run.id, kOnlySlowest));
-                return;
-            }
+            if (is_folded(run, *steps))
+                return left_out_
+                    ["they stored the slowest rank's time alone, as runs of more than 64 ranks do"]
+                        .push_back(run.id);
             const std::size_t drawn = std::min(steps->rows(), most_steps_);
-            const auto pids = name_processes(run, steps->columns);
-            for (std::size_t rank = 0; rank < steps->columns; ++rank)
-                add_rank(run, *steps, *whole, rank, drawn, pids.at(rank));
+            std::map<std::string, std::size_t> processes;  // one for each host
+            for (std::size_t rank = 0; rank < steps->columns; ++rank) {
+                const std::size_t pid = name_rank(run, rank, processes);
+                add_rank(run, *steps, *whole, rank, drawn, pid);
+            }
             drawn_.push_back(
                 {{"run", run.id}, {"of", whole->name}, {"drawn", drawn}, {"stored", steps->rows()}});
         }
-        if (!has_times)
-            left_out_.push_back(
-                fmt::format("run {} is not drawn: it has no times of steps or repetitions", run.id));
+        if (!has_times) left_out_["they have no times of steps or repetitions"].push_back(run.id);
     }
 
-    /// A sentence a run that is not drawn.
-    const std::vector<std::string>& left_out() const { return left_out_; }
+    /// "not drawn: a, b and 3 more: why".
+    std::vector<std::string> left_out() const {
+        std::vector<std::string> sentences;
+        for (const auto& [why, runs] : left_out_)
+            sentences.push_back(
+                fmt::format("runs that are not drawn: {}; {}", model::some_of(runs, kMostNamed), why));
+        return sentences;
+    }
     const Json& drawn() const { return drawn_; }
 
   private:
-    // They lie in the order of ranks; a search for each would be quadratic in them.
-    static std::vector<results::HostRow>::const_iterator row_of(const Run& run, std::size_t rank) {
-        if (rank < run.hosts.size() && run.hosts[rank].rank == static_cast<int>(rank))
-            return run.hosts.begin() + static_cast<std::ptrdiff_t>(rank);
-        return std::ranges::find(run.hosts, static_cast<int>(rank), &results::HostRow::rank);
-    }
-
-    // A process for each host that has ranks, in the order of ranks.
-    std::vector<std::size_t> name_processes(const Run& run, std::size_t ranks) {
-        std::map<std::string, std::size_t> of_host;
-        std::vector<std::size_t> pids(ranks, 0);
-        for (std::size_t rank = 0; rank < ranks; ++rank) {
-            const auto row = row_of(run, rank);
-            const bool known = row != run.hosts.end();
-            const std::string host = known ? row->host : "unknown host";
-            const auto [place, fresh] = of_host.try_emplace(host, processes_);
-            if (fresh) {
-                ++processes_;
-                name("process_name", place->second, 0,
-                     fmt::format("{} {} on {}", run.id, workload_name(run), host));
-            }
-            pids[rank] = place->second;
-            name("thread_name", place->second, rank,
-                 known ? fmt::format("rank {} (cpus {}, {})", rank, row->cpus, row->device)
-                       : fmt::format("rank {}", rank));
+    std::size_t name_rank(const Run& run, std::size_t rank, std::map<std::string, std::size_t>& processes) {
+        const results::HostRow* row = rank < run.hosts.size() ? &run.hosts[rank] : nullptr;
+        const std::string host = row == nullptr ? "unknown host" : row->host;
+        const auto [place, is_new] = processes.try_emplace(host, processes_);
+        if (is_new) {
+            name("process_name", processes_, 0, fmt::format("{} {} on {}", run.id, workload_name(run), host));
+            ++processes_;
         }
-        return pids;
+        name("thread_name", place->second, rank,
+             row == nullptr ? fmt::format("rank {}", rank)
+                            : fmt::format("rank {} (cpus {}, {})", rank, row->cpus, row->device));
+        return place->second;
     }
 
     void name(const char* what, std::size_t pid, std::size_t tid, const std::string& text) {
         put({{"name", what}, {"ph", "M"}, {"pid", pid}, {"tid", tid}, {"args", {{"name", text}}}});
     }
 
-    // Steps one after another; inside each the phases of the same row, which end with it at the latest. In
-    // whole nanoseconds, so that no rounding lets a phase end behind its step.
+    // Steps one after another; inside each the phases of the same row, which end with it at the latest.
     void add_rank(const Run& run, const Measurement& steps, const vocabulary::Quantity& whole,
                   std::size_t rank, std::size_t most, std::size_t pid) {
-        const auto phases = vocabulary::parts_of(whole);
+        const std::string axis = steps.axis.empty() ? "step" : steps.axis;
         std::int64_t start = 0;
         for (std::size_t step = 0; step < most; ++step) {
-            const double seconds = steps.samples[step * steps.columns + rank];
-            if (!(seconds >= 0)) continue;
-            const std::int64_t end = start + std::llround(seconds * kNanoseconds);
-            const std::string name = fmt::format("{} {}", steps.axis.empty() ? "step" : steps.axis, step + 1);
-            event(name, "step", pid, rank, start, end - start);
-            std::int64_t at = start;
-            for (const auto* phase : phases) {
+            const std::size_t place = step * steps.columns + rank;
+            if (!(steps.samples[place] >= 0)) continue;
+            const std::int64_t end = start + nanoseconds(steps, place);
+            event(fmt::format("{} {}", axis, step + 1), "step", pid, rank, start, end);
+            for (const auto* phase : vocabulary::parts_of(whole)) {
                 const Measurement* m = run.find(phase->name);
-                const std::size_t place = step * steps.columns + rank;
-                if (m == nullptr || m->columns != steps.columns || place >= m->samples.size()) continue;
-                const double length = m->samples[place] * kNanoseconds;
-                const std::int64_t part =
-                    length > 0 ? std::min(static_cast<std::int64_t>(length), end - at) : 0;
-                if (part == 0) continue;
-                event(std::string(phase->phase), "phase", pid, rank, at, part);
-                at += part;
+                if (m == nullptr || m->columns != steps.columns) continue;
+                const std::int64_t until = std::min(start + nanoseconds(*m, place), end);
+                if (until > start) event(std::string(phase->phase), "phase", pid, rank, start, until);
+                start = until;
             }
             start = end;
         }
     }
 
     void event(const std::string& name, const char* category, std::size_t pid, std::size_t tid,
-               std::int64_t start_ns, std::int64_t length_ns) {
+               std::int64_t start_ns, std::int64_t end_ns) {
         put({{"name", name},
              {"cat", category},
              {"ph", "X"},
              {"ts", static_cast<double>(start_ns) / 1e3},  // the format's microseconds
-             {"dur", static_cast<double>(length_ns) / 1e3},
+             {"dur", static_cast<double>(end_ns - start_ns) / 1e3},
              {"pid", pid},
              {"tid", tid}});
     }
 
-    void put(const Json& event) {
-        sink_(between_ + json_line(event));
-        between_ = ",\n";
-    }
+    void put(const Json& event) { sink_(std::exchange(between_, ",\n") + json_line(event)); }
 
     std::size_t most_steps_;
     const model::Sink& sink_;
     std::size_t processes_ = 1;  // pid 0 is the idle task's
     std::string between_ = "\n";
     Json drawn_ = Json::array();
-    std::vector<std::string> left_out_;
+    std::map<std::string, std::vector<std::string>> left_out_;  // why, and which runs
 };
-
-// Of all of them the newest alone.
-void visit(const model::ChosenRuns& runs, const std::function<void(const Run&)>& take) {
-    if (!runs.everything()) return runs.visit(results::Detail::all, take);
-    if (const auto headers = runs.file().runs(); !headers.empty()) take(runs.file().read(headers.back().id));
-}
 
 }  // namespace
 
-std::vector<std::string> write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps,
-                                            const model::Sink& sink) {
+void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps, const model::Sink& sink) {
     sink("{\"traceEvents\":[");
     Trace trace(most_steps, sink);
-    visit(runs, [&](const Run& run) { trace.add(run); });
-    if (trace.drawn().empty() && !trace.left_out().empty())
-        throw base::OptionError(trace.left_out().front() + "; choose others", {"where", "run"});
+    if (!runs.everything())
+        runs.visit(results::Detail::all, [&](const Run& run) { trace.add(run); });
+    else if (const auto headers = runs.file().runs(); !headers.empty())
+        trace.add(runs.file().read(headers.back().id));
+    const auto left_out = trace.left_out();
+    if (trace.drawn().empty() && !left_out.empty())
+        throw base::OptionError(left_out.front() + "; choose others", {"where", "run"});
+    for (const auto& sentence : left_out) base::log::warn(sentence);
     const Json other = {
         {"time",
          "of each rank's own steps, one after another from 0; what lies between steps is left out, and ranks "
@@ -172,7 +152,6 @@ std::vector<std::string> write_chrome_trace(const model::ChosenRuns& runs, std::
         {"phase_order", "nominal: durations are measured, their order and starts inside a step are not"},
         {"runs", trace.drawn()}};
     sink("\n],\"displayTimeUnit\":\"ms\",\"otherData\":" + json_line(other) + "}\n");
-    return trace.left_out();
 }
 
 }  // namespace ranklab::report::formats

@@ -1,5 +1,5 @@
-// A file's runs for a person at a terminal. docs/output_formats.md describes each form; exports.hpp has those
-// for programs.
+// A file's runs for a person at a terminal, and for other programs. docs/output_formats.md describes each
+// form.
 #pragma once
 
 #include <cstddef>
@@ -53,5 +53,35 @@ std::string groups_csv(const model::Groups& groups);
 /// {"schema":1,"group_by":[...],"efficiency_per":"core","groups":[...],"findings":[...]}, one line; null
 /// where there is no number.
 std::string groups_json(const model::Groups& groups);
+
+// For other programs, one run held at a time.
+
+/// CSV: `#` comment lines, one header, one row a measurement. Numbers read back to the same double; NaN is an
+/// empty field.
+void write_csv(const model::ChosenRuns& runs, const model::Sink& sink);
+
+/// {"schema":1,"runs":[...]} in the order given, one line a run, as docs/schema/report.schema.json describes
+/// it. Numbers read back to the same double; NaN and infinities become null. Samples are left out.
+std::string runs_json(const std::vector<results::Run>& runs);
+void write_json(const model::ChosenRuns& runs, const model::Sink& sink);
+
+/// Google Benchmark's JSON, for its tools/compare.py: a benchmark is a time of a configuration, a repetition
+/// a run, or a step of the only run.
+void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink);
+
+/// For Extra-P: JSON lines, one a median of a valid run. `keys`: the settings that are parameters; `ranks` is
+/// written as p. OptionError where one is no number in some run.
+void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
+                  const model::Sink& sink);
+
+/// Chrome's Trace Event Format, for Perfetto: of each run that stored samples the first `most_steps` counted
+/// steps (repetitions of io). Of everything the newest run alone is drawn. Warns of runs that were asked for
+/// and are left out; OptionError where all are.
+void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps, const model::Sink& sink);
+
+/// "train/mnist-cnn/ddp/bucketed", "io/mpi-send/files:15/size:100": what is run, without how much of it. The
+/// precision and the device stand in it where they are not fp32 and cpu, the data set where it is another
+/// than synthetic. Spaces become '_'.
+std::string workload_name(const results::Run& run);
 
 }  // namespace ranklab::report::formats

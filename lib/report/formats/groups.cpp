@@ -9,7 +9,6 @@
 #include "base/wrap.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/readable.hpp"
-#include "report/frame/write.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -18,33 +17,34 @@ using Json = nlohmann::ordered_json;
 using model::Groups;
 
 // What a reader asks first of the conditions; where all runs share them they stand below the table.
-constexpr const char* kConditions =
-    "command,model,data,mode,sync,op,datatype,from-model,memory,backend,device,precision,batch-size,"
-    "global-batch-size,steps,epochs,strategy,layout,files,size,fsync,cache,file_system,workers,ranks,threads,"
-    "host.cpu,host.logical_cpus,libraries.mpi,libraries.libtorch,version";
-
 std::string conditions_of(const Groups& groups) {
+    static constexpr const char* kFirst =
+        "command,model,data,mode,sync,op,datatype,from-model,memory,backend,device,precision,batch-size,"
+        "global-batch-size,steps,epochs,strategy,layout,files,size,fsync,cache,file_system,workers,ranks,"
+        "threads,host.cpu,host.logical_cpus,libraries.mpi,libraries.libtorch,version";
     std::vector<std::string> parts;
-    for (const auto& key : base::split(kConditions, ',')) {
-        const std::string all = groups.common(key);
-        // A library tells more than a condition.
-        const std::string value = key.starts_with("libraries.") ? all.substr(0, all.find(',')) : all;
-        const bool is_key = std::ranges::find(groups.keys, key) != groups.keys.end();
-        if (!is_key && !value.empty()) parts.push_back(fmt::format("{} = {}", key, value));
+    for (const auto& key : base::split(kFirst, ',')) {
+        if (std::ranges::find(groups.keys, key) != groups.keys.end()) continue;
+        std::string value = groups.common(key);
+        if (key.starts_with("libraries.")) value = value.substr(0, value.find(','));  // it tells more
+        if (!value.empty()) parts.push_back(fmt::format("{} = {}", key, value));
     }
     return base::join(parts, ", ");
 }
 
-std::string nothing(const Groups& groups) {
-    return fmt::format("{} of these {} have none of the measurements; --measure NAME asks for others\n",
-                       groups.without, counted(groups.runs().ids.size(), "run"));
-}
-
-Frame whole_frame(const Groups& groups, const model::Scaling& scaling) {
+// What `write` makes of the table and the sentences of its verdicts.
+template <class Write>
+std::string written(const Groups& groups, const Write& write) {
+    if (groups.all.empty())
+        return fmt::format("{} of these {} have none of the measurements; --measure NAME asks for others\n",
+                           groups.without, counted(groups.runs().ids.size(), "run"));
+    const model::Scaling scaling = model::scaling_of(groups);
     Frame frame = model::frame_of(groups, scaling);
     if (const auto same = conditions_of(groups); !same.empty())
         frame.notes.push_back("the same in all: " + same);
-    return frame;
+    std::vector<std::string> sentences;
+    for (const auto& finding : scaling.findings) sentences.push_back(sentence(finding));
+    return write(frame, sentences);
 }
 
 // Not finite numbers are written as null by the library itself.
@@ -93,32 +93,29 @@ Json finding_json(const Finding& finding) {
 }  // namespace
 
 std::string groups_text(const Groups& groups) {
-    if (groups.all.empty()) return nothing(groups);
-    const model::Scaling scaling = model::scaling_of(groups);
-    std::string text = text_of(whole_frame(groups, scaling)) + '\n';
-    for (const auto& finding : scaling.findings) text += base::wrapped("", base::one_line(sentence(finding)));
-    return text;
+    return written(groups, [](const Frame& frame, const auto& sentences) {
+        std::string text = text_of(frame) + '\n';
+        for (const auto& one : sentences) text += base::wrapped("", base::one_line(one));
+        return text;
+    });
 }
 
 std::string groups_markdown(const Groups& groups, const std::string& chosen) {
-    if (groups.all.empty()) return nothing(groups);
-    const model::Scaling scaling = model::scaling_of(groups);
-    std::string text = markdown_of(whole_frame(groups, scaling)) + "\n" +
-                       markdown_text(fmt::format("{}{}.", counted(groups.runs().ids.size(), "run"),
-                                                 chosen.empty() ? "" : " of " + chosen)) +
-                       '\n';
-    for (const auto& finding : scaling.findings)
-        text += fmt::format("\n{}\n", markdown_text(sentence(finding)));
-    return text;
+    return written(groups, [&](const Frame& frame, const auto& sentences) {
+        const std::string of = chosen.empty() ? "." : " of " + chosen + ".";
+        std::string text = fmt::format("{}\n{}\n", markdown_of(frame),
+                                       markdown_text(counted(groups.runs().ids.size(), "run") + of));
+        for (const auto& one : sentences) text += fmt::format("\n{}\n", markdown_text(one));
+        return text;
+    });
 }
 
 std::string groups_latex(const Groups& groups, const std::string& chosen) {
-    if (groups.all.empty()) return nothing(groups);
-    const model::Scaling scaling = model::scaling_of(groups);
-    Frame frame = whole_frame(groups, scaling);
-    frame.title = chosen.empty() ? "Runs" : "Runs of " + chosen;
-    for (const auto& finding : scaling.findings) frame.title += ". " + sentence(finding);
-    return latex_of(frame, "groups");
+    return written(groups, [&](Frame& frame, const auto& sentences) {
+        frame.title = chosen.empty() ? "Runs" : "Runs of " + chosen;
+        for (const auto& one : sentences) frame.title += ". " + one;
+        return latex_of(frame, "groups");
+    });
 }
 
 std::string groups_csv(const Groups& groups) {

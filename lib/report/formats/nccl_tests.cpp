@@ -32,32 +32,23 @@ std::string in_width(double value, std::size_t width) {
     return fmt::format("{:{}.{}e}", value, width, width >= kTime ? 1 : 0);
 }
 
-std::string twice(const std::string& text) {
-    return text + text;
-}
-
-std::string heads(const std::vector<const char*>& names) {
-    std::string text;
-    for (const char* name : names) text += fmt::format("  {:>{}}", name, kTime);
-    return text;
-}
+// Of the table, and of what -I adds to its right.
+constexpr const char* kHead[] = {
+    "#                                                              out-of-place              in-place",
+    "#       size         count      type   redop    root"
+    "     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong",
+    "#        (B)    (elements)                          "
+    "     (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)"};
+constexpr const char* kCallsHead[] = {
+    "                            out-of-place, calls                     in-place, calls",
+    "    i_min    i_max    i_p99    i_cv%    i_min    i_max    i_p99    i_cv%",
+    "             (us)     (us)     (us)      (%)     (us)     (us)     (us)      (%)"};
 
 std::string head_text(bool per_iter) {
-    const auto line = [](const char* size, const char* count, const char* type, const char* redop,
-                         const char* root) {
-        return fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", size, count, type, redop, root);
-    };
-    const std::string groups =
-        line("", "", "", "", "") +
-        fmt::format("           {:<22}{:>12}{:<12}", "out-of-place", "in-place", "") +
-        (per_iter ? fmt::format("  {:^34}  {:^34}", "out-of-place, calls", "in-place, calls") : "");
-    const std::string names = line("size", "count", "type", "redop", "root") +
-                              twice("     time   algbw   busbw  #wrong") +
-                              (per_iter ? twice(heads({"i_min", "i_max", "i_p99", "i_cv%"})) : "");
-    const std::string units = line("(B)", "(elements)", "", "", "") +
-                              twice("     (us)  (GB/s)  (GB/s)        ") +
-                              (per_iter ? twice(heads({"(us)", "(us)", "(us)", "(%)"})) : "");
-    return base::trim(groups) + '\n' + names + '\n' + base::trim(units) + '\n';
+    std::string text;
+    for (std::size_t i = 0; i < std::size(kHead); ++i)
+        text += std::string(kHead[i]) + (per_iter ? kCallsHead[i] : "") + '\n';
+    return text;
 }
 
 // time, algbw, busbw, #wrong; "N/A" for all where there is no such message.
@@ -69,7 +60,7 @@ std::string first_columns(const Message* one) {
 }
 
 std::string calls(const Message* one) {
-    if (one == nullptr) return heads({"N/A", "N/A", "N/A", "N/A"});
+    if (one == nullptr) return fmt::format("  {0:>7}  {0:>7}  {0:>7}  {0:>7}", "N/A");
     std::string text;
     for (const double value : {one->min, one->max, one->p99, one->cv_percent})
         text += "  " + in_width(value, kTime);
@@ -79,11 +70,10 @@ std::string calls(const Message* one) {
 // One size, out of place and in place.
 struct Line {
     const Message* places[2] = {nullptr, nullptr};
-    const Message& any() const { return places[0] != nullptr ? *places[0] : *places[1]; }
 };
 
 std::string row(const Line& line, bool per_iter) {
-    const Message& any = line.any();
+    const Message& any = *(line.places[0] != nullptr ? line.places[0] : line.places[1]);
     std::string text =
         fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", any.bytes, any.elements,
                     base::one_line(base::nccl_tests_word(any.dtype)), base::one_line(any.redop), any.root);

@@ -13,7 +13,6 @@
 #include "base/wrap.hpp"
 #include "report/formats/answer.hpp"
 #include "report/frame/readable.hpp"
-#include "report/frame/write.hpp"
 #include "report/model/job_use.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/step_parts.hpp"
@@ -73,19 +72,15 @@ Frame phases_of(const Run& run) {
     return frame;
 }
 
-// What stands elsewhere, or is for who looks into the file.
-bool is_shown_elsewhere(const Run& run, const std::string& name) {
-    static constexpr std::array kNames{"order", "messages", "rank_summaries", "ladder", "phases"};
-    return std::ranges::find(kNames, name) != kNames.end() ||
-           (name == "nonblocking" && run.command == "comm");
-}
-
+// Without those that stand elsewhere, or are for who looks into the file.
 std::string tables(const Run& run) {
+    static constexpr std::array kElsewhere{"order", "messages", "rank_summaries", "ladder", "phases"};
     std::string text;
-    for (const auto& table : run.tables)
-        if (!is_shown_elsewhere(run, table.name))
-            if (const auto one = text_of(model::frame_of(table, kMostRows)); !one.empty())
-                text += fmt::format("\n{}", one);
+    for (const auto& table : run.tables) {
+        if (std::ranges::find(kElsewhere, table.name) != kElsewhere.end()) continue;
+        if (table.name == "nonblocking" && run.command == "comm") continue;
+        if (const auto one = text_of(model::frame_of(table, kMostRows)); !one.empty()) text += '\n' + one;
+    }
     return text;
 }
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/numbers.hpp"
+#include "base/one_line.hpp"
 
 namespace ranklab::report {
 
@@ -27,6 +29,10 @@ bool Frame::has_numbers(std::size_t column) const {
         rows, [&](const Row& row) { return column < row.cells.size() && row.cells[column].is_number(); });
 }
 
+bool Frame::has_doubts() const {
+    return std::ranges::any_of(rows, [](const Row& row) { return !row.doubts.empty(); });
+}
+
 std::size_t Frame::add_column(Column column) {
     const std::size_t place = find(column.name);
     if (place == columns.size()) columns.push_back(std::move(column));
@@ -37,12 +43,6 @@ void Frame::put(std::size_t column, Cell cell) {
     auto& cells = rows.back().cells;
     if (cells.size() <= column) cells.resize(column + 1);
     cells[column] = std::move(cell);
-}
-
-Frame Frame::select(const std::function<bool(const Row&)>& where) const {
-    Frame some = *this;
-    std::erase_if(some.rows, [&](const Row& row) { return !where(row); });
-    return some;
 }
 
 std::vector<std::pair<std::vector<std::string>, std::vector<std::size_t>>> Frame::group_by(
@@ -127,6 +127,19 @@ std::string exact(double number) {
 
 std::string exact(const Cell& cell) {
     return cell.is_number() ? exact(cell.number) : cell.text;
+}
+
+std::string json_line(const nlohmann::ordered_json& json) {
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string escaped(std::string_view text, std::string_view letters, const std::vector<const char*>& names) {
+    std::string out;
+    for (const char c : base::one_line(text)) {
+        const auto special = letters.find(c);
+        out += special == std::string_view::npos ? std::string(1, c) : std::string(names[special]);
+    }
+    return out;
 }
 
 }  // namespace ranklab::report

@@ -2,9 +2,10 @@
 // and every writer takes one.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
-#include <functional>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +45,7 @@ struct Cell {
     Cell(std::string words) : text(std::move(words)) {}
     Cell(const char* words) : text(words) {}
     Cell(double value, stats::Interval ci = {}) : number(value), interval(ci) {}
+    Cell(std::integral auto count) : number(static_cast<double>(count)) {}
 
     bool is_number() const { return number == number; }
     bool empty() const { return text.empty() && !is_number(); }
@@ -76,12 +78,12 @@ struct Frame {
     const Cell& at(std::size_t row, std::size_t column) const;
     const Cell& at(std::size_t row, std::string_view column) const { return at(row, find(column)); }
     bool has_numbers(std::size_t column) const;
+    bool has_doubts() const;
     /// The column of that name, added where there is none yet.
     std::size_t add_column(Column column);
     /// Puts it into the last row.
     void put(std::size_t column, Cell cell);
 
-    Frame select(const std::function<bool(const Row&)>& where) const;
     /// Rows with equal cells in these columns: the cells' texts, and the rows' numbers.
     std::vector<std::pair<std::vector<std::string>, std::vector<std::size_t>>> group_by(
         const std::vector<std::size_t>& keys) const;
@@ -104,5 +106,32 @@ bool in_order(const std::string& a, const std::string& b);
 std::string exact(double number);
 /// The text, or the number with all its digits.
 std::string exact(const Cell& cell);
+
+// The writers, one file each. Those for people show numbers in the units that people read; those for programs
+// (csv, json) all digits in base units.
+
+/// Columns aligned on a screen of 80, keys flush left; of a wider table the columns come in blocks behind the
+/// keys. A column `note` refers to the doubts of the rows, which stand below it, and the notes below these.
+std::string text_of(const Frame& frame);
+/// RFC 4180: one header, a row each; an interval is two columns more, NAME_low and NAME_high; the doubts'
+/// sentences are the column `marks`. A column with numbers has no words. A text that a spreadsheet would take
+/// for a formula has an apostrophe before it.
+std::string csv_of(const Frame& frame);
+std::string csv_cell(const std::string& text);
+/// One line that every reader takes: numbers that are none become null, bytes that are no UTF-8 U+FFFD.
+std::string json_line(const nlohmann::ordered_json& json);
+/// GitHub's.
+std::string markdown_of(const Frame& frame);
+/// Fit for a cell or a line of it.
+std::string markdown_text(const std::string& text);
+/// A table environment with booktabs; `label` is that of \ref.
+std::string latex_of(const Frame& frame, const std::string& label);
+/// A <table>; each number has all its digits as data-value. Doubts and notes stand below it.
+std::string html_of(const Frame& frame);
+/// Fit for an element's text and for a quoted attribute: markup, control characters, broken UTF-8 and marks
+/// that turn the direction of writing are replaced.
+std::string html_escape(std::string_view text);
+/// On one line, with names of the format in place of these letters.
+std::string escaped(std::string_view text, std::string_view letters, const std::vector<const char*>& names);
 
 }  // namespace ranklab::report

@@ -1,24 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
+#include <utility>
 
-#include "base/utf8.hpp"
 #include "base/wrap.hpp"
 #include "report/frame/readable.hpp"
-#include "report/frame/write.hpp"
 
 namespace ranklab::report {
 namespace {
 
 constexpr std::size_t kLongest = 300;  // letters of a cell
-
-std::string escaped(char c) {
-    static constexpr std::string_view kMarkup = "&<>\"'";
-    static constexpr std::array kEntities{"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    const auto place = kMarkup.find(c);
-    return place == std::string_view::npos ? std::string{c} : kEntities[place];
-}
 
 std::string cell_of(const Cell& cell, const Column& column) {
     if (!cell.is_number()) return html_escape(base::shortened(cell.text, kLongest));
@@ -33,16 +23,14 @@ std::string cell_of(const Cell& cell, const Column& column) {
 }
 
 std::string row_of(const Frame& frame, std::size_t row, Footnotes& footnotes) {
-    std::string text = "<tr>";
+    std::string text = "<tr>", marks = footnotes.references(frame.rows[row].doubts);
+    if (!marks.empty()) marks = " <sup>" + marks + "</sup>";  // in the first cell
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Cell& cell = frame.at(row, i);
-        const std::string inside = cell_of(cell, frame.columns[i]);
-        const std::string marks = i == 0 ? footnotes.references(frame.rows[row].doubts) : "";
-        const std::string raised = marks.empty() ? "" : " <sup>" + marks + "</sup>";
-        if (frame.columns[i].key)
-            text += fmt::format("<th scope=\"row\">{}{}</th>", inside, raised);
-        else
-            text += fmt::format("<td{}>{}{}</td>", cell.is_number() ? "" : " class=\"text\"", inside, raised);
+        const bool key = frame.columns[i].key;
+        text += fmt::format("<{}{}{}>{}{}</{}>", key ? "th" : "td", key ? " scope=\"row\"" : "",
+                            key || cell.is_number() ? "" : " class=\"text\"", cell_of(cell, frame.columns[i]),
+                            std::exchange(marks, ""), key ? "th" : "td");
     }
     return text + "</tr>\n";
 }
@@ -50,20 +38,7 @@ std::string row_of(const Frame& frame, std::size_t row, Footnotes& footnotes) {
 }  // namespace
 
 std::string html_escape(std::string_view text) {
-    std::string out;
-    for (std::size_t at = 0; at < text.size();) {
-        const base::Letter letter = base::first_letter(text.substr(at));
-        const bool shown =
-            letter.good && !base::steers(letter.code) && letter.code != 0xFFFE && letter.code != 0xFFFF;
-        if (!shown) {
-            const bool blank = letter.good && (letter.code == '\n' || letter.code == '\t');
-            out += blank ? " " : base::kReplacementLetter;
-        } else {
-            out += letter.bytes == 1 ? escaped(text[at]) : std::string(text.substr(at, letter.bytes));
-        }
-        at += letter.bytes;
-    }
-    return out;
+    return escaped(text, "&<>\"'", {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"});
 }
 
 std::string html_of(const Frame& frame) {

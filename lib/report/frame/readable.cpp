@@ -72,13 +72,18 @@ std::string readable_interval(const stats::Interval& interval, double value, std
 
 std::string readable(double value, const stats::Interval& interval, std::string_view unit) {
     const std::string range = readable_interval(interval, value, unit);
-    return range.empty() ? readable(value, unit) : fmt::format("{} ({})", readable(value, unit), range);
+    return readable(value, unit) + (range.empty() ? "" : " (" + range + ")");
 }
 
 std::string readable(const Cell& cell, const Column& column) {
     if (!cell.is_number()) return cell.text;
     if (column.unit.empty()) return fmt::format("{}", cell.number);
     return readable(cell.number, column.unit);
+}
+
+std::string with_interval(const Cell& cell, const Column& column) {
+    const bool plain = !cell.is_number() || column.unit.empty();
+    return plain ? readable(cell, column) : readable(cell.number, cell.interval, column.unit);
 }
 
 std::string counted(std::size_t count, const std::string& what) {

@@ -19,7 +19,7 @@ std::string readable(double value, const stats::Interval& interval, std::string_
 /// The interval alone, in the unit that `value` is shown in: "32.9 .. 33.5"; "" for none.
 std::string readable_interval(const stats::Interval& interval, double value, std::string_view unit);
 std::string readable(const Cell& cell, const Column& column);
-/// Of many numbers in one unit, as a table's column is read: what its largest is shown in.
+std::string with_interval(const Cell& cell, const Column& column);
 /// "1 rank", "2 ranks".
 std::string counted(std::size_t count, const std::string& what);
 /// "4 MiB", "1000 B": a message size as it is typed, without a fraction that it does not have.

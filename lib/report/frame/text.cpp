@@ -1,18 +1,43 @@
+// A Frame on a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "base/one_line.hpp"
+#include "base/text.hpp"
 #include "base/wrap.hpp"
 #include "report/frame/readable.hpp"
-#include "report/frame/text_table.hpp"
-#include "report/frame/write.hpp"
 
 namespace ranklab::report {
 namespace {
 
-constexpr std::size_t kLongestCell = 40;
+constexpr std::size_t kLongestKey = 40;
+constexpr std::size_t kNarrowest = 24;  // of a text that goes on in the next line
+
+struct TextColumn {
+    std::vector<std::string> texts;  // the head, then the cells
+    bool left = false;               // its texts are flush left and go on in the next line
+    bool beside = false;             // an interval, which stays beside its number
+
+    std::size_t width() const { return base::columns_of(std::ranges::max(texts, {}, base::columns_of)); }
+    std::size_t longest_word() const {
+        std::size_t longest = 0;
+        for (const auto& text : texts)
+            for (const auto& word : base::split(text, ' '))
+                longest = std::max(longest, base::columns_of(word));
+        return longest;
+    }
+};
+using Places = std::vector<std::size_t>;
+
+// The first `keys` columns say which row it is.
+struct TextTable {
+    std::vector<TextColumn> columns;
+    std::size_t keys = 0;
+};
 
 bool has_intervals(const Frame& frame, std::size_t column) {
     return frame.columns[column].interval && std::ranges::any_of(frame.rows, [&](const Row& row) {
@@ -20,59 +45,134 @@ bool has_intervals(const Frame& frame, std::size_t column) {
            });
 }
 
-std::string shown(const Cell& cell, const Column& column) {
-    const std::string text = base::one_line(readable(cell, column));
-    return column.key ? base::shortened(text, kLongestCell) : text;
-}
-
 // The marks stand behind the keys, so that each block of columns has them.
-struct Layout {
-    std::vector<std::string> heads;
-    std::size_t keys = 0;
-};
-
-Layout layout_of(const Frame& frame, bool marked) {
-    Layout layout;
-    const auto add_marks = [&] {
-        if (marked && layout.keys == layout.heads.size()) layout.heads.emplace_back("<note"), ++layout.keys;
+TextTable table_of(const Frame& frame, Footnotes& footnotes) {
+    TextTable table;
+    bool marked = !frame.has_doubts();
+    const auto add = [&](const std::string& head, bool left, const auto& text_of_row) -> TextColumn& {
+        TextColumn column{{base::one_line(head)}, left || table.columns.empty()};
+        for (std::size_t row = 0; row < frame.rows.size(); ++row)
+            column.texts.push_back(base::one_line(text_of_row(row)));
+        return table.columns.emplace_back(std::move(column));
     };
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Column& column = frame.columns[i];
-        if (!column.key) add_marks();
-        layout.heads.push_back(fmt::format("{}{}", frame.has_numbers(i) ? "" : "<", column.title()));
-        if (column.key) ++layout.keys;
-        if (has_intervals(frame, i)) layout.heads.emplace_back("+95% interval");
+        if (!column.key && !std::exchange(marked, true)) {
+            add("note", true, [&](auto row) { return footnotes.references(frame.rows[row].doubts); });
+            ++table.keys;
+        }
+        if (column.key) ++table.keys;
+        add(column.title(), !frame.has_numbers(i), [&](auto row) {
+            const std::string text = base::one_line(readable(frame.at(row, i), column));
+            return column.key ? base::shortened(text, kLongestKey) : text;
+        });
+        if (has_intervals(frame, i))
+            add("95% interval", false, [&](auto row) {
+                const Cell& cell = frame.at(row, i);
+                return readable_interval(cell.interval, cell.number, column.unit);
+            }).beside = true;
     }
-    return layout;
+    table.keys = std::max<std::size_t>(1, table.keys);
+    return table;
 }
 
-std::vector<std::string> cells_of(const Frame& frame, std::size_t row, bool marked,
-                                  const std::string& marks) {
-    std::vector<std::string> cells;
-    bool placed = !marked;
-    for (std::size_t i = 0; i < frame.columns.size(); ++i) {
-        const Column& column = frame.columns[i];
-        if (!placed && !column.key) placed = true, cells.push_back(marks);
-        const Cell& cell = frame.at(row, i);
-        cells.push_back(shown(cell, column));
-        if (has_intervals(frame, i))
-            cells.push_back(readable_interval(cell.interval, cell.number, column.unit));
+std::size_t room_of(const std::vector<std::size_t>& widths, const Places& chosen) {
+    std::size_t room = 0;
+    for (const std::size_t i : chosen) room += 2 + widths[i];
+    return room;
+}
+
+std::vector<std::string> lines_of(const std::string& cell, std::size_t width) {
+    if (base::columns_of(cell) <= width) return {cell};
+    std::string text = base::wrapped("", cell, width);
+    text.pop_back();
+    return base::split(text, '\n');
+}
+
+std::string padded(const std::string& cell, std::size_t width, bool left) {
+    const std::string padding(width - std::min(width, base::columns_of(cell)), ' ');
+    return left ? cell + padding : padding + cell;
+}
+
+// Where texts from column `first` on go on in the next line; a word stays whole.
+std::vector<std::size_t> least_widths(const TextTable& table, std::size_t first) {
+    std::vector<std::size_t> least;
+    for (const auto& column : table.columns) {
+        const std::size_t wanted = column.width();
+        const bool breaks = least.size() >= first && column.left && wanted > kNarrowest;
+        least.push_back(breaks ? std::max(kNarrowest, column.longest_word()) : wanted);
     }
-    return cells;
+    return least;
+}
+
+// What room there is over the least widths goes to the texts, the first first.
+std::string block(const TextTable& table, const Places& chosen, std::vector<std::size_t> widths) {
+    std::size_t spare = base::kScreenColumns - std::min(base::kScreenColumns, room_of(widths, chosen));
+    for (const std::size_t i : chosen) {
+        const std::size_t more = std::min(spare, table.columns[i].width() - widths[i]);
+        widths[i] += more;
+        spare -= more;
+    }
+    std::string text;
+    for (std::size_t row = 0; row < table.columns.front().texts.size(); ++row) {
+        std::vector<std::vector<std::string>> cells;
+        for (const std::size_t i : chosen) cells.push_back(lines_of(table.columns[i].texts[row], widths[i]));
+        const std::size_t height = std::ranges::max(cells, {}, &std::vector<std::string>::size).size();
+        for (std::size_t n = 0; n < height; ++n) {
+            for (std::size_t c = 0; c < chosen.size(); ++c)
+                text += "  " + padded(n < cells[c].size() ? cells[c][n] : "", widths[chosen[c]],
+                                      table.columns[chosen[c]].left);
+            text.erase(text.find_last_not_of(' ') + 1);
+            text += '\n';
+        }
+    }
+    return text;
+}
+
+// With the column `next` and the interval beside it.
+Places with_next(const TextTable& table, Places chosen, std::size_t next) {
+    do chosen.push_back(next++);
+    while (next < table.columns.size() && table.columns[next].beside);
+    return chosen;
+}
+
+// Of a table that is wider than the screen the columns come in blocks, each behind the keys; where these take
+// more than half a line, behind the row's number. There only the last column goes on in the next line.
+std::string on_screen(TextTable table) {
+    Places all(table.columns.size()), keys(table.keys);
+    std::iota(all.begin(), all.end(), 0);
+    std::iota(keys.begin(), keys.end(), 0);
+    std::vector<std::size_t> least = least_widths(table, 0);
+    if (keys.size() == all.size() || room_of(least, all) <= base::kScreenColumns)
+        return block(table, all, least);
+    least = least_widths(table, all.size() - 1);
+    if (keys.size() > 1 && 2 * room_of(least, keys) > base::kScreenColumns) {
+        TextColumn numbers{{"row"}, true};
+        for (std::size_t row = 1; row < table.columns.front().texts.size(); ++row)
+            numbers.texts.push_back(fmt::to_string(row));
+        table.columns.insert(table.columns.begin(), numbers);
+        table.keys = 1;
+        return on_screen(std::move(table));
+    }
+    std::string text;
+    for (std::size_t next = keys.size(); next < all.size();) {
+        Places chosen = keys;
+        do chosen = with_next(table, std::move(chosen), next);
+        while ((next = 1 + chosen.back()) < all.size() &&
+               room_of(least, with_next(table, chosen, next)) <= base::kScreenColumns);
+        if (!text.empty()) text += '\n';
+        text += block(table, chosen, least);
+    }
+    return text;
 }
 
 }  // namespace
 
 std::string text_of(const Frame& frame) {
     if (frame.empty()) return "";
-    const bool marked = std::ranges::any_of(frame.rows, [](const Row& row) { return !row.doubts.empty(); });
-    const Layout layout = layout_of(frame, marked);
-    TextTable table(layout.heads, std::max<std::size_t>(1, layout.keys));
     Footnotes footnotes;
-    for (std::size_t row = 0; row < frame.rows.size(); ++row)
-        table.add(cells_of(frame, row, marked, footnotes.references(frame.rows[row].doubts)));
     std::string text = frame.title.empty() ? "" : base::wrapped("", base::one_line(frame.title));
-    text += table.text();
+    text += on_screen(table_of(frame, footnotes));
     for (const auto& line : footnotes.lines()) text += base::wrapped("  ", base::one_line(line));
     for (const auto& note : frame.notes) text += base::wrapped("  ", base::one_line(note));
     return text;

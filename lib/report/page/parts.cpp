@@ -8,7 +8,6 @@
 
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
-#include "report/frame/write.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -34,8 +33,7 @@ Frame summary_frame(const Groups& groups, const std::vector<const Group*>& some,
                                  .head = without_unit(name)});
     const auto titles = groups.titles(some);
     for (std::size_t i = 0; i < std::min(some.size(), kMostRows); ++i) {
-        Row row{{titles[i], some[i]->factor("ranks"), Cell(static_cast<double>(some[i]->runs.size()))},
-                some[i]->doubts};
+        Row row{{titles[i], some[i]->factor("ranks"), some[i]->runs.size()}, some[i]->doubts};
         for (const auto& name : names) {
             const auto found = groups.estimate(*some[i], name);
             row.cells.push_back(found.runs == 0 ? Cell() : Cell(found.value, found.ci));
@@ -137,21 +135,18 @@ std::vector<const Group*> detailed_groups(const Groups& groups) {
     return figures::newest_groups(groups, "", kMostDetailed);
 }
 
-std::string summary_of(const Input& input) {
+std::string summary_of(const Groups& groups) {
     std::string text;
     for (const auto& [command, heading] :
-         {std::pair{"train", "Training"}, {"io", "Writing and reading files"}, {"comm", "Collectives"}})
-        if (const auto groups = figures::newest_groups(input.source.groups, command, SIZE_MAX);
-            !groups.empty()) {
-            Frame frame = summary_frame(input.source.groups, groups, command);
-            frame.title = heading;
-            text += html_of(frame);
-        }
+         {std::pair{"train", "Training"}, {"io", "Writing and reading files"}, {"comm", "Collectives"}}) {
+        Frame frame = summary_frame(groups, figures::newest_groups(groups, command, SIZE_MAX), command);
+        frame.title = heading;
+        text += html_of(frame);
+    }
     return text.empty() ? ""
                         : text +
                               "<p class=\"note\">Medians over the runs of a group with 95 % intervals from "
-                              "six runs on; of a "
-                              "single run over its own steps or repetitions.</p>\n";
+                              "six runs on; of a single run over its own steps or repetitions.</p>\n";
 }
 
 std::string figures_of(const figures::Section& section, std::string& not_drawn) {
@@ -172,16 +167,16 @@ std::string figures_of(const figures::Section& section, std::string& not_drawn) 
     return filled("figures.html", Object{{"figures", drawn}, {"tables", tables}});
 }
 
-std::string ranks_of(const Input& input) {
+std::string ranks_of(const figures::Source& source) {
     std::string text;
-    std::vector<const Group*> groups = figures::newest_groups(input.source.groups, "", SIZE_MAX);
+    std::vector<const Group*> groups = figures::newest_groups(source.groups, "", SIZE_MAX);
     std::erase_if(groups, [](const Group* group) {
         return group->factor("command") == "comm" || group->factor("ranks") == "1";
     });
     if (groups.size() > kMostRankRuns) groups.resize(kMostRankRuns);
-    const auto names = figures::names_of(input.source.groups, groups);
+    const auto names = figures::names_of(source.groups, groups);
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        const Run run = input.source.load(input.source.groups.newest(*groups[i]));
+        const Run run = source.newest_whole(*groups[i]);
         text += html_of(ranks_frame(run, names[i]));
         if (const auto* waiting = run.find_table("waiting"))
             text += html_of(model::frame_of(*waiting, kMostRanks));
@@ -189,12 +184,12 @@ std::string ranks_of(const Input& input) {
     return text;
 }
 
-std::string runs_of(const Input& input) {
-    const auto groups = detailed_groups(input.source.groups);
-    const auto names = figures::names_of(input.source.groups, groups);
+std::string runs_of(const figures::Source& source) {
+    const auto groups = detailed_groups(source.groups);
+    const auto names = figures::names_of(source.groups, groups);
     std::string text;
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        const Run run = input.source.summaries(input.source.groups.newest(*groups[i]));
+        const Run run = source.newest(*groups[i]);
         text +=
             filled("run.html",
                    Object{{"id", run.id},
@@ -206,10 +201,10 @@ std::string runs_of(const Input& input) {
     return text;
 }
 
-std::string environment_of(const Input& input) {
+std::string environment_of(const Groups& groups) {
     constexpr std::size_t kMostValues = 6;
     std::map<std::string, std::map<std::string, std::size_t>> facts;
-    const auto& runs = input.source.groups.runs();
+    const auto& runs = groups.runs();
     for (const auto& place : runs.places)
         for (const auto& [key, value] : place) ++facts[key][value];
     Frame frame;
@@ -223,10 +218,10 @@ std::string environment_of(const Input& input) {
     return html_of(frame);
 }
 
-std::string definitions_of(const Input& input) {
+std::string definitions_of(const Groups& groups) {
     Frame frame;
     frame.columns = {{.name = "measurement", .key = true}, {.name = "unit"}, {.name = "definition"}};
-    const auto shown = input.source.groups.measurements();
+    const auto shown = groups.measurements();
     for (const auto& known : vocabulary::quantities())
         if (std::ranges::find(shown, known.name) != shown.end() || known.part_of == vocabulary::kStepTime)
             frame.rows.push_back(

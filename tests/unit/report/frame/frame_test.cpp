@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "report/frame/readable.hpp"
-#include "report/frame/write.hpp"
 #include "unit/report/outputs.hpp"
 
 namespace ranklab::report {
@@ -41,9 +40,8 @@ TEST(Frame, IsTheSameInEveryFormat) {
     all.expect("frame.txt");
 }
 
-TEST(Frame, ChoosesGroupsAndSorts) {
+TEST(Frame, GroupsAndSorts) {
     Frame frame = sample();
-    EXPECT_EQ(frame.select([](const Row& row) { return row.doubts.empty(); }).rows.size(), 1U);
     frame.rows.push_back({{"dp", 1.0, Cell(0.3)}, {}});
     const auto groups = frame.group_by({frame.find("mode"), frame.find("ranks")});
     ASSERT_EQ(groups.size(), 3U);

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/frame/write.hpp"
+#include "report/frame/frame.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/network.hpp"
 #include "unit/report/comm_runs_sample.hpp"

@@ -38,12 +38,7 @@ struct Made {
     model::References references;
 
     explicit Made(const Runs& runs) : stored(runs), groups(model::runs_frame(stored.chosen(), {})) {}
-    figures::Source source() const {
-        const auto& file = stored.file();
-        return {groups, [&file](const std::string& id) { return file.read(id); },
-                [&file](const std::string& id) { return file.read(id, results::Detail::summaries); }, &file,
-                references};
-    }
+    figures::Source source() const { return {groups, stored.file(), references}; }
 };
 
 TEST(Page, SaysWhatTheRunsSay) {

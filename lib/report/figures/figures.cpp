@@ -1,0 +1,174 @@
+// Which figures a report has, and their pictures by gnuplot.
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "base/error.hpp"
+#include "base/program_output.hpp"
+#include "base/regular_file.hpp"
+#include "base/text.hpp"
+#include "base/whole_io.hpp"
+#include "report/figures/figure.hpp"
+#include "report/frame/frame.hpp"
+
+namespace ranklab::report::figures {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostRowsOnPaper = 60;
+constexpr int kNoGnuplot = 127;  // as a shell's
+
+void write_plot_file(const fs::path& path, const std::string& text) {
+    const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!file) base::throw_errno("open", path, errno, "plots");
+    if (!base::write_whole(file.get(), text)) base::throw_errno("write", path, errno, "plots");
+}
+
+// Makes the picture of that ending ("svg") beside the script; EnvironmentError where it did not.
+fs::path draw(const fs::path& script, const std::string& ending) {
+    // In other locales gnuplot warns of its own degree sign.
+    const std::string line =
+        "command -v gnuplot > /dev/null || exit 127; " +
+        base::shell_quote({"cd", "--", script.parent_path().string()}) + " && LC_ALL=C.UTF-8 " +
+        base::shell_quote({"gnuplot", "-e", "ending='" + ending + "'", script.filename().string()});
+    const int status = base::output_of(line).code;
+    if (status == kNoGnuplot)
+        throw base::EnvironmentError("gnuplot is not here; install it (Debian: gnuplot-nox) and repeat");
+    if (status != 0)
+        throw base::EnvironmentError(
+            fmt::format("gnuplot failed on '{}'; its own message says why", script.string()));
+    return fs::path(script).replace_extension(ending);
+}
+
+}  // namespace
+
+bool Series::has_intervals() const {
+    return std::ranges::any_of(points, [](const Point& point) { return is_drawn(point.interval.low); });
+}
+
+bool Figure::empty() const {
+    return std::ranges::all_of(series, [](const Series& one) {
+        return std::ranges::none_of(one.points, [](const Point& point) { return is_drawn(point.y); });
+    });
+}
+
+Frame frame_of(const Figure& figure) {
+    Frame frame{.title = figure.title + (figure.caption.empty() ? "" : ". " + figure.caption)};
+    const Column number{.name = figure.bars() ? figure.x_label : figure.y_label,
+                        .unit = figure.unit.empty() ? "1" : figure.unit,
+                        .interval = true};
+    if (figure.bars()) {
+        frame.columns = {{.name = "name", .key = true}};
+        for (const auto& category : figure.categories) frame.rows.push_back({{category}, {}});
+        for (const auto& series : figure.series) {
+            Column column = number;
+            column.name = figure.series.size() < 2 ? number.name : series.title;
+            column.interval = series.has_intervals();
+            frame.columns.push_back(column);
+            for (const auto& point : series.points) {
+                auto& cells = frame.rows[static_cast<std::size_t>(point.x)].cells;
+                cells.resize(frame.columns.size());
+                cells.back() = {point.y, point.interval};
+            }
+        }
+        return frame;
+    }
+    frame.columns = {{.name = "series", .key = true},
+                     {.name = figure.x_label, .unit = figure.x_bytes ? "B" : "", .key = true},
+                     number};
+    for (const auto& series : figure.series)
+        for (const auto& point : series.points)
+            if (series.look != Look::dashed)
+                frame.rows.push_back({{series.title, Cell(point.x), Cell(point.y, point.interval)}, {}});
+    return frame;
+}
+
+std::vector<Section> sections_of(const Source& source) {
+    std::vector<Section> sections = scaling_sections(source);
+    for (const auto& section_of : {phases_section, buckets_section, collectives_section, ladder_section,
+                                   steps_section, losses_section, published_section})
+        sections.push_back(section_of(source));
+    for (auto& section : sections) {
+        std::erase_if(section.figures, [](const Figure& figure) { return figure.empty(); });
+        std::erase_if(section.tables, [](const Frame& table) { return table.empty(); });
+    }
+    std::erase_if(sections,
+                  [](const Section& section) { return section.figures.empty() && section.tables.empty(); });
+    return sections;
+}
+
+std::vector<const model::Group*> newest_groups(const model::Groups& groups, const std::string& command,
+                                               std::size_t most) {
+    std::vector<const model::Group*> found;
+    for (const auto& group : groups.all)
+        if (group.valid() && (command.empty() || group.factor("command") == command)) found.push_back(&group);
+    std::ranges::stable_sort(found, std::greater(),
+                             [](const model::Group* group) { return group->runs.back(); });
+    if (found.size() > most) found.resize(most);
+    return found;
+}
+
+std::vector<std::string> names_of(const model::Groups& groups, const std::vector<const model::Group*>& some) {
+    auto names = groups.titles(some);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+        const std::string ranks = some[i]->factor("ranks");
+        names[i] += ", " + ranks + (ranks == "1" ? " rank" : " ranks");
+    }
+    return names;
+}
+
+std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not) {
+    std::string folder = (fs::temp_directory_path() / "ranklab-report-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) {
+        why_not = "no temporary folder could be made; set TMPDIR to one that is writable";
+        return std::nullopt;
+    }
+    const fs::path script = fs::path(folder) / (figure.name + ".gp");
+    std::optional<std::string> svg;
+    try {
+        write_plot_file(script, script_of(figure));
+        std::ifstream file(draw(script, "svg"), std::ios::binary);
+        svg.emplace(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    } catch (const base::Error& error) {
+        why_not = error.what();
+    }
+    std::error_code ignored;  // nothing depends on it
+    fs::remove_all(folder, ignored);
+    return svg;
+}
+
+Plotted plot(const Source& source, const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) base::throw_errno("mkdir", folder, error.value(), "plots");
+    Plotted plotted;
+    const auto write = [&](const std::string& name, const std::string& text) {
+        plotted.beside.push_back(folder / name);
+        write_plot_file(plotted.beside.back(), text);
+    };
+    std::vector<std::pair<fs::path, std::string>> scripts;  // and the titles
+    for (const auto& section : sections_of(source))
+        for (const auto& figure : section.figures) {
+            const Frame numbers = frame_of(figure);
+            write(figure.name + ".gp", script_of(figure));
+            scripts.emplace_back(plotted.beside.back(), figure.title);
+            write(figure.name + ".csv", csv_of(numbers));
+            if (numbers.rows.size() <= kMostRowsOnPaper)
+                write(figure.name + ".tex", latex_of(numbers, figure.name));
+        }
+    if (scripts.empty())
+        throw base::OptionError(
+            "no run in this file has training losses, job times of io or calls of comm to draw; ranklab "
+            "train, io and comm store them");
+    for (const auto& [script, title] : scripts) {
+        plotted.pictures.emplace_back(draw(script, "svg"), title);
+        for (const char* ending : {"pdf", "png"}) plotted.beside.push_back(draw(script, ending));
+    }
+    return plotted;
+}
+
+}  // namespace ranklab::report::figures

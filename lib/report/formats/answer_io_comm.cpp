@@ -1,0 +1,235 @@
+// The answers of `ranklab io` and `ranklab comm`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/text.hpp"
+#include "base/wrap.hpp"
+#include "report/formats/answer.hpp"
+#include "report/frame/readable.hpp"
+#include "report/model/ladder.hpp"
+#include "report/model/messages.hpp"
+#include "report/model/values.hpp"
+#include "results/vocabulary/measurements.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using model::Message;
+using results::Run;
+using results::Table;
+
+// "312 MiB/s (300 .. 320), 327 MB/s, n = 7; ext4, no fsync"
+std::string rate_of(const Run& run, std::string_view measurement, const std::string& where) {
+    const auto* m = run.find(measurement);
+    if (m == nullptr || m->summary.n == 0) return "";
+    constexpr double kMiB = 1024.0 * 1024.0;
+    return fmt::format("{}, {} MB/s, n = {}; {}", readable(m->summary.median, m->summary.ci95, m->unit),
+                       digits(m->summary.median * kMiB / 1e6), m->summary.n, where);
+}
+
+std::string phases(const Run& run) {
+    const Table* table = run.find_table("io_phases");
+    std::vector<std::pair<std::string, double>> parts;
+    for (std::size_t row = 0; table != nullptr && row < model::row_count(*table); ++row) {
+        const std::string phase = model::text_at(*table, "phase", row);
+        const bool holds_others = phase == "job" || phase == "record";  // what their parts do not explain
+        parts.emplace_back(holds_others ? "other" : phase, model::number_at(*table, "percent", row));
+    }
+    const auto shares = shares_of(parts, 1);
+    return shares.empty() ? "" : model::some_of(shares, 4) + " of all ranks' time";
+}
+
+// The ceiling that binds, beside the strategy's own writing and fsync, or opening and closing, without
+// waiting.
+std::string nearest_ceiling(const Run& run) {
+    const Table* ceilings = run.find_table("ceilings");
+    for (std::size_t row = 0; ceilings != nullptr && row < model::row_count(*ceilings); ++row)
+        if (model::text_at(*ceilings, "binds", row) == "yes")
+            return fmt::format(
+                "{} of {}, {}", percent_text(model::number_at(*ceilings, "percent", row)),
+                model::text_at(*ceilings, "ceiling", row),
+                readable(model::number_at(*ceilings, "value", row), model::text_at(*ceilings, "unit", row)));
+    return "";
+}
+
+std::string records(const Run& run) {
+    const double edge = std::strtod(run.setting("size").c_str(), nullptr),
+                 files = std::strtod(run.setting("files").c_str(), nullptr),
+                 written = run.median("file_bytes");
+    const std::string on_disk = std::isfinite(written) ? ", " + readable(written, "B") + " on disk" : "";
+    return fmt::format("{}, {} of numbers{}, by {}", model::records_text(run),
+                       readable(files * edge * edge * 8, "B"), on_disk, run.setting("strategy"));
+}
+
+std::string ranks_text(const Run& run) {
+    return counted(std::max<std::size_t>(1, run.hosts.size()), "rank");
+}
+
+// "4 MiB, allreduce fp32 sum"
+std::string size_and_name(const Message& one) {
+    return fmt::format("{}, {}", size_text(static_cast<double>(one.bytes)), model::full_name(one));
+}
+
+Frame messages_frame(const std::vector<Message>& messages) {
+    const bool both = std::ranges::any_of(messages, &Message::in_place) &&
+                      !std::ranges::all_of(messages, &Message::in_place);
+    Frame frame;
+    frame.columns = {{.name = "op", .key = true, .head = "operation"},
+                     {.name = "bytes", .key = true, .head = "size"}};
+    if (both) frame.columns.push_back({.name = "place", .key = true});
+    frame.columns.push_back({.name = "time_us", .unit = "us", .interval = true, .head = "time"});
+    frame.columns.push_back({.name = "busbw_GBps", .unit = "GB/s", .head = "busbw"});
+    frame.columns.push_back({.name = "wrong_elements", .head = "wrong"});
+    for (const auto& one : messages) {
+        Row row{{model::full_name(one), one.bytes > 0 ? size_text(static_cast<double>(one.bytes)) : ""}, {}};
+        if (both) row.cells.emplace_back(one.in_place() ? "in" : "out");
+        row.cells.emplace_back(one.time, one.interval);
+        row.cells.emplace_back(one.busbw);
+        row.cells.push_back(one.wrong < 0 ? Cell("n/a") : Cell(one.wrong));
+        if (!one.mark.empty()) row.doubts.push_back({Mark::said, one.mark});
+        frame.rows.push_back(std::move(row));
+    }
+    frame.drop_empty_columns();
+    return frame;
+}
+
+// "allreduce fp32: latency 1.2 us, 5.6 GB/s for each byte more", on a line each.
+std::string fits(const Run& run) {
+    constexpr std::size_t kMost = 4;
+    const Table* table = run.find_table("fits");
+    if (table == nullptr) return "";
+    std::string text;
+    std::size_t lines = 0;
+    for (const auto& one : model::messages_in(*table)) {
+        const double alpha = model::number_at(*table, "alpha_us", one.row),
+                     bandwidth = model::number_at(*table, "bandwidth_GBps", one.row);
+        if (!one.mark.empty() || !std::isfinite(alpha) || lines == kMost) continue;
+        std::string line = fmt::format("{}: latency {}", model::full_name(one), readable(alpha, "us"));
+        if (std::isfinite(bandwidth)) line += ", " + readable(bandwidth, "GB/s") + " for each byte more";
+        text += screen_line(lines++ == 0 ? "fit" : "", line);
+    }
+    return text;
+}
+
+// Of messages that hold something, with nothing beside them.
+std::string smallest(const std::vector<Message>& messages) {
+    const auto one = std::ranges::min_element(messages, {}, [](const Message& message) {
+        const bool plain = message.bytes > 0 && message.op != "bandwidth" && message.load != "loaded" &&
+                           message.mark.empty();
+        return plain && std::isfinite(message.time) ? message.time : HUGE_VAL;
+    });
+    if (one == messages.end() || !std::isfinite(one->time)) return "";
+    return fmt::format("{} of {}", readable(one->time, one->interval, "us"), size_and_name(*one));
+}
+
+std::string peak(const std::vector<Message>& messages) {
+    const auto one = std::ranges::max_element(messages, {}, [](const Message& message) {
+        return message.op != "latency" && std::isfinite(message.busbw) ? message.busbw : -1;
+    });
+    if (one == messages.end() || !std::isfinite(one->busbw)) return "";
+    return fmt::format("{} of bus bandwidth at {}", readable(one->busbw, "GB/s"), size_and_name(*one));
+}
+
+std::string guidelines(const Run& run) {
+    const Table* table = run.find_table("guidelines");
+    const std::size_t rows = table == nullptr ? 0 : model::row_count(*table);
+    std::size_t broken = 0, unknown = 0;
+    std::vector<std::string> names;
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::string verdict = model::text_at(*table, "verdict", row);
+        if (verdict.starts_with("cannot tell")) ++unknown;
+        if (!verdict.starts_with("VIOLATED")) continue;
+        ++broken;
+        const std::string name = model::text_at(*table, "guideline", row);
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    if (rows == 0) return "";
+    return fmt::format("{} of {} hold, {} violated{}{}, {} undecided", rows - broken - unknown, rows, broken,
+                       names.empty() ? "" : ": ", model::some_of(names, 3), unknown);
+}
+
+}  // namespace
+
+std::string io_answer(const Run& run) {
+    if (const auto ladder = model::ladder_of(run); !ladder.rows.empty()) {
+        std::string text = text_of(model::frame_of(ladder, true, false));
+        for (std::size_t i = 1; i < ladder.findings.size(); ++i)
+            text += base::wrapped("  ", sentence(ladder.findings[i]));
+        return text;
+    }
+    const auto place = model::storage_place(run);
+    const auto written = model::place_text({.file_system = place.file_system, .fsync = place.fsync});
+    return screen_line("records", records(run)) +
+           screen_line("write", rate_of(run, vocabulary::kWriteRate, written)) +
+           screen_line("read", rate_of(run, vocabulary::kReadRate,
+                                       place.cache.empty() ? "" : "cache " + place.cache)) +
+           screen_line("job", counted_time(run, vocabulary::kJobTime)) + screen_line("limit", phases(run)) +
+           screen_line("ceiling", nearest_ceiling(run));
+}
+
+std::string io_verification(const Run& run) {
+    const auto rows = model::ladder_of(run).rows;
+    if (rows.empty()) return "";
+    std::vector<std::string> others;
+    for (const auto& row : rows)
+        if (row.verified != "yes") others.push_back(row.name);
+    if (others.empty()) return "yes: every value of each strategy";
+    const bool failed = std::ranges::find(rows, "NO", &model::LadderRow::verified) != rows.end();
+    return fmt::format("{} {}", failed ? "NO; not right or not verified:" : "not all; not verified:",
+                       base::join(others, ", "));
+}
+
+std::string io_result(const Run& run) {
+    const auto ladder = model::ladder_of(run);
+    if (!ladder.rows.empty()) return sentence(ladder.findings.front());
+    const auto* job = run.find(vocabulary::kJobTime);
+    const auto rate = [&](std::string_view name, const char* verb) {
+        const double median = run.median(name);
+        return std::isfinite(median) ? fmt::format(", {} {}", verb, readable(median, "MiB/s")) : "";
+    };
+    return fmt::format("{}: {}{}{} on {}", run.setting("strategy"),
+                       job == nullptr ? "no job time" : readable(job->summary.median, job->summary.ci95, "s"),
+                       rate(vocabulary::kWriteRate, "written at"), rate(vocabulary::kReadRate, "read at"),
+                       counted(static_cast<std::size_t>(model::ranks_of(run)), "rank"));
+}
+
+std::string comm_answer(const Run& run) {
+    auto messages = model::messages_of(run);
+    if (const Table* buckets = run.find_table("buckets"))
+        for (auto& one : model::messages_in(*buckets))
+            one.op = "bucket", one.redop = "sum", messages.push_back(std::move(one));
+    std::string text = screen_line("latency", smallest(messages)) + screen_line("bandwidth", peak(messages)) +
+                       "\n" + text_of(messages_frame(messages));
+    if (const Table* table = run.find_table("nonblocking")) {
+        Frame started = model::frame_of(*table, 24);
+        started.sort({started.find("op"), started.find("bytes")});
+        text += "\n" + text_of(started);
+    }
+    if (run.hosts.size() < 2) text += "  one rank sends nothing over a link: no bus bandwidth\n";
+    return text + fits(run) + screen_line("guidelines", guidelines(run)) +
+           screen_line("late rank", run.fact("collectives", "late"));
+}
+
+std::string comm_result(const Run& run) {
+    const Table* buckets = run.find_table("buckets");
+    if (const auto* sum = run.find("buckets_time_s"); buckets != nullptr && sum != nullptr) {
+        double bytes = 0;
+        for (const auto& one : model::messages_in(*buckets)) bytes += static_cast<double>(one.bytes);
+        return fmt::format("{} of {}: {} in {} on {}", counted(model::row_count(*buckets), "bucket"),
+                           run.setting("from-model"), size_text(bytes),
+                           readable(sum->summary.median, sum->summary.ci95, "s"), ranks_text(run));
+    }
+    const auto messages = model::messages_of(run);
+    const Message* one = model::headline_message(run, messages);
+    if (one == nullptr) return "no operation was timed";
+    const std::string busbw =
+        std::isfinite(one->busbw) ? ", bus bandwidth " + readable(one->busbw, "GB/s") : "";
+    return fmt::format("{}: {} in {}{} on {}", model::full_name(*one),
+                       size_text(static_cast<double>(one->bytes)), readable(one->time, one->interval, "us"),
+                       busbw, ranks_text(run));
+}
+
+}  // namespace ranklab::report::formats

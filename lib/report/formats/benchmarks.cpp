@@ -1,0 +1,269 @@
+// Runs for Google Benchmark's compare.py and for Extra-P.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/numbers.hpp"
+#include "base/text.hpp"
+#include "report/formats/formats.hpp"
+#include "report/frame/frame.hpp"
+#include "report/model/conditions.hpp"
+#include "report/model/ladder.hpp"
+#include "report/model/messages.hpp"
+#include "report/model/selection.hpp"
+#include "results/vocabulary/measurements.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using results::Run;
+using Json = nlohmann::ordered_json;
+
+// A setting in a name: "as:value", or the value alone; not there where it has its usual value.
+struct Part {
+    const char *key, *as = "", *usual = "";
+};
+constexpr Part kIo[] = {{"strategy"}, {"layout", "layout", "files"}, {"files", "files"}, {"size", "size"}};
+constexpr Part kComm[] = {{"op"},
+                          {"datatype"},
+                          {"redop", "redop", "sum"},
+                          {"from-model", "from-model"},
+                          {"backend", "backend", "mpi"},
+                          {"memory", "memory", "pageable"},
+                          {"sizes", "sizes"},
+                          {"max-bytes", "to"}};
+constexpr Part kTrain[] = {{"model"},
+                           {"mode"},
+                           {"sync"},
+                           {"op"},
+                           {"data", "data", "synthetic"},
+                           {"precision", "precision", "fp32"},
+                           {"device", "device", "cpu"},
+                           {"input", "input", "real"}};
+constexpr Part kSize[] = {{"ranks", "ranks"}, {"replicas", "replicas"}, {"batch-size", "batch"}};
+constexpr Part kWorkers[] = {{"workers", "workers"}};
+
+std::string parts_of(const Run& run, std::span<const Part> parts) {
+    std::string text;
+    for (const auto& [key, as, usual] : parts)
+        if (const std::string value = model::value_of(run, key); !value.empty() && value != usual)
+            text += fmt::format("/{}{}{}", as, *as == '\0' ? "" : ":", value);
+    text = base::valid_utf8(text);
+    std::ranges::replace_if(
+        text, [](char c) { return static_cast<unsigned char>(c) <= 0x20U || c == 0x7f; }, '_');
+    return text;
+}
+
+// With "/ranks:2" and the batch of each rank or the worker processes: runs of one name are repetitions.
+std::string configuration_name(const Run& run) {
+    return workload_name(run) + parts_of(run, kSize) +
+           (model::workers_of(run) > 0 ? parts_of(run, kWorkers) : "");
+}
+
+constexpr std::size_t kMostRepetitions = 1000;  // of one run: a million steps are no file for compare.py
+constexpr double kMiB = 1048576.0, kGB = 1e9;
+
+// compare.py prints times without decimals, in their own unit.
+constexpr const char* kUnit = "us";
+double microseconds_per(const std::string& unit) {
+    return unit == "s" ? 1e6 : 1;
+}
+
+// A difference of times may be negative: that is none.
+bool is_time(const results::Measurement& m) {
+    return m.kind == results::Kind::cost && (m.unit == "s" || m.unit == "us") && !(m.summary.min < 0);
+}
+
+// "step_time" of "step_time_s", "time:barrier:8" of "time_us:barrier:8": the unit is the entry's.
+std::string time_name(std::string_view name) {
+    const std::string_view family = vocabulary::family_of(name);
+    return std::string(family.substr(0, family.rfind('_'))) + std::string(name.substr(family.size()));
+}
+
+// The rate that is made of that time, and what one of it is.
+struct Rate {
+    std::string_view time, rate;
+    const char* counter;
+    double scale;
+};
+constexpr Rate kRates[] = {{vocabulary::kCallTime, "algbw_GBps", "bytes_per_second", kGB},
+                           {vocabulary::kStepTime, vocabulary::kThroughput, "items_per_second", 1},
+                           {vocabulary::kJobTime, vocabulary::kWriteRate, "bytes_per_second", kMiB},
+                           {vocabulary::kReadTime, vocabulary::kReadRate, "bytes_per_second", kMiB}};
+
+// A time of a configuration: a median a run, or of a single run its repetitions.
+struct Benchmark {
+    std::string name, unit, run;  // of the first run
+    std::size_t iterations = 0;
+    std::vector<double> times, rates;  // in kUnit, and in what the counter counts
+    const char* counter = nullptr;
+};
+using Benchmarks = std::map<std::pair<std::string, std::string>, Benchmark>;  // by configuration and time
+
+void add(Benchmarks& all, const Run& run) {
+    for (const auto& m : run.measurements) {
+        if (!run.valid || !is_time(m) || !std::isfinite(m.summary.median)) continue;
+        Benchmark& one = all[{configuration_name(run), time_name(m.name)}];
+        if (one.times.empty()) one.name = m.name, one.unit = m.unit, one.run = run.id;
+        one.iterations = m.summary.n;
+        one.times.push_back(m.summary.median * microseconds_per(m.unit));
+        for (const Rate& rate : kRates)
+            if (m.name == rate.time) {
+                one.counter = rate.counter;
+                one.rates.push_back(run.median(rate.rate) * rate.scale);
+            }
+    }
+}
+
+// Of each repetition the longest rank's time, every k-th where there are too many.
+void take_repetitions(Benchmark& one, const Run& run) {
+    const auto* m = run.find(one.name);
+    const auto rows = m == nullptr ? std::vector<double>() : m->largest_of_rows();
+    const std::size_t step = rows.size() / kMostRepetitions + (rows.size() % kMostRepetitions > 0 ? 1 : 0);
+    std::vector<double> some;
+    for (std::size_t i = 0; i < rows.size(); i += step)
+        if (std::isfinite(rows[i])) some.push_back(rows[i] * microseconds_per(one.unit));
+    if (some.empty()) return;
+    one.iterations = 1;
+    if (!one.rates.empty()) one.rates.assign(some.size(), one.rates.front());
+    one.times = std::move(some);
+}
+
+Json number_or(const std::string& text, Json otherwise) {
+    const Json value = Json::parse(text, nullptr, false);
+    return value.is_number() ? value : otherwise;
+}
+
+Json context_of(const Run& newest) {
+    const std::string governor = model::value_of(newest, "host.governor");
+    const Json load = number_or(model::value_of(newest, "host.load_1min"), nullptr);
+    Json context{
+        {"date", newest.started_utc},
+        {"host_name", newest.hosts.empty() ? "" : newest.hosts.front().host},
+        {"executable", fmt::format("ranklab {}", newest.version)},
+        {"num_cpus", number_or(model::value_of(newest, "host.logical_cpus"), 0)},
+        {"mhz_per_cpu", 0},
+        {"cpu_scaling_enabled", !governor.empty() && governor != "unknown" && governor != "performance"},
+        {"caches", Json::array()},
+        {"load_avg", load.is_null() ? Json::array() : Json::array({load})},
+        {"ranklab_note",
+         "real_time is the slowest rank's; cpu_time repeats it, and mhz_per_cpu is 0: neither is measured"}};
+    if (const std::string build = model::value_of(newest, "build.type"); !build.empty())
+        context["library_build_type"] = build == "Debug" ? "debug" : "release";
+    return context;
+}
+
+double parameter(const Run& run, const std::string& key) {
+    const std::string text = model::value_of(run, key);
+    const auto value = base::number_in(text);
+    if (!value || !std::isfinite(*value))
+        throw base::OptionError(fmt::format("run {} has {} '{}', and Extra-P's parameters are numbers; name "
+                                            "other keys, or leave the run out",
+                                            run.id, key, base::printable(text, 40)),
+                                {"group-by", "where"});
+    return *value;
+}
+
+// "forward_time_s" is the time of the phase "forward" of the step; of other measurements the name is the
+// metric.
+std::pair<std::string, std::string> path_and_metric(const std::string& workload, const std::string& name) {
+    constexpr std::string_view kTime = "_time_s";
+    const auto* known = vocabulary::find_quantity(name);
+    if (known != nullptr && !known->part_of.empty())
+        return {workload + "->" + name.substr(0, name.size() - kTime.size()), "time"};
+    for (const auto* whole : vocabulary::wholes())
+        if (name == whole->name) return {workload, "time"};
+    return {workload, name};
+}
+
+std::string extrap_lines(const Run& run, const std::vector<std::string>& keys) {
+    Json params = Json::object();
+    for (const auto& key : keys) params[key == "ranks" ? "p" : key] = parameter(run, key);
+    std::string text;
+    for (const auto& m : run.measurements) {
+        if (!std::isfinite(m.summary.median)) continue;
+        const auto [path, metric] = path_and_metric(workload_name(run), m.name);
+        text +=
+            json_line(
+                {{"params", params}, {"callpath", path}, {"metric", metric}, {"value", m.summary.median}}) +
+            '\n';
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string workload_name(const Run& run) {
+    const std::span<const Part> parts = run.command == "io"   ? std::span<const Part>(kIo)
+                                        : model::is_comm(run) ? std::span<const Part>(kComm)
+                                                              : std::span<const Part>(kTrain);
+    return run.command + parts_of(run, parts);
+}
+
+void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink) {
+    Benchmarks all;
+    Run newest;
+    runs.visit(results::Detail::summaries, [&](const Run& run) {
+        newest = run;
+        add(all, run);
+    });
+    sink("{\"context\":" + json_line(context_of(newest)) + ",\n\"benchmarks\":[");
+    const char* between = "\n";
+    std::string configuration;
+    int family = -1, instance = 0;  // what compare.py sorts by
+    for (auto& [key, one] : all) {
+        instance = key.first == configuration ? instance + 1 : 0;
+        if (instance == 0) ++family;
+        configuration = key.first;
+        if (one.times.size() == 1) take_repetitions(one, runs.file().read(one.run));
+        const std::string name = configuration + '/' + key.second;
+        for (std::size_t i = 0; i < one.times.size(); ++i) {
+            Json entry{{"name", name},
+                       {"family_index", family},
+                       {"per_family_instance_index", instance},
+                       {"run_name", name},
+                       {"run_type", "iteration"},
+                       {"repetitions", one.times.size()},
+                       {"repetition_index", i},
+                       {"threads", 1},
+                       {"iterations", one.iterations},
+                       {"real_time", one.times[i]},
+                       {"cpu_time", one.times[i]},
+                       {"time_unit", kUnit}};
+            if (i < one.rates.size() && std::isfinite(one.rates[i])) entry[one.counter] = one.rates[i];
+            sink(std::exchange(between, ",\n") + json_line(entry));
+        }
+    }
+    sink("\n]}\n");
+}
+
+void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
+                  const model::Sink& sink) {
+    std::map<std::string, std::vector<model::Conditions>> met;  // a run of another command is no repetition
+    runs.visit(results::Detail::summaries, [&](const Run& run) {
+        // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
+        if (!run.valid || run.measurements.empty()) return;
+        auto conditions = model::machine_of(run, false);
+        conditions.merge(model::files_of(run));
+        met[run.command].push_back(std::move(conditions));
+        sink(extrap_lines(run, keys));
+    });
+    std::set<std::string> apart;
+    for (const auto& [command, conditions] : met)
+        for (const auto& key : model::differing_keys(conditions)) apart.insert(key);
+    if (!apart.empty())
+        base::log::warn(
+            fmt::format("these runs differ in {}, and Extra-P takes those of equal parameters for "
+                        "repetitions; choose runs of one kind with --where",
+                        base::join({apart.begin(), apart.end()}, ", ")));
+}
+
+}  // namespace ranklab::report::formats

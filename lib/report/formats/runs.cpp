@@ -1,0 +1,144 @@
+// Runs as CSV and as JSON, with all digits.
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.hpp"
+#include "report/formats/formats.hpp"
+#include "report/frame/frame.hpp"
+#include "report/model/conditions.hpp"
+#include "report/model/values.hpp"
+#include "results/json.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using results::Run;
+
+constexpr const char* kCsvHead =
+    "# ranklab measurements, one row each; every value in the row's own unit, ci95 is the interval of the "
+    "median\n"
+    "# formulae: docs/measurement.md\n"
+    "run_id,command,label,started_utc,valid,name,unit,kind,n,median,mean,min,max,p95,p99,ci95_low,ci95_high,"
+    "rank_reduction,directory,file_system,fsync,cache,cut_short\n";
+
+// In the order of the head.
+std::string csv_rows(const Run& run) {
+    Frame frame;
+    for (const auto& m : run.measurements) {
+        auto& cells = frame.rows.emplace_back().cells;
+        cells = {run.id,
+                 run.command,
+                 run.label,
+                 run.started_utc,
+                 run.valid ? "1" : "0",
+                 m.name,
+                 m.unit,
+                 results::kind_name(m.kind)};
+        for (const auto& [name, value] : model::fields_of(m.summary)) cells.emplace_back(value);
+        cells.emplace_back(m.rank_reduction);
+        const auto place = run.command == "io" ? model::storage_place(run) : model::StoragePlace();
+        for (const auto& [name, value] : model::fields_of(place)) cells.emplace_back(value);
+        cells.emplace_back(run.cut_short());
+        frame.columns.resize(cells.size());
+    }
+    const std::string text = csv_of(frame);
+    return text.substr(text.find('\n') + 1);
+}
+
+// Not finite numbers are written as null by the library itself.
+Json measurements_json(const Run& run) {
+    Json all = Json::array();
+    for (const auto& m : run.measurements) {
+        Json json{{"name", m.name}, {"unit", m.unit}, {"kind", results::kind_name(m.kind)}};
+        for (const auto& [name, value] : model::fields_of(m.summary)) json[name] = value;
+        json["n"] = m.summary.n;  // whole
+        json["rank_reduction"] = m.rank_reduction;
+        all.push_back(std::move(json));
+    }
+    return all;
+}
+
+Json hosts_json(const Run& run) {
+    Json json = Json::array();
+    for (const auto& [rank, local_rank, host, cpus, device, threads, cores] : run.hosts) {
+        json.push_back(
+            {{"rank", rank}, {"local_rank", local_rank}, {"host", host}, {"cpus", cpus}, {"device", device}});
+        if (threads > 0) json.back()["threads"] = threads;
+        if (!cores.empty()) json.back()["cores"] = cores;
+    }
+    return json;
+}
+
+Json tables_json(const Run& run) {
+    Json json = Json::object();
+    for (const auto& table : run.tables) {
+        Json& columns = json[table.name] = Json::object();
+        for (const auto& [name, values] : table.columns)
+            columns[name] = std::visit([](const auto& v) { return Json(v); }, values);
+    }
+    return json;
+}
+
+Json place_json(const Run& run) {
+    Json json = Json::object();
+    for (const auto& [name, value] : model::fields_of(model::storage_place(run))) json[name] = value;
+    return json;
+}
+
+std::string run_json(const Run& run) {
+    std::string text = json_line({{"id", run.id},
+                                  {"command", run.command},
+                                  {"label", run.label},
+                                  {"started_utc", run.started_utc},
+                                  {"duration_s", run.duration_s},
+                                  {"valid", run.valid},
+                                  {"exit_code", run.exit_code},
+                                  {"cut_short", run.cut_short()},
+                                  {"version", run.version},
+                                  {"git_revision", run.git_revision},
+                                  {"argv", run.argv}});
+    text.pop_back();  // the object goes on
+    const auto add = [&](const char* name, const std::string& json) {
+        text += std::string(",\"") + name + "\":" + json;
+    };
+    // The same texts as in the results file, so that both say the same of a number that is none.
+    add("config", results::config_to_json(run.config));
+    add("context", results::context_to_json(run.context));
+    add("warnings", results::warnings_to_json(run.warnings));
+    if (run.command == "io") add("storage", json_line(place_json(run)));
+    add("hosts", json_line(hosts_json(run)));
+    add("measurements", json_line(measurements_json(run)));
+    add("tables", json_line(tables_json(run)));
+    return text + '}';
+}
+
+// As `each` hands them over.
+void write_runs_json(const std::function<void(const std::function<void(const Run&)>&)>& each,
+                     const model::Sink& sink) {
+    const char* between = "\n";
+    sink(R"({"schema":1,"runs":[)");
+    each([&](const Run& run) { sink(std::exchange(between, ",\n") + run_json(run)); });
+    sink("\n]}\n");
+}
+
+}  // namespace
+
+void write_csv(const model::ChosenRuns& runs, const model::Sink& sink) {
+    sink(kCsvHead);
+    // With the tables, which say where files of older runs lay.
+    runs.visit(results::Detail::summaries, [&](const Run& run) { sink(csv_rows(run)); });
+}
+
+std::string runs_json(const std::vector<Run>& runs) {
+    std::string text;
+    write_runs_json([&](const auto& take) { std::ranges::for_each(runs, take); },
+                    [&](std::string_view part) { text += part; });
+    return text;
+}
+
+void write_json(const model::ChosenRuns& runs, const model::Sink& sink) {
+    write_runs_json([&](const auto& take) { runs.visit(results::Detail::summaries, take); }, sink);
+}
+
+}  // namespace ranklab::report::formats
