@@ -211,8 +211,7 @@ void write_plots(const ChosenRuns& runs, const Options& options, const Sink& sin
         report::figures::plot({groups, runs.file(), nothing_published}, options.text("plots"));
     for (const auto& [path, title] : plotted.pictures)
         sink(base::wrapped(path.string() + "  ", base::one_line(title)));
-    sink(fmt::format("and {} files beside them: pdf, png, csv, tex, gnuplot scripts\n",
-                     plotted.beside.size()));
+    sink(fmt::format("and {} files beside them: pdf, png, csv, tex, gnuplot scripts\n", plotted.beside));
 }
 
 ChosenRuns chosen_runs(const Options& options) {

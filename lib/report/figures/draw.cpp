@@ -104,8 +104,7 @@ std::string look_of(const Series& series) {
     switch (series.look) {
         case Look::line:
             return fmt::format("with lines dashtype {} linewidth 1.6 {}",
-                               kDashes[(series.colour + series.colour / kColours.size()) % kDashes.size()],
-                               colour_of(series));
+                               kDashes[series.colour % kDashes.size()], colour_of(series));
         case Look::dashed:
             return "with lines dashtype (8,6) linewidth 1.2 " + colour_of(series);
         case Look::marks:

@@ -101,7 +101,7 @@ std::vector<std::string> names_of(const model::Groups& groups, const std::vector
 
 struct Plotted {
     std::vector<std::pair<std::filesystem::path, std::string>> pictures;  ///< the .svg, its title
-    std::vector<std::filesystem::path> beside;                            ///< .pdf, .png, scripts, tables
+    std::size_t beside = 0;  ///< files: .pdf, .png, scripts, tables
 };
 /// Into `folder` (made if missing) each figure as .svg, .pdf and .png with its script (.gp) and its numbers
 /// (.csv and, where they fit a page, .tex). OptionError where there is nothing to draw; EnvironmentError

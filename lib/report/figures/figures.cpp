@@ -147,15 +147,15 @@ Plotted plot(const Source& source, const fs::path& folder) {
     if (error) base::throw_errno("mkdir", folder, error.value(), "plots");
     Plotted plotted;
     const auto write = [&](const std::string& name, const std::string& text) {
-        plotted.beside.push_back(folder / name);
-        write_plot_file(plotted.beside.back(), text);
+        write_plot_file(folder / name, text);
+        ++plotted.beside;
     };
     std::vector<std::pair<fs::path, std::string>> scripts;  // and the titles
     for (const auto& section : sections_of(source))
         for (const auto& figure : section.figures) {
             const Frame numbers = frame_of(figure);
+            scripts.emplace_back(folder / (figure.name + ".gp"), figure.title);
             write(figure.name + ".gp", script_of(figure));
-            scripts.emplace_back(plotted.beside.back(), figure.title);
             write(figure.name + ".csv", csv_of(numbers));
             if (numbers.rows.size() <= kMostRowsOnPaper)
                 write(figure.name + ".tex", latex_of(numbers, figure.name));
@@ -166,7 +166,7 @@ Plotted plot(const Source& source, const fs::path& folder) {
             "train, io and comm store them");
     for (const auto& [script, title] : scripts) {
         plotted.pictures.emplace_back(draw(script, "svg"), title);
-        for (const char* ending : {"pdf", "png"}) plotted.beside.push_back(draw(script, ending));
+        for (const char* ending : {"pdf", "png"}) draw(script, ending), ++plotted.beside;
     }
     return plotted;
 }

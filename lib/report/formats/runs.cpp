@@ -22,6 +22,8 @@ constexpr const char* kCsvHead =
     "run_id,command,label,started_utc,valid,name,unit,kind,n,median,mean,min,max,p95,p99,ci95_low,ci95_high,"
     "rank_reduction,directory,file_system,fsync,cache,cut_short\n";
 
+constexpr const char *kJsonHead = R"({"schema":1,"runs":[)", *kJsonTail = "\n]}\n";
+
 // In the order of the head.
 std::string csv_rows(const Run& run) {
     Frame frame;
@@ -113,15 +115,6 @@ std::string run_json(const Run& run) {
     return text + '}';
 }
 
-// As `each` hands them over.
-void write_runs_json(const std::function<void(const std::function<void(const Run&)>&)>& each,
-                     const model::Sink& sink) {
-    const char* between = "\n";
-    sink(R"({"schema":1,"runs":[)");
-    each([&](const Run& run) { sink(std::exchange(between, ",\n") + run_json(run)); });
-    sink("\n]}\n");
-}
-
 }  // namespace
 
 void write_csv(const model::ChosenRuns& runs, const model::Sink& sink) {
@@ -131,14 +124,17 @@ void write_csv(const model::ChosenRuns& runs, const model::Sink& sink) {
 }
 
 std::string runs_json(const std::vector<Run>& runs) {
-    std::string text;
-    write_runs_json([&](const auto& take) { std::ranges::for_each(runs, take); },
-                    [&](std::string_view part) { text += part; });
-    return text;
+    std::vector<std::string> texts;
+    for (const auto& run : runs) texts.push_back('\n' + run_json(run));
+    return kJsonHead + base::join(texts, ",") + kJsonTail;
 }
 
 void write_json(const model::ChosenRuns& runs, const model::Sink& sink) {
-    write_runs_json([&](const auto& take) { runs.visit(results::Detail::summaries, take); }, sink);
+    const char* between = "\n";
+    sink(kJsonHead);
+    runs.visit(results::Detail::summaries,
+               [&](const Run& run) { sink(std::exchange(between, ",\n") + run_json(run)); });
+    sink(kJsonTail);
 }
 
 }  // namespace ranklab::report::formats

@@ -24,9 +24,9 @@ std::string gbench_of(const Runs& runs) {
     return written([&](const model::Sink& sink) { write_gbench(stored.chosen(), sink); });
 }
 
-std::string csv_of(const Runs& runs) {
+std::string csv_of(const Runs& runs, const model::Choice& choice = {}) {
     const StoredRuns stored(runs);
-    return written([&](const model::Sink& sink) { write_csv(stored.chosen(), sink); });
+    return written([&](const model::Sink& sink) { write_csv(stored.chosen(choice), sink); });
 }
 
 std::string extrap_of(const Runs& runs, const std::vector<std::string>& keys = {"ranks"}) {
@@ -84,7 +84,7 @@ TEST(Exports, AreAsStored) {
     const Runs both{sample_run(), sample_run("second")}, alone{step_run("a", 2, 0.1)},
         several{step_run("a", 2, 0.1), step_run("b", 2, 0.2), step_run("c", 4, 0.1)};
     texts.add("CSV", csv_of(both));
-    texts.add("CSV of no run", csv_of({}));
+    texts.add("CSV of no run", csv_of(both, {"", "no such", {}, 0}));
     texts.add("JSON", runs_json(both));
     texts.add("JSON of no run", runs_json({}));
     texts.add("Google Benchmark: a repetition is a run, or of one run its own", gbench_of(several));
