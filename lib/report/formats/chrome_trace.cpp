@@ -51,10 +51,11 @@ class Trace {
                         .push_back(run.id);
             const std::size_t drawn = std::min(steps->rows(), most_steps_);
             std::map<std::string, std::size_t> processes;  // one for each host
-            for (std::size_t rank = 0; rank < steps->columns; ++rank) {
-                const std::size_t pid = name_rank(run, rank, processes);
-                add_rank(run, *steps, *whole, rank, drawn, pid);
-            }
+            std::vector<std::size_t> pids;
+            for (std::size_t rank = 0; rank < steps->columns; ++rank)
+                pids.push_back(name_rank(run, rank, processes));
+            for (std::size_t rank = 0; rank < steps->columns; ++rank)
+                add_rank(run, *steps, *whole, rank, drawn, pids[rank]);
             drawn_.push_back(
                 {{"run", run.id}, {"of", whole->name}, {"drawn", drawn}, {"stored", steps->rows()}});
         }
