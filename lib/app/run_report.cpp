@@ -165,7 +165,7 @@ void write_nccl_tests(const ChosenRuns& runs, const Options&, const Sink& sink) 
 }
 
 void write_extrap(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::formats::write_extrap(runs, listed(options, "group-by", "ranks"), sink);
+    report::formats::write_extrap(runs, listed(options, "group-by"), sink);
 }
 
 void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Sink& sink) {

@@ -10,7 +10,6 @@
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::figures {
 namespace {

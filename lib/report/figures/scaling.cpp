@@ -5,11 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "base/numbers.hpp"
 #include "report/figures/figure.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/scaling.hpp"
-#include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::figures {

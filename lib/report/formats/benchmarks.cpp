@@ -247,6 +247,7 @@ void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink) {
 
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink) {
+    const std::vector<std::string> names = keys.empty() ? std::vector<std::string>{"ranks"} : keys;
     std::map<std::string, std::vector<model::Conditions>> met;  // a run of another command is no repetition
     runs.visit(results::Detail::summaries, [&](const Run& run) {
         // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
@@ -254,7 +255,7 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
         auto conditions = model::machine_of(run, false);
         conditions.merge(model::files_of(run));
         met[run.command].push_back(std::move(conditions));
-        sink(extrap_lines(run, keys));
+        sink(extrap_lines(run, names));
     });
     std::set<std::string> apart;
     for (const auto& [command, conditions] : met)

@@ -69,8 +69,8 @@ void write_json(const model::ChosenRuns& runs, const model::Sink& sink);
 /// a run, or a step of the only run.
 void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink);
 
-/// For Extra-P: JSON lines, one a median of a valid run. `keys`: the settings that are parameters; `ranks` is
-/// written as p. OptionError where one is no number in some run.
+/// For Extra-P: JSON lines, one a median of a valid run. `keys`: the settings that are parameters, empty:
+/// ranks; `ranks` is written as p. OptionError where one is no number in some run.
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink);
 

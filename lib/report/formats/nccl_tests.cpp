@@ -13,7 +13,6 @@
 #include "report/formats/formats.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/messages.hpp"
-#include "report/model/values.hpp"
 
 namespace ranklab::report::formats {
 namespace {

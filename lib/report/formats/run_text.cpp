@@ -3,26 +3,22 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <set>
 
 #include "base/number_ranges.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
 #include "report/formats/answer.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/job_use.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/step_parts.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {
 
-using results::Measurement;
 using results::Run;
 
 constexpr std::size_t kMostRows = 12;  // of a table of the experiment; more would not be one screen
@@ -35,11 +31,9 @@ std::string where(const Run& run) {
         devices.insert(row.device);
     }
     std::vector<std::string> parts;
-    for (auto& [host, ids] : ranks) {
-        std::ranges::sort(ids);
+    for (const auto& [host, ids] : ranks)
         parts.push_back(
             fmt::format("{} (rank{} {})", host, ids.size() == 1 ? "" : "s", base::few_ranges(ids)));
-    }
     if (parts.empty()) return "unknown";
     return fmt::format("{} on {}: {}; {}", counted(run.hosts.size(), "rank"), counted(ranks.size(), "host"),
                        model::some_of(parts, 4), model::some_of(devices, 4));

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/numbers.hpp"
-#include "base/one_line.hpp"
 
 namespace ranklab::report {
 
@@ -82,7 +81,7 @@ void Frame::drop_empty_columns() {
     }
 }
 
-NamedUnit named_unit(std::string_view column) {
+std::pair<std::string, std::string> named_unit(std::string_view column) {
     struct Ending {
         std::string_view ending, unit, kept;  // kept: what is no unit
     };
@@ -110,7 +109,7 @@ NamedUnit named_unit(std::string_view column) {
 }
 
 std::string without_unit(std::string_view name) {
-    return named_unit(name).name;
+    return named_unit(name).first;
 }
 
 bool in_order(const std::string& a, const std::string& b) {
@@ -131,15 +130,6 @@ std::string exact(const Cell& cell) {
 
 std::string json_line(const nlohmann::ordered_json& json) {
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-std::string escaped(std::string_view text, std::string_view letters, const std::vector<const char*>& names) {
-    std::string out;
-    for (const char c : base::one_line(text)) {
-        const auto special = letters.find(c);
-        out += special == std::string_view::npos ? std::string(1, c) : std::string(names[special]);
-    }
-    return out;
 }
 
 }  // namespace ranklab::report

@@ -93,11 +93,8 @@ struct Frame {
     void drop_empty_columns();
 };
 
-/// A column's name by its ending: "step_time_s" is {"step time", "s"}; without a unit "".
-struct NamedUnit {
-    std::string name, unit;
-};
-NamedUnit named_unit(std::string_view column);
+/// A column's name and unit by its ending: "step_time_s" is {"step time", "s"}; without a unit "".
+std::pair<std::string, std::string> named_unit(std::string_view column);
 /// "step time" of "step_time_s": for people, who read the unit at the numbers.
 std::string without_unit(std::string_view name);
 /// Numbers by their values, and before texts.
@@ -107,7 +104,7 @@ std::string exact(double number);
 /// The text, or the number with all its digits.
 std::string exact(const Cell& cell);
 
-// The writers, one file each. Those for people show numbers in the units that people read; those for programs
+// The writers. Those for people show numbers in the units that people read; those for programs
 // (csv, json) all digits in base units.
 
 /// Columns aligned on a screen of 80, keys flush left; of a wider table the columns come in blocks behind the
@@ -131,7 +128,5 @@ std::string html_of(const Frame& frame);
 /// Fit for an element's text and for a quoted attribute: markup, control characters, broken UTF-8 and marks
 /// that turn the direction of writing are replaced.
 std::string html_escape(std::string_view text);
-/// On one line, with names of the format in place of these letters.
-std::string escaped(std::string_view text, std::string_view letters, const std::vector<const char*>& names);
 
 }  // namespace ranklab::report

@@ -121,10 +121,11 @@ std::string Footnotes::references(const std::vector<Doubt>& doubts) {
     return base::join(numbers, " ");
 }
 
-std::vector<std::string> Footnotes::lines() const {
+std::vector<std::string> Footnotes::lines(const std::vector<std::string>& notes) const {
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < met_.size(); ++i)
         lines.push_back(fmt::format("{}: {}", i + 1, sentence(met_[i])));
+    lines.insert(lines.end(), notes.begin(), notes.end());
     return lines;
 }
 

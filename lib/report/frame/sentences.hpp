@@ -75,8 +75,8 @@ class Footnotes {
   public:
     /// "1 2"; "" without doubts.
     std::string references(const std::vector<Doubt>& doubts);
-    /// "1: ..." a line each, in the order met.
-    std::vector<std::string> lines() const;
+    /// "1: ..." a line each, in the order met, and then the table's notes.
+    std::vector<std::string> lines(const std::vector<std::string>& notes) const;
 
   private:
     std::vector<Doubt> met_;

@@ -173,8 +173,7 @@ std::string text_of(const Frame& frame) {
     Footnotes footnotes;
     std::string text = frame.title.empty() ? "" : base::wrapped("", base::one_line(frame.title));
     text += on_screen(table_of(frame, footnotes));
-    for (const auto& line : footnotes.lines()) text += base::wrapped("  ", base::one_line(line));
-    for (const auto& note : frame.notes) text += base::wrapped("  ", base::one_line(note));
+    for (const auto& line : footnotes.lines(frame.notes)) text += base::wrapped("  ", base::one_line(line));
     return text;
 }
 

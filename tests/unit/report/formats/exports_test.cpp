@@ -29,7 +29,7 @@ std::string csv_of(const Runs& runs, const model::Choice& choice = {}) {
     return written([&](const model::Sink& sink) { write_csv(stored.chosen(choice), sink); });
 }
 
-std::string extrap_of(const Runs& runs, const std::vector<std::string>& keys = {"ranks"}) {
+std::string extrap_of(const Runs& runs, const std::vector<std::string>& keys = {}) {
     const StoredRuns stored(runs);
     return written([&](const model::Sink& sink) { write_extrap(stored.chosen(), keys, sink); });
 }

@@ -129,7 +129,7 @@ TEST(Footnotes, StandOnceEachAndAreNumberedAsMet) {
     Footnotes notes;
     EXPECT_EQ(notes.references({{Mark::single_run}, {Mark::cut_short, "time limit"}}), "1 2");
     EXPECT_EQ(notes.references({{Mark::cut_short, "time limit"}, {Mark::cut_short, "SIGTERM"}}), "2 3");
-    EXPECT_EQ(notes.lines().size(), 3U);
+    EXPECT_EQ(notes.lines({}).size(), 3U);
     EXPECT_EQ(notes.references({}), "");
 }
 

@@ -1,0 +1,151 @@
+// A Frame as HTML, Markdown and LaTeX. What a results file holds may come from anywhere: no text of it
+// becomes markup.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/one_line.hpp"
+#include "base/text.hpp"
+#include "base/wrap.hpp"
+#include "report/frame/readable.hpp"
+
+namespace ranklab::report {
+namespace {
+
+constexpr std::size_t kLongest = 300;  // letters of a cell of HTML
+
+// On one line, with names of the format in place of these letters.
+std::string escaped(std::string_view text, std::string_view letters, const std::vector<const char*>& names) {
+    std::string out;
+    for (const char c : base::one_line(text)) {
+        const auto special = letters.find(c);
+        out += special == std::string_view::npos ? std::string(1, c) : std::string(names[special]);
+    }
+    return out;
+}
+
+std::string latex_text(std::string_view text) {
+    return escaped(text, "&%$#_{}~^\\<>",
+                   {"\\&", "\\%", "\\$", "\\#", "\\_", "\\{", "\\}", "\\textasciitilde{}",
+                    "\\textasciicircum{}", "\\textbackslash{}", "\\textless{}", "\\textgreater{}"});
+}
+
+// Numbers with their intervals, and texts as `escape` makes them.
+template <class Escape>
+std::vector<std::string> cells_of(const Frame& frame, std::size_t row, const Escape& escape) {
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < frame.columns.size(); ++i) {
+        const Cell& cell = frame.at(row, i);
+        cells.push_back(cell.is_number() ? with_interval(cell, frame.columns[i]) : escape(cell.text));
+    }
+    return cells;
+}
+
+std::string html_cell(const Cell& cell, const Column& column) {
+    if (!cell.is_number()) return html_escape(base::shortened(cell.text, kLongest));
+    std::string text = fmt::format(
+        "<data value=\"{0}\" title=\"{0}{1}\">{2}</data>", exact(cell.number),
+        column.unit.empty() || column.unit == "1" ? "" : fmt::format(" {}", html_escape(column.unit)),
+        html_escape(readable(cell, column)));
+    if (const auto range = readable_interval(cell.interval, cell.number, column.unit); !range.empty())
+        text += fmt::format(" <span class=\"ci\" title=\"{} .. {}\">{}</span>", exact(cell.interval.low),
+                            exact(cell.interval.high), html_escape(range));
+    return text;
+}
+
+std::string html_row(const Frame& frame, std::size_t row, Footnotes& footnotes) {
+    std::string text = "<tr>", marks = footnotes.references(frame.rows[row].doubts);
+    if (!marks.empty()) marks = " <sup>" + marks + "</sup>";  // in the first cell
+    for (std::size_t i = 0; i < frame.columns.size(); ++i) {
+        const Cell& cell = frame.at(row, i);
+        const bool key = frame.columns[i].key;
+        text += fmt::format("<{}{}{}>{}{}</{}>", key ? "th" : "td", key ? " scope=\"row\"" : "",
+                            key || cell.is_number() ? "" : " class=\"text\"",
+                            html_cell(cell, frame.columns[i]), std::exchange(marks, ""), key ? "th" : "td");
+    }
+    return text + "</tr>\n";
+}
+
+std::string markdown_row(const std::vector<std::string>& cells) {
+    return "| " + base::join(cells, " | ") + " |\n";
+}
+
+}  // namespace
+
+std::string html_escape(std::string_view text) {
+    return escaped(text, "&<>\"'", {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"});
+}
+
+std::string html_of(const Frame& frame) {
+    if (frame.empty()) return "";
+    std::string text = "<div class=\"scroll\"><table>\n";
+    if (!frame.title.empty()) text += "<caption>" + html_escape(frame.title) + "</caption>\n";
+    text += "<thead><tr>";
+    for (std::size_t i = 0; i < frame.columns.size(); ++i)
+        text += fmt::format("<th{}>{}</th>", frame.has_numbers(i) ? "" : " class=\"text\"",
+                            html_escape(frame.columns[i].title()));
+    text += "</tr></thead><tbody>\n";
+    Footnotes footnotes;
+    for (std::size_t row = 0; row < frame.rows.size(); ++row) text += html_row(frame, row, footnotes);
+    text += "</tbody></table></div>\n";
+    for (const auto& line : footnotes.lines(frame.notes))
+        text += "<p class=\"note\">" + html_escape(line) + "</p>\n";
+    return text;
+}
+
+std::string markdown_text(const std::string& text) {
+    std::string safe;
+    for (const char c : base::one_line(text)) {
+        if (std::string_view("|\\`*_<>[]{}()#!~@").find(c) != std::string_view::npos) safe += '\\';
+        safe += c;
+    }
+    return safe;
+}
+
+std::string markdown_of(const Frame& frame) {
+    if (frame.empty()) return "";
+    const bool marked = frame.has_doubts();
+    std::vector<std::string> heads, lines;
+    for (std::size_t i = 0; i < frame.columns.size(); ++i) {
+        heads.push_back(markdown_text(frame.columns[i].title()));
+        lines.emplace_back(frame.has_numbers(i) ? "---:" : ":---");
+    }
+    if (marked) heads.emplace_back("note"), lines.emplace_back(":---");
+    std::string text = markdown_row(heads) + markdown_row(lines);
+    Footnotes footnotes;
+    for (std::size_t row = 0; row < frame.rows.size(); ++row) {
+        auto cells = cells_of(frame, row, markdown_text);
+        if (marked) cells.push_back(footnotes.references(frame.rows[row].doubts));
+        text += markdown_row(cells);
+    }
+    for (const auto& line : footnotes.lines(frame.notes)) text += fmt::format("\n{}\n", markdown_text(line));
+    return text;
+}
+
+std::string latex_of(const Frame& frame, const std::string& label) {
+    std::string columns, rows;
+    std::vector<std::string> heads;
+    for (std::size_t i = 0; i < frame.columns.size(); ++i) {
+        columns += frame.has_numbers(i) && !frame.columns[i].key ? "r" : "l";
+        heads.push_back(latex_text(frame.columns[i].title()));
+    }
+    Footnotes footnotes;
+    for (std::size_t row = 0; row < frame.rows.size(); ++row) {
+        auto cells =
+            cells_of(frame, row, [](const auto& text) { return latex_text(text.empty() ? "--" : text); });
+        if (const auto marks = footnotes.references(frame.rows[row].doubts); !marks.empty())
+            cells.front() += fmt::format("\\textsuperscript{{{}}}", marks);
+        rows += base::join(cells, " & ") + " \\\\\n";
+    }
+    std::string below;
+    for (const auto& line : footnotes.lines({}))
+        below += fmt::format("\n\\par\\footnotesize {}", latex_text(line));
+    return fmt::format(
+        "% needs \\usepackage{{booktabs}}; (low .. high): 95 % interval\n"
+        "\\begin{{table}}\n\\caption{{{}}}\n\\label{{tab:{}}}\n"
+        "\\begin{{tabular}}{{{}}}\n\\toprule\n{} \\\\\n\\midrule\n{}\\bottomrule\n\\end{{tabular}}{}\n"
+        "\\end{{table}}\n",
+        latex_text(frame.title), label, columns, base::join(heads, " & "), rows, below);
+}
+
+}  // namespace ranklab::report
