@@ -185,6 +185,27 @@ std::string bar_part(const Figure& figure, std::size_t i) {
     return fmt::format("$d{} using 2:1:2:3:($1-0.24):($1+0.1) with boxxyerror {} {}", i, look, title);
 }
 
+std::string bar_names(const Figure& figure, const std::vector<Bar>& all) {
+    std::string data = "$names << EOD\n";
+    for (std::size_t row = 0; row < all.size(); ++row) {
+        const std::string number = all[row].parts == 1 ? readable(all[row].last, figure.unit) : " ";
+        std::string name = base::shortened(base::one_line(figure.categories[row]), kLongestText);
+        std::ranges::replace(name, '"', '\'');
+        data += fmt::format("-{} {} \"   {}\" \"{}\"\n", row, all[row].reach, number, name);
+    }
+    return data + "EOD\n";
+}
+
+std::string bar_axes(const Figure& figure, double smallest, double most) {
+    const std::string text =
+        fmt::format("set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\nset xtics nomirror\n",
+                    in_quotes(figure.x_label), 0.55 - static_cast<double>(figure.categories.size()));
+    if (!figure.log_x) return text + fmt::format("low = 0\nset xrange [0:{}]\n", 1.25 * most);
+    const Range range{smallest / 1.6, 6 * most};
+    return text + fmt::format("low = {0}\nset logscale x\nset xrange [low:{1}]\n", range.low, range.high) +
+           decimal_tics("x", range, figure.unit);
+}
+
 // The first category on top, its name above its bar and its number beside it.
 std::string bars(const Figure& figure) {
     std::vector<Bar> all(figure.categories.size());
@@ -211,25 +232,10 @@ std::string bars(const Figure& figure) {
         if (figure.series[i].has_intervals())
             parts.push_back(error_bars(i, "4:($1-0.07):($5-$4):(0)", "linecolor rgb 'black'"));
     }
-    data += "$names << EOD\n";
-    for (std::size_t row = 0; row < all.size(); ++row) {
-        const std::string number = all[row].parts == 1 ? readable(all[row].last, figure.unit) : " ";
-        std::string name = base::shortened(base::one_line(figure.categories[row]), kLongestText);
-        std::ranges::replace(name, '"', '\'');
-        data += fmt::format("-{} {} \"   {}\" \"{}\"\n", row, all[row].reach, number, name);
-    }
-    data += "EOD\n";
-    if (most == 0) most = 1;
-    const std::string axes =
-        fmt::format("set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\nset xtics nomirror\n",
-                    in_quotes(figure.x_label), 0.55 - static_cast<double>(all.size())) +
-        (figure.log_x
-             ? fmt::format("low = {0}\nset logscale x\nset xrange [low:{1}]\n", smallest / 1.6, 6 * most) +
-                   decimal_tics("x", {smallest / 1.6, 6 * most}, figure.unit)
-             : fmt::format("low = 0\nset xrange [0:{}]\n", 1.25 * most));
+    data += bar_names(figure, all);
     parts.emplace_back("$names using (low):($1+0.3):4 with labels left offset 0.3,0 notitle");
     parts.emplace_back("$names using 2:($1-0.07):3 with labels left notitle");
-    return data + axes + "plot " + base::join(parts, ", ") + "\n";
+    return data + bar_axes(figure, smallest, most > 0 ? most : 1) + "plot " + base::join(parts, ", ") + "\n";
 }
 
 }  // namespace

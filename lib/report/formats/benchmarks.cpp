@@ -161,6 +161,24 @@ Json context_of(const Run& newest) {
     return context;
 }
 
+// The i-th repetition of a benchmark.
+Json entry_of(const Benchmark& one, std::size_t i, const std::string& name, int family, int instance) {
+    Json entry{{"name", name},
+               {"family_index", family},
+               {"per_family_instance_index", instance},
+               {"run_name", name},
+               {"run_type", "iteration"},
+               {"repetitions", one.times.size()},
+               {"repetition_index", i},
+               {"threads", 1},
+               {"iterations", one.iterations},
+               {"real_time", one.times[i]},
+               {"cpu_time", one.times[i]},
+               {"time_unit", kUnit}};
+    if (i < one.rates.size() && std::isfinite(one.rates[i])) entry[one.counter] = one.rates[i];
+    return entry;
+}
+
 double parameter(const Run& run, const std::string& key) {
     const std::string text = model::value_of(run, key);
     const auto value = base::number_in(text);
@@ -224,21 +242,8 @@ void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink) {
         if (instance == 0) ++family;
         configuration = key.first;
         if (one.times.size() == 1) take_repetitions(one, runs.file().read(one.run));
-        const std::string name = configuration + '/' + key.second;
         for (std::size_t i = 0; i < one.times.size(); ++i) {
-            Json entry{{"name", name},
-                       {"family_index", family},
-                       {"per_family_instance_index", instance},
-                       {"run_name", name},
-                       {"run_type", "iteration"},
-                       {"repetitions", one.times.size()},
-                       {"repetition_index", i},
-                       {"threads", 1},
-                       {"iterations", one.iterations},
-                       {"real_time", one.times[i]},
-                       {"cpu_time", one.times[i]},
-                       {"time_unit", kUnit}};
-            if (i < one.rates.size() && std::isfinite(one.rates[i])) entry[one.counter] = one.rates[i];
+            const Json entry = entry_of(one, i, configuration + '/' + key.second, family, instance);
             sink(std::exchange(between, ",\n") + json_line(entry));
         }
     }

@@ -136,9 +136,19 @@ Places with_next(const TextTable& table, Places chosen, std::size_t next) {
     return chosen;
 }
 
+// The row's number says which row it is, in place of the keys.
+TextTable numbered(TextTable table) {
+    TextColumn numbers{{"row"}, true};
+    for (std::size_t row = 1; row < table.columns.front().texts.size(); ++row)
+        numbers.texts.push_back(fmt::to_string(row));
+    table.columns.insert(table.columns.begin(), std::move(numbers));
+    table.keys = 1;
+    return table;
+}
+
 // Of a table that is wider than the screen the columns come in blocks, each behind the keys; where these take
 // more than half a line, behind the row's number. There only the last column goes on in the next line.
-std::string on_screen(TextTable table) {
+std::string on_screen(const TextTable& table) {
     Places all(table.columns.size()), keys(table.keys);
     std::iota(all.begin(), all.end(), 0);
     std::iota(keys.begin(), keys.end(), 0);
@@ -146,14 +156,7 @@ std::string on_screen(TextTable table) {
     if (keys.size() == all.size() || room_of(least, all) <= base::kScreenColumns)
         return block(table, all, least);
     least = least_widths(table, all.size() - 1);
-    if (keys.size() > 1 && 2 * room_of(least, keys) > base::kScreenColumns) {
-        TextColumn numbers{{"row"}, true};
-        for (std::size_t row = 1; row < table.columns.front().texts.size(); ++row)
-            numbers.texts.push_back(fmt::to_string(row));
-        table.columns.insert(table.columns.begin(), numbers);
-        table.keys = 1;
-        return on_screen(std::move(table));
-    }
+    if (keys.size() > 1 && 2 * room_of(least, keys) > base::kScreenColumns) return on_screen(numbered(table));
     std::string text;
     for (std::size_t next = keys.size(); next < all.size();) {
         Places chosen = keys;
