@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <fstream>
 #include <string>
@@ -25,17 +24,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSetting = "directory";
-constexpr std::uint64_t kWindow = std::uint64_t{1} << 28U;  // mapped at a time: 64 KiB of mincore's answers
-
-std::uint64_t page_size() {
-    static const std::uint64_t size = ::sysconf(_SC_PAGESIZE);
-    return size;
-}
 
 struct OpenFile {
     base::Descriptor descriptor;
     struct stat status {};
-    std::uint64_t bytes() const { return status.st_size; }
 };
 
 OpenFile open_to_read(const fs::path& file) {
@@ -51,30 +43,22 @@ bool mincore_is_true(const OpenFile& file, const fs::path& path) {
     return file.status.st_uid == ::geteuid() || ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
 }
 
-std::optional<std::uint64_t> resident_pages(int file, std::uint64_t offset, std::uint64_t length) {
-    void* map = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, file, offset);
-    if (map == MAP_FAILED) return std::nullopt;
-    std::vector<unsigned char> answers((length + page_size() - 1) / page_size());
-    const int failed = ::mincore(map, length, answers.data());
-    ::munmap(map, length);
-    if (failed != 0) return std::nullopt;
-    const auto resident = std::count_if(answers.begin(), answers.end(), [](auto a) { return (a & 1U) != 0; });
-    return resident;
-}
-
 }  // namespace
 
 std::optional<Residency> residency_of(const fs::path& path) {
     const OpenFile file = open_to_read(path);
+    const std::uint64_t bytes = file.status.st_size;
     if (!mincore_is_true(file, path)) return std::nullopt;
-    std::uint64_t pages = 0;
-    for (std::uint64_t offset = 0; offset < file.bytes(); offset += kWindow) {
-        const auto length = std::min(kWindow, file.bytes() - offset);
-        const auto here = resident_pages(file.descriptor.get(), offset, length);
-        if (!here) return std::nullopt;
-        pages += *here;
-    }
-    return Residency{file.bytes(), std::min(pages * page_size(), file.bytes())};
+    if (bytes == 0) return Residency{};
+    void* map = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.descriptor.get(), 0);
+    if (map == MAP_FAILED) return std::nullopt;
+    const std::uint64_t page = ::sysconf(_SC_PAGESIZE);
+    std::vector<unsigned char> answers((bytes + page - 1) / page);
+    const int failed = ::mincore(map, bytes, answers.data());
+    ::munmap(map, bytes);
+    if (failed != 0) return std::nullopt;
+    const std::uint64_t pages = std::ranges::count_if(answers, [](auto a) { return (a & 1U) != 0; });
+    return Residency{bytes, std::min(pages * page, bytes)};
 }
 
 std::optional<std::uint64_t> delivered_bytes() {
@@ -102,17 +86,9 @@ namespace {
 using base::FileSystem;
 using Kind = base::FileSystemKind;
 
-// The more a kind hides of where bytes came from, the later it stands.
-int rank_of(Kind kind) {
-    static constexpr std::array<Kind, 5> kOrder{Kind::disk, Kind::other, Kind::network, Kind::own_cache,
-                                                Kind::memory};
-    return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
-}
-
 FileSystem stricter(const FileSystem& a, const FileSystem& b) {
-    if (a.name.empty()) return b;
-    if (b.name.empty()) return a;
-    return rank_of(b.kind) > rank_of(a.kind) ? b : a;
+    if (a.name.empty() || b.name.empty()) return a.name.empty() ? b : a;
+    return b.kind > a.kind ? b : a;
 }
 
 double share(std::uint64_t part, std::uint64_t whole) {
@@ -162,18 +138,11 @@ CacheState state_of(const CacheEvidence& e) {
 }
 
 std::string text_of(CacheState state, const CacheEvidence& e) {
-    switch (state) {
-        case CacheState::cold:
-            return "cold";
-        case CacheState::warm:
-            return "warm";
-        case CacheState::mixed:
-            return fmt::format("mixed {:.0f} %", 100 * share(e.before->resident, e.before->bytes));
-        case CacheState::memory:
-            return fmt::format("memory ({})", e.file_system.name);
-        default:
-            return "unknown";
-    }
+    if (state == CacheState::cold) return "cold";
+    if (state == CacheState::warm) return "warm";
+    if (state == CacheState::mixed)
+        return fmt::format("mixed {:.0f} %", 100 * share(e.before->resident, e.before->bytes));
+    return state == CacheState::memory ? fmt::format("memory ({})", e.file_system.name) : "unknown";
 }
 
 }  // namespace

@@ -16,9 +16,8 @@ namespace ranklab::io {
 
 /// Resident pages of one file, or the sum over many files.
 struct Residency {
-    std::uint64_t bytes = 0;  ///< how large the files are
-    std::uint64_t resident =
-        0;  ///< of them, in this node's page cache: whole pages, but no more than `bytes`
+    std::uint64_t bytes = 0;     ///< how large the files are
+    std::uint64_t resident = 0;  ///< of them, in this node's page cache: whole pages, at most `bytes`
 
     Residency& operator+=(const Residency& other) {
         bytes += other.bytes;
@@ -36,8 +35,8 @@ std::optional<Residency> residency_of(const std::filesystem::path& file);
 /// kernel does not count, or does not say.
 std::optional<std::uint64_t> delivered_bytes();
 
-/// Has the file written to its device and asks the page cache to drop it (fsync, posix_fadvise DONTNEED).
-/// Asks the system to drop the file's pages: residency_of says which stay. Pages that a process maps do.
+/// Has the file written to its device and asks the page cache to drop it (fsync, posix_fadvise DONTNEED):
+/// residency_of says which pages stay. Those that a process maps do.
 /// EnvironmentError where the file cannot be opened or written back.
 void evict(const std::filesystem::path& file);
 
@@ -80,10 +79,5 @@ inline constexpr std::uint64_t kForeignBytes = std::uint64_t{1} << 20U;
 CacheLabel label_of(const CacheEvidence& evidence);
 /// The label, with the share that was resident where one is known and it is no other case: "warm 100 %".
 std::string label_with_share(const CacheEvidence& evidence);
-
-/// May the read be shown as one of a cold cache? If not, a run with --cold is no valid measurement (exit 7).
-inline bool proof_of_cold(const CacheLabel& label) {
-    return label.state == CacheState::cold;
-}
 
 }  // namespace ranklab::io

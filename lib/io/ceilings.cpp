@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "base/cast.hpp"
 #include "base/ceiling_share.hpp"
@@ -28,11 +32,6 @@ using base::IoPhase;
 
 constexpr const char* kSetting = "directory";
 constexpr std::uint64_t kMostCopied = std::uint64_t{1} << 30U;  // enough for a rate
-constexpr std::uint64_t kPause = std::uint64_t{1} << 20U;       // bytes between two calls of `between`
-
-// In the order of CeilingKind.
-constexpr std::array kMembers{&Ceilings::memory_copy, &Ceilings::write_own, &Ceilings::write_shared,
-                              &Ceilings::create};
 
 // Removes a killed run's files of these names at the start, and its own at the end.
 class RawFiles : base::Pinned {
@@ -64,27 +63,23 @@ std::size_t buffer_bytes(int ranks_on_node) {
 class Measurement {
   public:
     Measurement(comm::Communicator& ranks, const CeilingWork& work)
-        : ranks_(ranks),
-          work_(work),
-          mine_(base::share_of(work.records, ranks.rank(), ranks.world_size())),
-          every_(
-              work.fsync && !work.shared_file
-                  ? 1
-                  : std::max<std::uint64_t>(1, kPause / std::max<std::uint64_t>(1, work.bytes_per_record))) {}
+        : ranks_(ranks), work_(work), mine_(base::share_of(work.records, ranks.rank(), ranks.world_size())) {}
 
     Ceilings all() {
+        using enum CeilingKind;
         Ceilings found;
-        if (work_.memory_copy && work_.bytes_per_record > 0) found.memory_copy = memory_copy();
-        if (!work_.shared_file)
-            own_files(found);
-        else if (work_.bytes_per_record > 0)
-            found.write_shared = write_shared();
+        if (work_.memory_copy) found[memory_copy] = copy_memory();
+        if (work_.shared_file)
+            found[write_shared] = write_one_file();
+        else
+            std::tie(found[write_own], found[create]) = write_own_files();
+        std::erase_if(found, [](const auto& one) { return !(one.second.per_second() > 0); });
         return found;
     }
 
   private:
     // As many bytes as the records have, at most 1 GiB.
-    Ceiling memory_copy() const {
+    Ceiling copy_memory() const {
         const std::size_t size = buffer_bytes(ranks_.local_size());
         const auto wanted =
             std::min(static_cast<std::uint64_t>(mine_.count) * work_.bytes_per_record, kMostCopied);
@@ -104,7 +99,7 @@ class Measurement {
     }
 
     // Each record as RecordWriter does it: open, one write(), fsync, close.
-    void own_files(Ceilings& found) {
+    std::pair<Ceiling, Ceiling> write_own_files() {
         std::optional<RawFiles> files;
         Bytes record;
         base::IoTimes times;
@@ -119,14 +114,14 @@ class Measurement {
         comm::together(ranks_, [&] {
             for (const auto& path : files->paths()) {
                 write_new(path, record, {}, {.fsync = work_.fsync}, times);
-                after_record();
+                work_.between();
             }
         });
-        found.create = {base::real(work_.records), slowest(creating_s(times))};
-        found.write_own = {all_bytes(), slowest(writing_s(times))};
+        return {{all_bytes(), slowest(writing_s(times))},
+                {base::real(work_.records), slowest(creating_s(times))}};
     }
 
-    Ceiling write_shared() {
+    Ceiling write_one_file() {
         const bool first = ranks_.rank() == 0;
         const fs::path path = work_.directory / ".ranklab-ceiling-shared";
         std::optional<RawFiles> owned;
@@ -169,17 +164,11 @@ class Measurement {
                 if (!base::write_whole_at(file.get(), piece, at))
                     base::throw_errno("pwrite", path, errno, kSetting);
             }
-            after_record();
+            work_.between();
         }
         if (!work_.fsync) return;
         const auto mark = times.phase(IoPhase::fsync);
         if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
-    }
-
-    // Where about a MiB has been written since, or a record with fsync: small ones would be slowed down by
-    // more.
-    void after_record() {
-        if (++written_ % every_ == 0 && work_.between) work_.between();
     }
 
     double sum(double mine) const { return comm::reduced(ranks_, mine, comm::ReduceOp::sum); }
@@ -189,14 +178,17 @@ class Measurement {
     comm::Communicator& ranks_;
     const CeilingWork& work_;
     base::Share mine_;
-    std::uint64_t every_;
-    std::uint64_t written_ = 0;
 };
 
-std::string mark_of(const BindingCeiling& share, const StrategyEffort& strategy) {
-    if (!(share.percent > base::kMostOfCeiling)) return "";
-    return fmt::format("{:.1f} % of {}: a ceiling that does not bind{}", share.percent, name_of(share.kind),
+std::string mark_of(CeilingKind kind, double percent, const StrategyEffort& strategy) {
+    if (!(percent > base::kMostOfCeiling)) return "";
+    return fmt::format("{:.1f} % of {}: a ceiling that does not bind{}", percent, name_of(kind),
                        strategy.workers > 1 ? "; it is of one process" : "");
+}
+
+bool applies(CeilingKind kind, const StrategyEffort& strategy) {
+    if (kind == CeilingKind::memory_copy) return true;
+    return (kind == CeilingKind::write_shared) == strategy.shared_file;
 }
 
 }  // namespace
@@ -205,14 +197,6 @@ std::string_view name_of(CeilingKind kind) {
     static constexpr std::array<std::string_view, 4> kNames{"memory copy", "raw write()", "raw pwrite()",
                                                             "file creation"};
     return kNames.at(base::number_of(kind));
-}
-
-const Ceiling& Ceilings::of(CeilingKind kind) const {
-    return this->*kMembers.at(base::number_of(kind));
-}
-
-Ceiling& Ceilings::of(CeilingKind kind) {
-    return this->*kMembers.at(base::number_of(kind));
 }
 
 Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work) {
@@ -230,33 +214,25 @@ double creating_s(const base::IoTimes& times) {
 Ceilings best_of(std::span<const Ceilings> measured) {
     Ceilings best;
     for (const auto& one : measured)
-        for (const auto kind : kCeilingKinds)
-            if (one.of(kind).per_second() > best.of(kind).per_second()) best.of(kind) = one.of(kind);
+        for (const auto& [kind, ceiling] : one)
+            if (ceiling.per_second() > best[kind].per_second()) best[kind] = ceiling;
     return best;
 }
 
-std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings& ceilings,
-                                               const StrategyEffort& strategy) {
-    const bool creates = kind == CeilingKind::create;
-    if (strategy.shared_file ? creates || kind == CeilingKind::write_own : kind == CeilingKind::write_shared)
-        return std::nullopt;
-    const Ceiling& ceiling = ceilings.of(kind);
-    const double amount = creates ? strategy.records : strategy.bytes;
-    const double strategy_s = creates ? strategy.create_s : strategy.write_s;
-    if (!ceiling.known() || amount <= 0 || strategy_s <= 0) return std::nullopt;
-    const double ceiling_s = amount / ceiling.per_second();
-    BindingCeiling share{kind, ceiling_s, strategy_s, 100 * ceiling_s / strategy_s, ""};
-    share.mark = mark_of(share, strategy);
-    return share;
-}
-
-std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const StrategyEffort& strategy) {
-    std::optional<BindingCeiling> binding;
-    for (const auto kind : kCeilingKinds) {
-        const auto candidate = share_of_ceiling(kind, ceilings, strategy);
-        if (candidate && (!binding || candidate->ceiling_s > binding->ceiling_s)) binding = candidate;
+std::vector<CeilingShare> shares_of(const Ceilings& ceilings, const StrategyEffort& strategy) {
+    std::vector<CeilingShare> shares;
+    for (const auto& [kind, ceiling] : ceilings) {
+        const bool creates = kind == CeilingKind::create;
+        const double amount = creates ? strategy.records : strategy.bytes;
+        const double strategy_s = creates ? strategy.create_s : strategy.write_s;
+        if (!applies(kind, strategy) || amount <= 0 || strategy_s <= 0) continue;
+        const double ceiling_s = amount / ceiling.per_second();
+        const double percent = 100 * ceiling_s / strategy_s;
+        shares.push_back({kind, ceiling_s, strategy_s, percent, mark_of(kind, percent, strategy)});
     }
-    return binding;
+    const auto nearest = std::ranges::max_element(shares, {}, &CeilingShare::ceiling_s);
+    if (nearest != shares.end()) nearest->nearest = true;
+    return shares;
 }
 
 }  // namespace ranklab::io

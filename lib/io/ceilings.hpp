@@ -2,14 +2,14 @@
 // the strategy, and how much of it a strategy reaches. docs/writing.md.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/io_times.hpp"
 #include "comm/communicator.hpp"
@@ -20,8 +20,6 @@ namespace ranklab::io {
 /// each record to a file of its own. write_shared: pwrite() to one file of all ranks, each rank its part.
 /// create: open() of the new files, and close() when they are written.
 enum class CeilingKind { memory_copy, write_own, write_shared, create };
-inline constexpr std::array kCeilingKinds{CeilingKind::memory_copy, CeilingKind::write_own,
-                                          CeilingKind::write_shared, CeilingKind::create};
 /// "memory copy", "raw write()", "raw pwrite()", "file creation"
 std::string_view name_of(CeilingKind kind);
 
@@ -30,20 +28,11 @@ struct Ceiling {
     double amount = 0;
     double seconds = 0;
 
-    bool known() const { return amount > 0 && seconds > 0; }
-    double per_second() const { return known() ? amount / seconds : 0; }
+    double per_second() const { return seconds > 0 ? amount / seconds : 0; }
 };
 
-/// What was not asked for, or had nothing to do, is not known().
-struct Ceilings {
-    Ceiling memory_copy;
-    Ceiling write_own;
-    Ceiling write_shared;
-    Ceiling create;
-
-    const Ceiling& of(CeilingKind kind) const;
-    Ceiling& of(CeilingKind kind);
-};
+/// Those that were measured and had something to do.
+using Ceilings = std::map<CeilingKind, Ceiling>;
 
 struct CeilingWork {
     std::filesystem::path directory;     ///< where the strategies write
@@ -53,9 +42,9 @@ struct CeilingWork {
     /// rank writes its block, of every record.
     std::int64_t rows = 0;
     bool fsync = false;  ///< after each record of write_own, at the end of write_shared: as the strategies
-    bool memory_copy = true;        ///< takes up to 128 MiB of memory per rank meanwhile
-    bool shared_file = false;       ///< write_shared; otherwise write_own and create
-    std::function<void()> between;  ///< called every MiB or record or so, if set; may throw base::Interrupted
+    bool memory_copy = true;                ///< takes up to 128 MiB of memory per rank meanwhile
+    bool shared_file = false;               ///< write_shared; otherwise write_own and create
+    std::function<void()> between = [] {};  ///< called after each record; may throw base::Interrupted
 };
 
 /// Collective. The files have names of their own in the directory and are gone afterwards, after an error
@@ -79,19 +68,17 @@ struct StrategyEffort {
     int workers = 1;      ///< processes of a rank that write at the same time
 };
 
-struct BindingCeiling {
+/// How much of a ceiling a strategy reached.
+struct CeilingShare {
     CeilingKind kind = CeilingKind::write_own;
     double ceiling_s = 0;   ///< amount of the strategy / ceiling's rate
     double strategy_s = 0;  ///< create_s for create, write_s for all others
     double percent = 0;     ///< 100 ceiling_s / strategy_s
     std::string mark;       ///< above base::kMostOfCeiling: that it does not bind; otherwise ""
+    bool nearest = false;   ///< under this one the strategy's work takes longest
 };
 
-/// The ceiling under which the strategy's work takes longest: nullopt where none is known or it did nothing.
-std::optional<BindingCeiling> binding_ceiling(const Ceilings& ceilings, const StrategyEffort& strategy);
-
-/// The same for one kind, to be shown beside it: nullopt where that ceiling does not apply or is not known.
-std::optional<BindingCeiling> share_of_ceiling(CeilingKind kind, const Ceilings& ceilings,
-                                               const StrategyEffort& strategy);
+/// Of each ceiling that applies to the strategy and is known.
+std::vector<CeilingShare> shares_of(const Ceilings& ceilings, const StrategyEffort& strategy);
 
 }  // namespace ranklab::io

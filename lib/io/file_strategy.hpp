@@ -1,6 +1,10 @@
 // What the strategies share that write a file per record. Private to this room and its tests.
 #pragma once
 
+#include <functional>
+#include <utility>
+
+#include "base/cast.hpp"
 #include "io/kernel.hpp"
 #include "io/record_files.hpp"
 #include "io/strategy.hpp"
@@ -14,32 +18,54 @@ class FileStrategy : public Strategy {
 
     void open() override {}
     void close() override {}
-    std::unique_ptr<Reader> reader(base::IoTimes& times) const override;
+    std::unique_ptr<Reader> reader(base::IoTimes& times) const override {
+        return std::make_unique<RecordReader>(job_, encoding_, times);
+    }
     std::filesystem::path file_of(std::int64_t id) const override { return record_path(job_, encoding_, id); }
 
   protected:
     const Job& job() const { return job_; }
     const Place& place() const { return place_; }
-    Encoding encoding() const { return encoding_; }
 
-    /// Generates record `id`, vectorised and by_y, writes it and reports it done.
-    void produce(std::int64_t id, const Grid& grid, RecordWriter& writer, Values& values) const;
-    void end_record(base::IoTimes::Clock::time_point begin, const RecordWriter& writer) const;
+    /// Generates, writes and reports the records of the shares that `next` gives, until one is empty.
+    void produce(const std::function<base::Share()>& next) const {
+        const Grid grid(job_.size);
+        RecordWriter writer(job_, encoding_, place_.times);
+        Values values(job_.values_per_record());
+        for (base::Share share = next(); share.count > 0; share = next())
+            for (std::int64_t id = share.first; id < share.end(); ++id) produce_one(id, grid, writer, values);
+    }
+    void produce(base::Share share) const {
+        produce([&] { return std::exchange(share, {}); });
+    }
+    /// Vectorised and by_y.
+    virtual void generate(const Grid& grid, std::int64_t id, Values& values) const {
+        fill_record(grid, Order::by_y, job_.files, id, 0, job_.size, values);
+    }
 
   private:
+    void produce_one(std::int64_t id, const Grid& grid, RecordWriter& writer, Values& values) const {
+        const auto begin = base::IoTimes::Clock::now();
+        {
+            const auto mark = place_.times.phase(base::IoPhase::generate);
+            generate(grid, id, values);
+        }
+        writer.write(id, values);
+        place_.times.add_record(begin, base::IoTimes::Clock::now(), base::real(writer.bytes_of_last()));
+        place_.done(1);
+    }
+
     const Job& job_;
     Place place_;
     Encoding encoding_;
 };
 
 /// One process, a whole record at once.
-class ArrayStrategy final : public FileStrategy {
+template <Encoding encoding>
+class ArrayStrategy : public FileStrategy {
   public:
-    using FileStrategy::FileStrategy;
-    void write() override;
+    ArrayStrategy(const Job& job, const Place& place) : FileStrategy(job, place, encoding) {}
+    void write() override { produce({0, job().files}); }
 };
-
-std::int64_t text_bytes(std::int64_t size);
-std::int64_t binary_bytes(std::int64_t size);
 
 }  // namespace ranklab::io

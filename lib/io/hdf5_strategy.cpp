@@ -2,19 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
-#include <mutex>
-#include <numeric>
-#include <optional>
 #include <utility>
 
 #include "base/cast.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/pinned.hpp"
 #include "comm/exchange.hpp"
 #include "comm/point_to_point.hpp"
 #include "hdf5/record_source.hpp"
@@ -30,7 +24,7 @@ struct Count {
     std::int64_t transfers = 0;
 };
 
-results::Table transfers_table(const std::map<hdf5::Transfer, std::int64_t>& transfers) {
+results::Table transfers_table(const Transfers& transfers) {
     results::Rows rows("hdf5_transfers");
     for (const auto& [transfer, count] : transfers)
         rows.add({requested_name(transfer), io_mode_name(transfer), chunk_mode_name(transfer),
@@ -46,32 +40,27 @@ results::Table mpi_io_table(const std::vector<std::pair<std::string, std::string
 
 }  // namespace
 
-std::vector<results::Table> Hdf5Account::tables() const {
-    return {transfers_table(transfers), mpi_io_table(mpi_io)};
-}
-
-std::vector<std::string> Hdf5Account::warnings(const std::string& strategy) const {
-    const std::int64_t all =
-        std::accumulate(transfers.begin(), transfers.end(), std::int64_t{0},
-                        [](std::int64_t sum, const auto& entry) { return sum + entry.second; });
-    std::vector<std::string> sentences;
-    for (const auto& [transfer, count] : transfers) {
-        if (!transfer.fell_back()) continue;
-        sentences.push_back(fmt::format(
-            "{}: HDF5 did not do {} of {} transfers collectively, as it was asked to (actual mode: {}; "
-            "cause: {}), so this row does not measure collective writing",
-            strategy, count, all, io_mode_name(transfer), cause_name(transfer)));
-    }
-    return sentences;
-}
-
-Hdf5Account gather_hdf5_account(comm::Communicator& ranks, const hdf5::RecordFile& file) {
-    Hdf5Account account{.transfers = {}, .mpi_io = file.mpi_io()};
+Transfers gather_transfers(comm::Communicator& ranks, const hdf5::RecordFile& file) {
     std::vector<Count> mine;
     for (const auto& [transfer, count] : file.transfers()) mine.push_back({transfer, count});
+    Transfers all;
     for (const auto& counts : comm::gather_values(ranks, mine))
-        for (const auto& [transfer, count] : counts) account.transfers[transfer] += count;
-    return account;
+        for (const auto& [transfer, count] : counts) all[transfer] += count;
+    return all;
+}
+
+std::vector<Remark> fallback_remarks(const std::string& strategy, const Transfers& transfers) {
+    std::int64_t all = 0;
+    for (const auto& entry : transfers) all += entry.second;
+    std::vector<Remark> remarks;
+    for (const auto& [transfer, count] : transfers) {
+        if (!transfer.fell_back()) continue;
+        remarks.push_back({fmt::format(
+            "{}: HDF5 did not do {} of {} transfers collectively, as it was asked to (actual mode: {}; "
+            "cause: {}), so this row does not measure collective writing",
+            strategy, count, all, io_mode_name(transfer), cause_name(transfer))});
+    }
+    return remarks;
 }
 
 namespace {
@@ -80,46 +69,43 @@ namespace fs = std::filesystem;
 using base::IoPhase;
 using base::IoTimes;
 
-constexpr const char* kFile = "data.h5";
-constexpr const char* kSingle = "data";  // the dataset of all records
+bool is_single(const Job& job) {
+    return job.hdf5.layout == Layout::single;
+}
 
-class Hdf5Reader final : public Reader, base::Pinned {
+std::string dataset_name(const Job& job, std::int64_t id) {
+    return is_single(job) ? "data" : record_name(id);
+}
+
+// Of a record, and before them the number of records where one dataset holds several.
+std::vector<std::int64_t> extents(const Job& job, std::int64_t records, std::int64_t edge) {
+    if (is_single(job)) return {records, edge, edge};
+    return {edge, edge};
+}
+
+class Hdf5Reader final : public Reader {
   public:
     Hdf5Reader(const Job& job, fs::path path, IoTimes& times)
         : job_(job), path_(std::move(path)), times_(times) {}
-    ~Hdf5Reader() override {
-        const std::lock_guard lock(hdf5::library_mutex());
-        dataset_.reset();
-        file_.reset();
-    }
 
     // With --read-only it may be anybody's file.
     void read(std::int64_t id, std::span<double> values) override {
-        const std::lock_guard lock(hdf5::library_mutex());
         open(id);
         {
             const auto mark = times_.phase(IoPhase::read);
-            if (single())
-                file_->read_plane(*dataset_, id, values);
-            else
-                file_->read(*dataset_, values);
+            if (is_single(job_)) return file_->read_plane(*dataset_, id, values);
+            file_->read(*dataset_, values);
         }
-        if (single()) return;
         const auto mark = times_.phase(IoPhase::close);
         dataset_.reset();
     }
 
   private:
-    bool single() const { return job_.hdf5.layout == Layout::single; }
-
     void open(std::int64_t id) {
         if (dataset_) return;
         const auto mark = times_.phase(IoPhase::open);
         if (!file_) file_.emplace(path_);
-        if (single())
-            dataset_ = file_->open(kSingle, std::array{job_.files, job_.size, job_.size});
-        else
-            dataset_ = file_->open(record_name(id), std::array{job_.size, job_.size});
+        dataset_ = file_->open(dataset_name(job_, id), extents(job_, job_.files, job_.size));
     }
 
     const Job& job_;
@@ -139,15 +125,14 @@ std::uint64_t file_bytes(const Job& job) {
                                       kBytesPerFile);
 }
 
-hdf5::RecordFileOptions options_of(const Job& job, const Place& place, bool parallel,
-                                   bool collective_opening) {
-    return {.mpi = parallel ? comm::native_mpi(place.ranks) : nullptr,
+hdf5::RecordFileOptions options_of(const Job& job, const Place& place, const Hdf5Strategy::Form& form) {
+    return {.mpi = form.parallel ? comm::native_mpi(place.ranks) : nullptr,
             .hints = job.hdf5.hints,
             .alignment = job.hdf5.alignment,
             .early_allocation = job.hdf5.early_allocation,
             .fill = job.hdf5.fill,
             .collective_metadata = job.hdf5.collective_metadata,
-            .collective_opening = collective_opening,
+            .collective_opening = form.in_step,
             .latest_format = job.hdf5.latest_format};
 }
 
@@ -163,7 +148,7 @@ Hdf5Strategy::~Hdf5Strategy() {
 }
 
 fs::path Hdf5Strategy::file_of(std::int64_t) const {
-    return job_.directory / kFile;
+    return job_.directory / "data.h5";
 }
 
 fs::path Hdf5Strategy::made_path() const {
@@ -172,51 +157,44 @@ fs::path Hdf5Strategy::made_path() const {
 
 void Hdf5Strategy::open() {
     const auto mark = place_.times.phase(IoPhase::open);
-    const auto options = options_of(job_, place_, form_.parallel, form_.collective_opening);
-    if (form_.parallel && options.mpi == nullptr)
-        throw base::Error(fmt::format("internal: {} was given ranks without MPI", form_.strategy));
-    comm::together(place_.ranks, [&] {
-        if (place_.ranks.rank() == 0) results::check_free_space(fs::absolute(made_path()), file_bytes(job_));
-    });
+    comm::together(place_.ranks, [&] { check_place(); });
     unfinished_ = true;
     // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do, until close().
     comm::together_politely(
-        place_.ranks, [&] { create(options); }, [] {});
+        place_.ranks,
+        [&] {
+            const auto options = options_of(job_, place_, form_);
+            file_ = std::make_unique<hdf5::RecordFile>(made_path(), options);
+        },
+        [] {});
     make_datasets();
 }
 
-void Hdf5Strategy::create(const hdf5::RecordFileOptions& options) {
-    try {
-        file_ = std::make_unique<hdf5::RecordFile>(made_path(), options);
-    } catch (const base::Hdf5Error&) {
-        std::error_code unknown;  // to HDF5 all refusals of the system are alike
-        if (fs::is_directory(job_.directory, unknown)) throw;
+// To HDF5 all refusals of the system are alike.
+void Hdf5Strategy::check_place() const {
+    if (place_.ranks.rank() != 0) return;
+    std::error_code unknown;
+    if (!fs::is_directory(job_.directory, unknown))
         base::throw_errno("open", made_path(), ENOENT, "directory");
-    }
+    results::check_free_space(fs::absolute(made_path()), file_bytes(job_));
 }
 
 void Hdf5Strategy::make_datasets() {
+    const auto shape = extents(job_, job_.files, job_.size);
     const std::int64_t edge = job_.hdf5.chunk;
-    if (single()) {
-        const std::array chunk{std::int64_t{1}, edge, edge};
-        file_->make(kSingle, std::array{job_.files, job_.size, job_.size},
-                    edge > 0 ? std::span<const std::int64_t>(chunk) : std::span<const std::int64_t>());
-        return;
-    }
-    const std::array chunk{edge, edge};
-    for (std::int64_t id = 0; id < job_.files; ++id) {
-        file_->make(record_name(id), std::array{job_.size, job_.size},
-                    edge > 0 ? std::span<const std::int64_t>(chunk) : std::span<const std::int64_t>());
+    const auto chunk = edge > 0 ? extents(job_, 1, edge) : std::vector<std::int64_t>();
+    for (std::int64_t id = 0; id < (is_single(job_) ? 1 : job_.files); ++id) {
+        file_->make(dataset_name(job_, id), shape, chunk);
         place_.done(0);
     }
 }
 
 const hdf5::Object& Hdf5Strategy::dataset_of(std::int64_t id) {
-    const std::int64_t wanted = single() ? 0 : id;
+    const std::int64_t wanted = is_single(job_) ? 0 : id;
     if (dataset_ && open_id_ == wanted) return *dataset_;
     close_dataset();
     const auto mark = place_.times.phase(IoPhase::open);
-    dataset_ = file_->open(single() ? kSingle : record_name(id));
+    dataset_ = file_->open(dataset_name(job_, id));
     open_id_ = wanted;
     return *dataset_;
 }
@@ -237,7 +215,7 @@ void Hdf5Strategy::produce(const hdf5::Object& dataset, const Part& part, hdf5::
                     values.subspan(i * count, count));
     }
     hdf5::Box box{{part.first_row, 0}, {part.rows, job_.size}};
-    if (single()) {
+    if (is_single(job_)) {
         box.start.insert(box.start.begin(), part.first_record);
         box.count.insert(box.count.begin(), part.records);
     }
@@ -250,10 +228,17 @@ void Hdf5Strategy::produce(const hdf5::Object& dataset, const Part& part, hdf5::
     file_->write(dataset, box, values, requested);
 }
 
+void Hdf5Strategy::write() {
+    const auto share = base::share_of(job_.files, place_.ranks.rank(), place_.ranks.world_size());
+    for (std::int64_t id = share.first; id < share.end(); ++id) produce_record(id);
+    close_dataset();
+}
+
+// By this rank alone, in pieces of at most kMostBytesAtOnce.
 void Hdf5Strategy::produce_record(std::int64_t id) {
     const auto begin = IoTimes::Clock::now();
     const hdf5::Object& dataset = dataset_of(id);
-    const std::int64_t step = rows_at_once(row_bytes());
+    const std::int64_t step = rows_at_once();
     for (std::int64_t row = 0; row < job_.size; row += step)
         produce(dataset, {id, 1, row, std::min(step, job_.size - row)}, hdf5::Requested::independent);
     end_records(begin, 1, row_bytes() * job_.size);
@@ -267,10 +252,16 @@ void Hdf5Strategy::end_records(IoTimes::Clock::time_point begin, std::int64_t re
 
 void Hdf5Strategy::close() {
     close_dataset();
+    const auto beat = [&] { place_.done(0); };
     {
         const auto mark = place_.times.phase(IoPhase::close);
+        // HDF5 closes a shared file on all ranks together, and who waits inside it hears of no signal that
+        // stops another one in its records: so all meet before.
+        if (form_.parallel && !form_.in_step)
+            comm::together_politely(
+                place_.ranks, [] {}, beat);
         comm::together_politely(
-            place_.ranks, [&] { file_->close(); }, [&] { place_.done(0); });
+            place_.ranks, [&] { file_->close(); }, beat);
     }
     // Once, when HDF5 will write nothing more. What follows counts as close: the file is done after it.
     if (job_.fsync) {
@@ -298,22 +289,13 @@ void Hdf5Strategy::rename_made() {
 
 void Hdf5Strategy::gather_account() {
     if (!form_.parallel) return;
-    const Hdf5Account account = gather_hdf5_account(place_.ranks, *file_);
-    tables_ = account.tables();
-    warnings_.clear();
-    for (auto& sentence : account.warnings(form_.strategy)) warnings_.push_back({std::move(sentence)});
+    const Transfers transfers = gather_transfers(place_.ranks, *file_);
+    tables_ = {transfers_table(transfers), mpi_io_table(file_->mpi_io())};
+    warnings_ = fallback_remarks(form_.strategy, transfers);
 }
 
 std::unique_ptr<Reader> Hdf5Strategy::reader(IoTimes& times) const {
     return std::make_unique<Hdf5Reader>(job_, file_of(0), times);
-}
-
-std::int64_t rows_at_once(std::int64_t row_bytes) {
-    return std::max<std::int64_t>(1, kMostBytesAtOnce / std::max<std::int64_t>(1, row_bytes));
-}
-
-std::int64_t hdf5_bytes(std::int64_t size) {
-    return 8 * size * size;
 }
 
 }  // namespace ranklab::io

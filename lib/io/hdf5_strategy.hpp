@@ -2,13 +2,11 @@
 // for all), reading back, and the account of what HDF5 really did. Private to this room and its tests.
 #pragma once
 
-#include <functional>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -19,31 +17,25 @@
 
 namespace ranklab::io {
 
-struct Hdf5Account {
-    std::map<hdf5::Transfer, std::int64_t> transfers;  ///< calls of H5Dwrite, of all ranks
-    std::vector<std::pair<std::string, std::string>> mpi_io;
+/// What became of the calls of H5Dwrite, each outcome with how often it was met.
+using Transfers = std::map<hdf5::Transfer, std::int64_t>;
 
-    /// "hdf5_transfers" {requested, actual_io_mode, chunk_mode, no_collective_cause, transfers} and "mpi_io"
-    /// {key, value}.
-    std::vector<results::Table> tables() const;
-    /// A sentence for each way in which collective requests fell back.
-    std::vector<std::string> warnings(const std::string& strategy) const;
-};
-
-/// Collective; every rank gets it.
-Hdf5Account gather_hdf5_account(comm::Communicator& ranks, const hdf5::RecordFile& file);
+/// Of all ranks, on every rank. Collective.
+Transfers gather_transfers(comm::Communicator& ranks, const hdf5::RecordFile& file);
+/// A sentence for each way in which collective requests fell back.
+std::vector<Remark> fallback_remarks(const std::string& strategy, const Transfers& transfers);
 
 /// A rank generates and writes at most this many bytes of values at a time.
 inline constexpr std::int64_t kMostBytesAtOnce = std::int64_t{256} << 20;
 
 class Hdf5Strategy : public Strategy {
   public:
-    /// parallel: through MPI-IO, by all ranks of the place, whose backend is mpi then. collective_opening:
-    /// whether write() opens datasets on all ranks together.
+    /// parallel: through MPI-IO, by all ranks of the place, whose backend is mpi then. in_step: write() is
+    /// made by all ranks in step, which open datasets together.
     struct Form {
         std::string strategy;
         bool parallel = false;
-        bool collective_opening = false;
+        bool in_step = false;
     };
 
     Hdf5Strategy(const Job& job, const Place& place, Form form);
@@ -51,6 +43,8 @@ class Hdf5Strategy : public Strategy {
     ~Hdf5Strategy() override;
 
     void open() override;
+    /// This rank's share of the records, each by itself.
+    void write() override;
     void close() override;
     std::unique_ptr<Reader> reader(base::IoTimes& times) const override;
     std::filesystem::path file_of(std::int64_t id) const override;
@@ -69,22 +63,21 @@ class Hdf5Strategy : public Strategy {
 
     const Job& job() const { return job_; }
     const Place& place() const { return place_; }
-    bool single() const { return job_.hdf5.layout == Layout::single; }
 
     /// The dataset that holds record `id`, opened. It is the same one for all with Layout::single.
     const hdf5::Object& dataset_of(std::int64_t id);
     void produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested);
-    /// The record `id`, by this rank alone, in pieces of kMostBytesAtOnce.
-    void produce_record(std::int64_t id);
     /// `records` of them are done since `begin`, of which this rank wrote `bytes`. The ranks' sum counts.
     void end_records(base::IoTimes::Clock::time_point begin, std::int64_t records, std::int64_t bytes) const;
     void close_dataset();
 
     std::int64_t row_bytes() const { return 8 * job_.size; }
+    std::int64_t rows_at_once() const { return std::max<std::int64_t>(1, kMostBytesAtOnce / row_bytes()); }
 
   private:
     std::filesystem::path made_path() const;
-    void create(const hdf5::RecordFileOptions& options);
+    void produce_record(std::int64_t id);
+    void check_place() const;
     void make_datasets();
     void rename_made();
     void gather_account();
@@ -101,8 +94,5 @@ class Hdf5Strategy : public Strategy {
     std::vector<results::Table> tables_;
     std::vector<Remark> warnings_;
 };
-
-std::int64_t rows_at_once(std::int64_t row_bytes);
-std::int64_t hdf5_bytes(std::int64_t size);
 
 }  // namespace ranklab::io

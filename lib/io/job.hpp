@@ -1,10 +1,11 @@
-// What is to be written: the same for every strategy of the ladder.
+// What is to be written, the same for every strategy of the ladder, and who reads it back.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,15 @@ struct Job {
     Hdf5Settings hdf5;
 
     std::int64_t values_per_record() const { return size * size; }
+};
+
+/// Reads records back, one after the other, on one rank alone: no collectives.
+class Reader {
+  public:
+    virtual ~Reader() = default;
+    /// The size x size values of record `id` as they lie in the file. DataError where there are not so many,
+    /// or the file is not as it should be.
+    virtual void read(std::int64_t id, std::span<double> values) = 0;
 };
 
 /// "data00042" and an ending: the names that the original gives (at least five digits).

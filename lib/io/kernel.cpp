@@ -48,20 +48,13 @@ struct Tenths {
     std::vector<double> square;
 };
 
+// x and y may change places: a^2 b + b^2 a is the same sum, to the bit.
 RANKLAB_VERSIONS
-void fill_row_by_y(const double* a, const double* aa, double y, std::size_t count, double t_over_n,
-                   double* out) {
-    const double b = y / 10;
+void fill_row(const double* a, const double* aa, double fixed, std::size_t count, double t_over_n,
+              double* out) {
+    const double b = fixed / 10;
     const double bb = b * b;
     for (std::size_t i = 0; i < count; ++i) out[i] = floored_mod_1(aa[i] * b + bb * a[i] + t_over_n);
-}
-
-RANKLAB_VERSIONS
-void fill_row_by_x(double x, const double* b, const double* bb, std::size_t count, double t_over_n,
-                   double* out) {
-    const double a = x / 10;
-    const double aa = a * a;
-    for (std::size_t i = 0; i < count; ++i) out[i] = floored_mod_1(aa * b[i] + bb[i] * a + t_over_n);
 }
 
 RANKLAB_VERSIONS
@@ -86,14 +79,10 @@ void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t, 
         throw base::Error("internal: a record's rows do not fit their buffer");
     const double t_over_n = base::real(t) / base::real(n);
     const Tenths columns(order == Order::by_y ? grid.x : grid.y);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i) {
-        const std::size_t row = static_cast<std::size_t>(first_row) + i;
-        double* to = out.data() + i * size;
-        if (order == Order::by_y)
-            fill_row_by_y(columns.tenth.data(), columns.square.data(), grid.y[row], size, t_over_n, to);
-        else
-            fill_row_by_x(grid.x[row], columns.tenth.data(), columns.square.data(), size, t_over_n, to);
-    }
+    const auto& of_rows = order == Order::by_y ? grid.y : grid.x;
+    for (std::int64_t i = 0; i < rows; ++i)
+        fill_row(columns.tenth.data(), columns.square.data(), of_rows[first_row + i], size, t_over_n,
+                 out.data() + i * grid.size());
 }
 
 std::vector<double> meshgrids(std::int64_t size) {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <new>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace ranklab::io {
@@ -75,10 +74,6 @@ class LargePages {
     template <class U>
     void construct(U* at) {
         ::new (static_cast<void*>(at)) U;
-    }
-    template <class U, class... Arguments>
-    void construct(U* at, Arguments&&... arguments) {
-        ::new (static_cast<void*>(at)) U(std::forward<Arguments>(arguments)...);
     }
 
     friend bool operator==(const LargePages&, const LargePages&) { return true; }

@@ -12,18 +12,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <system_error>
-#include <thread>
 
 #include "base/cast.hpp"
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/mpirun.hpp"
 #include "base/program_beside.hpp"
-#include "base/stop_signals.hpp"
 #include "results/rows.hpp"
 
 namespace ranklab::io {
@@ -31,8 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::IoPhase;
-
-constexpr auto kPatience = std::chrono::seconds(2);  // a dismissed worker has one record to finish at most
 
 std::string text_of(int error) {
     return std::generic_category().message(error);
@@ -59,49 +53,19 @@ SocketPair socket_pair(int type) {
     return pair;
 }
 
-fs::path worker_program(const Job& job) {
-    const fs::path program =
-        job.worker_program.empty() ? base::program_beside("ranklab-io-worker") : job.worker_program;
-    if (!fs::exists(program))
-        throw base::EnvironmentError(fmt::format(
-            "{} is not there, which process-pool and process-queue start their workers from; build or "
-            "install it beside ranklab-io",
-            program.string()));
-    return program;
-}
-
-// Its own descriptors, nothing to read or print, and the signals that reach the whole group held back until
-// it ignores them. 0, or the error.
+// 0, or the error.
 int spawn(std::vector<std::string> words, int channel, int queue, pid_t& process) {
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
     ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions, channel, kChannelDescriptor);
     if (queue >= 0) ::posix_spawn_file_actions_adddup2(&actions, queue, kQueueDescriptor);
-    ::posix_spawnattr_init(&attributes);
-    sigset_t held;
-    sigemptyset(&held);
-    for (const int signal : base::kStopSignals) sigaddset(&held, signal);
-    ::posix_spawnattr_setsigmask(&attributes, &held);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     std::vector<char*> arguments;
     for (auto& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     const int error =
-        ::posix_spawn(&process, words.front().c_str(), &actions, &attributes, arguments.data(), environ);
+        ::posix_spawn(&process, words.front().c_str(), &actions, nullptr, arguments.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
-    ::posix_spawnattr_destroy(&attributes);
     return error;
-}
-
-[[noreturn]] void throw_not_started(int number, const fs::path& program, int error) {
-    const bool too_many = error == EAGAIN || error == ENOMEM;
-    throw base::EnvironmentError(
-        fmt::format("worker {} cannot be started from {}: {}; {}", number, program.string(), text_of(error),
-                    too_many ? "use fewer" : "build or install it anew"),
-        too_many ? base::Settings{"workers"} : base::Settings{});
 }
 
 std::string how_it_ended(int status) {
@@ -127,21 +91,11 @@ std::string how_it_ended(int status) {
     throw base::Error(sentence, report.code, settings);
 }
 
-/// The cores that this process, and so its workers, may run on; 0 where the system does not say (above
-/// 1,024).
-int usable_cores() {
-    cpu_set_t cores;
-    return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
-}
-
-double per(std::int64_t total, std::int64_t tasks) {
-    return tasks == 0 ? 0 : base::real(total) / base::real(tasks);
-}
-
 }  // namespace
 
 WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int queue) {
-    const fs::path program = worker_program(job);
+    const fs::path program =
+        job.worker_program.empty() ? base::program_beside("ranklab-io-worker") : job.worker_program;
     SocketPair pair = socket_pair(SOCK_STREAM);
     // A task that fits leaves the parent free for others sooner. The system's limit may give less.
     const int room = 1 << 20;
@@ -150,7 +104,11 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
         {program.string(), kind == WorkerKind::pool ? "pool" : "queue", std::to_string(job.files),
          std::to_string(job.size), job.fsync ? "1" : "0", job.rename ? "1" : "0", job.directory.string()},
         pair.theirs.get(), queue, process_);
-    if (error != 0) throw_not_started(number, program, error);
+    if (error != 0)
+        throw base::EnvironmentError(
+            fmt::format("worker {} cannot be started from {}: {}; install it beside ranklab-io, or use fewer",
+                        number, program.string(), text_of(error)),
+            {"workers"});
     channel_ = std::move(pair.ours);
     name_ = fmt::format("worker {} (process {})", number, process_);
 }
@@ -165,7 +123,6 @@ void WorkerProcess::send(std::span<const double> task) {
             throw_lost();
         }
         bytes = bytes.subspan(done);
-        sent += done;
     }
 }
 
@@ -176,7 +133,6 @@ WorkerReport WorkerProcess::receive() {
     while (got < 0 && errno == EINTR);
     if (got != sizeof report) throw_lost();
     if (report.code != base::ExitCode::ok) throw_reported(name_, report);
-    received += got;
     return report;
 }
 
@@ -188,16 +144,17 @@ void WorkerProcess::throw_lost() {
 std::string WorkerProcess::end() {
     if (process_ < 0) return "";
     dismiss();
-    const auto deadline = base::Clock::now() + kPatience;
-    bool forced = false;
     int status = 0;
-    while (::waitpid(process_, &status, WNOHANG) == 0) {
-        if (!forced && base::Clock::now() > deadline) forced = ::kill(process_, SIGKILL) == 0;
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
-    }
+    while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) continue;
     process_ = -1;
-    if (forced) return name_ + " did not end when its socket was closed, and was ended by force";
     return status == 0 ? "" : name_ + " " + how_it_ended(status);
+}
+
+void WorkerProcess::add(const WorkerReport& report) {
+    ++reports;
+    sum.records += report.records;
+    sum.wait_s += report.wait_s;
+    sum.times.merge(report.times);
 }
 
 ProcessStrategy::ProcessStrategy(const Job& job, const Place& place, WorkerKind kind, bool at_once)
@@ -208,8 +165,6 @@ ProcessStrategy::ProcessStrategy(const Job& job, const Place& place, WorkerKind 
 }
 
 void ProcessStrategy::open() {
-    rows_.assign(job().workers, Row{});
-    records_ = 0;
     try {
         start_workers();
     } catch (...) {
@@ -224,10 +179,7 @@ void ProcessStrategy::start_workers() {
     queue_ = std::move(pair.ours);
     for (int i = 0; i < job().workers; ++i) workers_.emplace_back(job(), kind_, i, pair.theirs.get());
     const auto mark = place().times.phase(IoPhase::wait);
-    for (auto& worker : workers_) {
-        worker.receive();
-        worker.received = 0;
-    }
+    for (auto& worker : workers_) worker.receive();
 }
 
 void ProcessStrategy::write() {
@@ -243,13 +195,10 @@ void ProcessStrategy::close() {
     close_queue();
     for (auto& worker : workers_) worker.dismiss();
     std::string lost;
-    for (std::size_t i = 0; i < workers_.size(); ++i) {
-        rows_[i].sent = workers_[i].sent;
-        rows_[i].received = workers_[i].received;
-        const std::string how = workers_[i].end();
+    for (auto& worker : workers_) {
+        const std::string how = worker.end();
         if (lost.empty()) lost = how;
     }
-    workers_.clear();
     if (!lost.empty()) throw_ended(lost);
 }
 
@@ -266,8 +215,9 @@ void ProcessStrategy::send(std::size_t worker, std::span<const double> task) {
 
 bool ProcessStrategy::offer(std::int64_t id) {
     const auto mark = place().times.phase(IoPhase::send);
+    const double task = base::real(id);
     // Where all workers are gone there is no room either, and hear() finds out who was first.
-    return ::send(queue_.get(), &id, sizeof id, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof id;
+    return ::send(queue_.get(), &task, sizeof task, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof task;
 }
 
 std::optional<std::size_t> ProcessStrategy::hear(bool room_in_queue) {
@@ -280,41 +230,40 @@ std::optional<std::size_t> ProcessStrategy::hear(bool room_in_queue) {
     }
     for (std::size_t i = 0; i < workers_.size(); ++i) {
         if (sockets[i].revents == 0) continue;
-        take(i, workers_[i].receive());
+        const WorkerReport report = workers_[i].receive();
+        workers_[i].add(report);
+        records_ += report.records;
+        place().times.merge(report.times);
+        place().done(report.records);
         return i;
     }
     return std::nullopt;
 }
 
-void ProcessStrategy::take(std::size_t worker, const WorkerReport& report) {
-    Row& row = rows_[worker];
-    row.tasks += report.records;
-    row.queue_bytes += report.queue_bytes;
-    row.wait_s += report.wait_s;
-    row.times.merge(report.times);
-    records_ += report.records;
-    place().times.merge(report.times);
-    place().done(report.records);
-}
-
 std::vector<base::IoTimes> ProcessStrategy::writers() const {
     std::vector<base::IoTimes> times;
-    for (const Row& row : rows_)
-        if (at_once_) times.push_back(row.times);
+    for (const auto& worker : workers_)
+        if (at_once_) times.push_back(worker.sum.times);
     return times;
 }
 
 std::vector<results::Table> ProcessStrategy::tables() const {
     results::Rows rows("tasks");
-    for (const Row& row : rows_)
-        rows.add({std::int64_t{std::ssize(rows)}, row.tasks, per(row.sent + row.queue_bytes, row.tasks),
-                  per(row.received, row.tasks), row.times.records().total_s, row.wait_s});
+    const std::int64_t values = kind_ == WorkerKind::pool ? 1 + 2 * job().values_per_record() : 1;
+    for (const auto& worker : workers_) {
+        const std::int64_t tasks = worker.sum.records;
+        const double reports = tasks == 0 ? 0 : base::real(worker.reports) / base::real(tasks);
+        rows.add({std::int64_t{std::ssize(rows)}, tasks, tasks == 0 ? 0 : 8 * base::real(values),
+                  reports * sizeof(WorkerReport), worker.sum.times.records().total_s, worker.sum.wait_s});
+    }
     return {std::move(rows).table()};
 }
 
 std::vector<Remark> ProcessStrategy::warnings() const {
-    const int cores = usable_cores();
-    if (cores == 0 || job().workers <= cores) return {};
+    cpu_set_t usable;  // of up to 1,024 cores
+    if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return {};
+    const int cores = CPU_COUNT(&usable);
+    if (job().workers <= cores) return {};
     return {{fmt::format("{} workers share {} core{}; use fewer workers, or give the rank more cores ({} "
                          "--bind-to none)",
                          job().workers, cores, cores == 1 ? "" : "s", base::mpirun()),

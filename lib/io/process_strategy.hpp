@@ -32,12 +32,12 @@ class WorkerProcess : base::Pinned {
     WorkerReport receive();
     /// No more work comes: it finishes the record at hand. It should end by itself.
     void dismiss() noexcept { ::shutdown(channel_.get(), SHUT_WR); }
-    /// Dismisses it and waits for its end, which it makes after two seconds; says how it ended, "" as it
-    /// should.
+    /// Dismisses it and waits for its end; says how it ended, "" as it should.
     std::string end();
+    void add(const WorkerReport& report);
 
-    std::int64_t sent = 0;      ///< bytes, to it
-    std::int64_t received = 0;  ///< bytes, from it, since it was ready
+    WorkerReport sum;          ///< of its reports
+    std::int64_t reports = 0;  ///< since it was ready
 
   private:
     [[noreturn]] void throw_lost();
@@ -77,24 +77,13 @@ class ProcessStrategy : public FileStrategy {
     std::int64_t records() const { return records_; }  ///< that the workers have reported
 
   private:
-    struct Row {
-        std::int64_t tasks = 0;
-        std::int64_t queue_bytes = 0;
-        std::int64_t sent = 0;
-        std::int64_t received = 0;
-        double wait_s = 0;
-        base::IoTimes times;
-    };
-
     void start_workers();
     void end_workers() noexcept;
-    void take(std::size_t worker, const WorkerReport& report);
 
     WorkerKind kind_;
     bool at_once_;
     std::deque<WorkerProcess> workers_;
     base::Descriptor queue_;
-    std::vector<Row> rows_;
     std::int64_t records_ = 0;
 };
 

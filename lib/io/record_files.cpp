@@ -19,7 +19,6 @@
 #include "base/error.hpp"
 #include "base/npy_header.hpp"
 #include "base/pinned.hpp"
-#include "base/regular_file.hpp"
 #include "base/whole_io.hpp"
 
 // std::to_chars (Ryu printf) takes 60 ns a value and glibc's printf 170: of a text strategy that is all its
@@ -259,20 +258,18 @@ void RecordReader::read(std::int64_t id, std::span<double> values) {
         if (!file && errno == ENOENT) damaged(path, "is not there");
         if (!file || ::fstat(file.get(), &status) != 0) base::throw_read_errno("open", path, errno, kSetting);
     }
-    if (!S_ISREG(status.st_mode)) damaged(path, "is " + base::irregular_kind(path) + ", not a file");
+    const bool npy = encoding_ == Encoding::npy;
     const std::size_t there = status.st_size;
-    const std::size_t wanted = header_.size() + values.size_bytes();
-    const std::size_t longest = values.size() * (kLongestValue + 1);
-    if (encoding_ == Encoding::npy ? there != wanted : there > longest)
-        damaged(path, fmt::format("has {} bytes, not {}", there,
-                                  encoding_ == Encoding::npy ? wanted : values.size() * 25));
+    const std::size_t wanted = npy ? header_.size() + values.size_bytes() : values.size() * 25;
+    if (npy ? there != wanted : there > values.size() * (kLongestValue + 1))
+        damaged(path, fmt::format("has {} bytes, not {}", there, wanted));
     {
         const auto mark = times_.phase(IoPhase::read);
-        buffer_.resize(encoding_ == Encoding::npy ? header_.size() : there);
+        buffer_.resize(npy ? header_.size() : there);
         read_all(file.get(), std::as_writable_bytes(std::span(buffer_)), path);
-        if (encoding_ == Encoding::npy) read_all(file.get(), std::as_writable_bytes(values), path);
+        if (npy) read_all(file.get(), std::as_writable_bytes(values), path);
     }
-    if (encoding_ == Encoding::npy) {
+    if (npy) {
         if (std::memcmp(buffer_.data(), header_.data(), header_.size()) != 0)
             damaged(path, fmt::format("has no npy header for {0} x {0} float64", job_.size));
     } else {

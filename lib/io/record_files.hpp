@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,12 +55,11 @@ class RecordWriter {
     std::int64_t bytes_ = 0;
 };
 
-/// Reads them back. Marks open, read, parse, close.
-class RecordReader {
+/// Reads them back. Marks open, read, parse, close. Its DataErrors name the file.
+class RecordReader final : public Reader {
   public:
     RecordReader(const Job& job, Encoding encoding, base::IoTimes& times);
-    /// DataError naming the file where it is missing, truncated, longer or of another form.
-    void read(std::int64_t id, std::span<double> values);
+    void read(std::int64_t id, std::span<double> values) override;
 
   private:
     const Job& job_;

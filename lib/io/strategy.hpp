@@ -2,7 +2,6 @@
 // CMakeLists.txt each.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,15 +27,6 @@ struct Place {
     /// cheap. It throws base::Interrupted where the user has asked to stop. Also called, with 0, while a rank
     /// waits in close() for the others. In step (StrategyEntry::in_step) it is collective, now and then.
     std::function<void(std::int64_t)> done;
-};
-
-/// Reads records back, one after the other, on one rank alone: no collectives.
-class Reader {
-  public:
-    virtual ~Reader() = default;
-    /// The size x size values of record `id` as they lie in the file. DataError where there are not so many,
-    /// or the file is not as it should be.
-    virtual void read(std::int64_t id, std::span<double> values) = 0;
 };
 
 /// A sentence for who reads the numbers, and the settings that mend what it says.
@@ -78,33 +68,26 @@ struct StrategyEntry {
     std::string name;     ///< as in --strategy
     std::string summary;  ///< one line for --list
     Order order = Order::by_y;
-    bool parallel = false;     ///< all ranks take part; otherwise rank 0 alone, and the others wait
-    bool needs_mpi = false;    ///< even for one rank
+    /// All ranks take part, by MPI even where there is one; otherwise rank 0 alone, and the others wait.
+    bool parallel = false;
     bool processes = false;    ///< writes by job.workers worker processes
     bool shared_file = false;  ///< one file for all records; otherwise a file per record
     /// Whether write() is made by all ranks in step: each calls Place::done equally often, and none may stop
     /// alone. open() of a parallel strategy with a shared file always is.
     bool in_step = false;
-    /// Whether all ranks write each record together, a block of its rows each; empty: no.
-    std::function<bool(const Job&)> by_rows = nullptr;
-    /// How many processes of one rank write at the same time; empty: one.
-    std::function<int(const Job&)> writers_at_once = nullptr;
-    std::string extension;  ///< ".txt", ".npy", ".h5"
-    /// Bytes that one record takes in its file, headers apart.
-    std::function<std::int64_t(std::int64_t size)> bytes_per_record;
+    /// Whether all ranks write each record together, a block of its rows each.
+    bool (*by_rows)(const Job&) = [](const Job&) { return false; };
+    std::string extension = ".npy";
+    int bytes_per_value = 8;  ///< in the file
     std::function<std::unique_ptr<Strategy>(const Job&, const Place&)> make;
+
+    /// Headers apart.
+    std::int64_t bytes_per_record(std::int64_t size) const { return bytes_per_value * size * size; }
 };
 
 template <class Made>
 std::unique_ptr<Strategy> make_strategy(const Job& job, const Place& place) {
     return std::make_unique<Made>(job, place);
-}
-
-inline bool writes_by_rows(const StrategyEntry& entry, const Job& job) {
-    return entry.by_rows && entry.by_rows(job);
-}
-inline int writers_at_once(const StrategyEntry& entry, const Job& job) {
-    return entry.writers_at_once ? entry.writers_at_once(job) : 1;
 }
 
 /// Generated: all entries, in ladder order.

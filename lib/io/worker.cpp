@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,6 +20,7 @@
 
 #include "base/cast.hpp"
 #include "base/clock.hpp"
+#include "base/failure.hpp"
 #include "base/stop_signals.hpp"
 #include "io/kernel.hpp"
 #include "io/record_files.hpp"
@@ -85,47 +85,31 @@ class RecordMaker {
     Values values_;
 };
 
-/// As Pool.apply's worker: every task brings its meshgrids.
-void serve_pool(const Job& job) {
-    std::vector<double> task(1 + 2 * job.values_per_record());
-    RecordMaker maker(job);
-    bool goes_on = tell({});
-    while (goes_on) {
-        const auto begin = Clock::now();
-        if (!receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(task)))) return;
-        WorkerReport report;
-        report.records = 1;
-        report.wait_s = seconds_since(begin);
-        maker.make(static_cast<std::int64_t>(task.front()), std::span(task).subspan(1));
-        report.times = std::exchange(maker.times, {});
-        goes_on = tell(report);
-    }
-}
-
-/// As the original's queue: the meshgrids are built once, here; what comes are ids.
-void serve_queue(const Job& job) {
-    const auto grids = meshgrids(job.size);
+/// As the originals: a pool's worker gets the meshgrids with every task, that of a queue builds them once.
+void serve(WorkerKind kind, const Job& job) {
+    const bool pool = kind == WorkerKind::pool;
+    const auto own = pool ? std::vector<double>() : meshgrids(job.size);
+    std::vector<double> task(1 + (pool ? 2 * job.values_per_record() : 0));
+    const std::span<const double> grids = pool ? std::span(task).subspan(1) : std::span(own);
     RecordMaker maker(job);
     WorkerReport report;
     bool goes_on = tell(report);
     auto last_report = Clock::now();
     while (goes_on && !parent_is_gone()) {
-        std::int64_t id = 0;
         const auto begin = Clock::now();
-        if (!receive_all(kQueueDescriptor, std::as_writable_bytes(std::span(&id, 1)))) break;
+        const int from = pool ? kChannelDescriptor : kQueueDescriptor;
+        if (!receive_all(from, std::as_writable_bytes(std::span(task)))) break;
         report.wait_s += seconds_since(begin);
-        report.queue_bytes += sizeof id;
-        maker.make(id, grids);
+        maker.make(static_cast<std::int64_t>(task.front()), grids);
         ++report.records;
-        if (Clock::now() - last_report < kBetweenReports) continue;
+        if (!pool && Clock::now() - last_report < kBetweenReports) continue;
         report.times = std::exchange(maker.times, {});
         goes_on = tell(std::exchange(report, {}));
         last_report = Clock::now();
     }
     report.times = maker.times;
     if (report.records > 0) tell(report);
-    char more = 0;
-    receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(&more, 1)));  // until it is dismissed
+    receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(task)));  // until it is dismissed
 }
 
 int fail(base::ExitCode code, std::string_view sentence, std::string_view setting) {
@@ -154,11 +138,6 @@ void settle_in(WorkerKind kind) {
     close_all_from(kind == WorkerKind::queue ? kQueueDescriptor + 1 : kQueueDescriptor);
 }
 
-bool is_started_by_ranklab(int argc) {
-    struct stat status {};
-    return argc == 7 && ::fstat(kChannelDescriptor, &status) == 0 && S_ISSOCK(status.st_mode);
-}
-
 Job job_of(char** argv) {
     Job job;
     job.files = std::atoll(argv[2]);
@@ -172,7 +151,7 @@ Job job_of(char** argv) {
 }  // namespace
 
 int worker_main(int argc, char** argv) {
-    if (!is_started_by_ranklab(argc)) {
+    if (argc != 7) {
         fmt::print(stderr,
                    "ranklab-io-worker: ranklab io starts this worker process by itself for the strategies "
                    "process-pool and process-queue; start ranklab io with one of them instead\n");
@@ -181,16 +160,14 @@ int worker_main(int argc, char** argv) {
     try {
         const auto kind = argv[1] == std::string_view("pool") ? WorkerKind::pool : WorkerKind::queue;
         settle_in(kind);
-        const Job job = job_of(argv);
-        kind == WorkerKind::pool ? serve_pool(job) : serve_queue(job);
+        serve(kind, job_of(argv));
         return 0;
-    } catch (const base::Error& error) {
-        return fail(error.code(), error.what(), error.settings().empty() ? "" : error.settings().front());
     } catch (const std::bad_alloc&) {
         return fail(base::ExitCode::environment,
                     "there is not enough memory for its records; use fewer workers", "workers");
     } catch (const std::exception& error) {
-        return fail(base::ExitCode::internal, error.what(), "");
+        const auto [sentence, code, settings] = base::describe_failure(error);
+        return fail(code, sentence, settings.empty() ? "" : settings.front());
     }
 }
 

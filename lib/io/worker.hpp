@@ -4,9 +4,9 @@
 //   ranklab-io-worker pool|queue FILES SIZE FSYNC RENAME DIRECTORY
 //
 // Its parent sends a pool's worker one task after the other: the record's id and both meshgrids, as doubles.
-// The workers of a queue build their grids themselves and take ids, int64, from one packet socket that all of
-// them share. Back come WorkerReports: one when the worker is ready, one for each task of a pool, one about
-// every 50 ms and a last one from a queue's worker. A worker whose socket ends has ended.
+// The workers of a queue build their grids themselves and take ids, also doubles, from one packet socket that
+// all of them share. Back come WorkerReports: one when the worker is ready, one for each task of a pool, one
+// about every 50 ms and a last one from a queue's worker. A worker whose socket ends has ended.
 #pragma once
 
 #include <array>
@@ -27,8 +27,7 @@ inline constexpr int kQueueDescriptor = 4;
 /// Since the last report; or why the worker ends.
 struct WorkerReport {
     std::int64_t records = 0;
-    std::int64_t queue_bytes = 0;  ///< taken from the queue
-    double wait_s = 0;             ///< until there was a task, and all of it
+    double wait_s = 0;  ///< until there was a task, and all of it
     base::IoTimes times;
     base::ExitCode code = base::ExitCode::ok;
     std::array<char, 1000> sentence{};  ///< of the failure, cut where it is longer

@@ -176,7 +176,7 @@ class Work(Case):
         out = self.folder / "out"
         out.mkdir()
         (out / "data00001.npy").write_bytes(b"mine")
-        self.assertSays(io("--strategy", "binary", "-n", 3, "-s", 4, "--directory", out), 2, "data00001.npy would be replaced")
+        self.assertSays(io("--strategy", "binary", "-n", 3, "-s", 4, "--directory", out), 2, "data00001.npy, which does not begin")
         self.assertEqual((out / "data00001.npy").read_bytes(), b"mine")
         (out / "data00000.npy").write_bytes(b"")  # as a killed run may leave it
         (out / "data00001.npy").write_bytes(b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (9, 9), }")

@@ -112,7 +112,6 @@ StrategyEntry template_strategy_entry() {
             .order = Order::by_y,
             .parallel = true,
             .extension = ".bin",
-            .bytes_per_record = [](std::int64_t size) { return 8 * size * size; },
             .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
                 return std::make_unique<TemplateStrategy>(job, place);
             }};

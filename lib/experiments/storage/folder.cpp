@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <limits>
-#include <mutex>
 #include <regex>
 #include <system_error>
 
@@ -30,20 +28,17 @@ constexpr long double kAbsurd = 1e12L;
 
 struct Room {
     fs::path folder;  ///< the nearest one that exists
-    long double whole = std::numeric_limits<long double>::infinity();
-    long double free = std::numeric_limits<long double>::infinity();
+    long double whole = 0;
+    long double free = 0;
 };
 
+// Where the system does not say, 2^64 bytes.
 Room room_at(const fs::path& directory) {
     std::error_code error;
-    Room room{.folder = fs::absolute(directory, error)};
-    while (!fs::exists(room.folder, error) && room.folder.has_relative_path())
-        room.folder = room.folder.parent_path();
-    const auto space = fs::space(room.folder, error);
-    if (error) return room;
-    room.whole = static_cast<long double>(space.capacity);
-    room.free = static_cast<long double>(space.available);
-    return room;
+    fs::path folder = fs::absolute(directory, error);
+    while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+    const auto space = fs::space(folder, error);
+    return {folder, static_cast<long double>(space.capacity), static_cast<long double>(space.available)};
 }
 
 void check_memory(const StorageOptions& options) {
@@ -66,8 +61,7 @@ void check_room(const StorageOptions& options) {
                     options.entry.name, needed.arithmetic, room.folder.string(), room.free / kGB));
 }
 
-std::string why_foreign(const fs::path& path) try {
-    const std::lock_guard lock(hdf5::library_mutex());
+std::string why_foreign_hdf5(const fs::path& path) try {
     if (!hdf5::is_hdf5(path)) return "is not an HDF5 file";
     const auto members = hdf5::File::open_to_read(path).root().members();
     return members == std::vector<std::string>{"output"} ? "" : "holds other things than the group /output";
@@ -76,7 +70,7 @@ std::string why_foreign(const fs::path& path) try {
 }
 
 // By its first bytes; one that was only made is empty.
-bool looks_like_a_record(const fs::path& path) {
+std::string why_foreign_record(const fs::path& path) {
     std::string head(128, '\0');
     std::ifstream file(path, std::ios::binary);
     file.read(head.data(), static_cast<std::streamsize>(head.size()));
@@ -84,17 +78,26 @@ bool looks_like_a_record(const fs::path& path) {
     static const std::regex npy(
         "^.NUMPY[^]*'descr': '<f8', 'fortran_order': False, 'shape': \\((\\d+), \\1\\)");
     static const std::regex text("^-?\\d\\.\\d{18}e[+-]\\d\\d[ \\n]");
-    return head.empty() || std::regex_search(head, path.extension() == ".npy" ? npy : text);
+    const bool known = head.empty() || std::regex_search(head, path.extension() == ".npy" ? npy : text);
+    return known ? "" : "does not begin as a record of ranklab io";
+}
+
+// data.h5; or data00000.npy and its like, as far as there are records.
+bool is_to_be_written(const fs::path& path, const StorageOptions& options) {
+    const std::string stem = path.stem().string();
+    if (!stem.starts_with("data") || path.extension() != options.entry.extension) return false;
+    if (options.entry.shared_file) return stem == "data";
+    const auto id = base::number_in<std::int64_t>(stem.substr(4));
+    return id && *id < options.job.files;
 }
 
 }  // namespace
 
 Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy) {
-    const int each = strategy.extension == ".txt" ? 25 : 8;
     const auto size = static_cast<long double>(job.size);
-    const long double bytes = static_cast<long double>(job.files) * size * size * each;
+    const auto bytes = static_cast<long double>(job.files) * size * size * strategy.bytes_per_value;
     return {bytes, fmt::format("{} records x {} x {} values x {} B = {:.6g} GB", job.files, job.size,
-                               job.size, each, bytes / kGB)};
+                               job.size, strategy.bytes_per_value, bytes / kGB)};
 }
 
 void check_fits(const StorageOptions& options) {
@@ -109,49 +112,33 @@ void check_fits(const StorageOptions& options) {
 
 void check_files(const StorageOptions& options) {
     std::error_code unknown;
-    const fs::path path = options.job.directory / ("data" + options.entry.extension);
-    if (!options.entry.shared_file || !fs::exists(path, unknown)) return;
-    const auto why = why_foreign(path);
-    if (why.empty()) return;
-    throw base::OptionError(
-        fmt::format("{} would replace {}, which {}; move or remove it, or give another --directory",
-                    options.entry.name, path.string(), why));
+    for (const auto& entry : fs::directory_iterator(options.job.directory, unknown)) {
+        if (!is_to_be_written(entry.path(), options)) continue;
+        const auto why =
+            options.entry.shared_file ? why_foreign_hdf5(entry.path()) : why_foreign_record(entry.path());
+        if (why.empty()) continue;
+        throw base::OptionError(
+            fmt::format("{} would replace {}, which {}; move or remove it, or give another --directory",
+                        options.entry.name, entry.path().string(), why));
+    }
 }
 
 StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& options)
     : control_(control), options_(options) {
     comm::together(control_, [&] {
         if (control_.rank() != 0) return;
-        if (options_.write) check_room(options_);
+        if (options_.write()) check_room(options_);
         make(options_.job.directory);
-        if (!options_.write) return need_records();
+        if (!options_.write()) return need_records();
         const char* folder = options_.job.directory.c_str();
-        if (options_.write && ::access(folder, W_OK | X_OK) != 0)
-            base::throw_errno("access", folder, errno, "directory");
-        need_own_records();
+        if (::access(folder, W_OK | X_OK) != 0) base::throw_errno("access", folder, errno, "directory");
     });
 }
 
 StorageFolder::~StorageFolder() {
-    if (control_.rank() != 0 || options_.keeps_files) return;
+    if (control_.rank() != 0 || options_.keeps_files()) return;
     std::error_code ignored;  // not empty: somebody else's
     for (const auto& path : made_) fs::remove(path, ignored);
-}
-
-void StorageFolder::need_own_records() const {
-    std::error_code unknown;
-    for (const auto& entry : fs::directory_iterator(options_.job.directory, unknown)) {
-        const fs::path path = entry.path();
-        const std::string stem = path.stem().string();
-        if (options_.entry.shared_file || path.extension() != options_.entry.extension) continue;
-        const auto id = base::number_in<std::int64_t>(stem.substr(std::min<std::size_t>(4, stem.size())));
-        if (!stem.starts_with("data") || !id || *id >= options_.job.files || looks_like_a_record(path))
-            continue;
-        throw base::OptionError(fmt::format(
-            "{} would be replaced, and it is no record that ranklab io writes; move it away, or give "
-            "another --directory",
-            path.string()));
-    }
 }
 
 void StorageFolder::need_records() const {
@@ -172,10 +159,10 @@ void StorageFolder::make(const fs::path& path) {
         throw base::OptionError(
             fmt::format("{} is a file, and --directory takes a folder; give another name", path.string()));
     if (error && error != std::errc::no_such_file_or_directory) {
-        if (!options_.write) base::throw_read_errno("stat", path, error.value(), "directory");
+        if (!options_.write()) base::throw_read_errno("stat", path, error.value(), "directory");
         base::throw_errno("stat", path, error.value(), "directory");
     }
-    if (!options_.write)
+    if (!options_.write())
         throw base::DataError(fmt::format(
             "there is no folder {}; --read-only reads what a run with --keep left there", path.string()));
     if (path.has_parent_path()) make(path.parent_path());

@@ -10,7 +10,7 @@
 
 namespace ranklab::experiments {
 
-/// OptionError where the strategy would replace a data.h5 that holds other things than records. No change.
+/// OptionError where the strategy would replace a file that is not ranklab's. No change.
 void check_files(const StorageOptions& options);
 
 /// Made by rank 0, with those above it, unless it is there. Those that it made are removed at the end where
@@ -23,7 +23,6 @@ class StorageFolder : base::Pinned {
     ~StorageFolder();
 
   private:
-    void need_own_records() const;
     void need_records() const;
     void make(const std::filesystem::path& path);
 

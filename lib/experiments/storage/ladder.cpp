@@ -1,24 +1,18 @@
-#include "experiments/storage/ladder.hpp"
-
+// The table that several strategies in one command end in.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 
 #include "base/text.hpp"
 #include "experiments/shared/stop_poll.hpp"
-#include "experiments/storage/options.hpp"
+#include "experiments/storage/record.hpp"
 #include "results/rows.hpp"
 
 namespace ranklab::experiments {
 
 namespace {
-
-std::string cell(const std::string& value) {
-    return value.empty() ? "unknown" : value;
-}
 
 std::string strategies_left(const std::vector<results::Run>& runs) {
     std::vector<std::string> left;
@@ -31,16 +25,11 @@ std::string strategies_left(const std::vector<results::Run>& runs) {
 
 // Facts of a comparison: where all its files lay, and which strategies are none of its.
 std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs) {
-    std::vector<results::Fact> facts{{"ladder", "strategies_left", strategies_left(runs)}};
     std::set<std::string> found;
     for (const auto& run : runs) found.insert(run.fact("storage", "file_system"));
-    found.erase("");
-    if (!found.empty())
-        facts.push_back({"storage", "file_system", base::join({found.begin(), found.end()}, " ")});
-    return facts;
+    return {{"ladder", "strategies_left", strategies_left(runs)},
+            {"storage", "file_system", base::join({found.begin(), found.end()}, " ")}};
 }
-
-constexpr const char* kBase = "text-loop";
 
 // What the run's table `ceilings` says of the one that is nearest, bound by it or not.
 struct Nearest {
@@ -52,17 +41,13 @@ struct Nearest {
 Nearest nearest_ceiling(const results::Run& run) {
     const auto* table = run.find_table("ceilings");
     if (table == nullptr) return {};
-    const auto* binds = table->find<std::string>("binds");
-    const auto* names = table->find<std::string>("ceiling");
-    const auto* percents = table->find<double>("percent");
-    const auto* marks = table->find<std::string>("mark");
-    if (binds == nullptr || names == nullptr || percents == nullptr || marks == nullptr) return {};
-    for (std::size_t i = 0; i < binds->size(); ++i) {
-        if ((*binds)[i].empty()) continue;
-        const bool bound = (*marks)[i].empty();
-        return {(*names)[i] + (bound ? "" : " (does not bind)"), (*percents)[i], (*marks)[i]};
-    }
-    return {};
+    const auto& binds = *table->find<std::string>("binds");
+    const auto nearest = std::ranges::find_if(binds, [](const auto& word) { return !word.empty(); });
+    if (nearest == binds.end()) return {};
+    const auto i = nearest - binds.begin();
+    const std::string& mark = table->find<std::string>("mark")->at(i);
+    return {table->find<std::string>("ceiling")->at(i) + (mark.empty() ? "" : " (does not bind)"),
+            table->find<double>("percent")->at(i), mark};
 }
 
 std::string mark_of(const results::Run& run, const Nearest& nearest) {
@@ -73,33 +58,32 @@ std::string mark_of(const results::Run& run, const Nearest& nearest) {
 
 double base_time(const std::vector<results::Run>& runs) {
     for (const auto& run : runs)
-        if (run.setting("strategy") == kBase) return run.median(vocabulary::kJobTime);
-    return runs.empty() ? stats::kNone : runs.front().median(vocabulary::kJobTime);
+        if (run.setting("strategy") == "text-loop") return run.median(vocabulary::kJobTime);
+    return runs.front().median(vocabulary::kJobTime);
 }
 
 // Each sentence once, with how many runs have it.
 std::vector<std::string> shared_warnings(const std::vector<results::Run>& runs) {
-    std::vector<std::pair<std::string, int>> counted;
-    std::map<std::string, std::string> one_of;  // a strategy that has it
+    struct Warning {
+        std::string text, strategy;  // of the first
+        int count = 0;
+    };
+    std::vector<Warning> all;
     for (const auto& run : runs) {
-        for (const auto& warning : run.warnings) {
-            const auto known = std::ranges::find(counted, warning, &std::pair<std::string, int>::first);
-            one_of.emplace(warning, run.setting("strategy"));
-            if (known == counted.end())
-                counted.emplace_back(warning, 1);
-            else
-                ++known->second;
+        for (const auto& text : run.warnings) {
+            auto known = std::ranges::find(all, text, &Warning::text);
+            if (known == all.end()) known = all.insert(known, {text, run.setting("strategy")});
+            ++known->count;
         }
     }
     std::vector<std::string> warnings;
-    for (const auto& [text, count] : counted)
-        warnings.push_back(count == 1 ? fmt::format("{}: {}", one_of[text], text)
+    for (const auto& [text, strategy, count] : all)
+        warnings.push_back(count == 1 ? fmt::format("{}: {}", strategy, text)
                                       : fmt::format("{} ({} of {} runs)", text, count, runs.size()));
     return warnings;
 }
 
-}  // namespace
-
+// A row per run. Speedups are over text-loop, or the first row where it was not run.
 results::Table ladder_table(const std::vector<results::Run>& runs) {
     results::Rows table("ladder");
     const double base = base_time(runs);
@@ -127,15 +111,17 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
                    run.verified(),
                    mark_of(run, nearest),
                    run.median(vocabulary::kReadRate),
-                   reads ? cell(run.fact("storage", "cache")) : "",
+                   reads ? run.fact("storage", "cache") : "",
                    job == nullptr ? "" : fsync,
-                   cell(run.fact("storage", "file_system")),
-                   cell(run.fact("storage", "directory")),
+                   run.fact("storage", "file_system"),
+                   run.fact("storage", "directory"),
                    run.median("file_bytes")});
         before = summary.median;
     }
     return std::move(table).table();
 }
+
+}  // namespace
 
 results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, int signal) {
     results::Run all;

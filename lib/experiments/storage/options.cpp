@@ -77,11 +77,6 @@ StorageOptions settle_one(options::Options options, const StorageSettings& setti
     result.most_repetitions =
         most_samples(settings.target_ci, result.common.time_limit.has_value(), settings.repetitions);
     result.convergence = convergence_of(settings.target_ci, settings.repetitions);
-    result.write = !settings.read_only;
-    result.read = !settings.write_only;
-    result.verify = result.read && !settings.no_verify;
-    result.keeps_files = settings.keep || !result.write;
-    result.measures_ceilings = result.write && settings.ceilings == "on";
     return result;
 }
 

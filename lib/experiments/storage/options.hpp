@@ -23,12 +23,13 @@ struct StorageOptions : vocabulary::StorageSettings {
     io::StrategyEntry entry;
     std::int64_t most_repetitions = 1;  ///< --repetitions, or more with --target-ci
     measure::Convergence convergence;   ///< of --target-ci
-    bool write = true;
-    bool read = true;
-    bool verify = true;  ///< compare all that was written with the recomputed values
-    bool keeps_files = false;
-    bool measures_ceilings = true;
 
+    bool write() const { return !read_only; }
+    bool read() const { return !write_only; }
+    /// All that was written is compared with the recomputed values.
+    bool verify() const { return read() && !no_verify; }
+    bool keeps_files() const { return keep || read_only; }
+    bool measures_ceilings() const { return write() && ceilings == "on"; }
     std::int64_t warmup() const { return common.warmup.value_or(0); }
     /// Seconds; 0: none.
     double time_limit() const { return common.time_limit.value_or(0); }

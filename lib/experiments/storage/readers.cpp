@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <utility>
+#include <numeric>
 
 #include "base/cast.hpp"
 #include "comm/exchange.hpp"
@@ -28,74 +27,71 @@ constexpr std::array kWords{
     Words{"written together", "read by ranks that wrote them together"},
     Words{"an earlier run's", "written by an earlier run"}};
 
-std::size_t at(int rank) {
-    return static_cast<std::size_t>(rank);
+std::vector<int> numbers(int first, int end) {
+    std::vector<int> ranks(std::max(0, end - first));
+    std::iota(ranks.begin(), ranks.end(), first);
+    return ranks;
 }
 
-std::vector<int> nodes_of(const std::vector<std::string>& hosts) {
-    std::map<std::string, int> numbers;
-    std::vector<int> nodes;
-    for (const auto& host : hosts)
-        nodes.push_back(numbers.emplace(host, static_cast<int>(numbers.size())).first->second);
-    return nodes;
+// Of each record the rank that gets it.
+std::vector<int> shared_out(std::size_t files, const std::vector<int>& ranks) {
+    std::vector<int> by_record;
+    const int parts = static_cast<int>(ranks.size());
+    for (int part = 0; part < parts; ++part)
+        by_record.insert(by_record.end(), base::share_of(files, part, parts).count, ranks[part]);
+    return by_record;
 }
 
-bool wrote(const WrittenBy& written, int rank) {
-    const auto& records = written.records[at(rank)];
-    return std::any_of(records.begin(), records.end(), [](const Share& share) { return share.count > 0; });
-}
-
-// Of fewer records than ranks some wrote none, and nobody reads after them.
-int writers_of(const WrittenBy& written) {
-    int count = 0;
-    for (int rank = 0; rank < static_cast<int>(written.records.size()); ++rank)
-        count += wrote(written, rank) ? 1 : 0;
-    return count;
-}
-
-// How many of those that wrote have their reader, `step` ranks further, on another node.
-int apart(const WrittenBy& written, int step) {
-    const auto ranks = static_cast<int>(written.records.size());
-    int count = 0;
-    for (int rank = 0; rank < ranks; ++rank) {
-        const bool elsewhere = written.node[at(rank)] != written.node[at((rank + step) % ranks)];
-        count += wrote(written, rank) && elsewhere ? 1 : 0;
+WhoReads who_reads(const WrittenBy& written, const std::vector<int>& reader) {
+    if (!written.known) return WhoReads::unknown;
+    if (written.together && written.writers > 1) return WhoReads::together;
+    std::size_t own = 0;
+    std::size_t apart = 0;
+    for (std::size_t id = 0; id < reader.size(); ++id) {
+        own += reader[id] == written.writer[id] ? 1 : 0;
+        apart += written.node[reader[id]] != written.node[written.writer[id]] ? 1 : 0;
     }
-    return count;
+    if (own == reader.size()) return WhoReads::writers;
+    if (own > 0) return WhoReads::all;
+    return apart == 0               ? WhoReads::others
+           : apart == reader.size() ? WhoReads::other_nodes
+                                    : WhoReads::some_other_nodes;
 }
 
-// The smallest step that has most of them there.
+ReadPlan plan_of(const WrittenBy& written, const std::vector<int>& reader, int rank) {
+    ReadPlan plan{{}, who_reads(written, reader)};
+    for (std::int64_t id = 0; id < std::ssize(reader); ++id) {
+        if (reader[id] != rank) continue;
+        if (plan.records.empty() || plan.records.back().end() != id) plan.records.push_back({id, 0});
+        ++plan.records.back().count;
+    }
+    return plan;
+}
+
+// How many ranks further each record is read: the smallest step that takes most of them to another node.
 int best_step(const WrittenBy& written) {
-    const auto ranks = static_cast<int>(written.records.size());
+    const auto ranks = static_cast<int>(written.node.size());
+    std::vector<std::int64_t> wrote(ranks);
+    for (const int writer : written.writer) ++wrote[writer];
     int best = 1;
-    int most = apart(written, best);
-    for (int step = 2; step < ranks && most < writers_of(written); ++step) {
-        const int count = apart(written, step);
-        if (count > most) best = step;
-        most = std::max(most, count);
+    std::int64_t most = -1;
+    for (int step = 1; step < ranks && most < std::ssize(written.writer); ++step) {
+        std::int64_t apart = 0;
+        for (int rank = 0; rank < ranks; ++rank)
+            if (written.node[rank] != written.node[(rank + step) % ranks]) apart += wrote[rank];
+        if (apart > most) best = step;
+        most = std::max(most, apart);
     }
     return best;
 }
 
-WhoReads others_on(int apart, int all) {
-    return apart == 0 ? WhoReads::others : apart == all ? WhoReads::other_nodes : WhoReads::some_other_nodes;
-}
-
-// What rank 0 wrote, shared out to the other ranks, or to those of other nodes where there are some.
-ReadPlan plan_for_others_than_rank_0(const WrittenBy& written, int readers, int rank) {
-    std::vector<int> chosen;
-    const auto choose = [&](bool any_node) {
-        for (int r = 1; r < readers; ++r)
-            if (any_node || written.node[at(r)] != written.node.front()) chosen.push_back(r);
-    };
-    choose(false);
-    ReadPlan plan{{}, chosen.empty() ? WhoReads::others : WhoReads::other_nodes};
-    if (chosen.empty()) choose(true);
-    const auto mine = std::find(chosen.begin(), chosen.end(), rank);
-    if (mine != chosen.end())
-        plan.records = {base::share_of(written.files, static_cast<int>(mine - chosen.begin()),
-                                       static_cast<int>(chosen.size()))};
-    return plan;
+// Those who may read what rank 0 wrote: of other nodes where there are some.
+std::vector<int> others_than_rank_0(const WrittenBy& written) {
+    const auto others = numbers(1, static_cast<int>(written.node.size()));
+    std::vector<int> apart;
+    for (const int rank : others)
+        if (written.node[rank] != written.node.front()) apart.push_back(rank);
+    return apart.empty() ? others : apart;
 }
 
 }  // namespace
@@ -116,66 +112,43 @@ std::int64_t ReadPlan::count() const {
     return sum;
 }
 
-ReadPlan plan_in_order(const WrittenBy& written, int readers, int rank) {
-    ReadPlan plan;
-    if (rank < readers) plan.records = {base::share_of(written.files, rank, readers)};
-    if (!written.known) {
-        plan.who = WhoReads::unknown;
-    } else if (written.together && written.records.size() > 1) {
-        plan.who = WhoReads::together;
-    } else {
-        bool own = true;
-        for (int r = 0; own && r < static_cast<int>(written.records.size()); ++r) {
-            const auto& wrote = written.records[at(r)];
-            const Share reads = r < readers ? base::share_of(written.files, r, readers) : Share{};
-            own = wrote.size() <= 1 && (wrote.empty() ? 0 : wrote.front().count) == reads.count &&
-                  (wrote.empty() || reads.count == 0 || wrote.front().first == reads.first);
-        }
-        plan.who = own ? WhoReads::writers : WhoReads::all;
-    }
-    return plan;
-}
-
-ReadPlan plan_for_others(const WrittenBy& written, int readers, int rank) {
-    const auto writers = static_cast<int>(written.records.size());
-    if (readers == 1) return plan_in_order(written, readers, rank);
-    if (!written.known) {  // another order than the timed one's is all that there is
-        ReadPlan plan{{}, WhoReads::unknown};
-        if (rank < readers) plan.records = {base::share_of(written.files, (rank + 1) % readers, readers)};
-        return plan;
-    }
-    if (writers == 1) return plan_for_others_than_rank_0(written, readers, rank);
-    const int step = best_step(written);
-    ReadPlan plan{{}, others_on(apart(written, step), writers_of(written))};
-    if (rank < writers) plan.records = written.records[at((rank + writers - step) % writers)];
-    if (written.together) plan.who = WhoReads::together;
-    return plan;
-}
-
-Readers::Readers(const StorageOptions& options, comm::Communicator& control) : control_(control) {
-    written_.node = nodes_of(comm::gather_texts(control, host::host_name()));
-    written_.files = options.job.files;
-    written_.together = io::writes_by_rows(options.entry, options.job);
-    written_.known = options.write;
+WrittenBy planned_writers(const StorageOptions& options, comm::Communicator& control) {
     const int writers = options.entry.parallel ? control.world_size() : 1;
-    for (int rank = 0; rank < writers; ++rank)
-        written_.records.push_back({base::share_of(options.job.files, rank, writers)});
+    return {.node = comm::gather_texts(control, host::host_name()),
+            .writer = shared_out(options.job.files, numbers(0, writers)),
+            .writers = writers,
+            .together = options.entry.by_rows(options.job),
+            .known = options.write()};
 }
 
-void Readers::note(const io::Strategy& strategy) {
+void note_writers(WrittenBy& written, const io::Strategy& strategy, comm::Communicator& control) {
     const auto mine = strategy.written();
     if (!mine) return;  // as it was: on all ranks alike, which have one strategy
-    auto all = comm::gather_values(control_, *mine);
-    all.resize(written_.records.size());
-    written_.records = std::move(all);
+    const auto all = comm::gather_values(control, *mine);
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+        for (const Share& share : all[rank])
+            std::fill_n(written.writer.begin() + share.first, share.count, static_cast<int>(rank));
 }
 
-ReadPlan Readers::in_order() const {
-    return plan_in_order(written_, control_.world_size(), control_.rank());
+ReadPlan plan_in_order(const WrittenBy& written, int rank) {
+    const auto ranks = numbers(0, static_cast<int>(written.node.size()));
+    return plan_of(written, shared_out(written.writer.size(), ranks), rank);
 }
 
-ReadPlan Readers::for_others() const {
-    return plan_for_others(written_, control_.world_size(), control_.rank());
+ReadPlan plan_for_others(const WrittenBy& written, int rank) {
+    const auto ranks = static_cast<int>(written.node.size());
+    if (ranks == 1) return plan_in_order(written, rank);
+    if (!written.known) {  // another order than the timed one's is all that there is
+        auto shifted = numbers(1, ranks);
+        shifted.push_back(0);
+        return plan_of(written, shared_out(written.writer.size(), shifted), rank);
+    }
+    if (written.writers == 1)
+        return plan_of(written, shared_out(written.writer.size(), others_than_rank_0(written)), rank);
+    auto reader = written.writer;
+    const int step = best_step(written);
+    for (int& one : reader) one = (one + step) % ranks;
+    return plan_of(written, reader, rank);
 }
 
 }  // namespace ranklab::experiments

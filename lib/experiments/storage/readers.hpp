@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,31 +37,21 @@ struct ReadPlan {
 
 /// All that plans follow from. The same on all ranks.
 struct WrittenBy {
-    std::vector<int> node;                          ///< by rank of the job: equal numbers, one node
-    std::vector<std::vector<base::Share>> records;  ///< by rank, of those that wrote
-    std::int64_t files = 0;
-    bool together = false;
+    std::vector<std::string> node;  ///< by rank of the job
+    std::vector<int> writer;        ///< by record: its rank
+    int writers = 1;                ///< ranks that took part
+    bool together = false;          ///< each wrote rows of every record
     bool known = true;
 };
-/// Each of the `readers` ranks its part, in order.
-ReadPlan plan_in_order(const WrittenBy& written, int readers, int rank);
+
+/// As base::share_of shares them out to the ranks that write. Collective.
+WrittenBy planned_writers(const StorageOptions& options, comm::Communicator& control);
+/// Collective: after each writing.
+void note_writers(WrittenBy& written, const io::Strategy& strategy, comm::Communicator& control);
+
+/// Each rank its part, in order.
+ReadPlan plan_in_order(const WrittenBy& written, int rank);
 /// No rank what it wrote where there is another: preferably of another node.
-ReadPlan plan_for_others(const WrittenBy& written, int readers, int rank);
-
-/// Keeps WrittenBy up to date.
-class Readers {
-  public:
-    /// Collective.
-    Readers(const StorageOptions& options, comm::Communicator& control);
-    /// Collective: after each writing.
-    void note(const io::Strategy& strategy);
-
-    ReadPlan in_order() const;
-    ReadPlan for_others() const;
-
-  private:
-    comm::Communicator& control_;
-    WrittenBy written_;
-};
+ReadPlan plan_for_others(const WrittenBy& written, int rank);
 
 }  // namespace ranklab::experiments

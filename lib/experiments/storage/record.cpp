@@ -28,8 +28,6 @@ namespace {
 
 using base::IoPhase;
 
-constexpr double kMiB = 1048576;
-
 // Aggregate bandwidth is of all bytes from the first open to the last close, of any rank. The ranks' clocks
 // may differ: what they share is the barrier at which each began.
 std::vector<double> spans_of(const RankMeasurements& of_ranks, const std::vector<WriteTrial>& writes) {
@@ -136,9 +134,9 @@ Comparison comparison_of(const StorageRecord& record, const StorageOptions& opti
     all.wrong = sums[1];
     all.wrong_records = sums[2];
     const auto times =
-        options.write ? record.writes.size() - std::min<std::size_t>(record.writes.size(), options.warmup())
-                      : 1;
-    all.complete = options.verify && times > 0 && sums[0] > 0 &&
+        options.write() ? record.writes.size() - std::min<std::size_t>(record.writes.size(), options.warmup())
+                        : 1;
+    all.complete = options.verify() && times > 0 && sums[0] > 0 &&
                    sums[0] >= static_cast<double>(options.job.files) * static_cast<double>(times);
     for (const auto& text : comm::gather_texts(control, mine))
         if (all.first.empty()) all.first = text;
@@ -156,7 +154,9 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
                                     options.entry.name, all.wrong, all.wrong_records, all.first)}});
         return;
     }
-    const char* why = !options.read ? "--write-only" : !options.verify ? "--no-verify" : "not all was read";
+    const char* why = !options.read()     ? "--write-only"
+                      : !options.verify() ? "--no-verify"
+                                          : "not all was read";
     fill_verdicts(
         run,
         {{kCheck, all.complete ? "passed" : "not verified",
@@ -186,12 +186,13 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
     }
-    if (run.valid && record.failed_with != 0) {
-        run.exit_code = record.failed_with;
+    const int signal = std::max(0, record.ended_by - 128);
+    if (run.valid && record.ended_by != 0 && signal == 0) {
+        run.exit_code = record.ended_by;
         run.warnings.insert(run.warnings.begin(),
                             fmt::format("{}it failed {}", results::kNotComplete, how_far));
     }
-    mark_stopped(run, record.stopped_by, how_far + ": the numbers cover what was done");
+    mark_stopped(run, signal, how_far + ": the numbers cover what was done");
     add_convergence(run, record.convergence, "repetitions", options.repetitions);
     RankMeasurements of_ranks(run, control, participants);
     add_writing(run, record, options, of_ranks, warmup);

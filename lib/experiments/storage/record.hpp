@@ -12,6 +12,8 @@
 
 namespace ranklab::experiments {
 
+inline constexpr double kMiB = 1048576;
+
 /// The first timed pass of a repetition: the rate of reading is of these.
 inline constexpr const char* kRatedPass = "read 1";
 
@@ -31,8 +33,7 @@ struct StorageRecord {
     std::vector<std::string> warnings;
     measure::Convergence convergence;  ///< of --target-ci
     bool hit_time_limit = false;       ///< before all planned repetitions were made
-    int stopped_by = 0;                ///< a signal, before that
-    int failed_with = 0;               ///< an exit code, before that
+    int ended_by = 0;                  ///< the exit code of what ended it before that; a signal's is 128 + N
 };
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict;
@@ -43,5 +44,9 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
 /// Tables io_phases, io_ranks, io_reads and ceilings, and those of the strategy. Collective over `control`.
 void add_storage_tables(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                         int participants, comm::Communicator& control);
+
+/// A run of its own that holds the table `ladder` of at least one run. `asked`: strategies; `signal`: 0 where
+/// none ended them.
+results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, int signal);
 
 }  // namespace ranklab::experiments

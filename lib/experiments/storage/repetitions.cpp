@@ -3,17 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 
 #include "comm/exchange.hpp"
 
 namespace ranklab::experiments {
-namespace {
 
 constexpr std::int64_t kFewestCeilings = 3;
-
-}  // namespace
 
 Repetitions::Repetitions(const StorageOptions& options, const RunContext& context)
     : options_(options),
@@ -23,57 +19,57 @@ Repetitions::Repetitions(const StorageOptions& options, const RunContext& contex
       runner_(options, context.control, context.progress) {
     record_.convergence = options.convergence;
     if (const double limit = options.time_limit(); limit > 0)
-        runner_.stop_when([this, limit] { return clock_.used() > limit; });
+        runner_.stop_when([this, limit] { return used() > limit; });
 }
 
 bool Repetitions::make() {
-    const bool first = std::ssize(record_.writes) == options_.warmup();
-    if (first) counting_.begins();
-    const bool goes_on = make_one();
-    if (!goes_on) counting_.ends();
-    return goes_on;
+    if (counted() == 0) counting_.begins();
+    if (start_up_ != nullptr) start_up_->finish("preparing the first repetition");
+    begin_ = base::Clock::now();
+    const bool whole = make_one();
+    const bool more = goes_on(whole);
+    seconds_ = used();
+    if (!more) counting_.ends();
+    return more;
 }
 
+// A repetition that a signal, a failure or the time limit cut is not one: it throws, or false.
 bool Repetitions::make_one() {
-    if (start_up_ != nullptr) start_up_->finish("preparing the first repetition");
-    const Clock::Turn turn(clock_);
-    const Mark before{record_.writes.size(), record_.reads.size(), record_.ceilings.size()};
-    const auto i = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup();
-    const bool reads = options_.read && (i >= 0 || !options_.write);
+    const auto writes = record_.writes.size();
+    const auto reads = record_.reads.size();
+    const auto ceilings = record_.ceilings.size();
+    const auto drop = [&] {
+        record_.writes.resize(writes);
+        record_.reads.resize(reads);
+        record_.ceilings.resize(ceilings);
+    };
+    const auto i = counted();
+    const bool is_read = options_.read() && (i >= 0 || !options_.write());
     bool whole = false;
     try {
-        whole = (!options_.write || write(i)) && (!reads || read(std::max<std::int64_t>(0, i) + 1));
+        whole = (!options_.write() || write(i)) && (!is_read || read(std::max<std::int64_t>(0, i) + 1));
     } catch (...) {
-        drop_from(before);
+        drop();
         throw;
     }
-    if (!whole) drop_from(before);
-    if (whole && options_.write) note_strategy();
-    const bool late = !whole || time_is_up();
-    if (options_.write) return goes_on(late);
-    record_.hit_time_limit = !whole;
-    return false;
+    if (!whole) drop();
+    if (whole && options_.write()) note_strategy();
+    return whole;
 }
 
-void Repetitions::stop(int signal) {
-    record_.stopped_by = signal;
-    runner_.leave();
-    counting_.ends();
-}
-
-void Repetitions::fail(int exit_code) {
-    record_.failed_with = exit_code;
+void Repetitions::end_early(int exit_code) {
+    record_.ended_by = exit_code;
     runner_.leave();
     counting_.ends();
 }
 
 StorageRecord Repetitions::finish() {
-    if (!options_.keeps_files) runner_.remove();
+    if (!options_.keeps_files()) runner_.remove();
     return std::move(record_);
 }
 
 bool Repetitions::has_counted() const {
-    return std::ssize(record_.writes) > options_.warmup() || !record_.reads.empty();
+    return counted() > 0 || !record_.reads.empty();
 }
 
 // Of the last whole repetition.
@@ -84,24 +80,19 @@ void Repetitions::note_strategy() {
         record_.warnings.push_back(options::told(sentence, settings));
 }
 
-// A repetition that a signal or the time limit cut is not one.
-void Repetitions::drop_from(const Mark& mark) {
-    record_.writes.resize(mark.writes);
-    record_.reads.resize(mark.reads);
-    record_.ceilings.resize(mark.ceilings);
-}
-
-bool Repetitions::goes_on(bool late) {
-    const auto counted = static_cast<std::int64_t>(record_.writes.size()) - options_.warmup();
-    const bool done = counted >= options_.repetitions;
+// What is only read is read once.
+bool Repetitions::goes_on(bool whole) {
+    const bool late = !whole || (options_.write() && time_is_up());
+    const bool done = options_.write() ? counted() >= options_.repetitions : whole;
     record_.hit_time_limit = late && !done;
-    return done ? !enough(counted, late || counted >= options_.most_repetitions) : !late;
+    if (!options_.write()) return false;
+    return done ? !enough(late || counted() >= options_.most_repetitions) : !late;
 }
 
 // After the planned repetitions: whether the target is reached, or there are no more to come.
-bool Repetitions::enough(std::int64_t counted, bool ends) {
+bool Repetitions::enough(bool ends) {
     auto& convergence = record_.convergence;
-    if (convergence.due(counted) || (ends && convergence.wanted() && counted > convergence.seen())) {
+    if (convergence.due(counted()) || (ends && convergence.wanted() && counted() > convergence.seen())) {
         std::vector<double> since;
         for (auto w = static_cast<std::size_t>(options_.warmup() + convergence.seen());
              w < record_.writes.size(); ++w)
@@ -114,7 +105,7 @@ bool Repetitions::enough(std::int64_t counted, bool ends) {
 // The ceilings are measured before one repetition and after the next: what drifts hits both alike.
 // False where the time limit cut it.
 bool Repetitions::write(std::int64_t repetition) {
-    const bool ceilings = options_.measures_ceilings && repetition >= 0;
+    const bool ceilings = options_.measures_ceilings() && repetition >= 0;
     const bool before = (repetition + options_.warmup()) % 2 == 0;
     if (ceilings && before) measure_ceilings();
     record_.writes.push_back(runner_.write());
@@ -142,7 +133,7 @@ io::CeilingWork Repetitions::ceiling_work() {
     return {.directory = job.directory,
             .records = job.files,
             .bytes_per_record = static_cast<std::uint64_t>(strategy.bytes_per_record(job.size)),
-            .rows = io::writes_by_rows(strategy, job) ? job.size : 0,
+            .rows = strategy.by_rows(job) ? job.size : 0,
             .fsync = job.fsync,
             .memory_copy = static_cast<std::int64_t>(record_.ceilings.size()) < kFewestCeilings,
             .shared_file = strategy.shared_file,
@@ -153,22 +144,24 @@ io::CeilingWork Repetitions::ceiling_work() {
 // written is read once more for it. False where the time limit cut it.
 bool Repetitions::read(std::int64_t repetition) {
     const bool reorders = options_.reorder;
-    const ReadPlan plan = reorders ? runner_.readers().for_others() : runner_.readers().in_order();
+    const ReadPlan plan = reorders ? plan_for_others(runner_.written(), control_.rank())
+                                   : plan_in_order(runner_.written(), control_.rank());
     const bool by_others = reorders || control_.world_size() == 1;
-    const bool compare = options_.verify && !options_.check_write && by_others;
+    const bool compare = options_.verify() && !options_.check_write && by_others;
     bool whole = !options_.check_write || check(repetition);
     if (whole && options_.cold) runner_.evict(plan);
     for (int number = 1; whole && number <= options_.reads; ++number) {
         const bool now = (compare && number == 1) || options_.check_read;
         whole = pass(repetition, fmt::format("read {}", number), plan, now);
     }
-    if (whole && options_.verify && !compare && !options_.check_write) whole = check(repetition);
+    if (whole && options_.verify() && !compare && !options_.check_write) whole = check(repetition);
     return whole;
 }
 
 bool Repetitions::check(std::int64_t repetition) {
-    return pass(repetition, "check", runner_.readers().for_others(), true);
+    return pass(repetition, "check", plan_for_others(runner_.written(), control_.rank()), true);
 }
+
 // Between two passes all ranks look at the clock: a late one stops within its pass.
 bool Repetitions::pass(std::int64_t repetition, const std::string& kind, const ReadPlan& plan, bool compare) {
     record_.reads.push_back({static_cast<int>(repetition), kind, plan.who, runner_.read(plan, compare)});
@@ -177,7 +170,7 @@ bool Repetitions::pass(std::int64_t repetition, const std::string& kind, const R
 
 // Rank 0's clock for all.
 bool Repetitions::time_is_up() {
-    return options_.time_limit() > 0 && comm::from_root(control_, clock_.used() > options_.time_limit());
+    return options_.time_limit() > 0 && comm::from_root(control_, used() > options_.time_limit());
 }
 
 bool Repetitions::on_any(bool yes) {

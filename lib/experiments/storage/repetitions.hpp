@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "base/pinned.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "experiments/storage/record.hpp"
 #include "experiments/storage/strategy_runner.hpp"
@@ -20,44 +19,21 @@ class Repetitions {
 
     /// Makes the next one; true while there is another one to make. Collective.
     bool make();
-    /// No more are made: a signal wants it so.
-    void stop(int signal);
-    /// No more are made: the last one failed with that exit code.
-    void fail(int exit_code);
+    /// No more are made: the last one failed with that exit code, or a signal wants it so (128 + its number).
+    void end_early(int exit_code);
     StorageRecord finish();
     /// The time that they took.
-    double seconds() const { return clock_.total(); }
+    double seconds() const { return seconds_; }
     bool has_counted() const;
     void remove() { runner_.remove(); }
     int participants() const { return runner_.participants(); }
 
   private:
-    // Counts while a repetition is made.
-    class Clock {
-      public:
-        class Turn : base::Pinned {
-          public:
-            explicit Turn(Clock& clock) : clock_(clock) { clock_.begin_ = base::Clock::now(); }
-            ~Turn() { clock_.before_ = clock_.used(); }
-
-          private:
-            Clock& clock_;
-        };
-        double used() const { return before_ + base::seconds_since(begin_); }
-        double total() const { return before_; }  // between two turns
-
-      private:
-        double before_ = 0;
-        base::Clock::time_point begin_;
-    };
-    struct Mark {
-        std::size_t writes, reads, ceilings;
-    };
-
-    void drop_from(const Mark& mark);
+    std::int64_t counted() const { return std::ssize(record_.writes) - options_.warmup(); }
+    double used() const { return seconds_ + base::seconds_since(begin_); }
     void note_strategy();
-    bool goes_on(bool late);
-    bool enough(std::int64_t counted, bool ends);
+    bool goes_on(bool whole);
+    bool enough(bool ends);
     bool make_one();
     bool write(std::int64_t repetition);
     void measure_ceilings();
@@ -74,7 +50,8 @@ class Repetitions {
     host::StartUp* start_up_;
     StrategyRunner runner_;
     StorageRecord record_;
-    Clock clock_;
+    double seconds_ = 0;  // of the repetitions before the one that began at begin_
+    base::Clock::time_point begin_;
 };
 
 }  // namespace ranklab::experiments

@@ -14,7 +14,6 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/folder.hpp"
-#include "experiments/storage/ladder.hpp"
 #include "experiments/storage/options.hpp"
 #include "experiments/storage/record.hpp"
 #include "experiments/storage/repetitions.hpp"
@@ -51,7 +50,7 @@ struct Strategy {
     StorageOptions options;
     StorageFolder folder;
     Repetitions repetitions;
-    enum class End { none, by_itself, failed } end = End::none;
+    bool complete = false, failed = false;
 
     Strategy(StorageOptions settled, const RunContext& context)
         : options(std::move(settled)), folder(context.control, options), repetitions(options, context) {}
@@ -92,40 +91,38 @@ class Ladder : base::Pinned {
         for (const auto& strategy : all_) left.push_back(strategy.get());
         while (!left.empty()) {
             if (left.size() > 1) std::shuffle(left.begin(), left.end(), lot_);  // the same on all ranks
-            for (auto*& strategy : left) {
-                if (!goes_on(*strategy)) strategy = nullptr;
+            for (auto* strategy : left) {
+                make_one(*strategy);
                 if (signal_ != 0) return;
             }
-            std::erase(left, nullptr);
+            std::erase_if(left, [](const auto* one) { return one->complete || one->failed; });
         }
     }
-    // Makes a repetition; false where it was the last.
-    bool goes_on(Strategy& strategy) {
+    void make_one(Strategy& strategy) {
         StopPoll stop(context_.control);
         stop.ask();
         signal_ = stop.signal();
-        if (signal_ != 0) return false;
+        if (signal_ != 0) return;
         try {
             progress_.next_repetition();
-            if (!strategy.repetitions.make()) strategy.end = Strategy::End::by_itself;
-            // Otherwise all strategies' files would lie there at once.
-            if (asked_ > 1 && strategy.options.write && !strategy.options.keeps_files)
-                strategy.repetitions.remove();
+            strategy.complete = !strategy.repetitions.make();
+            remove_files(strategy);
         } catch (const std::exception& error) {  // on all ranks
             const int code = base::number_of(base::describe_failure(error).code);
             signal_ = std::max(0, code - 128);
             if (signal_ == 0) fail(strategy, code);
             if (!failure_ && (signal_ == 0 || !has_counted())) failure_ = std::current_exception();
         }
-        return strategy.end == Strategy::End::none;
     }
-    // Its files must not fill the disk for the others.
-    void fail(Strategy& strategy, int exit_code) {
-        strategy.end = Strategy::End::failed;
-        strategy.repetitions.fail(exit_code);
-        if (asked_ == 1 || !strategy.options.write || strategy.options.keeps_files) return;
+    // Otherwise all strategies' files would lie there at once.
+    void remove_files(Strategy& strategy) const {
+        if (asked_ > 1 && !strategy.options.keeps_files()) strategy.repetitions.remove();
+    }
+    void fail(Strategy& strategy, int exit_code) const {
+        strategy.failed = true;
+        strategy.repetitions.end_early(exit_code);
         try {
-            strategy.repetitions.remove();
+            remove_files(strategy);
         } catch (const base::Error&) {
             return;  // the failure is told
         }
@@ -134,9 +131,8 @@ class Ladder : base::Pinned {
         return std::ranges::any_of(all_, [](const auto& one) { return one->repetitions.has_counted(); });
     }
     void add_run(Strategy& strategy, std::vector<results::Run>& runs) {
-        using End = Strategy::End;
-        if (strategy.end == End::none) strategy.repetitions.stop(signal_);
-        if (strategy.end != End::by_itself && !strategy.repetitions.has_counted()) return;
+        if (!strategy.complete && !strategy.failed) strategy.repetitions.end_early(128 + signal_);
+        if (!strategy.complete && !strategy.repetitions.has_counted()) return;
         const auto record = strategy.repetitions.finish();
         auto& run = runs.emplace_back();
         fill_storage_run(run, record, strategy.options, strategy.repetitions.participants(),
@@ -160,7 +156,7 @@ class StoragePlan final : public Plan {
     explicit StoragePlan(std::vector<StorageOptions> settled) : settled_(std::move(settled)) {
         for (const auto& options : settled_) {
             bytes_ = std::max(bytes_, footprint(options.job, options.entry).records);
-            if (options.write) check_fits(options);
+            if (options.write()) check_fits(options);
         }
     }
     std::vector<results::Setting> facts() const override {
@@ -170,7 +166,7 @@ class StoragePlan final : public Plan {
         comm::together(control, [&] {
             if (control.rank() != 0) return;
             for (const auto& options : settled_)
-                if (options.write) check_files(options);
+                if (options.write()) check_files(options);
         });
     }
     Runs run(const RunContext& context) override { return Ladder(settled_, context).runs(); }
@@ -209,7 +205,7 @@ std::vector<Listing> Storage::listings() const {
 
 bool Storage::needs_mpi(const options::Options& options) const {
     const auto chosen = chosen_strategies(options.fields<vocabulary::StorageSettings>().strategy);
-    return std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.needs_mpi; });
+    return std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.parallel; });
 }
 
 std::unique_ptr<Plan> Storage::settle(options::Options& options, int /*world_size*/) {

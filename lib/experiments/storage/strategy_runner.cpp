@@ -1,10 +1,8 @@
 #include "experiments/storage/strategy_runner.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <exception>
 
@@ -26,9 +24,10 @@ using Clock = IoTimes::Clock;
 // The time limit has come between two records.
 struct TimeIsUp {};
 
-void unlink_if_there(const fs::path& path) {
-    if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return;
-    base::throw_errno("unlink", path, errno, "directory");
+void remove_if_there(const fs::path& path) {
+    std::error_code error;
+    fs::remove(path, error);
+    if (error) base::throw_errno("remove", path, error.value(), "directory");
 }
 
 }  // namespace
@@ -49,7 +48,7 @@ StrategyRunner::StrategyRunner(const StorageOptions& options, comm::Communicator
       participants_(options.entry.parallel ? control.world_size() : 1),
       ranks_(control.split(control.rank() < participants_ ? 0 : 1, control.rank())),
       grid_(options.job.size),
-      readers_(options, control),
+      written_(planned_writers(options, control)),
       notes_(control),
       poll_(*ranks_) {
     renew();
@@ -172,7 +171,7 @@ WriteTrial StrategyRunner::write() {
         throw;
     }
     notes_.settle();
-    readers_.note(*strategy_);
+    note_writers(written_, *strategy_, control_);
     progress_.finish();
     return trial;
 }
@@ -181,8 +180,8 @@ ReadTrial StrategyRunner::read(const ReadPlan& plan, bool compare) {
     const std::string activity = "reading back what " + options_.entry.name + " wrote";
     progress_.activity(activity);
     ReadTrial trial;
-    cut_ = false;
     trial.compared = compare;
+    cut_ = false;
     // All look before anyone reads: of a shared file, one rank's reading makes another's part resident.
     comm::together(control_, [&] {
         if (plan.count() > 0) trial.cache = evidence_before(plan);
@@ -192,8 +191,8 @@ ReadTrial StrategyRunner::read(const ReadPlan& plan, bool compare) {
         const auto delivered = io::delivered_bytes();
         read_records(plan, activity, trial);
         const auto delivered_now = io::delivered_bytes();
-        trial.cache.requested = static_cast<std::uint64_t>(trial.bytes);
-        trial.cache.delivered = std::nullopt;
+        trial.cache.requested = trial.records * options_.entry.bytes_per_record(options_.job.size);
+        trial.cache.delivered.reset();
         if (delivered && delivered_now) trial.cache.delivered = *delivered_now - *delivered;
     });
     return trial;
@@ -212,8 +211,6 @@ void StrategyRunner::read_records(const ReadPlan& plan, const std::string& activ
         }
     }
     trial.records = plan.count();
-    trial.bytes = static_cast<double>(trial.records) *
-                  static_cast<double>(options_.entry.bytes_per_record(options_.job.size));
 }
 
 void StrategyRunner::read_record(io::Reader& reader, std::int64_t id, ReadTrial& trial) {
@@ -279,14 +276,14 @@ void StrategyRunner::remove() {
     progress_.activity("removing old files");
     comm::together(control_, [&] {
         if (options_.entry.shared_file) {
-            if (control_.rank() == 0) unlink_if_there(strategy_->file_of(0));
+            if (control_.rank() == 0) remove_if_there(strategy_->file_of(0));
             return;
         }
         const auto share = base::share_of(options_.job.files, control_.rank(), control_.world_size());
         for (std::int64_t id = share.first; id < share.end(); ++id) {
             const fs::path path = strategy_->file_of(id);
-            unlink_if_there(path);
-            unlink_if_there(io::temporary_of(path));
+            remove_if_there(path);
+            remove_if_there(io::temporary_of(path));
             base::count_progress();
         }
     });
@@ -296,8 +293,9 @@ std::string StrategyRunner::what_there_is() const {
     if (options_.entry.shared_file)
         return fmt::format("{} was not finished and is removed", strategy_->file_of(0).string());
     std::int64_t there = 0;
+    std::error_code unknown;
     for (std::int64_t id = 0; id < options_.job.files; ++id)
-        there += ::access(strategy_->file_of(id).c_str(), F_OK) == 0 ? 1 : 0;
+        there += fs::exists(strategy_->file_of(id), unknown) ? 1 : 0;
     return fmt::format("{} of {} files are in {}{}", there, options_.job.files,
                        options_.job.directory.string(), options_.job.rename ? ", each whole" : "");
 }

@@ -32,7 +32,6 @@ struct WriteTrial {
 struct ReadTrial {
     base::IoTimes times;
     std::int64_t records = 0;
-    double bytes = 0;  ///< of the numbers' form in the file
     bool compared = false;
     std::int64_t wrong = 0;  ///< elements; all of a record that could not be read
     std::int64_t wrong_records = 0;
@@ -61,7 +60,7 @@ class StrategyRunner {
 
     /// Collective over `control`. What was there of an earlier writing is removed before the clock starts.
     WriteTrial write();
-    const Readers& readers() const { return readers_; }
+    const WrittenBy& written() const { return written_; }
     /// Collective. This rank reads its part of the plan; with `compare`, each value is compared with the
     /// recomputed one between two readings.
     ReadTrial read(const ReadPlan& plan, bool compare);
@@ -102,7 +101,7 @@ class StrategyRunner {
     int participants_;
     std::unique_ptr<comm::Communicator> ranks_;
     io::Grid grid_;
-    Readers readers_;
+    WrittenBy written_;
     base::IoTimes times_;
     std::unique_ptr<io::Strategy> strategy_;
     std::int64_t done_ = 0;

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "io/ceilings.hpp"
@@ -19,8 +20,6 @@ namespace {
 
 using base::IoPhase;
 using base::IoTally;
-
-constexpr double kMiB = 1048576;
 
 // The parts of a record's own time; the others are the strategy's.
 bool of_a_record(IoPhase phase) {
@@ -122,7 +121,7 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
     std::vector<double> seconds, bytes;
     for (const auto& read : record.reads) {
         seconds.push_back(read.trial.seconds());
-        bytes.push_back(read.trial.bytes);
+        bytes.push_back(base::real(read.trial.cache.requested));
     }
     seconds = measure::largest_of_ranks(control, std::move(seconds));
     bytes = measure::sums_of_ranks(control, std::move(bytes));
@@ -157,7 +156,7 @@ io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, co
             .shared_file = options.entry.shared_file,
             .write_s = fastest(&WriteTrial::slowest_write_s),
             .create_s = fastest(&WriteTrial::slowest_create_s),
-            .workers = io::writers_at_once(options.entry, options.job)};
+            .workers = options.entry.processes ? options.job.workers : 1};
 }
 
 // A reading that should have been cold and cannot be shown to be is no measurement.
@@ -173,7 +172,8 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
     run.tables.push_back(reads_table(record, options, caches, control));
     for (std::size_t i = 0; options.cold && i < caches.size(); ++i) {
         const auto label = io::label_of(caches[i]);
-        if (record.reads[i].kind != kRatedPass || io::proof_of_cold(label) || run.exit_code != 0) continue;
+        if (record.reads[i].kind != kRatedPass || label.state == io::CacheState::cold || run.exit_code != 0)
+            continue;
         run.valid = false;
         run.exit_code = static_cast<int>(base::ExitCode::invalid_measurement);
         run.warnings.insert(
@@ -185,18 +185,12 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
 
 results::Table ceilings_table(const io::Ceilings& ceilings, const io::StrategyEffort& effort) {
     results::Rows table("ceilings");
-    const auto binding = io::binding_ceiling(ceilings, effort);
-    for (const auto kind : io::kCeilingKinds) {
-        const auto one = io::share_of_ceiling(kind, ceilings, effort);
-        if (!one) continue;
-        const bool files = kind == io::CeilingKind::create;
-        const bool nearest = binding && binding->kind == kind;
-        table.add({std::string(io::name_of(kind)), ceilings.of(kind).per_second() / (files ? 1 : kMiB),
-                   files ? "files/s" : "MiB/s", one->ceiling_s, one->strategy_s, one->percent,
-                   !nearest            ? ""
-                   : one->mark.empty() ? "yes"
-                                       : "does not bind",
-                   one->mark});
+    for (const auto& one : io::shares_of(ceilings, effort)) {
+        const bool files = one.kind == io::CeilingKind::create;
+        const char* binds = one.mark.empty() ? "yes" : "does not bind";
+        table.add({std::string(io::name_of(one.kind)),
+                   ceilings.at(one.kind).per_second() / (files ? 1 : kMiB), files ? "files/s" : "MiB/s",
+                   one.ceiling_s, one.strategy_s, one.percent, one.nearest ? binds : "", one.mark});
     }
     return std::move(table).table();
 }
@@ -213,7 +207,7 @@ void add_storage_tables(results::Run& run, const StorageRecord& record, const St
                                          static_cast<double>(record.writes.size() - warmup)));
     }
     if (!record.reads.empty()) add_reads(run, record, options, control);
-    if (options.measures_ceilings && record.writes.size() > warmup && options.job.files > 0)
+    if (options.measures_ceilings() && record.writes.size() > warmup && options.job.files > 0)
         run.tables.push_back(
             ceilings_table(io::best_of(record.ceilings), effort_of(record, warmup, options, control)));
     run.tables.insert(run.tables.end(), record.tables.begin(), record.tables.end());

@@ -13,9 +13,8 @@ using hdf5::Requested;
 class Hdf5ParallelCollective final : public Hdf5Strategy {
   public:
     Hdf5ParallelCollective(const Job& job, const Place& place)
-        : Hdf5Strategy(
-              job, place,
-              {.strategy = "hdf5-parallel-collective", .parallel = true, .collective_opening = true}) {}
+        : Hdf5Strategy(job, place,
+                       {.strategy = "hdf5-parallel-collective", .parallel = true, .in_step = true}) {}
 
     void write() override {
         if (goes_by_rows(job())) {
@@ -39,7 +38,9 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
     std::int64_t longest_share(std::int64_t total) const {
         return base::share_of(total, 0, place().ranks.world_size()).count;
     }
-    static std::int64_t records_at_once(const Job& job) { return kMostBytesAtOnce / hdf5_bytes(job.size); }
+    static std::int64_t records_at_once(const Job& job) {
+        return kMostBytesAtOnce / (8 * job.values_per_record());
+    }
 
     void write_planes() {
         const base::Share mine = share(job().files);
@@ -48,7 +49,7 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
             const auto begin = base::IoTimes::Clock::now();
             const std::int64_t records = std::clamp<std::int64_t>(mine.count - done, 0, step);
             produce(dataset_of(0), {mine.first + done, records, 0, job().size}, Requested::collective);
-            end_records(begin, records, records * hdf5_bytes(job().size));
+            end_records(begin, records, records * row_bytes() * job().size);
         }
     }
 
@@ -56,7 +57,7 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
         const auto begin = base::IoTimes::Clock::now();
         const base::Share mine = share(job().size);
         const hdf5::Object& dataset = dataset_of(id);
-        const std::int64_t step = rows_at_once(row_bytes());
+        const std::int64_t step = rows_at_once();
         for (std::int64_t done = 0; done < longest_share(job().size); done += step) {
             const std::int64_t rows = std::clamp<std::int64_t>(mine.count - done, 0, step);
             produce(dataset, {id, 1, mine.first + done, rows}, Requested::collective);
@@ -72,12 +73,10 @@ StrategyEntry hdf5_parallel_collective_entry() {
     return {.name = "hdf5-parallel-collective",
             .summary = "all ranks, one HDF5 file through MPI-IO, every write made by all of them together",
             .parallel = true,
-            .needs_mpi = true,
             .shared_file = true,
             .in_step = true,
             .by_rows = Hdf5ParallelCollective::goes_by_rows,
             .extension = ".h5",
-            .bytes_per_record = hdf5_bytes,
             .make = make_strategy<Hdf5ParallelCollective>};
 }
 

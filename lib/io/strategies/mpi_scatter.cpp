@@ -2,8 +2,8 @@
 #include <numeric>
 
 #include "comm/point_to_point.hpp"
-#include "io/chunk_queue.hpp"
 #include "io/file_strategy.hpp"
+#include "io/handed.hpp"
 
 namespace ranklab::io {
 namespace {
@@ -14,10 +14,9 @@ class MpiScatter final : public FileStrategy {
     MpiScatter(const Job& job, const Place& place) : FileStrategy(job, place, Encoding::npy) {}
 
     void write() override {
-        const Grid grid(job().size);
-        RecordWriter writer(job(), Encoding::npy, place().times);
-        Values values;
-        for (const std::int32_t id : scattered()) produce(id, grid, writer, values);
+        const auto ids = scattered();
+        std::size_t i = 0;
+        produce([&] { return i < ids.size() ? base::Share{ids[i++], 1} : base::Share{}; });
     }
     std::vector<results::Table> tables() const override { return {chunk_table(handed_)}; }
 
@@ -49,9 +48,6 @@ StrategyEntry mpi_scatter_entry() {
     return {.name = "mpi-scatter",
             .summary = "rank 0 scatters the records' numbers to the ranks (MPI_Scatterv), npy files",
             .parallel = true,
-            .needs_mpi = true,
-            .extension = ".npy",
-            .bytes_per_record = binary_bytes,
             .make = make_strategy<MpiScatter>};
 }
 

@@ -44,9 +44,6 @@ StrategyEntry process_pool_entry() {
     return {.name = "process-pool",
             .summary = "worker processes, each task brings its grids, npy files",
             .processes = true,
-            .writers_at_once = [](const Job& job) { return job.async ? job.workers : 1; },
-            .extension = ".npy",
-            .bytes_per_record = binary_bytes,
             .make = make_strategy<ProcessPool>};
 }
 

@@ -27,9 +27,6 @@ StrategyEntry process_queue_entry() {
     return {.name = "process-queue",
             .summary = "worker processes that take ids from one queue, npy files",
             .processes = true,
-            .writers_at_once = [](const Job& job) { return job.workers; },
-            .extension = ".npy",
-            .bytes_per_record = binary_bytes,
             .make = make_strategy<ProcessQueue>};
 }
 

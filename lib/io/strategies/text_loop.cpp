@@ -6,25 +6,12 @@
 namespace ranklab::io {
 namespace {
 
-class TextLoop final : public FileStrategy {
+class TextLoop final : public ArrayStrategy<Encoding::text> {
   public:
-    TextLoop(const Job& job, const Place& place) : FileStrategy(job, place, Encoding::text) {}
-
-    void write() override {
-        const Grid grid(job().size);
-        RecordWriter writer(job(), Encoding::text, place().times);
-        Values values(job().values_per_record());
-        for (std::int64_t id = 0; id < job().files; ++id) {
-            const auto begin = base::IoTimes::Clock::now();
-            generate(id, grid, values);
-            writer.write(id, values);
-            end_record(begin, writer);
-        }
-    }
+    using ArrayStrategy::ArrayStrategy;
 
   private:
-    void generate(std::int64_t id, const Grid& grid, Values& values) const {
-        const auto mark = place().times.phase(base::IoPhase::generate);
+    void generate(const Grid& grid, std::int64_t id, Values& values) const override {
         const double n = base::real(job().files);
         const double t = base::real(id);
         std::size_t i = 0;
@@ -41,7 +28,7 @@ StrategyEntry text_loop_entry() {
             .summary = "one process, a loop over every value, text files",
             .order = Order::by_x,
             .extension = ".txt",
-            .bytes_per_record = text_bytes,
+            .bytes_per_value = 25,
             .make = make_strategy<TextLoop>};
 }
 

@@ -7,10 +7,8 @@ StrategyEntry text_vectorized_entry() {
     return {.name = "text-vectorized",
             .summary = "one process, whole arrays, text files",
             .extension = ".txt",
-            .bytes_per_record = text_bytes,
-            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<ArrayStrategy>(job, place, Encoding::text);
-            }};
+            .bytes_per_value = 25,
+            .make = make_strategy<ArrayStrategy<Encoding::text>>};
 }
 
 }  // namespace ranklab::io

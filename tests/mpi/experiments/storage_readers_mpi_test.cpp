@@ -53,7 +53,7 @@ void expect_read_by_others(const StorageOptions& options) {
     NoProgress progress;
     StrategyRunner runner(options, world(), progress);
     runner.write();
-    const ReadPlan plan = runner.readers().for_others();
+    const ReadPlan plan = plan_for_others(runner.written(), world().rank());
     auto all = static_cast<double>(plan.count());
     world().allreduce(comm::view(std::span(&all, 1)), comm::ReduceOp::sum);
     EXPECT_EQ(all, kFiles) << "each is read once";
@@ -94,7 +94,7 @@ TEST(StorageReaders, OfRecordsThatAllWroteTogetherItIsSaidSo) {
     NoProgress progress;
     StrategyRunner runner(options, world(), progress);
     runner.write();
-    EXPECT_EQ(runner.readers().for_others().who,
+    EXPECT_EQ(plan_for_others(runner.written(), world().rank()).who,
               world().world_size() == 1 ? WhoReads::writers : WhoReads::together);
     runner.remove();
 }

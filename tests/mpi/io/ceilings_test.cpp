@@ -20,6 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::world;
+using enum CeilingKind;
 
 // One folder for all ranks, gone with the test.
 class CeilingsTest : public ::testing::Test {
@@ -55,13 +56,14 @@ class CeilingsTest : public ::testing::Test {
 TEST_F(CeilingsTest, TheSameWorkForAllRanks) {
     work_.memory_copy = true;
     const auto own = measure_ceilings(world(), work_);
-    EXPECT_EQ(own.write_own.amount, 700000);
-    EXPECT_EQ(own.create.amount, 7);
-    EXPECT_GE(own.memory_copy.amount, 700000);
+    EXPECT_EQ(own.at(write_own).amount, 700000);
+    EXPECT_EQ(own.at(create).amount, 7);
+    EXPECT_GE(own.at(memory_copy).amount, 700000);
     work_.shared_file = true;
     const auto shared = measure_ceilings(world(), work_);
-    EXPECT_EQ(shared.write_shared.amount, 700000);
-    for (const auto& one : {own.write_own, shared.write_shared, own.create, own.memory_copy}) {
+    EXPECT_EQ(shared.at(write_shared).amount, 700000);
+    for (const auto& one :
+         {own.at(write_own), shared.at(write_shared), own.at(create), own.at(memory_copy)}) {
         EXPECT_GT(one.seconds, 0);
         const auto of_all = comm::gather_values(world(), one.seconds);
         for (const double seconds : of_all) EXPECT_EQ(seconds, one.seconds);
@@ -95,7 +97,7 @@ TEST_F(CeilingsTest, TheBytesAreWrittenAsTheStrategiesWriteThem) {
     for (const std::int64_t rows : {std::int64_t{0}, std::int64_t{300}}) {
         work_.shared_file = true;
         work_.rows = rows;
-        EXPECT_EQ(measure_ceilings(world(), work_).write_shared.amount, 7 * 1500000);
+        EXPECT_EQ(measure_ceilings(world(), work_).at(write_shared).amount, 7 * 1500000);
         double most = static_cast<double>(largest);
         world().allreduce(comm::view(std::span(&most, 1)), comm::ReduceOp::max);
         EXPECT_EQ(most, 7 * 1500000);
@@ -106,47 +108,47 @@ TEST_F(CeilingsTest, TheBytesAreWrittenAsTheStrategiesWriteThem) {
 
 TEST_F(CeilingsTest, WithFsync) {
     work_.fsync = true;
-    EXPECT_EQ(measure_ceilings(world(), work_).write_own.amount, 700000);
+    EXPECT_EQ(measure_ceilings(world(), work_).at(write_own).amount, 700000);
     EXPECT_THAT(left_behind(), IsEmpty());
 }
 
 TEST_F(CeilingsTest, OnlyWhatIsAskedFor) {
     const auto found = measure_ceilings(world(), work_);
-    EXPECT_FALSE(found.memory_copy.known());
-    EXPECT_FALSE(found.write_shared.known());
-    EXPECT_TRUE(found.write_own.known() && found.create.known());
+    EXPECT_FALSE(found.contains(memory_copy));
+    EXPECT_FALSE(found.contains(write_shared));
+    EXPECT_TRUE(found.contains(write_own) && found.contains(create));
     work_.shared_file = true;
     const auto other = measure_ceilings(world(), work_);
-    EXPECT_TRUE(other.write_shared.known());
-    EXPECT_FALSE(other.write_own.known() || other.create.known());
+    EXPECT_TRUE(other.contains(write_shared));
+    EXPECT_FALSE(other.contains(write_own) || other.contains(create));
 }
 
 TEST_F(CeilingsTest, FewerRecordsThanRanks) {
     work_.records = 1;
     const auto found = measure_ceilings(world(), work_);
-    EXPECT_EQ(found.write_own.amount, 100000);
-    EXPECT_EQ(found.create.amount, 1);
+    EXPECT_EQ(found.at(write_own).amount, 100000);
+    EXPECT_EQ(found.at(create).amount, 1);
     work_.shared_file = true;
-    EXPECT_EQ(measure_ceilings(world(), work_).write_shared.amount, 100000);
+    EXPECT_EQ(measure_ceilings(world(), work_).at(write_shared).amount, 100000);
     EXPECT_THAT(left_behind(), IsEmpty());
 }
 
 TEST_F(CeilingsTest, NothingToDo) {
     work_.records = 0;
     const auto nothing = measure_ceilings(world(), work_);
-    EXPECT_FALSE(nothing.create.known() || nothing.write_own.known() || nothing.memory_copy.known());
+    EXPECT_FALSE(nothing.contains(create) || nothing.contains(write_own) || nothing.contains(memory_copy));
     work_.records = 7;
     work_.bytes_per_record = 0;
     const auto empty = measure_ceilings(world(), work_);
-    EXPECT_EQ(empty.create.amount, 7);
-    EXPECT_FALSE(empty.write_own.known() || empty.write_shared.known());
+    EXPECT_EQ(empty.at(create).amount, 7);
+    EXPECT_FALSE(empty.contains(write_own) || empty.contains(write_shared));
 }
 
 TEST_F(CeilingsTest, WhatAKilledRunLeftIsReplaced) {
     if (folder_) folder_->write(".ranklab-ceiling-0", std::string(1000000, 'x'));
     if (folder_) folder_->write(".ranklab-ceiling-shared", std::string(1000000, 'x'));
     world().barrier();
-    EXPECT_EQ(measure_ceilings(world(), work_).create.amount, 7);
+    EXPECT_EQ(measure_ceilings(world(), work_).at(create).amount, 7);
     work_.shared_file = true;
     measure_ceilings(world(), work_);
     EXPECT_THAT(left_behind(), IsEmpty());

@@ -32,26 +32,27 @@ TEST(Fallback, OfATypeConversionIsMarked) {
     hdf5::RecordFile file(folder.path() / "x.h5", {.mpi = comm::native_mpi(world())});
     const std::vector<std::int64_t> shape{ranks};
     file.make("plain", shape, {});
-    Hdf5Account account;
+    Transfers transfers;
     {
         const auto plain = file.open("plain");
         const auto converted = make_float32(plain, static_cast<hsize_t>(ranks));
         const hdf5::Box box{{world().rank()}, {1}};
         const std::vector<double> value{0.5};
         file.write(plain, box, value, Requested::collective);
-        EXPECT_TRUE(gather_hdf5_account(world(), file).warnings("a-strategy").empty());
+        EXPECT_TRUE(fallback_remarks("a-strategy", gather_transfers(world(), file)).empty());
         file.write(converted, box, value, Requested::collective);
-        account = gather_hdf5_account(world(), file);
+        transfers = gather_transfers(world(), file);
     }
     file.close();
 
-    const auto warnings = account.warnings("a-strategy");
-    ASSERT_EQ(warnings.size(), 1U);
-    EXPECT_NE(warnings.front().find("a-strategy"), std::string::npos);
-    EXPECT_NE(warnings.front().find("data type conversion"), std::string::npos) << warnings.front();
-    EXPECT_NE(warnings.front().find(fmt::format("{} of {} transfers", ranks, 2 * ranks)), std::string::npos)
-        << warnings.front();
-    EXPECT_EQ(account.transfers.size(), 2U);
+    const auto remarks = fallback_remarks("a-strategy", transfers);
+    ASSERT_EQ(remarks.size(), 1U);
+    const std::string& sentence = remarks.front().sentence;
+    EXPECT_NE(sentence.find("a-strategy"), std::string::npos);
+    EXPECT_NE(sentence.find("data type conversion"), std::string::npos) << sentence;
+    EXPECT_NE(sentence.find(fmt::format("{} of {} transfers", ranks, 2 * ranks)), std::string::npos)
+        << sentence;
+    EXPECT_EQ(transfers.size(), 2U);
 }
 
 }  // namespace

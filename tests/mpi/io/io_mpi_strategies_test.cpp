@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <numeric>
 #include <sstream>
 #include <thread>
@@ -14,7 +13,6 @@
 #include "base/npy_header.hpp"
 #include "base/share.hpp"
 #include "comm/exchange.hpp"
-#include "io/chunk_queue.hpp"
 #include "io/record_files.hpp"
 #include "io/strategy.hpp"
 #include "mpi/shared_folder.hpp"
@@ -284,27 +282,6 @@ TEST(OnDemand, TheSlowRankGetsFewerChunks) {
                 << "slow rank " << slow << ", rank " << rank;
         }
     }
-}
-
-TEST(OnDemand, AQueueGivesEachRecordOnce) {
-    for (const std::int64_t files : {0, 1, 10}) {
-        for (const std::int64_t chunk :
-             {std::int64_t{1}, std::int64_t{3}, std::int64_t{10}, std::numeric_limits<std::int64_t>::max()}) {
-            ChunkQueue queue(files, chunk);
-            std::int64_t expected = 0;
-            for (auto share = queue.take(); share.count > 0; share = queue.take()) {
-                EXPECT_EQ(share.first, expected);
-                EXPECT_LE(share.count, chunk);
-                expected = share.end();
-            }
-            EXPECT_EQ(expected, files);
-            EXPECT_EQ(queue.take().count, 0) << "for ever";
-        }
-    }
-    ChunkQueue closed(10, 1);
-    EXPECT_EQ(closed.take().count, 1);
-    closed.close();
-    EXPECT_EQ(closed.take().count, 0);
 }
 
 }  // namespace

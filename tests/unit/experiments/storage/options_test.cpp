@@ -49,8 +49,8 @@ TEST(StorageOptions, AreSettledOnce) {
     EXPECT_EQ(settled[0].warmup(), 0);
     EXPECT_EQ(settled[0].ceilings, "on") << "there are several repetitions";
     EXPECT_EQ(settled[0].directory, "output");
-    EXPECT_TRUE(settled[0].measures_ceilings);
-    EXPECT_TRUE(settled[0].verify);
+    EXPECT_TRUE(settled[0].measures_ceilings());
+    EXPECT_TRUE(settled[0].verify());
 }
 
 TEST(StorageOptions, OfSeveralStrategiesAreOneEachWithAFolderOfItsOwn) {

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace ranklab::experiments {
 namespace {
@@ -11,55 +12,61 @@ namespace {
 using base::Share;
 
 constexpr std::int64_t kFiles = 13;
+using Nodes = std::vector<std::string>;
 
-WrittenBy shared_out(int writers, std::vector<int> node) {
-    WrittenBy written{.node = std::move(node), .records = {}, .files = kFiles};
-    for (int rank = 0; rank < writers; ++rank)
-        written.records.push_back({base::share_of(kFiles, rank, writers)});
-    return written;
-}
-
-std::map<std::int64_t, int> owners(const std::vector<std::vector<Share>>& records) {
-    std::map<std::int64_t, int> of;
-    for (std::size_t rank = 0; rank < records.size(); ++rank)
-        for (const Share& share : records[rank])
-            for (std::int64_t id = share.first; id < share.end(); ++id) of[id] = static_cast<int>(rank);
+/// By record.
+std::vector<int> owners(const std::vector<std::vector<Share>>& by_rank) {
+    std::vector<int> of(kFiles, -1);
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
+        for (const Share& share : by_rank[rank])
+            for (std::int64_t id = share.first; id < share.end(); ++id)
+                of[static_cast<std::size_t>(id)] = static_cast<int>(rank);
     return of;
 }
 
+WrittenBy shared_out(int writers, Nodes node) {
+    std::vector<std::vector<Share>> by_rank;
+    for (int rank = 0; rank < writers; ++rank) by_rank.push_back({base::share_of(kFiles, rank, writers)});
+    return {.node = std::move(node), .writer = owners(by_rank), .writers = writers};
+}
+
+Nodes one_node(int ranks) {
+    return Nodes(static_cast<std::size_t>(ranks), "a");
+}
+
 /// Each record is read once; by whom.
-std::map<std::int64_t, int> readers_of(const WrittenBy& written, int readers, int job,
-                                       ReadPlan (*plan)(const WrittenBy&, int, int)) {
+std::vector<int> readers_of(const WrittenBy& written, ReadPlan (*plan)(const WrittenBy&, int)) {
     std::vector<std::vector<Share>> read;
     std::int64_t all = 0;
-    for (int rank = 0; rank < job; ++rank) {
-        read.push_back(plan(written, readers, rank).records);
-        all += plan(written, readers, rank).count();
+    for (int rank = 0; rank < static_cast<int>(written.node.size()); ++rank) {
+        read.push_back(plan(written, rank).records);
+        all += plan(written, rank).count();
     }
-    EXPECT_EQ(all, written.files);
+    EXPECT_EQ(all, std::ssize(written.writer));
     return owners(read);
 }
 
-void expect_others(const WrittenBy& written, int readers, int job) {
-    const auto wrote = owners(written.records);
-    const auto reads = readers_of(written, readers, job, plan_for_others);
-    ASSERT_EQ(reads.size(), static_cast<std::size_t>(written.files));
-    for (const auto& [id, rank] : reads) EXPECT_NE(rank, wrote.at(id)) << "record " << id;
+void expect_others(const WrittenBy& written) {
+    const auto reads = readers_of(written, plan_for_others);
+    for (std::size_t id = 0; id < written.writer.size(); ++id) {
+        EXPECT_GE(reads[id], 0) << "record " << id;
+        EXPECT_NE(reads[id], written.writer[id]) << "record " << id;
+    }
 }
 
 TEST(Readers, WhatRankZeroWroteIsReadByAllOthersAndNotByIt) {
     for (const int job : {2, 3, 4}) {
         SCOPED_TRACE(job);
-        const auto written = shared_out(1, std::vector<int>(static_cast<std::size_t>(job), 0));
-        expect_others(written, job, job);
-        EXPECT_EQ(plan_for_others(written, job, 0).count(), 0);
-        EXPECT_EQ(plan_for_others(written, job, 1).who, WhoReads::others);
+        const auto written = shared_out(1, one_node(job));
+        expect_others(written);
+        EXPECT_EQ(plan_for_others(written, 0).count(), 0);
+        EXPECT_EQ(plan_for_others(written, 1).who, WhoReads::others);
     }
 }
 
 TEST(Readers, OneRankReadsItsOwnAndItIsSaidSo) {
-    const auto written = shared_out(1, {0});
-    const ReadPlan plan = plan_for_others(written, 1, 0);
+    const auto written = shared_out(1, one_node(1));
+    const ReadPlan plan = plan_for_others(written, 0);
     EXPECT_EQ(plan.count(), kFiles);
     EXPECT_EQ(plan.who, WhoReads::writers);
     EXPECT_EQ(order_of(plan.who), "own");
@@ -70,76 +77,75 @@ TEST(Readers, OneRankReadsItsOwnAndItIsSaidSo) {
 TEST(Readers, WhatAllRanksWroteIsReadByOthers) {
     for (const int job : {2, 3, 4}) {
         SCOPED_TRACE(job);
-        const auto written = shared_out(job, std::vector<int>(static_cast<std::size_t>(job), 0));
-        expect_others(written, job, job);
-        EXPECT_EQ(plan_in_order(written, job, 0).who, WhoReads::writers);
-        EXPECT_EQ(readers_of(written, job, job, plan_in_order), owners(written.records));
+        const auto written = shared_out(job, one_node(job));
+        expect_others(written);
+        EXPECT_EQ(plan_in_order(written, 0).who, WhoReads::writers);
+        EXPECT_EQ(readers_of(written, plan_in_order), written.writer);
     }
 }
 
 // Chunks went to whoever asked.
 TEST(Readers, OfDynamicChunksNobodyReadsItsOwn) {
-    WrittenBy written{.node = {0, 0, 0},
-                      .records = {{{0, 1}, {2, 3}, {9, 1}}, {{1, 1}, {5, 4}}, {{10, 3}}},
-                      .files = kFiles};
-    expect_others(written, 3, 3);
-    EXPECT_EQ(plan_in_order(written, 3, 0).who, WhoReads::all);
-    written.records = {{{0, 13}}, {}, {}};  // rank 0 was quicker than all others
-    expect_others(written, 3, 3);
+    auto written = shared_out(3, one_node(3));
+    written.writer = owners({{{0, 1}, {2, 3}, {9, 1}}, {{1, 1}, {5, 4}}, {{10, 3}}});
+    expect_others(written);
+    EXPECT_EQ(plan_in_order(written, 0).who, WhoReads::all);
+    written.writer = owners({{{0, 13}}});  // rank 0 was quicker than all others
+    expect_others(written);
 }
 
 TEST(Readers, ReadersOnOtherNodesArePreferred) {
-    const auto apart = [](const WrittenBy& written, int job) {
-        const auto wrote = owners(written.records);
+    const auto apart = [](const WrittenBy& written) {
+        const auto node = [&](int rank) { return written.node[static_cast<std::size_t>(rank)]; };
+        const auto reads = readers_of(written, plan_for_others);
         int count = 0;
-        for (const auto& [id, rank] : readers_of(written, job, job, plan_for_others))
-            count += written.node[static_cast<std::size_t>(rank)] !=
-                     written.node[static_cast<std::size_t>(wrote.at(id))];
+        for (std::size_t id = 0; id < reads.size(); ++id)
+            count += node(reads[id]) != node(written.writer[id]) ? 1 : 0;
         return count;
     };
-    for (const std::vector<int>& node : {std::vector<int>{0, 0, 1, 1}, {0, 1, 0, 1}}) {
+    for (const Nodes& node : {Nodes{"a", "a", "b", "b"}, Nodes{"a", "b", "a", "b"}}) {
         const auto written = shared_out(4, node);
-        EXPECT_EQ(apart(written, 4), kFiles);
-        EXPECT_EQ(plan_for_others(written, 4, 3).who, WhoReads::other_nodes);
+        EXPECT_EQ(apart(written), kFiles);
+        EXPECT_EQ(plan_for_others(written, 3).who, WhoReads::other_nodes);
     }
-    const auto uneven = shared_out(3, {0, 0, 1});
-    EXPECT_EQ(plan_for_others(uneven, 3, 0).who, WhoReads::some_other_nodes);
-    const auto by_rank_0 = shared_out(1, {0, 0, 1, 1});
-    EXPECT_EQ(apart(by_rank_0, 4), kFiles);
-    EXPECT_EQ(plan_for_others(by_rank_0, 4, 1).count(), 0) << "a rank of the writer's node";
-    EXPECT_EQ(plan_for_others(by_rank_0, 4, 1).who, WhoReads::other_nodes);
+    const auto uneven = shared_out(3, {"a", "a", "b"});
+    EXPECT_EQ(plan_for_others(uneven, 0).who, WhoReads::some_other_nodes);
+    const auto by_rank_0 = shared_out(1, {"a", "a", "b", "b"});
+    EXPECT_EQ(apart(by_rank_0), kFiles);
+    EXPECT_EQ(plan_for_others(by_rank_0, 1).count(), 0) << "a rank of the writer's node";
+    EXPECT_EQ(plan_for_others(by_rank_0, 1).who, WhoReads::other_nodes);
 }
 
 // One record of three ranks: who wrote nothing is no reason to claim that other nodes read.
 TEST(Readers, RanksThatWroteNothingAreNotCounted) {
-    WrittenBy written{.node = {0, 0, 1}, .records = {{{0, 1}}, {{1, 0}}, {{1, 0}}}, .files = 1};
-    EXPECT_EQ(plan_for_others(written, 3, 2).count(), 1) << "the one on the other node";
-    EXPECT_EQ(plan_for_others(written, 3, 0).who, WhoReads::other_nodes);
-    written.node = {0, 0, 0};
-    EXPECT_EQ(plan_for_others(written, 3, 0).who, WhoReads::others);
+    WrittenBy written{.node = {"a", "a", "b"}, .writer = {0}, .writers = 3};
+    EXPECT_EQ(plan_for_others(written, 2).count(), 1) << "the one on the other node";
+    EXPECT_EQ(plan_for_others(written, 0).who, WhoReads::other_nodes);
+    written.node = one_node(3);
+    EXPECT_EQ(plan_for_others(written, 0).who, WhoReads::others);
 }
 
 TEST(Readers, RanksThatTookNoPartReadWhatRank0Wrote) {
-    expect_others(shared_out(1, {0, 0, 0}), 3, 3);
+    expect_others(shared_out(1, one_node(3)));
 }
 
 TEST(Readers, WhatIsNotKnownIsNotClaimed) {
-    auto written = shared_out(2, {0, 1});
+    auto written = shared_out(2, {"a", "b"});
     written.known = false;
-    EXPECT_EQ(plan_for_others(written, 2, 0).who, WhoReads::unknown);
-    EXPECT_EQ(plan_in_order(written, 2, 0).who, WhoReads::unknown);
+    EXPECT_EQ(plan_for_others(written, 0).who, WhoReads::unknown);
+    EXPECT_EQ(plan_in_order(written, 0).who, WhoReads::unknown);
     written.known = true;
     written.together = true;
-    EXPECT_EQ(plan_for_others(written, 2, 0).who, WhoReads::together);
-    EXPECT_EQ(plan_in_order(written, 2, 0).who, WhoReads::together);
-    readers_of(written, 2, 2, plan_for_others);
+    EXPECT_EQ(plan_for_others(written, 0).who, WhoReads::together);
+    EXPECT_EQ(plan_in_order(written, 0).who, WhoReads::together);
+    readers_of(written, plan_for_others);
 }
 
 TEST(Readers, ReadingInOrderIsOwnOnlyWhereItIs) {
-    const auto written = shared_out(1, {0, 0});
-    EXPECT_EQ(plan_in_order(written, 2, 0).who, WhoReads::all) << "rank 1 reads what rank 0 wrote";
+    const auto written = shared_out(1, one_node(2));
+    EXPECT_EQ(plan_in_order(written, 0).who, WhoReads::all) << "rank 1 reads what rank 0 wrote";
     EXPECT_EQ(order_of(WhoReads::all), "shared out");
-    EXPECT_EQ(plan_in_order(written, 1, 0).who, WhoReads::writers);
+    EXPECT_EQ(plan_in_order(shared_out(1, one_node(1)), 0).who, WhoReads::writers);
 }
 
 }  // namespace
