@@ -91,14 +91,9 @@ FileSystem stricter(const FileSystem& a, const FileSystem& b) {
     return b.kind > a.kind ? b : a;
 }
 
-double share(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0 : base::real(part) / base::real(whole);
-}
-
 std::string resident_text(const CacheEvidence& e) {
     if (!e.before) return "how much lay in the page cache before is not known";
-    return fmt::format("{:.1f} % of {} lay in the page cache before",
-                       100 * share(e.before->resident, e.before->bytes),
+    return fmt::format("{:.1f} % of {} lay in the page cache before", 100 * e.before->share(),
                        base::human_bytes(base::real(e.before->bytes)));
 }
 
@@ -113,8 +108,7 @@ std::string delivered_text(const CacheEvidence& e) {
 std::string unseen_text(const FileSystem& where) {
     if (where.kind == Kind::own_cache)
         return fmt::format("{} has a cache of its own, which is not seen", where.name);
-    return fmt::format("what {} or its device caches is not seen",
-                       where.name.empty() ? "the file system" : where.name);
+    return fmt::format("what {} or its device caches is not seen", where.name);
 }
 
 bool delivered_all(const CacheEvidence& e) {
@@ -130,7 +124,7 @@ bool delivered_nothing(const CacheEvidence& e) {
 CacheState state_of(const CacheEvidence& e) {
     if (e.file_system.kind == Kind::memory) return CacheState::memory;
     if (e.requested == 0 || !e.before || e.before->bytes == 0) return CacheState::unknown;
-    const double resident = share(e.before->resident, e.before->bytes);
+    const double resident = e.before->share();
     if (resident >= kWarmShare) return delivered_nothing(e) ? CacheState::warm : CacheState::unknown;
     if (resident > kColdShare) return CacheState::mixed;
     // An empty page cache alone proves nothing: another one may lie behind it, and files have holes.
@@ -140,8 +134,7 @@ CacheState state_of(const CacheEvidence& e) {
 std::string text_of(CacheState state, const CacheEvidence& e) {
     if (state == CacheState::cold) return "cold";
     if (state == CacheState::warm) return "warm";
-    if (state == CacheState::mixed)
-        return fmt::format("mixed {:.0f} %", 100 * share(e.before->resident, e.before->bytes));
+    if (state == CacheState::mixed) return fmt::format("mixed {:.0f} %", 100 * e.before->share());
     return state == CacheState::memory ? fmt::format("memory ({})", e.file_system.name) : "unknown";
 }
 
@@ -182,8 +175,7 @@ CacheLabel label_of(const CacheEvidence& evidence) {
 std::string label_with_share(const CacheEvidence& evidence) {
     const CacheLabel label = label_of(evidence);
     if (label.state != CacheState::warm) return label.text;
-    return fmt::format("{} {:.0f} %", label.text,
-                       100 * share(evidence.before->resident, evidence.before->bytes));
+    return fmt::format("{} {:.0f} %", label.text, 100 * evidence.before->share());
 }
 
 }  // namespace ranklab::io

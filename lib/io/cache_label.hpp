@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/cast.hpp"
 #include "base/file_system.hpp"
 #include "comm/communicator.hpp"
 
@@ -19,6 +20,8 @@ struct Residency {
     std::uint64_t bytes = 0;     ///< how large the files are
     std::uint64_t resident = 0;  ///< of them, in this node's page cache: whole pages, at most `bytes`
 
+    /// 0 where they are empty.
+    double share() const { return bytes == 0 ? 0 : base::real(resident) / base::real(bytes); }
     Residency& operator+=(const Residency& other) {
         bytes += other.bytes;
         resident += other.resident;

@@ -49,16 +49,16 @@ Transfers gather_transfers(comm::Communicator& ranks, const hdf5::RecordFile& fi
     return all;
 }
 
-std::vector<Remark> fallback_remarks(const std::string& strategy, const Transfers& transfers) {
+std::vector<Remark> fallback_remarks(const Transfers& transfers) {
     std::int64_t all = 0;
     for (const auto& entry : transfers) all += entry.second;
     std::vector<Remark> remarks;
     for (const auto& [transfer, count] : transfers) {
         if (!transfer.fell_back()) continue;
         remarks.push_back({fmt::format(
-            "{}: HDF5 did not do {} of {} transfers collectively, as it was asked to (actual mode: {}; "
+            "HDF5 did not do {} of {} transfers collectively, as it was asked to (actual mode: {}; "
             "cause: {}), so this row does not measure collective writing",
-            strategy, count, all, io_mode_name(transfer), cause_name(transfer))});
+            count, all, io_mode_name(transfer), cause_name(transfer))});
     }
     return remarks;
 }
@@ -125,21 +125,18 @@ std::uint64_t file_bytes(const Job& job) {
                                       kBytesPerFile);
 }
 
-hdf5::RecordFileOptions options_of(const Job& job, const Place& place, const Hdf5Strategy::Form& form) {
-    return {.mpi = form.parallel ? comm::native_mpi(place.ranks) : nullptr,
+hdf5::RecordFileOptions options_of(const Job& job, const Place& place, Hdf5Form form) {
+    return {.mpi = form != Hdf5Form::serial ? comm::native_mpi(place.ranks) : nullptr,
             .hints = job.hdf5.hints,
             .alignment = job.hdf5.alignment,
             .early_allocation = job.hdf5.early_allocation,
             .fill = job.hdf5.fill,
             .collective_metadata = job.hdf5.collective_metadata,
-            .collective_opening = form.in_step,
+            .collective_opening = form == Hdf5Form::collective,
             .latest_format = job.hdf5.latest_format};
 }
 
 }  // namespace
-
-Hdf5Strategy::Hdf5Strategy(const Job& job, const Place& place, Form form)
-    : job_(job), place_(place), form_(std::move(form)), grid_(job.size) {}
 
 Hdf5Strategy::~Hdf5Strategy() {
     close_dataset();
@@ -257,7 +254,7 @@ void Hdf5Strategy::close() {
         const auto mark = place_.times.phase(IoPhase::close);
         // HDF5 closes a shared file on all ranks together, and who waits inside it hears of no signal that
         // stops another one in its records: so all meet before.
-        if (form_.parallel && !form_.in_step)
+        if (form_ == Hdf5Form::independent)
             comm::together_politely(
                 place_.ranks, [] {}, beat);
         comm::together_politely(
@@ -288,10 +285,10 @@ void Hdf5Strategy::rename_made() {
 }
 
 void Hdf5Strategy::gather_account() {
-    if (!form_.parallel) return;
+    if (form_ == Hdf5Form::serial) return;
     const Transfers transfers = gather_transfers(place_.ranks, *file_);
     tables_ = {transfers_table(transfers), mpi_io_table(file_->mpi_io())};
-    warnings_ = fallback_remarks(form_.strategy, transfers);
+    warnings_ = fallback_remarks(transfers);
 }
 
 std::unique_ptr<Reader> Hdf5Strategy::reader(IoTimes& times) const {

@@ -23,22 +23,19 @@ using Transfers = std::map<hdf5::Transfer, std::int64_t>;
 /// Of all ranks, on every rank. Collective.
 Transfers gather_transfers(comm::Communicator& ranks, const hdf5::RecordFile& file);
 /// A sentence for each way in which collective requests fell back.
-std::vector<Remark> fallback_remarks(const std::string& strategy, const Transfers& transfers);
+std::vector<Remark> fallback_remarks(const Transfers& transfers);
 
 /// A rank generates and writes at most this many bytes of values at a time.
 inline constexpr std::int64_t kMostBytesAtOnce = std::int64_t{256} << 20;
 
+/// independent and collective: through MPI-IO, by all ranks of the place, whose backend is mpi then. With
+/// collective they write in step, and open datasets together.
+enum class Hdf5Form { serial, independent, collective };
+
 class Hdf5Strategy : public Strategy {
   public:
-    /// parallel: through MPI-IO, by all ranks of the place, whose backend is mpi then. in_step: write() is
-    /// made by all ranks in step, which open datasets together.
-    struct Form {
-        std::string strategy;
-        bool parallel = false;
-        bool in_step = false;
-    };
-
-    Hdf5Strategy(const Job& job, const Place& place, Form form);
+    Hdf5Strategy(const Job& job, const Place& place, Hdf5Form form)
+        : job_(job), place_(place), form_(form), grid_(job.size) {}
     /// Removes what was begun and not finished.
     ~Hdf5Strategy() override;
 
@@ -84,7 +81,7 @@ class Hdf5Strategy : public Strategy {
 
     const Job& job_;
     Place place_;
-    Form form_;
+    Hdf5Form form_;
     Grid grid_;
     std::unique_ptr<hdf5::RecordFile> file_;
     std::optional<hdf5::Object> dataset_;

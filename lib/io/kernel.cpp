@@ -35,19 +35,6 @@ inline double value(double x, double y, double t_over_n) {
     return floored_mod_1(a * a * b + b * b * a + t_over_n);
 }
 
-// What a row needs of its axis, once for all rows: v / 10, and its square. The same operations in the same
-// order.
-struct Tenths {
-    explicit Tenths(const std::vector<double>& axis) : tenth(axis), square(axis.size()) {
-        for (std::size_t i = 0; i < tenth.size(); ++i) {
-            tenth[i] /= 10;
-            square[i] = tenth[i] * tenth[i];
-        }
-    }
-    std::vector<double> tenth;
-    std::vector<double> square;
-};
-
 // x and y may change places: a^2 b + b^2 a is the same sum, to the bit.
 RANKLAB_VERSIONS
 void fill_row(const double* a, const double* aa, double fixed, std::size_t count, double t_over_n,
@@ -55,11 +42,6 @@ void fill_row(const double* a, const double* aa, double fixed, std::size_t count
     const double b = fixed / 10;
     const double bb = b * b;
     for (std::size_t i = 0; i < count; ++i) out[i] = floored_mod_1(aa[i] * b + bb * a[i] + t_over_n);
-}
-
-RANKLAB_VERSIONS
-void fill_pairs(const double* x, const double* y, std::size_t count, double t_over_n, double* out) {
-    for (std::size_t i = 0; i < count; ++i) out[i] = value(x[i], y[i], t_over_n);
 }
 
 }  // namespace
@@ -78,10 +60,14 @@ void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t, 
     if (out.size() != static_cast<std::size_t>(rows) * size)
         throw base::Error("internal: a record's rows do not fit their buffer");
     const double t_over_n = base::real(t) / base::real(n);
-    const Tenths columns(order == Order::by_y ? grid.x : grid.y);
     const auto& of_rows = order == Order::by_y ? grid.y : grid.x;
+    // Once for all rows: v / 10, and its square. The same operations in the same order.
+    auto tenths = order == Order::by_y ? grid.x : grid.y;
+    for (double& v : tenths) v /= 10;
+    auto squares = tenths;
+    for (double& v : squares) v *= v;
     for (std::int64_t i = 0; i < rows; ++i)
-        fill_row(columns.tenth.data(), columns.square.data(), of_rows[first_row + i], size, t_over_n,
+        fill_row(tenths.data(), squares.data(), of_rows[first_row + i], size, t_over_n,
                  out.data() + i * grid.size());
 }
 
@@ -94,11 +80,12 @@ std::vector<double> meshgrids(std::int64_t size) {
     return both;
 }
 
+RANKLAB_VERSIONS
 void fill_from_meshgrid(std::span<const double> x, std::span<const double> y, double n, double t,
                         std::span<double> out) {
     if (x.size() != out.size() || y.size() != out.size())
         throw base::Error("internal: meshgrids of another size than the record");
-    fill_pairs(x.data(), y.data(), out.size(), t / n, out.data());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = value(x[i], y[i], t / n);
 }
 
 }  // namespace ranklab::io

@@ -9,12 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <system_error>
 
 #include "base/cast.hpp"
 #include "base/error.hpp"
@@ -27,10 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::IoPhase;
-
-std::string text_of(int error) {
-    return std::generic_category().message(error);
-}
 
 struct SocketPair {
     base::Descriptor ours;
@@ -48,7 +41,7 @@ SocketPair socket_pair(int type) {
     }
     if (!pair.theirs)
         throw base::EnvironmentError(
-            fmt::format("there is no socket for another worker ({}); use fewer", text_of(errno)),
+            fmt::format("there is no socket for another worker ({}); use fewer", std::strerror(errno)),
             {"workers"});
     return pair;
 }
@@ -107,7 +100,7 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
     if (error != 0)
         throw base::EnvironmentError(
             fmt::format("worker {} cannot be started from {}: {}; install it beside ranklab-io, or use fewer",
-                        number, program.string(), text_of(error)),
+                        number, program.string(), std::strerror(error)),
             {"workers"});
     channel_ = std::move(pair.ours);
     name_ = fmt::format("worker {} (process {})", number, process_);
@@ -157,38 +150,20 @@ void WorkerProcess::add(const WorkerReport& report) {
     sum.times.merge(report.times);
 }
 
-ProcessStrategy::ProcessStrategy(const Job& job, const Place& place, WorkerKind kind, bool at_once)
-    : FileStrategy(job, place, Encoding::npy), kind_(kind), at_once_(at_once) {
-    if (job.workers < 1)
-        throw base::OptionError(fmt::format("{} workers write nothing; use 1 or more", job.workers),
-                                {"workers"});
+ProcessStrategy::~ProcessStrategy() {
+    close_queue();
+    for (auto& worker : workers_) worker.dismiss();
 }
 
 void ProcessStrategy::open() {
-    try {
-        start_workers();
-    } catch (...) {
-        end_workers();
-        throw;
-    }
-}
-
-void ProcessStrategy::start_workers() {
+    workers_.clear();
+    records_ = 0;
     SocketPair pair;
     if (kind_ == WorkerKind::queue) pair = socket_pair(SOCK_SEQPACKET);
     queue_ = std::move(pair.ours);
     for (int i = 0; i < job().workers; ++i) workers_.emplace_back(job(), kind_, i, pair.theirs.get());
     const auto mark = place().times.phase(IoPhase::wait);
     for (auto& worker : workers_) worker.receive();
-}
-
-void ProcessStrategy::write() {
-    try {
-        hand_out();
-    } catch (...) {
-        end_workers();
-        throw;
-    }
 }
 
 void ProcessStrategy::close() {
@@ -200,12 +175,6 @@ void ProcessStrategy::close() {
         if (lost.empty()) lost = how;
     }
     if (!lost.empty()) throw_ended(lost);
-}
-
-void ProcessStrategy::end_workers() noexcept {
-    close_queue();
-    for (auto& worker : workers_) worker.dismiss();
-    workers_.clear();
 }
 
 void ProcessStrategy::send(std::size_t worker, std::span<const double> task) {

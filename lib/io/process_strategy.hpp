@@ -50,11 +50,12 @@ class WorkerProcess : base::Pinned {
 class ProcessStrategy : public FileStrategy {
   public:
     /// at_once: the workers do not wait for each other.
-    ProcessStrategy(const Job& job, const Place& place, WorkerKind kind, bool at_once);
+    ProcessStrategy(const Job& job, const Place& place, WorkerKind kind, bool at_once)
+        : FileStrategy(job, place, Encoding::npy), kind_(kind), at_once_(at_once) {}
+    /// The workers end first.
+    ~ProcessStrategy() override;
 
     void open() override;
-    /// Lets the strategy hand out the work. Where it throws, the workers are ended first.
-    void write() override;
     void close() override;
 
     /// "tasks", a row a worker: worker, tasks, bytes_sent_per_task and bytes_received_per_task (0 where it
@@ -64,8 +65,6 @@ class ProcessStrategy : public FileStrategy {
     std::vector<Remark> warnings() const override;
 
   protected:
-    virtual void hand_out() = 0;
-
     void send(std::size_t worker, std::span<const double> task);
     /// Puts an id in the queue that all workers share; false where it is full.
     bool offer(std::int64_t id);
@@ -77,9 +76,6 @@ class ProcessStrategy : public FileStrategy {
     std::int64_t records() const { return records_; }  ///< that the workers have reported
 
   private:
-    void start_workers();
-    void end_workers() noexcept;
-
     WorkerKind kind_;
     bool at_once_;
     std::deque<WorkerProcess> workers_;

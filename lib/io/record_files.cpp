@@ -10,9 +10,7 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 
 #include "base/descriptor.hpp"
@@ -33,17 +31,6 @@ __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kTenTo18 = 1000000000000000000U;
 
-struct DigitPairs {
-    char text[200];
-    constexpr DigitPairs() : text() {
-        for (int i = 0; i < 100; ++i) {
-            text[2 * i] = static_cast<char>('0' + i / 10);
-            text[2 * i + 1] = static_cast<char>('0' + i % 10);
-        }
-    }
-};
-constexpr DigitPairs kPairs;
-
 // value * 2^64 where that is a whole number below 2^64; 0 otherwise. value > 0.
 std::uint64_t as_fraction_of_2_to_64(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
@@ -57,25 +44,9 @@ std::uint64_t as_fraction_of_2_to_64(double value) {
     return mantissa >> down;
 }
 
-// The two lowest of `digits`' decimal digits to to[0..1], pair by pair upwards: 18 digits before `end`.
-void write_18_digits(std::uint64_t digits, char* end) {
-    for (int i = 0; i < 9; ++i) {
-        end -= 2;
-        std::memcpy(end, kPairs.text + 2 * (digits % 100), 2);
-        digits /= 100;
-    }
-}
-
-char* write_zero(char* to) {
-    constexpr char kZero[] = "0.000000000000000000e+00";
-    std::memcpy(to, kZero, sizeof kZero - 1);
-    return to + sizeof kZero - 1;
-}
-
 }  // namespace
 
 char* write_value(double value, char* to) {
-    if (value == 0 && !std::signbit(value)) return write_zero(to);
     const std::uint64_t fraction = value > 0 && value < 1 ? as_fraction_of_2_to_64(value) : 0;
     if (fraction == 0)
         return std::to_chars(to, to + kLongestValue, value, std::chars_format::scientific, 18).ptr;
@@ -95,12 +66,13 @@ char* write_value(double value, char* to) {
         digits = kTenTo18;
         --e;
     }
-    write_18_digits(digits % kTenTo18, to + 20);
-    to[0] = static_cast<char>('0' + digits / kTenTo18);
+    std::to_chars(to + 1, to + 20, digits);
+    to[0] = to[1];
     to[1] = '.';
     to[20] = 'e';
     to[21] = e == 0 ? '+' : '-';
-    std::memcpy(to + 22, kPairs.text + 2 * e, 2);
+    to[22] = static_cast<char>('0' + e / 10);
+    to[23] = static_cast<char>('0' + e % 10);
     return to + 24;
 }
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/io_times.hpp"
 #include "io/job.hpp"

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -81,6 +80,7 @@ struct StrategyEntry {
     int bytes_per_value = 8;  ///< in the file
     std::function<std::unique_ptr<Strategy>(const Job&, const Place&)> make;
 
+    int participants(int world_size) const { return parallel ? world_size : 1; }
     /// Headers apart.
     std::int64_t bytes_per_record(std::int64_t size) const { return bytes_per_value * size * size; }
 };

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <new>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -91,6 +91,16 @@ bool is_to_be_written(const fs::path& path, const StorageOptions& options) {
     return id && *id < options.job.files;
 }
 
+void need_records(const StorageOptions& options) {
+    const fs::path first = options.job.directory /
+                           ((options.entry.shared_file ? "data" : "data00000") + options.entry.extension);
+    std::error_code unknown;
+    if (options.job.files == 0 || fs::exists(first, unknown)) return;
+    throw base::DataError(
+        fmt::format("there is no {}; --read-only reads what a run of {} with --keep left there",
+                    first.string(), options.entry.name));
+}
+
 }  // namespace
 
 Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy) {
@@ -129,7 +139,7 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
         if (control_.rank() != 0) return;
         if (options_.write()) check_room(options_);
         make(options_.job.directory);
-        if (!options_.write()) return need_records();
+        if (!options_.write()) return need_records(options_);
         const char* folder = options_.job.directory.c_str();
         if (::access(folder, W_OK | X_OK) != 0) base::throw_errno("access", folder, errno, "directory");
     });
@@ -139,16 +149,6 @@ StorageFolder::~StorageFolder() {
     if (control_.rank() != 0 || options_.keeps_files()) return;
     std::error_code ignored;  // not empty: somebody else's
     for (const auto& path : made_) fs::remove(path, ignored);
-}
-
-void StorageFolder::need_records() const {
-    const fs::path first = options_.job.directory /
-                           ((options_.entry.shared_file ? "data" : "data00000") + options_.entry.extension);
-    std::error_code unknown;
-    if (options_.job.files == 0 || fs::exists(first, unknown)) return;
-    throw base::DataError(
-        fmt::format("there is no {}; --read-only reads what a run of {} with --keep left there",
-                    first.string(), options_.entry.name));
 }
 
 void StorageFolder::make(const fs::path& path) {

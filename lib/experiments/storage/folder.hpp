@@ -23,7 +23,6 @@ class StorageFolder : base::Pinned {
     ~StorageFolder();
 
   private:
-    void need_records() const;
     void make(const std::filesystem::path& path);
 
     comm::Communicator& control_;

@@ -113,7 +113,7 @@ std::int64_t ReadPlan::count() const {
 }
 
 WrittenBy planned_writers(const StorageOptions& options, comm::Communicator& control) {
-    const int writers = options.entry.parallel ? control.world_size() : 1;
+    const int writers = options.entry.participants(control.world_size());
     return {.node = comm::gather_texts(control, host::host_name()),
             .writer = shared_out(options.job.files, numbers(0, writers)),
             .writers = writers,

@@ -21,7 +21,6 @@
 #include "host/process.hpp"
 #include "measure/gather.hpp"
 #include "results/vocabulary/measurements.hpp"
-#include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -40,8 +39,8 @@ std::vector<double> spans_of(const RankMeasurements& of_ranks, const std::vector
     return spans;
 }
 
-void add_rates(results::Run& run, const std::vector<double>& spans, std::vector<double> bytes,
-               std::vector<double> files, std::size_t warmup) {
+void add_rates(results::Run& run, const std::vector<double>& spans, const std::vector<double>& mib,
+               const std::vector<double>& files, std::size_t warmup) {
     const auto counted = [&](const std::vector<double>& all) {
         return std::vector<double>(all.begin() + static_cast<std::ptrdiff_t>(warmup), all.end());
     };
@@ -49,14 +48,13 @@ void add_rates(results::Run& run, const std::vector<double>& spans, std::vector<
     const bool real =
         std::all_of(costs.begin(), costs.end(), [](double s) { return std::isfinite(s) && s > 0; });
     if (costs.empty() || !real) return;
-    for (double& value : bytes) value /= kMiB;
-    run.measurements.push_back(rate(vocabulary::kWriteRate, "repetition", counted(bytes), costs));
+    run.measurements.push_back(rate(vocabulary::kWriteRate, "repetition", counted(mib), costs));
     run.measurements.push_back(rate(vocabulary::kFileRate, "repetition", counted(files), costs));
 }
 
 // Rates are of numbers, whatever form the files give them.
-std::vector<double> bytes_of_numbers(std::vector<double> records, const StorageOptions& options) {
-    for (double& count : records) count *= 8 * base::real(options.job.values_per_record());
+std::vector<double> mib_of_numbers(std::vector<double> records, const StorageOptions& options) {
+    for (double& count : records) count *= 8 * base::real(options.job.values_per_record()) / kMiB;
     return records;
 }
 
@@ -82,7 +80,7 @@ void add_writing(results::Run& run, const StorageRecord& record, const StorageOp
     const auto records =
         of_ranks.sums(column_of(writes, [](const WriteTrial& w) { return w.times.records().calls; }));
     run.measurements.push_back(one_column("file_bytes", "run", "sum", {bytes.back()}));
-    add_rates(run, spans_of(of_ranks, writes), bytes_of_numbers(records, options), records, warmup);
+    add_rates(run, spans_of(of_ranks, writes), mib_of_numbers(records, options), records, warmup);
     of_ranks.add_imbalance(
         std::accumulate(job.begin() + static_cast<std::ptrdiff_t>(warmup), job.end(), 0.0));
 }
@@ -96,11 +94,10 @@ void add_reading(results::Run& run, const StorageRecord& record, const StorageOp
     if (first.empty()) return;
     const auto times = column_of(first, [](const ReadTrial& t) { return t.seconds(); });
     of_ranks.add(vocabulary::kReadTime, "repetition", times);
-    auto counts = bytes_of_numbers(
+    const auto counts = mib_of_numbers(
         of_ranks.sums(column_of(first, [](const ReadTrial& t) { return t.records; })), options);
     const auto costs = of_ranks.largest(times);
     if (std::any_of(costs.begin(), costs.end(), [](double s) { return !(s > 0); })) return;
-    for (double& count : counts) count /= kMiB;
     run.measurements.push_back(rate(vocabulary::kReadRate, "repetition", counts, costs));
 }
 
@@ -177,7 +174,8 @@ void add_place(results::Run& run, const StorageOptions& options, comm::Communica
 }  // namespace
 
 void fill_storage_run(results::Run& run, const StorageRecord& record, const StorageOptions& options,
-                      int participants, comm::Communicator& control) {
+                      comm::Communicator& control) {
+    const int participants = options.entry.participants(control.world_size());
     const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup()));
     const auto how_far =
         fmt::format("after {} of {} repetitions", record.writes.size() - warmup, options.repetitions);
@@ -203,7 +201,7 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
     of_ranks.finish();
     add_place(run, options, control);
     run.context.push_back({"storage", "participants", fmt::format("{}", participants)});
-    add_storage_tables(run, record, options, participants, control);
+    add_storage_tables(run, record, options, control);
     add_statistics(run);
 }
 

@@ -39,11 +39,11 @@ struct StorageRecord {
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict;
 /// the same valid and exit_code on all ranks.
 void fill_storage_run(results::Run& run, const StorageRecord& record, const StorageOptions& options,
-                      int participants, comm::Communicator& control);
+                      comm::Communicator& control);
 
 /// Tables io_phases, io_ranks, io_reads and ceilings, and those of the strategy. Collective over `control`.
 void add_storage_tables(results::Run& run, const StorageRecord& record, const StorageOptions& options,
-                        int participants, comm::Communicator& control);
+                        comm::Communicator& control);
 
 /// A run of its own that holds the table `ladder` of at least one run. `asked`: strategies; `signal`: 0 where
 /// none ended them.

@@ -22,11 +22,11 @@ Repetitions::Repetitions(const StorageOptions& options, const RunContext& contex
         runner_.stop_when([this, limit] { return used() > limit; });
 }
 
-bool Repetitions::make() {
+bool Repetitions::make(Turn turn) {
     if (counted() == 0) counting_.begins();
     if (start_up_ != nullptr) start_up_->finish("preparing the first repetition");
     begin_ = base::Clock::now();
-    const bool whole = make_one();
+    const bool whole = make_one(turn);
     const bool more = goes_on(whole);
     seconds_ = used();
     if (!more) counting_.ends();
@@ -34,7 +34,7 @@ bool Repetitions::make() {
 }
 
 // A repetition that a signal, a failure or the time limit cut is not one: it throws, or false.
-bool Repetitions::make_one() {
+bool Repetitions::make_one(Turn turn) {
     const auto writes = record_.writes.size();
     const auto reads = record_.reads.size();
     const auto ceilings = record_.ceilings.size();
@@ -47,7 +47,7 @@ bool Repetitions::make_one() {
     const bool is_read = options_.read() && (i >= 0 || !options_.write());
     bool whole = false;
     try {
-        whole = (!options_.write() || write(i)) && (!is_read || read(std::max<std::int64_t>(0, i) + 1));
+        whole = (!options_.write() || write(i, turn)) && (!is_read || read(std::max<std::int64_t>(0, i) + 1));
     } catch (...) {
         drop();
         throw;
@@ -104,11 +104,11 @@ bool Repetitions::enough(bool ends) {
 
 // The ceilings are measured before one repetition and after the next: what drifts hits both alike.
 // False where the time limit cut it.
-bool Repetitions::write(std::int64_t repetition) {
+bool Repetitions::write(std::int64_t repetition, Turn turn) {
     const bool ceilings = options_.measures_ceilings() && repetition >= 0;
     const bool before = (repetition + options_.warmup()) % 2 == 0;
     if (ceilings && before) measure_ceilings();
-    record_.writes.push_back(runner_.write());
+    record_.writes.push_back(runner_.write(turn));
     if (on_any(runner_.was_cut())) return false;
     if (ceilings && !before) measure_ceilings();
     return true;

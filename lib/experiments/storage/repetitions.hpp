@@ -18,7 +18,7 @@ class Repetitions {
     Repetitions(const StorageOptions& options, const RunContext& context);
 
     /// Makes the next one; true while there is another one to make. Collective.
-    bool make();
+    bool make(Turn turn);
     /// No more are made: the last one failed with that exit code, or a signal wants it so (128 + its number).
     void end_early(int exit_code);
     StorageRecord finish();
@@ -26,7 +26,6 @@ class Repetitions {
     double seconds() const { return seconds_; }
     bool has_counted() const;
     void remove() { runner_.remove(); }
-    int participants() const { return runner_.participants(); }
 
   private:
     std::int64_t counted() const { return std::ssize(record_.writes) - options_.warmup(); }
@@ -34,8 +33,8 @@ class Repetitions {
     void note_strategy();
     bool goes_on(bool whole);
     bool enough(bool ends);
-    bool make_one();
-    bool write(std::int64_t repetition);
+    bool make_one(Turn turn);
+    bool write(std::int64_t repetition, Turn turn);
     void measure_ceilings();
     io::CeilingWork ceiling_work();
     bool read(std::int64_t repetition);

@@ -22,29 +22,6 @@
 namespace ranklab::experiments {
 namespace {
 
-// A bar over all repetitions of all strategies, each of which has as many files.
-class WholeProgress final : public base::ProgressSink {
-  public:
-    WholeProgress(base::ProgressSink& screen, const std::vector<StorageOptions>& settled)
-        : screen_(screen), files_(settled.front().job.files) {
-        for (const auto& options : settled) repetitions_ += options.warmup() + options.repetitions;
-    }
-
-    void next_repetition() { begun_ = std::min(begun_ + 1, repetitions_); }
-    void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
-                std::string_view note) override {
-        const std::int64_t files = total > 0 ? done * files_ / total : 0;  // a rank has a part of them
-        screen_.update((begun_ - 1) * files_ + files, repetitions_ * files_, rate, rate_unit, note);
-    }
-    void counts(std::string_view noun) override { screen_.counts(noun); }
-    void activity(std::string_view what) override { screen_.activity(what); }
-    void finish() override { screen_.finish(); }
-
-  private:
-    base::ProgressSink& screen_;
-    std::int64_t files_, repetitions_ = 0, begun_ = 0;
-};
-
 // One strategy of the command.
 struct Strategy {
     StorageOptions options;
@@ -61,11 +38,13 @@ struct Strategy {
 class Ladder : base::Pinned {
   public:
     Ladder(const std::vector<StorageOptions>& settled, const RunContext& context)
-        : progress_(context.progress, settled),
-          context_{context.control, context.options, progress_, context.start_up, context.counting},
+        : context_(context),
           asked_(settled.size()),
           lot_(static_cast<std::uint64_t>(settled.front().common.seed)) {
-        for (const auto& options : settled) all_.push_back(std::make_unique<Strategy>(options, context));
+        for (const auto& options : settled) {
+            all_.push_back(std::make_unique<Strategy>(options, context));
+            turn_.of += options.warmup() + options.repetitions;
+        }
     }
 
     // The first strategy's folder has made the folder of all.
@@ -104,8 +83,8 @@ class Ladder : base::Pinned {
         signal_ = stop.signal();
         if (signal_ != 0) return;
         try {
-            progress_.next_repetition();
-            strategy.complete = !strategy.repetitions.make();
+            turn_.number = std::min(turn_.number + 1, turn_.of);
+            strategy.complete = !strategy.repetitions.make(turn_);
             remove_files(strategy);
         } catch (const std::exception& error) {  // on all ranks
             const int code = base::number_of(base::describe_failure(error).code);
@@ -135,15 +114,14 @@ class Ladder : base::Pinned {
         if (!strategy.complete && !strategy.repetitions.has_counted()) return;
         const auto record = strategy.repetitions.finish();
         auto& run = runs.emplace_back();
-        fill_storage_run(run, record, strategy.options, strategy.repetitions.participants(),
-                         context_.control);
+        fill_storage_run(run, record, strategy.options, context_.control);
         if (asked_ == 1) return;
         run.config = strategy.options.config;
         run.duration_s = strategy.repetitions.seconds();
     }
 
-    WholeProgress progress_;
-    RunContext context_;
+    const RunContext& context_;
+    Turn turn_{.number = 0, .of = 0};
     std::size_t asked_;
     std::vector<std::unique_ptr<Strategy>> all_;
     std::mt19937_64 lot_;

@@ -45,7 +45,7 @@ StrategyRunner::StrategyRunner(const StorageOptions& options, comm::Communicator
     : options_(options),
       control_(control),
       progress_(progress),
-      participants_(options.entry.parallel ? control.world_size() : 1),
+      participants_(options.entry.participants(control.world_size())),
       ranks_(control.split(control.rank() < participants_ ? 0 : 1, control.rank())),
       grid_(options.job.size),
       written_(planned_writers(options, control)),
@@ -77,11 +77,14 @@ void StrategyRunner::record_done(std::int64_t more) {
 
 void StrategyRunner::show_done(std::int64_t more) {
     done_ += more;
-    const std::int64_t total = options_.entry.parallel && !options_.job.dynamic
-                                   ? base::share_of(options_.job.files, ranks_->rank(), participants_).count
-                                   : options_.job.files;
-    progress_.update(done_, std::max(done_, total), static_cast<double>(done_) / base::seconds_since(begin_),
-                     "files/s", options_.entry.name);
+    const std::int64_t files = options_.job.files;
+    const std::int64_t share = options_.entry.parallel && !options_.job.dynamic
+                                   ? base::share_of(files, ranks_->rank(), participants_).count
+                                   : files;
+    const std::int64_t of_all = done_ * files / std::max(done_, share);
+    progress_.update((turn_.number - 1) * files + of_all, turn_.of * files,
+                     static_cast<double>(done_) / base::seconds_since(begin_), "files/s",
+                     options_.entry.name);
 }
 
 void StrategyRunner::beat() {
@@ -103,16 +106,13 @@ bool StrategyRunner::is_in_step() const {
 
 // Who closes is nearly done, and others may be: it leaves them only where one of them has left.
 void StrategyRunner::stop_if_asked() {
-    if (is_in_step()) {
-        if (poll_.asked()) stop(poll_.signal());
-        return;
-    }
-    if (const int signal = verb_ == Verb::close ? notes_.heard_from_others() : notes_.heard(); signal != 0)
-        stop(signal);
-}
-
-void StrategyRunner::stop(int signal) {
-    throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)), signal);
+    int signal = 0;
+    if (is_in_step())
+        signal = poll_.asked() ? poll_.signal() : 0;
+    else
+        signal = verb_ == Verb::close ? notes_.heard_from_others() : notes_.heard();
+    if (signal != 0)
+        throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)), signal);
 }
 
 WriteTrial StrategyRunner::write_timed() {
@@ -140,28 +140,32 @@ WriteTrial StrategyRunner::write_timed() {
     return trial;
 }
 
-WriteTrial StrategyRunner::write() {
+WriteTrial StrategyRunner::write(Turn turn) {
     remove();
     renew();
     progress_.counts("files");
     progress_.activity("writing by " + options_.entry.name);
     waits_for_.clear();
+    turn_ = turn;
     WriteTrial trial;
     cut_ = false;
     control_.barrier();
     const auto work = [&] {
         if (!takes_part()) return;
+        // Where it fails the worker processes end first, and the files are closed.
         try {
             trial = write_timed();
         } catch (const TimeIsUp&) {
-            renew();  // worker processes end, files are closed
+            renew();
             cut_ = true;
         } catch (const base::Interrupted& stopped) {
-            // First the worker processes end and the files are closed; then it is counted what there is.
             renew();
             throw base::Interrupted(
                 fmt::format("{} while {} wrote: {}", stopped.what(), options_.entry.name, what_there_is()),
                 stopped.signal());
+        } catch (...) {
+            renew();
+            throw;
         }
     };
     try {
@@ -201,16 +205,16 @@ ReadTrial StrategyRunner::read(const ReadPlan& plan, bool compare) {
 void StrategyRunner::read_records(const ReadPlan& plan, const std::string& activity, ReadTrial& trial) {
     values_.resize(static_cast<std::size_t>(options_.job.values_per_record()));
     const auto reader = strategy_->reader(trial.times);
+    trial.records = plan.count();
     for (const auto& share : plan.records) {
-        for (std::int64_t id = share.first; id < share.end() && !cut_; ++id) {
+        for (std::int64_t id = share.first; id < share.end(); ++id) {
             cut_ = late_ && late_();
-            if (cut_) break;
+            if (cut_) return;
             read_record(*reader, id, trial);
             progress_.activity(activity);
             stop_if_asked();
         }
     }
-    trial.records = plan.count();
 }
 
 void StrategyRunner::read_record(io::Reader& reader, std::int64_t id, ReadTrial& trial) {

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +41,11 @@ struct ReadTrial {
     double seconds() const;
 };
 
+/// Among the repetitions of all strategies, for the bar of progress.
+struct Turn {
+    std::int64_t number = 1, of = 1;
+};
+
 class StrategyRunner {
   public:
     /// Collective over `control`. All arguments outlive it.
@@ -49,7 +53,6 @@ class StrategyRunner {
 
     ~StrategyRunner();
 
-    int participants() const { return participants_; }
     bool takes_part() const { return control_.rank() < participants_; }
     comm::Communicator& ranks() { return *ranks_; }
 
@@ -59,7 +62,7 @@ class StrategyRunner {
     bool was_cut() const { return cut_; }
 
     /// Collective over `control`. What was there of an earlier writing is removed before the clock starts.
-    WriteTrial write();
+    WriteTrial write(Turn turn = {});
     const WrittenBy& written() const { return written_; }
     /// Collective. This rank reads its part of the plan; with `compare`, each value is compared with the
     /// recomputed one between two readings.
@@ -92,7 +95,6 @@ class StrategyRunner {
     void show_done(std::int64_t more);
     void stop_if_asked();
     bool is_in_step() const;
-    [[noreturn]] static void stop(int signal);
     void compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial);
 
     const StorageOptions& options_;
@@ -104,6 +106,7 @@ class StrategyRunner {
     WrittenBy written_;
     base::IoTimes times_;
     std::unique_ptr<io::Strategy> strategy_;
+    Turn turn_;
     std::int64_t done_ = 0;
     std::string waits_for_;  // "write"; empty: this rank does not wait
     base::IoTimes::Clock::time_point begin_;

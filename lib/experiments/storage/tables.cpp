@@ -10,6 +10,7 @@
 #include "base/cast.hpp"
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/shared/measurements.hpp"
 #include "io/ceilings.hpp"
 #include "measure/gather.hpp"
 #include "results/rows.hpp"
@@ -20,11 +21,6 @@ namespace {
 
 using base::IoPhase;
 using base::IoTally;
-
-// The parts of a record's own time; the others are the strategy's.
-bool of_a_record(IoPhase phase) {
-    return phase != IoPhase::send && phase != IoPhase::wait;
-}
 
 // Of one rank's counted repetitions.
 struct Counted {
@@ -47,46 +43,33 @@ std::vector<Counted> counted_by_rank(const StorageRecord& record, std::size_t wa
     return comm::gather_values(control, mine);
 }
 
-struct ProfileRow {
-    std::string phase;
-    IoTally own;
-    double with_parts;
-};
-
-results::Table profile_table(const std::vector<ProfileRow>& rows) {
+double phases_s(const base::IoTimes& times) {
     double sum = 0;
-    for (const auto& row : rows) sum += row.own.total_s;
-    results::Rows table("io_phases");
-    for (const auto& [phase, own, with_parts] : rows)
-        table.add({phase, static_cast<std::int64_t>(own.calls), own.total_s,
-                   own.calls > 0 ? own.total_s / own.calls : 0, with_parts,
-                   sum > 0 ? 100 * own.total_s / sum : 0, own.longest_s});
-    return std::move(table).table();
+    for (std::size_t i = 0; i < base::kIoPhaseCount; ++i) sum += times.of(static_cast<IoPhase>(i)).total_s;
+    return sum;
 }
 
-results::Table phases_table(const std::vector<Counted>& by_rank) {
-    base::IoTimes all;
-    IoTally job;
-    for (const auto& one : by_rank) {
-        all.merge(one.times);
-        job.merge(one.job);
-    }
-    double in_records = 0;
-    double beside = 0;
-    std::vector<ProfileRow> rows;
-    for (std::size_t i = 0; i < base::kIoPhaseCount; ++i) {
-        const auto phase = static_cast<IoPhase>(i);
-        const IoTally& tally = all.of(phase);
-        if (!(tally.calls > 0)) continue;
-        (of_a_record(phase) ? in_records : beside) += tally.total_s;
-        rows.push_back({std::string(base::kIoPhaseNames[i]), tally, tally.total_s});
-    }
-    const IoTally& records = all.records();
-    const double record_rest = std::max(0.0, records.total_s - in_records);
-    const double job_rest = std::max(0.0, job.total_s - in_records - beside - record_rest);
-    rows.push_back({"record", {records.calls, record_rest, records.longest_s}, records.total_s});
-    rows.push_back({"job", {job.calls, job_rest, job.longest_s}, job.total_s});
-    return profile_table(rows);
+// A record contains its phases but send and wait, which are the strategy's, and the job contains everything:
+// their own time is the rest.
+results::Table phases_table(const base::IoTimes& times, const IoTally& job) {
+    const IoTally& records = times.records();
+    const double phases = phases_s(times);
+    const double beside = times.of(IoPhase::send).total_s + times.of(IoPhase::wait).total_s;
+    const double record_rest = std::max(0.0, records.total_s - (phases - beside));
+    const double job_rest = std::max(0.0, job.total_s - phases - record_rest);
+    const double sum = phases + record_rest + job_rest;
+    results::Rows table("io_phases");
+    const auto add = [&](std::string_view phase, const IoTally& tally, double own_s) {
+        table.add({std::string(phase), static_cast<std::int64_t>(tally.calls), own_s,
+                   tally.calls > 0 ? own_s / tally.calls : 0, tally.total_s, sum > 0 ? 100 * own_s / sum : 0,
+                   tally.longest_s});
+    };
+    for (std::size_t i = 0; i < base::kIoPhaseCount; ++i)
+        if (const IoTally& tally = times.of(static_cast<IoPhase>(i)); tally.calls > 0)
+            add(base::kIoPhaseNames[i], tally, tally.total_s);
+    add("record", records, record_rest);
+    add("job", job, job_rest);
+    return std::move(table).table();
 }
 
 // A row per rank that took part; means.
@@ -111,28 +94,19 @@ results::Table ranks_table(std::span<const Counted> by_rank, double repetitions)
     return table;
 }
 
-double resident_percent(const io::CacheEvidence& seen) {
-    if (!seen.before || seen.before->bytes == 0) return stats::kNone;
-    return 100 * static_cast<double>(seen.before->resident) / static_cast<double>(seen.before->bytes);
-}
-
 results::Table reads_table(const StorageRecord& record, const StorageOptions& options,
                            const std::vector<io::CacheEvidence>& caches, comm::Communicator& control) {
-    std::vector<double> seconds, bytes;
-    for (const auto& read : record.reads) {
-        seconds.push_back(read.trial.seconds());
-        bytes.push_back(base::real(read.trial.cache.requested));
-    }
-    seconds = measure::largest_of_ranks(control, std::move(seconds));
-    bytes = measure::sums_of_ranks(control, std::move(bytes));
+    const auto seconds = measure::largest_of_ranks(
+        control, column_of(record.reads, [](const ReadPass& read) { return read.trial.seconds(); }));
     results::Rows table("io_reads");
     for (std::size_t i = 0; i < record.reads.size(); ++i) {
         const ReadPass& read = record.reads[i];
         const double slowest = seconds[i];
-        const double mib = bytes[i] / kMiB;
         const io::CacheEvidence& seen = caches[i];
+        const double mib = base::real(seen.requested) / kMiB;
         table.add({std::int64_t{read.repetition}, read.kind, order_of(read.who), slowest, mib,
-                   slowest > 0 ? mib / slowest : stats::kNone, resident_percent(seen),
+                   slowest > 0 ? mib / slowest : stats::kNone,
+                   seen.before && seen.before->bytes > 0 ? 100 * seen.before->share() : stats::kNone,
                    seen.delivered ? static_cast<double>(*seen.delivered) / kMiB : stats::kNone,
                    options.job.files == 0 ? "nothing was read" : io::label_of(seen).text,
                    seen.file_system.name});
@@ -145,10 +119,8 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
 io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, const StorageOptions& options,
                              comm::Communicator& control) {
     const auto fastest = [&](double WriteTrial::*seconds) {
-        std::vector<double> mine;
-        for (std::size_t i = warmup; i < record.writes.size(); ++i) mine.push_back(record.writes[i].*seconds);
-        const auto slowest = measure::largest_of_ranks(control, mine);
-        return *std::min_element(slowest.begin(), slowest.end());
+        const auto slowest = measure::largest_of_ranks(control, column_of(record.writes, seconds));
+        return *std::min_element(slowest.begin() + static_cast<std::ptrdiff_t>(warmup), slowest.end());
     };
     return {.records = static_cast<double>(options.job.files),
             .bytes = static_cast<double>(options.job.files) *
@@ -198,13 +170,19 @@ results::Table ceilings_table(const io::Ceilings& ceilings, const io::StrategyEf
 }  // namespace
 
 void add_storage_tables(results::Run& run, const StorageRecord& record, const StorageOptions& options,
-                        int participants, comm::Communicator& control) {
+                        comm::Communicator& control) {
     const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup()));
     if (record.writes.size() > warmup) {
         const auto by_rank = counted_by_rank(record, warmup, control);
-        run.tables.push_back(phases_table(by_rank));
-        run.tables.push_back(ranks_table(std::span(by_rank).first(static_cast<std::size_t>(participants)),
-                                         static_cast<double>(record.writes.size() - warmup)));
+        Counted all;
+        for (const auto& one : by_rank) {
+            all.times.merge(one.times);
+            all.job.merge(one.job);
+        }
+        run.tables.push_back(phases_table(all.times, all.job));
+        run.tables.push_back(
+            ranks_table(std::span(by_rank).first(options.entry.participants(control.world_size())),
+                        static_cast<double>(record.writes.size() - warmup)));
     }
     if (!record.reads.empty()) add_reads(run, record, options, control);
     if (options.measures_ceilings() && record.writes.size() > warmup && options.job.files > 0)

@@ -13,8 +13,7 @@ using hdf5::Requested;
 class Hdf5ParallelCollective final : public Hdf5Strategy {
   public:
     Hdf5ParallelCollective(const Job& job, const Place& place)
-        : Hdf5Strategy(job, place,
-                       {.strategy = "hdf5-parallel-collective", .parallel = true, .in_step = true}) {}
+        : Hdf5Strategy(job, place, Hdf5Form::collective) {}
 
     void write() override {
         if (goes_by_rows(job())) {
@@ -31,39 +30,38 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
     }
 
   private:
-    base::Share share(std::int64_t total) const {
-        return base::share_of(total, place().ranks.rank(), place().ranks.world_size());
-    }
-    /// Rank 0's share is the longest: what it needs for it, all do.
-    std::int64_t longest_share(std::int64_t total) const {
-        return base::share_of(total, 0, place().ranks.world_size()).count;
-    }
     static std::int64_t records_at_once(const Job& job) {
         return kMostBytesAtOnce / (8 * job.values_per_record());
     }
 
+    /// This rank's share of `total` in pieces of `step` at most: equally many on all ranks, of which rank 0
+    /// has the longest share.
+    template <class Piece>
+    void in_pieces(std::int64_t total, std::int64_t step, Piece piece) const {
+        const int ranks = place().ranks.world_size();
+        const base::Share mine = base::share_of(total, place().ranks.rank(), ranks);
+        for (std::int64_t done = 0; done < base::share_of(total, 0, ranks).count; done += step)
+            piece(base::Share{mine.first + done, std::clamp<std::int64_t>(mine.count - done, 0, step)});
+    }
+
     void write_planes() {
-        const base::Share mine = share(job().files);
-        const std::int64_t step = records_at_once(job());
-        for (std::int64_t done = 0; done < longest_share(job().files); done += step) {
+        in_pieces(job().files, records_at_once(job()), [&](base::Share records) {
             const auto begin = base::IoTimes::Clock::now();
-            const std::int64_t records = std::clamp<std::int64_t>(mine.count - done, 0, step);
-            produce(dataset_of(0), {mine.first + done, records, 0, job().size}, Requested::collective);
-            end_records(begin, records, records * row_bytes() * job().size);
-        }
+            produce(dataset_of(0), {records.first, records.count, 0, job().size}, Requested::collective);
+            end_records(begin, records.count, records.count * row_bytes() * job().size);
+        });
     }
 
     void write_rows(std::int64_t id) {
         const auto begin = base::IoTimes::Clock::now();
-        const base::Share mine = share(job().size);
         const hdf5::Object& dataset = dataset_of(id);
-        const std::int64_t step = rows_at_once();
-        for (std::int64_t done = 0; done < longest_share(job().size); done += step) {
-            const std::int64_t rows = std::clamp<std::int64_t>(mine.count - done, 0, step);
-            produce(dataset, {id, 1, mine.first + done, rows}, Requested::collective);
-        }
+        std::int64_t bytes = 0;
+        in_pieces(job().size, rows_at_once(), [&](base::Share rows) {
+            produce(dataset, {id, 1, rows.first, rows.count}, Requested::collective);
+            bytes += rows.count * row_bytes();
+        });
         const bool counts_it = id % place().ranks.world_size() == place().ranks.rank();
-        end_records(begin, counts_it ? 1 : 0, mine.count * row_bytes());
+        end_records(begin, counts_it ? 1 : 0, bytes);
     }
 };
 

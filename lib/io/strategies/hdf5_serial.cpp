@@ -9,8 +9,7 @@ StrategyEntry hdf5_serial_entry() {
             .shared_file = true,
             .extension = ".h5",
             .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<Hdf5Strategy>(job, place,
-                                                      Hdf5Strategy::Form{.strategy = "hdf5-serial"});
+                return std::make_unique<Hdf5Strategy>(job, place, Hdf5Form::serial);
             }};
 }
 

@@ -3,7 +3,6 @@
 
 #include "comm/point_to_point.hpp"
 #include "io/file_strategy.hpp"
-#include "io/handed.hpp"
 
 namespace ranklab::io {
 namespace {

@@ -11,7 +11,6 @@
 #include "base/ticker.hpp"
 #include "comm/point_to_point.hpp"
 #include "io/file_strategy.hpp"
-#include "io/handed.hpp"
 
 namespace ranklab::io {
 namespace {

@@ -12,9 +12,8 @@ class ProcessPool final : public ProcessStrategy {
     ProcessPool(const Job& job, const Place& place)
         : ProcessStrategy(job, place, WorkerKind::pool, job.async) {}
 
-  private:
     // The tasks go round: the next free worker gets the next one.
-    void hand_out() override {
+    void write() override {
         std::vector<double> task{0};
         const auto grids = meshgrids(job().size);
         task.insert(task.end(), grids.begin(), grids.end());

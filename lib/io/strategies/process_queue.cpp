@@ -9,8 +9,7 @@ class ProcessQueue final : public ProcessStrategy {
   public:
     ProcessQueue(const Job& job, const Place& place) : ProcessStrategy(job, place, WorkerKind::queue, true) {}
 
-  private:
-    void hand_out() override {
+    void write() override {
         std::int64_t next = 0;
         while (records() < job().files) {
             while (next < job().files && offer(next)) ++next;

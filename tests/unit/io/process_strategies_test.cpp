@@ -246,12 +246,6 @@ TEST_P(ProcessStrategies, WarnsOfMoreWorkersThanCores) {
     EXPECT_THAT(remarks[0].settings, testing::ElementsAre(testing::StartsWith("workers ")));
 }
 
-TEST_P(ProcessStrategies, NeedsAWorker) {
-    ProcessStrategyRun run(GetParam().strategy, 1, 4, 0);
-    use(run);
-    EXPECT_THAT(thrown_sentence<base::OptionError>([&] { run.make(); }), testing::HasSubstr("--workers"));
-}
-
 TEST(ProcessPool, SendsBothMeshgridsWithEachTask) {
     ProcessStrategyRun run("process-pool", 10, 50, 2);
     run.all();
