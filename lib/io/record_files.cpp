@@ -31,6 +31,17 @@ __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kTenTo18 = 1000000000000000000U;
 
+struct DigitPairs {
+    char text[200];
+    constexpr DigitPairs() : text() {
+        for (int i = 0; i < 100; ++i) {
+            text[2 * i] = static_cast<char>('0' + i / 10);
+            text[2 * i + 1] = static_cast<char>('0' + i % 10);
+        }
+    }
+};
+constexpr DigitPairs kPairs;
+
 // value * 2^64 where that is a whole number below 2^64; 0 otherwise. value > 0.
 std::uint64_t as_fraction_of_2_to_64(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
@@ -66,13 +77,16 @@ char* write_value(double value, char* to) {
         digits = kTenTo18;
         --e;
     }
-    std::to_chars(to + 1, to + 20, digits);
-    to[0] = to[1];
+    to[0] = static_cast<char>('0' + digits / kTenTo18);
     to[1] = '.';
+    digits %= kTenTo18;
+    for (int at = 18; at > 0; at -= 2) {  // by pairs: std::to_chars is a fifth slower
+        std::memcpy(to + at, kPairs.text + 2 * (digits % 100), 2);
+        digits /= 100;
+    }
     to[20] = 'e';
     to[21] = e == 0 ? '+' : '-';
-    to[22] = static_cast<char>('0' + e / 10);
-    to[23] = static_cast<char>('0' + e % 10);
+    std::memcpy(to + 22, kPairs.text + 2 * e, 2);
     return to + 24;
 }
 
