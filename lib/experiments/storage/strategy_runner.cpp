@@ -1,8 +1,10 @@
 #include "experiments/storage/strategy_runner.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <exception>
 
@@ -25,9 +27,7 @@ using Clock = IoTimes::Clock;
 struct TimeIsUp {};
 
 void remove_if_there(const fs::path& path) {
-    std::error_code error;
-    fs::remove(path, error);
-    if (error) base::throw_errno("remove", path, error.value(), "directory");
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) base::throw_errno("unlink", path, errno, "directory");
 }
 
 }  // namespace
