@@ -172,10 +172,4 @@ CacheLabel label_of(const CacheEvidence& evidence) {
                         unseen_text(evidence.file_system))};
 }
 
-std::string label_with_share(const CacheEvidence& evidence) {
-    const CacheLabel label = label_of(evidence);
-    if (label.state != CacheState::warm) return label.text;
-    return fmt::format("{} {:.0f} %", label.text, 100 * evidence.before->share());
-}
-
 }  // namespace ranklab::io

@@ -80,7 +80,4 @@ inline constexpr double kDeliveredNothing = 0.05;
 inline constexpr std::uint64_t kForeignBytes = std::uint64_t{1} << 20U;
 
 CacheLabel label_of(const CacheEvidence& evidence);
-/// The label, with the share that was resident where one is known and it is no other case: "warm 100 %".
-std::string label_with_share(const CacheEvidence& evidence);
-
 }  // namespace ranklab::io

@@ -1,7 +1,8 @@
-// The folder that a run of `ranklab io` writes into.
+// The folder that a run of `ranklab io` writes into, and whether there is room in it.
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "base/pinned.hpp"
@@ -9,6 +10,17 @@
 #include "experiments/storage/options.hpp"
 
 namespace ranklab::experiments {
+
+/// What a run leaves on the file system at once.
+struct Footprint {
+    long double records = 0;  ///< bytes of one strategy's records
+    std::string arithmetic;   ///< "15 x 100 x 100 x 8 B = 1.2 MB"
+};
+Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy);
+
+/// OptionError, with the arithmetic, where the records can never fit into the file system, or one of them not
+/// into memory. No work, no change.
+void check_fits(const StorageOptions& options);
 
 /// OptionError where the strategy would replace a file that is not ranklab's. No change.
 void check_files(const StorageOptions& options);

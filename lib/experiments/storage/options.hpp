@@ -1,4 +1,4 @@
-// The options of `ranklab io`, and whether what they ask for can be.
+// The options of `ranklab io`.
 #pragma once
 
 #include <cstdint>
@@ -42,14 +42,4 @@ std::vector<io::StrategyEntry> chosen_strategies(const std::string& names);
 /// ladder order; of several each has a folder of its own.
 std::vector<StorageOptions> settle_storage(options::Options& options);
 
-/// What a run leaves on the file system at once.
-struct Footprint {
-    long double records = 0;  ///< bytes of one strategy's records
-    std::string arithmetic;   ///< "15 x 100 x 100 x 8 B = 1.2 MB"
-};
-Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy);
-
-/// OptionError, with the arithmetic, where the records can never fit into the file system, or one of them not
-/// into memory. No work, no change.
-void check_fits(const StorageOptions& options);
 }  // namespace ranklab::experiments

@@ -68,10 +68,6 @@ StorageRecord Repetitions::finish() {
     return std::move(record_);
 }
 
-bool Repetitions::has_counted() const {
-    return counted() > 0 || !record_.reads.empty();
-}
-
 // Of the last whole repetition.
 void Repetitions::note_strategy() {
     record_.tables = runner_.strategy().tables();
@@ -143,23 +139,19 @@ io::CeilingWork Repetitions::ceiling_work() {
 // Read by others than those who wrote: --reorder makes it so where it is timed; otherwise what was
 // written is read once more for it. False where the time limit cut it.
 bool Repetitions::read(std::int64_t repetition) {
-    const bool reorders = options_.reorder;
-    const ReadPlan plan = reorders ? plan_for_others(runner_.written(), control_.rank())
-                                   : plan_in_order(runner_.written(), control_.rank());
-    const bool by_others = reorders || control_.world_size() == 1;
+    const ReadPlan others = plan_for_others(runner_.written(), control_.rank());
+    const ReadPlan plan = options_.reorder ? others : plan_in_order(runner_.written(), control_.rank());
+    const bool by_others = options_.reorder || control_.world_size() == 1;
     const bool compare = options_.verify() && !options_.check_write && by_others;
-    bool whole = !options_.check_write || check(repetition);
+    const auto check = [&] { return pass(repetition, "check", others, true); };
+    bool whole = !options_.check_write || check();
     if (whole && options_.cold) runner_.evict(plan);
     for (int number = 1; whole && number <= options_.reads; ++number) {
         const bool now = (compare && number == 1) || options_.check_read;
         whole = pass(repetition, fmt::format("read {}", number), plan, now);
     }
-    if (whole && options_.verify() && !compare && !options_.check_write) whole = check(repetition);
+    if (whole && options_.verify() && !compare && !options_.check_write) whole = check();
     return whole;
-}
-
-bool Repetitions::check(std::int64_t repetition) {
-    return pass(repetition, "check", plan_for_others(runner_.written(), control_.rank()), true);
 }
 
 // Between two passes all ranks look at the clock: a late one stops within its pass.

@@ -24,7 +24,7 @@ class Repetitions {
     StorageRecord finish();
     /// The time that they took.
     double seconds() const { return seconds_; }
-    bool has_counted() const;
+    bool has_counted() const { return counted() > 0 || !record_.reads.empty(); }
     void remove() { runner_.remove(); }
 
   private:
@@ -38,7 +38,6 @@ class Repetitions {
     void measure_ceilings();
     io::CeilingWork ceiling_work();
     bool read(std::int64_t repetition);
-    bool check(std::int64_t repetition);
     bool pass(std::int64_t repetition, const std::string& kind, const ReadPlan& plan, bool compare);
     bool time_is_up();
     bool on_any(bool yes);

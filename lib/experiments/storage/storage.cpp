@@ -158,8 +158,7 @@ class StoragePlan final : public Plan {
 
 std::string Storage::examples() const {
     return "  ranklab io                                                     every strategy once, small, and "
-           "their "
-           "table\n"
+           "their table\n"
            "  mpirun -n 2 ranklab io --strategy all --size 1000 -i 7         with intervals, on two ranks\n"
            "  ranklab sweep io --strategy process-queue --workers 1,2,4      how it scales over processes\n"
            "  srun -n 16 ranklab io --strategy hdf5-parallel-collective --layout single -n 1000 -e\n"

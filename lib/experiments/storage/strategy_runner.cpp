@@ -98,16 +98,13 @@ void StrategyRunner::wait_for(const std::string& whom) {
     static_cast<void>(notes_.heard());
 }
 
-bool StrategyRunner::is_in_step() const {
-    const auto& strategy = options_.entry;
-    return strategy.parallel &&
-           ((verb_ == Verb::open && strategy.shared_file) || (verb_ == Verb::write && strategy.in_step));
-}
-
 // Who closes is nearly done, and others may be: it leaves them only where one of them has left.
 void StrategyRunner::stop_if_asked() {
+    const auto& strategy = options_.entry;
+    const bool in_step = strategy.parallel && ((verb_ == Verb::open && strategy.shared_file) ||
+                                               (verb_ == Verb::write && strategy.in_step));
     int signal = 0;
-    if (is_in_step())
+    if (in_step)
         signal = poll_.asked() ? poll_.signal() : 0;
     else
         signal = verb_ == Verb::close ? notes_.heard_from_others() : notes_.heard();

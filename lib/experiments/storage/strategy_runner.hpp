@@ -94,7 +94,6 @@ class StrategyRunner {
     void record_done(std::int64_t more);
     void show_done(std::int64_t more);
     void stop_if_asked();
-    bool is_in_step() const;
     void compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial);
 
     const StorageOptions& options_;

@@ -140,7 +140,13 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
     io::CacheEvidence of_rate;  // the passes that the rate is of
     for (std::size_t i = 0; i < caches.size(); ++i)
         if (record.reads[i].kind == kRatedPass) of_rate = io::merged(of_rate, caches[i]);
-    if (of_rate.requested > 0) run.context.push_back({"storage", "cache", io::label_with_share(of_rate)});
+    if (of_rate.requested > 0) {
+        const auto label = io::label_of(of_rate);
+        const bool warm = label.state == io::CacheState::warm;
+        run.context.push_back(
+            {"storage", "cache",
+             warm ? fmt::format("warm {:.0f} %", 100 * of_rate.before->share()) : label.text});
+    }
     run.tables.push_back(reads_table(record, options, caches, control));
     for (std::size_t i = 0; options.cold && i < caches.size(); ++i) {
         const auto label = io::label_of(caches[i]);
