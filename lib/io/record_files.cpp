@@ -27,6 +27,10 @@ namespace ranklab::io {
 
 namespace {
 
+namespace fs = std::filesystem;
+using base::IoPhase;
+
+constexpr const char* kSetting = "directory";
 __extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kTenTo18 = 1000000000000000000U;
@@ -54,48 +58,6 @@ std::uint64_t as_fraction_of_2_to_64(double value) {
     if ((mantissa & ((std::uint64_t{1} << down) - 1)) != 0) return 0;
     return mantissa >> down;
 }
-
-}  // namespace
-
-char* write_value(double value, char* to) {
-    const std::uint64_t fraction = value > 0 && value < 1 ? as_fraction_of_2_to_64(value) : 0;
-    if (fraction == 0)
-        return std::to_chars(to, to + kLongestValue, value, std::chars_format::scientific, 18).ptr;
-    // fraction * 10^(18 + e) / 2^64 has 19 digits before the point for one e in 1 .. 20; the product stays
-    // below 2^64 * 10^19 < 2^128.
-    Wide scaled = Wide{fraction} * (kTenTo18 * 10U);
-    int e = 1;
-    while (static_cast<std::uint64_t>(scaled >> 64U) < kTenTo18) {
-        scaled *= 10U;
-        ++e;
-    }
-    auto digits = static_cast<std::uint64_t>(scaled >> 64U);
-    const auto rest = static_cast<std::uint64_t>(scaled);
-    constexpr std::uint64_t kHalf = std::uint64_t{1} << 63U;
-    if (rest > kHalf || (rest == kHalf && digits % 2 == 1)) ++digits;  // to nearest, ties to even, as glibc
-    if (digits == kTenTo18 * 10U) {
-        digits = kTenTo18;
-        --e;
-    }
-    to[0] = static_cast<char>('0' + digits / kTenTo18);
-    to[1] = '.';
-    digits %= kTenTo18;
-    for (int at = 18; at > 0; at -= 2) {  // by pairs: std::to_chars is a fifth slower
-        std::memcpy(to + at, kPairs.text + 2 * (digits % 100), 2);
-        digits /= 100;
-    }
-    to[20] = 'e';
-    to[21] = e == 0 ? '+' : '-';
-    std::memcpy(to + 22, kPairs.text + 2 * e, 2);
-    return to + 24;
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-using base::IoPhase;
-
-constexpr const char* kSetting = "directory";
 
 // Removes what was begun, unless it was finished: a failed write leaves no half of a file.
 class Unfinished : base::Pinned {
@@ -157,6 +119,39 @@ void parse_text(const Bytes& text, std::size_t size, std::span<double> values, c
 }
 
 }  // namespace
+
+char* write_value(double value, char* to) {
+    const std::uint64_t fraction = value > 0 && value < 1 ? as_fraction_of_2_to_64(value) : 0;
+    if (fraction == 0)
+        return std::to_chars(to, to + kLongestValue, value, std::chars_format::scientific, 18).ptr;
+    // fraction * 10^(18 + e) / 2^64 has 19 digits before the point for one e in 1 .. 20; the product stays
+    // below 2^64 * 10^19 < 2^128.
+    Wide scaled = Wide{fraction} * (kTenTo18 * 10U);
+    int e = 1;
+    while (static_cast<std::uint64_t>(scaled >> 64U) < kTenTo18) {
+        scaled *= 10U;
+        ++e;
+    }
+    auto digits = static_cast<std::uint64_t>(scaled >> 64U);
+    const auto rest = static_cast<std::uint64_t>(scaled);
+    constexpr std::uint64_t kHalf = std::uint64_t{1} << 63U;
+    if (rest > kHalf || (rest == kHalf && digits % 2 == 1)) ++digits;  // to nearest, ties to even, as glibc
+    if (digits == kTenTo18 * 10U) {
+        digits = kTenTo18;
+        --e;
+    }
+    to[0] = static_cast<char>('0' + digits / kTenTo18);
+    to[1] = '.';
+    digits %= kTenTo18;
+    for (int at = 18; at > 0; at -= 2) {  // by pairs: std::to_chars is a fifth slower
+        std::memcpy(to + at, kPairs.text + 2 * (digits % 100), 2);
+        digits /= 100;
+    }
+    to[20] = 'e';
+    to[21] = e == 0 ? '+' : '-';
+    std::memcpy(to + 22, kPairs.text + 2 * e, 2);
+    return to + 24;
+}
 
 const char* extension_of(Encoding encoding) {
     return encoding == Encoding::text ? ".txt" : ".npy";
