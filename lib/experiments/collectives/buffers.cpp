@@ -20,7 +20,7 @@ std::size_t whole_pages(std::size_t bytes) {
     return (bytes + kPage - 1) / kPage * kPage;
 }
 
-// What one call's part of the pool takes, with the offset, and how many calls have a part.
+// A call's parts of the two pools, with the offset, and how many calls have parts of their own.
 struct Parts {
     std::size_t send = 0, receive = 0;  // bytes
     std::size_t calls = 1;

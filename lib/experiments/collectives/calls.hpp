@@ -62,7 +62,7 @@ struct Fault {
 };
 Fault parse_fault(const std::string& text);
 
-/// That a thread has used: of CLOCK_THREAD_CPUTIME_ID, or of another one's clock.
+/// CPU time of a thread, by its clock; CLOCK_THREAD_CPUTIME_ID is the calling thread's.
 double cpu_seconds(clockid_t clock);
 
 /// This rank's own times.

@@ -77,7 +77,7 @@ void forgive_single_ones(std::span<GuidelineRow> rows) {
     }
 }
 
-// Of one level, load and type, the sums; out of place where there is such a form.
+// A group has one level, load and type; sums alone, out of place where there is such a form.
 using Group = std::tuple<std::string, std::string, std::string>;
 std::map<Group, TimedMessages> timed_of(const results::Run& run, const Sweep& sweep) {
     std::map<Group, TimedMessages> all;

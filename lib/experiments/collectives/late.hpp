@@ -11,8 +11,8 @@
 
 namespace ranklab::experiments {
 
-/// How long after the first of these ranks this one came to each call; NaN where it came to none. `offset_s`:
-/// of its clock. Collective.
+/// Seconds by which this rank came to each call after the first of these ranks; NaN where it came to none.
+/// `offset_s`: of its clock. Collective.
 std::vector<double> behind_the_first(const CallTimes& times, comm::Communicator& control, double offset_s);
 
 /// Calls of a barrier that one of these ranks left before another one came, by more than `error_s`; ranks

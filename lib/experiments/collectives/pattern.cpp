@@ -227,7 +227,7 @@ class HostSide {
             device::copy_to_device(transfer_.send.data, host_.send.data, host_.send.bytes(), stream);
         device::synchronize(stream);
     }
-    // The same part of it as `on_device`, with what the device holds now.
+    // A view of the part that `on_device` is of, with what the device holds now.
     BufferView fetched(const BufferView& on_device) const {
         if (!is_on_device() || on_device.count == 0) return on_device;
         BufferView host = on_device;

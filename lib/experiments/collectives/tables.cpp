@@ -57,7 +57,7 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
         if (row.us.empty()) continue;
         const auto s = summary_of(run, row);
         const auto& m = row.message;
-        // Of one call there is none.
+        // One call has no spread.
         const auto spread = [&](double value) { return row.us.size() == 1 ? stats::kNone : value; };
         table.add({std::string(comm::name_of(m.operation)),
                    row.level,
@@ -139,7 +139,7 @@ std::string mark_of(const stats::LineFit& fit) {
     return "";
 }
 
-// Of rows of one form, over their sizes.
+// The rows have one form and different sizes.
 void add_fit(Rows& table, const results::Run& run, std::span<const MessageRow> rows) {
     std::vector<stats::LinePoint> points;
     for (const auto& row : rows)
