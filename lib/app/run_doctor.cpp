@@ -14,8 +14,8 @@
 #include "base/number_ranges.hpp"
 #include "base/one_line.hpp"
 #include "base/wrap.hpp"
+#include "comm/backend.hpp"
 #include "comm/exchange.hpp"
-#include "comm/nccl/offer.hpp"
 #include "host/load.hpp"
 #include "report/frame/frame.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -145,7 +145,8 @@ std::vector<host::Use> look_around(comm::Communicator& control,
 std::string nccl_text(const host::Placement& p) {
     if (p.own_gpu.name.empty()) return "";
     try {
-        return comm::nccl_library_text();
+        const auto backends = comm::backends();
+        return std::ranges::find(backends, "nccl", &comm::BackendEntry::name)->library();
     } catch (const base::Error& error) {
         return error.what();
     }

@@ -1,11 +1,14 @@
 // The catalogue of communication backends: one file in backends/ and one word in CMakeLists.txt each.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "comm/operation.hpp"
 
 namespace ranklab::comm {
@@ -30,5 +33,24 @@ struct BackendEntry {
 
 /// Generated: all entries, in CMake's order.
 std::vector<BackendEntry> backends();
+
+// What a backend checks of its buffers before the library sees them, where a slip would be a hang or a crash.
+
+/// `whole` holds one `part` per rank, of the same type.
+inline void need_whole_of_parts(const BufferView& part, const BufferView& whole, int ranks,
+                                const char* call) {
+    if (whole.count == part.count * static_cast<std::size_t>(ranks) && whole.dtype == part.dtype) return;
+    throw base::Error(
+        fmt::format("internal: {} of {} elements per rank over {} ranks was given a buffer of {}", call,
+                    part.count, ranks, whole.count));
+}
+
+/// For the backends that work in host memory.
+inline void need_host(const BufferView& buffer, const char* backend) {
+    if (buffer.memory == Memory::host) return;
+    throw base::MpiError(
+        fmt::format("the {} backend was given GPU memory; compute elsewhere, or use another", backend),
+        {"device cpu", "backend nccl"});
+}
 
 }  // namespace ranklab::comm

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/element.hpp"
+#include "base/error.hpp"
 #include "comm/small_floats.hpp"
 
 namespace ranklab::comm {
@@ -38,6 +39,28 @@ constexpr DType dtype_of() {
     if constexpr (std::is_same_v<T, Float16>) return DType::f16;
     if constexpr (std::is_same_v<T, BFloat16>) return DType::bf16;
     return DType::u8;
+}
+
+/// visit(T{}) of that type: from one that is known at run time to one that the compiler knows.
+template <class Visit>
+auto visit_type(DType dtype, Visit visit) {
+    switch (dtype) {
+        case DType::u8:
+            return visit(std::uint8_t{});
+        case DType::i32:
+            return visit(std::int32_t{});
+        case DType::i64:
+            return visit(std::int64_t{});
+        case DType::f32:
+            return visit(float{});
+        case DType::f64:
+            return visit(double{});
+        case DType::f16:
+            return visit(Float16{});
+        case DType::bf16:
+            return visit(BFloat16{});
+    }
+    throw base::Error("internal: an element type without a C++ type");
 }
 
 /// A view of contiguous host memory; read-only where the collective only sends it.

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 
 #include "comm/buffer.hpp"
@@ -56,10 +55,6 @@ class Communicator {
 
     virtual void barrier() = 0;
     virtual void broadcast(BufferView buffer, int root) = 0;
-    /// One after another, or together where the library can do so.
-    virtual void broadcast_all(std::span<const BufferView> buffers, int root) {
-        for (const auto& buffer : buffers) broadcast(buffer, root);
-    }
     /// In place; all ranks get the same bits.
     virtual void allreduce(BufferView buffer, ReduceOp op) = 0;
     virtual Request start_allreduce(BufferView buffer, ReduceOp op) = 0;
@@ -72,5 +67,8 @@ class Communicator {
     /// The host waits for all that was started on device memory; in host memory a Request's wait() did.
     virtual void synchronize() {}
 };
+
+/// One rank alone, without MPI: every collective is a copy or nothing. What the backend 'self' makes.
+std::unique_ptr<Communicator> make_self();
 
 }  // namespace ranklab::comm

@@ -77,6 +77,22 @@ Outcome outcome_of(const std::function<void()>& work) {
     }
 }
 
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+// Whether the request is complete within `timeout`; between looks the rank sleeps, and calls `beat`.
+bool completes(Request& request, Seconds timeout, const std::function<void()>& beat) {
+    using std::chrono::microseconds;
+    constexpr microseconds kShortest(50), kLongest(2000);
+    const auto begin = Clock::now();
+    for (microseconds pause = kShortest; !request.test(); pause = std::min(2 * pause, kLongest)) {
+        if (Seconds(Clock::now() - begin) > timeout) return false;
+        beat();
+        std::this_thread::sleep_for(pause);
+    }
+    return true;
+}
+
 // The lowest of all ranks' is the rank that speaks: the lowest of those that failed by themselves.
 std::int64_t bid(const Communicator& control, const Outcome& mine) {
     if (!mine.failure) return kNobody;
@@ -100,21 +116,13 @@ void together(Communicator& control, const std::function<void()>& work) {
 
 void together_politely(Communicator& control, const std::function<void()>& work,
                        const std::function<void()>& beat) {
-    using Clock = std::chrono::steady_clock;
-    using std::chrono::microseconds;
-    constexpr microseconds kShortest(50), kLongest(2000);
-    constexpr auto kPatience = std::chrono::seconds(10);
+    constexpr Seconds kPatience(10), kForever(std::numeric_limits<double>::infinity());
     const Outcome mine = outcome_of(work);
     // On the heap: an abandoned request may still be written to.
     auto first = std::make_unique<std::int64_t>(bid(control, mine));
     Request request = control.start_allreduce(view(std::span(first.get(), 1)), ReduceOp::min);
-    const auto deadline = Clock::now() + kPatience;
     try {
-        for (microseconds pause = kShortest; !request.test(); pause = std::min(2 * pause, kLongest)) {
-            if (mine.failure && Clock::now() > deadline) end_job(mine.failure);
-            beat();
-            std::this_thread::sleep_for(pause);
-        }
+        if (!completes(request, mine.failure ? kPatience : kForever, beat)) end_job(mine.failure);
     } catch (...) {
         request.abandon();
         static_cast<void>(first.release());
@@ -126,16 +134,9 @@ void together_politely(Communicator& control, const std::function<void()>& work,
 std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s) {
     std::int32_t largest = code;
     Request request = comm.start_allreduce(view(std::span(&largest, 1)), ReduceOp::max);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
-    while (!request.test()) {
-        // The request must not be waited for by its destructor: the caller ends the process.
-        if (std::chrono::steady_clock::now() > deadline) {
-            request.abandon();
-            return std::nullopt;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return largest;
+    if (completes(request, Seconds(timeout_s), [] {})) return largest;
+    request.abandon();  // or its destructor would wait for it, and the caller ends the process
+    return std::nullopt;
 }
 
 }  // namespace ranklab::comm

@@ -3,21 +3,16 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 
 #include "base/mpirun.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::comm {
 namespace {
 
 std::optional<int> number(const char* text) {
-    if (text == nullptr) return std::nullopt;
-    int value = 0;
-    const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
-    if (error != std::errc() || *end != '\0' || value < 0) return std::nullopt;
-    return value;
+    const auto value = text == nullptr ? std::nullopt : base::number_in<int>(text);
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 struct Names {

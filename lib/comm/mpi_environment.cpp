@@ -13,8 +13,6 @@
 #include "base/progress.hpp"
 #include "base/ticker.hpp"
 #include "comm/backends/mpi_communicator.hpp"
-#include "comm/mpi_check.hpp"
-#include "comm/self.hpp"
 
 namespace ranklab::comm {
 
@@ -63,9 +61,8 @@ MpiEnvironment::MpiEnvironment(Start start) {
     }
     MPI_Comm duplicate = MPI_COMM_NULL;
     mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &duplicate), "MPI_Comm_dup");
-    auto control = std::make_unique<MpiCommunicator>(duplicate, std::make_shared<const MpiOwnOps>());
-    exit_plane_ = MpiCommunicator::world_beside(*control);
-    control_ = std::move(control);
+    control_ = std::make_unique<MpiCommunicator>(duplicate, std::make_shared<const MpiOwnOps>());
+    exit_plane_ = control_->split(0, control_->rank());
 }
 
 MpiEnvironment::~MpiEnvironment() {

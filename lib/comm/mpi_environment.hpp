@@ -27,8 +27,7 @@ class MpiEnvironment {
     Communicator& control() { return *control_; }
 
     /// The same ranks, for the exit code and nothing else: a rank that failed within a collective of the
-    /// other one can still use it. The world itself: a second duplicate would cost all ranks rounds of
-    /// messages.
+    /// other one can still use it.
     Communicator& exit_plane() { return *exit_plane_; }
 
     /// The code that all ranks have agreed on.

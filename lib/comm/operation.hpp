@@ -82,13 +82,17 @@ constexpr bool is_between_two(Operation operation) {
 constexpr bool takes_part(Operation operation, int rank, int ranks) {
     return !is_between_two(operation) || rank == 0 || rank == ranks - 1;
 }
-/// Whether it has a form out of place, and whether one in place that all backends have in common with MPI.
-constexpr bool has_out_of_place(Operation operation) {
-    return operation != Operation::broadcast;
+/// Whether `rank` receives anything by it.
+constexpr bool has_result(const Transfer& transfer, int rank, int ranks) {
+    if (transfer.operation == Operation::reduce) return rank == transfer.root;
+    if (transfer.operation == Operation::bandwidth) return rank == ranks - 1;
+    return transfer.operation != Operation::barrier && takes_part(transfer.operation, rank, ranks);
 }
-constexpr bool has_in_place(Operation operation) {
-    return operation == Operation::broadcast || operation == Operation::alltoall || reduces(operation) ||
-           operation == Operation::allgather;
+/// Whether it has that form in MPI, and so on most backends.
+constexpr bool has_form(Operation operation, bool in_place) {
+    if (operation == Operation::broadcast) return in_place;
+    return !in_place || operation == Operation::alltoall || operation == Operation::allgather ||
+           reduces(operation);
 }
 
 }  // namespace ranklab::comm

@@ -28,9 +28,6 @@ class SilentCommunicator final : public Communicator {
     void broadcast(BufferView buffer, int root) override {
         if (!silent_) real_.broadcast(buffer, root);
     }
-    void broadcast_all(std::span<const BufferView> buffers, int root) override {
-        if (!silent_) real_.broadcast_all(buffers, root);
-    }
     void allreduce(BufferView buffer, ReduceOp op) override {
         if (!silent_) real_.allreduce(buffer, op);
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace ranklab::comm {
@@ -82,5 +83,13 @@ inline std::uint16_t BFloat16Format::narrow(float value) {
     const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U;
     return static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? kNan : rounded);
 }
+
+enum class ReduceOp;
+
+/// Reductions of arrays on the CPU, for a library that has no such types: inout[i] = inout[i] op in[i]. A sum
+/// is the exact sum rounded once; -0 is below +0; a NaN on either side gives NaN. In all of them the order of
+/// the two sides does not matter, down to the bits.
+template <class Format>
+void reduce_small_floats(const std::uint16_t* in, std::uint16_t* inout, std::size_t count, ReduceOp op);
 
 }  // namespace ranklab::comm

@@ -25,8 +25,6 @@ std::vector<double> holm(std::span<const double> p);
 enum class Better { lower, higher };
 enum class Verdict { better, worse, same, too_noisy, too_few_runs };
 
-inline constexpr std::size_t kFewestRuns = 5;  ///< a side
-
 struct Difference {
     std::size_t n_a = 0, n_b = 0;
     RatioEstimate ratio;  ///< median B / median A; an interval from kFewestRuns a side on

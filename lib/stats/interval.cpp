@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "base/cast.hpp"
 #include "stats/distributions.hpp"
-#include "stats/order.hpp"
 
 namespace ranklab::stats {
 namespace {
@@ -19,18 +19,6 @@ constexpr std::size_t kQuietLags = 5;  // so many small autocorrelations in a ro
 constexpr double kLongEnough = 1000;
 constexpr double kFewestEffective = 10;  // samples of a correlated series, for an interval
 constexpr double kStrong = 0.5;
-
-// The first of sorted values that is not less; without branches, which would be mispredicted half of the
-// time.
-std::size_t first_not_less(const std::vector<double>& sorted, double x) {
-    std::size_t first = 0;
-    for (std::size_t left = sorted.size(); left > 1;) {
-        const std::size_t half = left / 2;
-        first += sorted[first + half - 1] < x ? half : 0;
-        left -= half;
-    }
-    return first + (sorted[first] < x ? 1 : 0);
-}
 
 // Normal scores of mid-ranks: autocorrelations of these do not change with the shape of the distribution, and
 // one far-out sample cannot hide the correlation of the others.
@@ -43,30 +31,23 @@ std::vector<double> normal_scores(std::span<const double> x) {
     std::vector<double> score(2 * m + 1);
     for (std::size_t i = 0; i <= 2 * m; ++i)
         score[i] = normal_quantile((base::real(i) + 1) / (2.0 * base::real(m) + 2));
-    std::vector<std::size_t> equal(m + 1, 0);  // how many from here on are equal
-    for (std::size_t i = m; i-- > 0;)
-        equal[i] = i + 1 < m && reference[i] == reference[i + 1] ? equal[i + 1] + 1 : 1;
     std::vector<double> z(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
-        const std::size_t low = first_not_less(reference, x[i]);
-        z[i] = score[2 * low + (low < m && reference[low] == x[i] ? equal[low] : 0)];
+        const auto equal = std::ranges::equal_range(reference, x[i]);
+        z[i] = score[(equal.begin() - reference.begin()) + (equal.end() - reference.begin())];
     }
     return z;
 }
 
-std::vector<double> signs(std::span<const double> x, double median) {
-    std::vector<double> s(x.size());
-    for (std::size_t i = 0; i < x.size(); ++i) s[i] = x[i] > median ? 1 : x[i] < median ? -1 : 0;
-    return s;
+double below(double x, double median) {
+    return x < median ? 1 : x == median ? 0.5 : 0;
 }
 
 // Autocorrelations, computed as they are asked for.
 class Autocorrelation {
   public:
     explicit Autocorrelation(std::vector<double> z) : z_(std::move(z)) {
-        double mean = 0;
-        for (const double value : z_) mean += value;
-        mean /= base::real(z_.size());
+        const double mean = std::accumulate(z_.begin(), z_.end(), 0.0) / base::real(z_.size());
         for (double& value : z_) value -= mean;
         variance_ = products(0);
     }
@@ -78,12 +59,7 @@ class Autocorrelation {
 
   private:
     double products(std::size_t lag) const {
-        double sums[4] = {};  // four chains of additions instead of one
-        std::size_t i = lag;
-        for (; i + 4 <= z_.size(); i += 4)
-            for (std::size_t k = 0; k < 4; ++k) sums[k] += z_[i + k] * z_[i + k - lag];
-        for (; i < z_.size(); ++i) sums[0] += z_[i] * z_[i - lag];
-        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        return std::transform_reduce(z_.begin() + lag, z_.end(), z_.begin(), 0.0);
     }
 
     std::vector<double> z_;
@@ -125,7 +101,9 @@ Correlation correlation(std::span<const double> samples, double median) {
     Correlation found{.lag1 = r.at(1)};
     if (!visible(r, lags, n)) return found;
     const std::size_t most = bandwidth(r, lags, n);
-    Autocorrelation s(signs(samples, median));
+    std::vector<double> sides;
+    for (const double x : samples) sides.push_back(below(x, median));
+    Autocorrelation s(std::move(sides));
     double sum = 0;
     double moment = 0;
     for (std::size_t lag = 1; lag <= most; ++lag) {
@@ -173,23 +151,6 @@ double effective_of_short(double lag1, double n) {
     return n * (1 - phi) / (1 + phi);
 }
 
-// The effective number of n samples, and the warning.
-Dependence dependence_of(const Correlation& found, double n) {
-    Dependence result;
-    result.lag1 = found.lag1;
-    // Where what is seen adds up to nothing, the samples say as much as independent ones.
-    result.effective_n = found.inflation > 1.05 ? std::max(1.0, n / found.inflation) : n;
-    if (const double few = effective_of_short(found.lag1, n); few < kFewestEffective)
-        result.effective_n = std::max(1.0, std::min(result.effective_n, few));
-    if (result.effective_n < n) result.block_length = found.block_length;
-    result.warning = sentence(found, n, result.effective_n);
-    return result;
-}
-
-double below(double x, double median) {
-    return x < median ? 1 : x == median ? 0.5 : 0;
-}
-
 // The variance, over all n circular blocks of b samples, of how many of a block's samples lie below the
 // median.
 double block_variance(std::span<const double> samples, double median, std::size_t b) {
@@ -211,12 +172,19 @@ double block_variance(std::span<const double> samples, double median, std::size_
 // `median` is that of `samples`; no NaN, n >= 1.
 Dependence dependence_about(std::span<const double> samples, double median) {
     const double n = base::real(samples.size());
+    Dependence result;
+    result.effective_n = n;
     const auto differs = [&](double x) { return x != samples.front(); };
-    if (samples.size() >= 3 && std::any_of(samples.begin(), samples.end(), differs))
-        return dependence_of(correlation(samples, median), n);
-    Dependence none;
-    none.effective_n = n;
-    return none;
+    if (samples.size() < 3 || std::ranges::none_of(samples, differs)) return result;
+    const Correlation found = correlation(samples, median);
+    result.lag1 = found.lag1;
+    // Where what is seen adds up to nothing, the samples say as much as independent ones.
+    if (found.inflation > 1.05) result.effective_n = std::max(1.0, n / found.inflation);
+    if (const double few = effective_of_short(found.lag1, n); few < kFewestEffective)
+        result.effective_n = std::max(1.0, std::min(result.effective_n, few));
+    if (result.effective_n < n) result.block_length = found.block_length;
+    result.warning = sentence(found, n, result.effective_n);
+    return result;
 }
 
 // The circular block bootstrap of a median (Kuensch 1989; Politis & Romano 1992) of a series that is
@@ -225,14 +193,13 @@ Dependence dependence_about(std::span<const double> samples, double median) {
 // variance known from all blocks. So the limits that 1,000,000 resamples would have are at hand without a
 // single one; a count of that many more or fewer samples below the median is so many ranks (Woodruff, JASA
 // 47, 1952).
-IntervalRanks block_bootstrap_ranks(std::span<const double> samples, double median, double block_length,
-                                    double level) {
+IntervalRanks block_bootstrap_ranks(std::span<const double> samples, double median, double block_length) {
     const double n = base::real(samples.size());
     const auto b = static_cast<std::size_t>(std::clamp(std::ceil(block_length), 1.0, std::floor(n / 4 + 1)));
     const double blocks = n / base::real(b);
     // Few blocks vary less among themselves than they should: the expanded percentiles of Hesterberg, What
     // teachers should know about the bootstrap, The American Statistician 69, 2015.
-    const double t = student_quantile((1 + level) / 2, std::max(3.0, blocks - 1));
+    const double t = student_quantile((1 + kConfidence) / 2, std::max(3.0, blocks - 1));
     const double deviation = std::sqrt(blocks * block_variance(samples, median, b) * blocks / (blocks - 1));
     const double low = std::max(1.0, std::floor((n + 1) / 2 - t * deviation));
     const auto rank = static_cast<std::size_t>(low);
@@ -241,7 +208,7 @@ IntervalRanks block_bootstrap_ranks(std::span<const double> samples, double medi
 
 }  // namespace
 
-MedianEstimate estimate_median(std::span<const double> samples, double level) {
+MedianEstimate estimate_median(std::span<const double> samples) {
     MedianEstimate estimate;
     const auto x = sorted(samples);
     if (!x || x->empty()) return estimate;
@@ -249,11 +216,10 @@ MedianEstimate estimate_median(std::span<const double> samples, double level) {
     estimate.dependence = dependence_about(samples, estimate.value);
     const double effective = estimate.dependence.effective_n;
     if (effective < std::min(kFewestEffective, base::real(samples.size()) / 2)) return estimate;
-    IntervalRanks ranks = median_ranks(samples.size(), level);
+    IntervalRanks ranks = median_ranks(samples.size());
     estimate.method = ranks.low == 0 ? "" : "order statistics";
     if (ranks.low > 0 && estimate.dependence.block_length > 0) {
-        const auto blocks =
-            block_bootstrap_ranks(samples, estimate.value, estimate.dependence.block_length, level);
+        const auto blocks = block_bootstrap_ranks(samples, estimate.value, estimate.dependence.block_length);
         if (blocks.low < ranks.low) {  // correlation that adds up to nothing makes no interval narrower
             ranks = blocks;
             estimate.method = "block bootstrap";
@@ -261,12 +227,6 @@ MedianEstimate estimate_median(std::span<const double> samples, double level) {
     }
     estimate.ci = interval_at(ranks, *x);
     return estimate;
-}
-
-Dependence dependence(std::span<const double> samples) {
-    const auto x = sorted(samples);
-    if (!x || x->empty()) return {};
-    return dependence_about(samples, quantile_of_sorted(*x, 0.5));
 }
 
 double relative_half_width(const MedianEstimate& estimate) {

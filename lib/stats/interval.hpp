@@ -25,7 +25,6 @@ struct Dependence {
     /// effective n: too short for its correlation, or too strongly correlated.
     std::string warning;
 };
-Dependence dependence(std::span<const double> samples);
 
 /// A median with an interval that allows for the dependence of the series.
 struct MedianEstimate {
@@ -36,23 +35,29 @@ struct MedianEstimate {
 };
 /// `samples` in the order measured. Order statistics where they are independent as far as can be seen, block
 /// bootstrap where not.
-MedianEstimate estimate_median(std::span<const double> samples, double level = 0.95);
+MedianEstimate estimate_median(std::span<const double> samples);
 
 /// Half the interval's width over the median: the longer side, of 1 = 100 %. NaN where there is none.
 double relative_half_width(const MedianEstimate& estimate);
 
-/// A ratio of two medians with its bootstrap interval (percentile; both sides resampled; deterministic).
-/// The interval is NaN where a side has fewer than `fewest` samples.
+/// A ratio of two medians with its 95 % interval.
 struct RatioEstimate {
     double ratio = kNone;
     Interval ci;
 };
-RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator,
-                             double level = 0.95, std::size_t fewest = 6);
 
-/// The same of samples that belong together, one of each side a step or round: pairs are drawn, so that what
-/// moved both sides of a pair at once is in both or in none. Both sides have equally many.
-RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator,
-                                    double level = 0.95);
+inline constexpr std::size_t kFewestRuns = 5;  ///< a side
+/// Of two sets of runs, by bootstrap (percentile; both sides resampled; deterministic). The interval is NaN
+/// where a side has fewer than kFewestRuns values.
+RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator);
+
+/// The same of at least 6 samples that belong together, one of each side a step or round: pairs are drawn, so
+/// that what moved both sides of a pair at once is in both or in none. Both sides have equally many.
+RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator);
+
+/// Of two sets of runs, one value a run: by Welch's t-test on the logarithms (Welch, Biometrika 34, 1947),
+/// widened where it does not hold the ratio of the medians: what differs from run to run is in its interval.
+/// The interval is NaN below 3 values a side, or where a value is not above 0.
+RatioEstimate run_ratio(std::span<const double> numerator, std::span<const double> denominator);
 
 }  // namespace ranklab::stats

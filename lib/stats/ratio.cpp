@@ -1,95 +1,109 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <random>
 #include <vector>
 
 #include "base/cast.hpp"
+#include "stats/distributions.hpp"
 #include "stats/interval.hpp"
-#include "stats/order.hpp"
-#include "stats/random.hpp"
 
 namespace ranklab::stats {
 namespace {
 
-constexpr std::size_t kResamples = 2000;
-constexpr std::size_t kFewest = 6;
-constexpr std::uint64_t kSeed = 20261123;
-// A paired resample is really drawn: of very long series fewer are, which costs the limits some digits that
-// such short intervals do not have.
-constexpr std::size_t kFewestResamples = 200;
+// Of very long series fewer resamples are drawn, which costs the limits some digits that such short intervals
+// do not have.
+constexpr std::size_t kResamples = 2000, kFewestResamples = 200;
 constexpr std::size_t kMostDraws = 20'000'000;
+constexpr std::uint64_t kSeed = 20261123;
 
-// The median of n draws with replacement from n sorted values, without drawing them: the k-th smallest of n
-// uniform numbers has a beta distribution, and picks the value. The cost does not grow with n.
-class ResampledMedian {
-  public:
-    explicit ResampledMedian(const std::vector<double>& x) : x_(x), n_(base::real(x.size())) {}
-
-    double draw(Random& random) const {
-        const double k = base::real((x_.size() + 1) / 2);
-        const double u = random.beta(k, n_ + 1 - k);
-        if (x_.size() % 2 == 1) return value(u);
-        // The next of n - k that are uniform on (u, 1): the smallest of them.
-        const double next = u + (1 - u) * (1 - std::pow(random.uniform(), 1 / (n_ - k)));
-        return between(value(u), value(next), 0.5);
-    }
-
-  private:
-    double value(double u) const {
-        const auto i = static_cast<std::size_t>(u * n_);
-        return x_[i < x_.size() ? i : x_.size() - 1];
-    }
-
-    const std::vector<double>& x_;
-    double n_;
-};
+// One of 0 .. n - 1, the same with every compiler and library: the engine's bits are standardised, what std::
+// distributions make of them is not.
+std::size_t drawn(std::mt19937_64& engine, std::size_t n) {
+    return static_cast<std::size_t>((base::real(engine() >> 11) + 0.5) * 0x1p-53 * base::real(n));
+}
 
 // Two equal medians are 1 to each other, 0 to 0 as well: a count of errors that stays 0 has not changed.
 double ratio_of(double numerator, double denominator) {
     return numerator == denominator ? 1 : numerator / denominator;
 }
 
+// The percentile interval of the ratios that draw() makes, each of one resample of `samples` values.
+template <class Draw>
+Interval interval_of_resamples(std::size_t samples, Draw draw) {
+    std::vector<double> ratios(std::clamp(kMostDraws / samples, kFewestResamples, kResamples));
+    for (double& ratio : ratios) ratio = draw();
+    return {quantile(ratios, (1 - kConfidence) / 2), quantile(ratios, (1 + kConfidence) / 2)};
+}
+
+struct Logs {
+    double n = 0, mean = 0, squared_error = 0;  ///< of the mean
+};
+
+Logs logs_of(std::span<const double> values) {
+    Logs logs{base::real(values.size())};
+    for (const double value : values) logs.mean += std::log(value) / logs.n;
+    double squares = 0;
+    for (const double value : values) squares += std::pow(std::log(value) - logs.mean, 2);
+    logs.squared_error = squares / (logs.n - 1) / logs.n;
+    return logs;
+}
+
+double welch_degrees(const Logs& a, const Logs& b) {
+    const auto part = [](const Logs& side) { return side.squared_error * side.squared_error / (side.n - 1); };
+    return std::pow(a.squared_error + b.squared_error, 2) / (part(a) + part(b));
+}
+
+bool all_positive(std::span<const double> values) {
+    return std::ranges::all_of(values, [](double value) { return value > 0 && std::isfinite(value); });
+}
+
 }  // namespace
 
-RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator,
-                             double level, std::size_t fewest) {
+RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator) {
     const auto a = sorted(numerator);
     const auto b = sorted(denominator);
     if (!a || !b || a->empty() || b->empty()) return {};
-    RatioEstimate estimate;
-    estimate.ratio = ratio_of(quantile_of_sorted(*a, 0.5), quantile_of_sorted(*b, 0.5));
-    if (std::min(a->size(), b->size()) < fewest) return estimate;
-    Random random(kSeed);
-    const ResampledMedian above(*a);
-    const ResampledMedian below(*b);
-    std::vector<double> ratios(kResamples);
-    for (double& ratio : ratios) {
-        const double numerator_median = above.draw(random);
-        ratio = ratio_of(numerator_median, below.draw(random));
-    }
-    estimate.ci = {quantile(ratios, (1 - level) / 2), quantile(ratios, (1 + level) / 2)};
+    RatioEstimate estimate{ratio_of(quantile_of_sorted(*a, 0.5), quantile_of_sorted(*b, 0.5)), {}};
+    if (std::min(a->size(), b->size()) < kFewestRuns) return estimate;
+    std::mt19937_64 random(kSeed);
+    std::vector<double> above(a->size()), below(b->size());
+    estimate.ci = interval_of_resamples(a->size() + b->size(), [&] {
+        for (double& value : above) value = (*a)[drawn(random, a->size())];
+        for (double& value : below) value = (*b)[drawn(random, b->size())];
+        return ratio_of(quantile(above, 0.5), quantile(below, 0.5));
+    });
     return estimate;
 }
 
-RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator,
-                                    double level) {
-    RatioEstimate estimate;
-    estimate.ratio = ratio_of(quantile(numerator, 0.5), quantile(denominator, 0.5));
+RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator) {
+    constexpr std::size_t kFewestPairs = 6;
+    RatioEstimate estimate{ratio_of(quantile(numerator, 0.5), quantile(denominator, 0.5)), {}};
     const std::size_t n = numerator.size();
-    if (n != denominator.size() || n < kFewest || std::isnan(estimate.ratio)) return estimate;
-    Random random(kSeed);
-    std::vector<double> above(n);
-    std::vector<double> below(n);
-    std::vector<double> ratios(std::clamp(kMostDraws / n, kFewestResamples, kResamples));
-    for (double& ratio : ratios) {
+    if (n != denominator.size() || n < kFewestPairs || std::isnan(estimate.ratio)) return estimate;
+    std::mt19937_64 random(kSeed);
+    std::vector<double> above(n), below(n);
+    estimate.ci = interval_of_resamples(n, [&] {
         for (std::size_t i = 0; i < n; ++i) {
-            const std::size_t pair = random.index(n);
+            const std::size_t pair = drawn(random, n);
             above[i] = numerator[pair];
             below[i] = denominator[pair];
         }
-        ratio = ratio_of(quantile(above, 0.5), quantile(below, 0.5));
-    }
-    estimate.ci = {quantile(ratios, (1 - level) / 2), quantile(ratios, (1 + level) / 2)};
+        return ratio_of(quantile(above, 0.5), quantile(below, 0.5));
+    });
+    return estimate;
+}
+
+RatioEstimate run_ratio(std::span<const double> numerator, std::span<const double> denominator) {
+    constexpr std::size_t kFewest = 3;
+    RatioEstimate estimate{quantile(numerator, 0.5) / quantile(denominator, 0.5), {}};
+    const bool enough = std::min(numerator.size(), denominator.size()) >= kFewest;
+    if (!enough || !all_positive(numerator) || !all_positive(denominator)) return estimate;
+    const Logs a = logs_of(numerator), b = logs_of(denominator);
+    const double error = std::sqrt(a.squared_error + b.squared_error);
+    const double half = error > 0 ? error * student_quantile(0.975, welch_degrees(a, b)) : 0;
+    estimate.ci = {std::min(estimate.ratio, std::exp(a.mean - b.mean - half)),
+                   std::max(estimate.ratio, std::exp(a.mean - b.mean + half))};
     return estimate;
 }
 

@@ -5,12 +5,12 @@
 #include <numeric>
 #include <vector>
 
-#include "stats/order.hpp"
-
 namespace ranklab::stats {
 namespace {
 
 constexpr std::size_t kBatch = 5;
+// Of fewer samples nobody can tell where a beginning ends.
+constexpr std::size_t kFewestForWarmup = 20;
 
 // Limited to the far-out fences of the later half: one slow step is no end of a warm-up.
 std::vector<double> without_far_out(std::span<const double> samples) {

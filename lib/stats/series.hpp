@@ -16,11 +16,9 @@ struct Outliers {
 };
 Outliers outliers(std::span<const double> samples);
 
-/// Of fewer samples nobody can tell where a beginning ends.
-inline constexpr std::size_t kFewestForWarmup = 20;
 /// Where the beginning, which is unlike the rest, ends: samples to leave out, by MSER-5 (White, Simulation
 /// 69, 1997), at most half of the series; 0 where that beginning is not clearly off the rest, and for fewer
-/// than kFewestForWarmup samples. Samples beyond the far-out fences of the later half count as these. To be
+/// than 20 samples. Samples beyond the far-out fences of the later half count as these. To be
 /// reported beside the rule that was fixed before the run, not used in its place.
 std::size_t warmup_end(std::span<const double> samples);
 

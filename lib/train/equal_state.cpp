@@ -99,12 +99,10 @@ void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communic
     const torch::NoGradGuard no_gradients;
     // Tensors on a GPU travel by a copy in host memory: the control plane carries no other.
     std::vector<torch::Tensor> copies;
-    std::vector<comm::BufferView> views;
     for (const auto& tensor : tensors) {
         copies.push_back(tensor.is_cpu() ? tensor : tensor.cpu());
-        views.push_back(view_of(in_memory_order(copies.back().detach())));
+        comm.broadcast(view_of(in_memory_order(copies.back().detach())), 0);
     }
-    comm.broadcast_all(views, 0);
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         if (!copies[i].is_same(tensors[i])) tensors[i].copy_(copies[i]);
     }

@@ -182,21 +182,6 @@ TEST_P(Backend, AllreduceGivesAllRanksTheSameBits) {
     });
 }
 
-TEST_P(Backend, BroadcastsManyBuffersTogether) {
-    for (std::size_t root = 0; root < ranks(); ++root) {
-        const auto numbers = place(values<float>(rank(), 1001));
-        const auto none = place(std::vector<float>());
-        const auto halves = place(values<Float16>(rank() + 1, 7));
-        const auto bytes = place(values<std::uint8_t>(rank() + 2, 64));
-        const std::array views{numbers.view(), none.view(), halves.view(), bytes.view()};
-        comm_->broadcast_all(views, static_cast<int>(root));
-        comm_->broadcast_all({}, static_cast<int>(root));
-        EXPECT_EQ(numbers.values(), values<float>(root, 1001));
-        EXPECT_EQ(halves.values(), values<Float16>(root + 1, 7));
-        EXPECT_EQ(bytes.values(), values<std::uint8_t>(root + 2, 64));
-    }
-}
-
 // One after another on the same buffer, without a wait of the host in between.
 TEST_P(Backend, KeepsItsOperationsInOrder) {
     const auto buffer = place(values<std::int64_t>(rank(), 1001));

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "backend_fixture.hpp"
-#include "comm/visit_type.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -191,16 +190,6 @@ TEST_P(Operations, ABarrierIsLeftByAll) {
     prepared->run();
     prepared->start().wait();
     EXPECT_EQ(prepared->result().count, 0U);
-}
-
-TEST(Divide, CutsIntegersAndRoundsTheOthers) {
-    std::vector<std::int32_t> whole{7, -7, 9};
-    divide(view(std::span(whole)), 2);
-    EXPECT_EQ(whole, (std::vector<std::int32_t>{3, -3, 4}));
-    std::vector<Float16> halves{Float16(1.0F), Float16(2048.0F)};
-    divide(view(std::span(halves)), 3);
-    EXPECT_EQ(halves[0].bits, Float16(1.0F / 3.0F).bits);
-    EXPECT_EQ(halves[1].bits, Float16(2048.0F / 3.0F).bits);
 }
 
 }  // namespace

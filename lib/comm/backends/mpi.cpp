@@ -8,34 +8,13 @@
 #include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/pinned.hpp"
 #include "base/progress.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
-#include "comm/backends/mpi_prepared.hpp"
-#include "comm/counts.hpp"
-#include "comm/mpi_check.hpp"
 #include "comm/mpi_environment.hpp"
-#include "comm/reduce_small_floats.hpp"
 
 namespace ranklab::comm {
 namespace {
-
-MPI_Op own_op(ReduceOp op) {
-    switch (op) {
-        case ReduceOp::sum:
-            return MPI_SUM;
-        case ReduceOp::min:
-            return MPI_MIN;
-        case ReduceOp::max:
-            return MPI_MAX;
-    }
-    throw base::MpiError("internal: a reduction that the MPI backend does not know");
-}
-
-void need_host(const BufferView& buffer) {
-    need_host<base::MpiError>(buffer, "mpi");
-}
 
 // MPI tells a user's operation nothing of which one it is: one function each.
 template <class Format, ReduceOp op>
@@ -49,28 +28,34 @@ constexpr std::array<MPI_User_function*, 6> kFunctions{
     reduce<Float16Format, ReduceOp::max>,  reduce<BFloat16Format, ReduceOp::sum>,
     reduce<BFloat16Format, ReduceOp::min>, reduce<BFloat16Format, ReduceOp::max>};
 
-class MpiRequest final : public Request::State, base::Pinned {
-  public:
-    explicit MpiRequest(MPI_Request request) : request_(request) {}
-    ~MpiRequest() override {
-        if (request_ != MPI_REQUEST_NULL && MPI_Wait(&request_, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-            base::log::warn("MPI_Wait failed while a request was dropped");
-        }
-    }
-
-    void wait() override { mpi_done(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait"); }
-    bool test() override {
-        int done = 0;
-        mpi_check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
-        if (done != 0) base::count_progress();
-        return done != 0;
-    }
-
-  private:
-    MPI_Request request_;
-};
-
 }  // namespace
+
+MpiRequest::MpiRequest(std::vector<MPI_Request> requests, std::function<void()> finish)
+    : requests_(std::move(requests)), finish_(std::move(finish)) {}
+
+MpiRequest::~MpiRequest() {
+    for (auto& request : requests_)
+        if (request != MPI_REQUEST_NULL && MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            base::log::warn("MPI_Wait failed while a request was dropped");
+}
+
+void MpiRequest::wait() {
+    for (auto& request : requests_) mpi_check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    end();
+}
+
+bool MpiRequest::test() {
+    int done = 0;
+    const int count = static_cast<int>(requests_.size());
+    mpi_check(MPI_Testall(count, requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    if (done != 0) end();
+    return done != 0;
+}
+
+void MpiRequest::end() {
+    base::count_progress();
+    finish_();
+}
 
 MpiOwnOps::MpiOwnOps() {
     constexpr int kCommutes = 1;
@@ -83,31 +68,18 @@ MpiOwnOps::~MpiOwnOps() {
         if (MPI_Op_free(&op) != MPI_SUCCESS) base::log::warn("MPI_Op_free failed");
 }
 
-bool MpiOwnOps::stands_in(DType dtype) {
-    return dtype == DType::f16 || dtype == DType::bf16;
-}
-
 MPI_Op MpiOwnOps::op(DType dtype, ReduceOp op) const {
-    return ops_[(dtype == DType::f16 ? 0U : 3U) + base::number_of(op)];
+    if (dtype == DType::f16) return ops_[base::number_of(op)];
+    if (dtype == DType::bf16) return ops_[3 + base::number_of(op)];
+    const std::array all{MPI_SUM, MPI_MIN, MPI_MAX};
+    return all.at(base::number_of(op));
 }
 
+// In the order of DType. Of 16-bit floating-point numbers the bits: MpiOwnOps knows how to reduce them.
 MPI_Datatype mpi_type(DType dtype) {
-    switch (dtype) {
-        case DType::u8:
-            return MPI_UINT8_T;
-        case DType::i32:
-            return MPI_INT32_T;
-        case DType::i64:
-            return MPI_INT64_T;
-        case DType::f32:
-            return MPI_FLOAT;
-        case DType::f64:
-            return MPI_DOUBLE;
-        case DType::f16:
-        case DType::bf16:
-            return MPI_UINT16_T;  // their bits; MpiOwnOps knows how to reduce them
-    }
-    throw base::MpiError("internal: an element type that the MPI backend does not know");
+    static const std::array kTypes{MPI_UINT8_T, MPI_INT32_T,  MPI_INT64_T, MPI_FLOAT,
+                                   MPI_DOUBLE,  MPI_UINT16_T, MPI_UINT16_T};
+    return kTypes.at(base::number_of(dtype));
 }
 
 int mpi_count(std::size_t count) {
@@ -148,26 +120,8 @@ MpiCommunicator::MpiCommunicator(MPI_Comm comm, const MpiCommunicator& whole)
     local_size_ = static_cast<int>(std::count(nodes.begin(), nodes.end(), node_));
 }
 
-MpiCommunicator::MpiCommunicator(const MpiCommunicator& all, MPI_Comm world)
-    : comm_(world),
-      is_own_(false),
-      own_ops_(all.own_ops_),
-      local_rank_(all.local_rank_),
-      local_size_(all.local_size_),
-      node_(all.node_) {
-    begin();
-}
-
-std::unique_ptr<Communicator> MpiCommunicator::world_beside(const MpiCommunicator& all) {
-    return std::unique_ptr<Communicator>(new MpiCommunicator(all, MPI_COMM_WORLD));
-}
-
 MpiCommunicator::~MpiCommunicator() {
-    if (is_own_ && MPI_Comm_free(&comm_) != MPI_SUCCESS) base::log::warn("MPI_Comm_free failed");
-}
-
-MPI_Op MpiCommunicator::mpi_op(DType dtype, ReduceOp op) const {
-    return MpiOwnOps::stands_in(dtype) ? own_ops_->op(dtype, op) : own_op(op);
+    if (MPI_Comm_free(&comm_) != MPI_SUCCESS) base::log::warn("MPI_Comm_free failed");
 }
 
 void MpiCommunicator::barrier() {
@@ -175,30 +129,30 @@ void MpiCommunicator::barrier() {
 }
 
 void MpiCommunicator::broadcast(BufferView buffer, int root) {
-    need_host(buffer);
+    need_host(buffer, "mpi");
     mpi_done(MPI_Bcast(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), root, comm_),
              "MPI_Bcast");
 }
 
 void MpiCommunicator::allreduce(BufferView buffer, ReduceOp op) {
-    need_host(buffer);
+    need_host(buffer, "mpi");
     mpi_done(MPI_Allreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype),
                            mpi_op(buffer.dtype, op), comm_),
              "MPI_Allreduce");
 }
 
 Request MpiCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
-    need_host(buffer);
+    need_host(buffer, "mpi");
     MPI_Request request = MPI_REQUEST_NULL;
     mpi_check(MPI_Iallreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype),
                              mpi_op(buffer.dtype, op), comm_, &request),
               "MPI_Iallreduce");
-    return Request(std::make_unique<MpiRequest>(request));
+    return Request(std::make_unique<MpiRequest>(std::vector{request}));
 }
 
 void MpiCommunicator::allgather(BufferView send, BufferView receive) {
-    need_host(send);
-    need_host(receive);
+    need_host(send, "mpi");
+    need_host(receive, "mpi");
     need_whole_of_parts(send, receive, world_size_, "allgather");
     const int count = mpi_count(send.count);
     const MPI_Datatype type = mpi_type(send.dtype);
@@ -206,8 +160,8 @@ void MpiCommunicator::allgather(BufferView send, BufferView receive) {
 }
 
 void MpiCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
-    need_host(send);
-    need_host(receive);
+    need_host(send, "mpi");
+    need_host(receive, "mpi");
     need_whole_of_parts(receive, send, world_size_, "reduce_scatter");
     mpi_done(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count), mpi_type(send.dtype),
                                       mpi_op(send.dtype, op), comm_),
@@ -228,10 +182,7 @@ BackendEntry mpi_entry() {
             .make = [](Communicator& control) { return control.split(0, control.rank()); },
             .library = MpiEnvironment::library_version,
             .prepare = prepare_mpi,
-            .offers =
-                [](Operation operation, bool in_place) {
-                    return in_place ? has_in_place(operation) : has_out_of_place(operation);
-                }};
+            .offers = has_form};
 }
 
 }  // namespace ranklab::comm

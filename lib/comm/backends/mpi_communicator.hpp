@@ -1,20 +1,43 @@
-// The MPI backend's communicator. Private to comm: it shows mpi.h.
+// The MPI backend: its communicator, requests and checks. Private to comm: it shows mpi.h.
 #pragma once
 
 #include <mpi.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/pinned.hpp"
-#include "comm/communicator.hpp"
+#include "comm/operation.hpp"
 
 namespace ranklab::comm {
+
+/// Throws MpiError with the call and MPI's own text unless rc is MPI_SUCCESS.
+void mpi_check(int rc, const char* call);
+/// mpi_check of a call that waits for other ranks: its end counts as progress.
+void mpi_done(int rc, const char* call);
 
 MPI_Datatype mpi_type(DType dtype);
 /// MPI's counts are int: a longer buffer, which the caller has to cut, throws MpiError.
 int mpi_count(std::size_t count);
+
+/// MPI's requests that were started together; `finish` is called once all of them are complete.
+class MpiRequest final : public Request::State, base::Pinned {
+  public:
+    explicit MpiRequest(
+        std::vector<MPI_Request> requests, std::function<void()> finish = [] {});
+    ~MpiRequest() override;
+    void wait() override;
+    bool test() override;
+
+  private:
+    void end();
+
+    std::vector<MPI_Request> requests_;
+    std::function<void()> finish_;
+};
 
 /// Reductions that MPI has not: of 16-bit floating-point numbers, whose bits travel as MPI_UINT16_T.
 class MpiOwnOps : base::Pinned {
@@ -23,9 +46,7 @@ class MpiOwnOps : base::Pinned {
     MpiOwnOps();
     ~MpiOwnOps();
 
-    /// Whether the library's own operation is not to be used.
-    static bool stands_in(DType dtype);
-    /// Where it stands in.
+    /// One of these, or the library's own where it has it.
     MPI_Op op(DType dtype, ReduceOp op) const;
 
   private:
@@ -37,8 +58,6 @@ class MpiCommunicator final : public Communicator, base::Pinned {
     /// Takes over `comm`, which has all ranks of the job, and frees it. `own_ops` is what all
     /// communicators of a job share.
     MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiOwnOps> own_ops);
-    /// The world itself, which is not freed: the ranks of `all` once more, without a word between them.
-    static std::unique_ptr<Communicator> world_beside(const MpiCommunicator& all);
     ~MpiCommunicator() override;
 
     int rank() const override { return rank_; }
@@ -56,16 +75,14 @@ class MpiCommunicator final : public Communicator, base::Pinned {
     std::unique_ptr<Communicator> split(int color, int key) override;
 
     const MPI_Comm& native() const { return comm_; }
-    MPI_Op mpi_op(DType dtype, ReduceOp op) const;
+    MPI_Op mpi_op(DType dtype, ReduceOp op) const { return own_ops_->op(dtype, op); }
 
   private:
     // A part of a job whose nodes are known.
     MpiCommunicator(MPI_Comm comm, const MpiCommunicator& whole);
-    MpiCommunicator(const MpiCommunicator& all, MPI_Comm world);
     void begin();
 
     MPI_Comm comm_;
-    bool is_own_ = true;
     std::shared_ptr<const MpiOwnOps> own_ops_;
     int rank_ = 0;
     int world_size_ = 1;
@@ -73,5 +90,8 @@ class MpiCommunicator final : public Communicator, base::Pinned {
     int local_size_ = 1;
     int node_ = 0;  // the lowest rank of the job on this node
 };
+
+/// An operation of a communicator of the MPI backend, which outlives it.
+std::unique_ptr<Prepared> prepare_mpi(Communicator& data, const Transfer& transfer);
 
 }  // namespace ranklab::comm

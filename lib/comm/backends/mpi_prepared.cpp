@@ -1,20 +1,14 @@
-#include "comm/backends/mpi_prepared.hpp"
-
 #include <mpi.h>
 
 #include <array>
+#include <cstring>
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
-#include "base/pinned.hpp"
-#include "base/progress.hpp"
+#include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
-#include "comm/counts.hpp"
-#include "comm/mpi_check.hpp"
-#include "comm/visit_type.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -23,39 +17,24 @@ constexpr int kTag = 7472;  // of no meaning; the communicator is the caller's o
 
 using Requests = std::vector<MPI_Request>;
 
-class MpiRequests final : public Request::State, base::Pinned {
-  public:
-    MpiRequests(Requests requests, std::function<void()> finish)
-        : requests_(std::move(requests)), finish_(std::move(finish)) {}
-    ~MpiRequests() override {
-        if (!done_ && MPI_Waitall(count(), requests_.data(), MPI_STATUSES_IGNORE) != MPI_SUCCESS)
-            base::log::warn("MPI_Waitall failed while a request was dropped");
-    }
-    void wait() override {
-        if (done_) return;
-        mpi_check(MPI_Waitall(count(), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-        end();
-    }
-    bool test() override {
-        int done = done_ ? 1 : 0;
-        if (!done_)
-            mpi_check(MPI_Testall(count(), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-        if (done != 0 && !done_) end();
-        return done != 0;
-    }
-
-  private:
-    int count() const { return static_cast<int>(requests_.size()); }
-    void end() {
-        done_ = true;
-        base::count_progress();
-        finish_();
-    }
-
-    Requests requests_;
-    std::function<void()> finish_;
-    bool done_ = false;
-};
+// Every element over `by`, in host memory and in place: the last step of an average where the library has
+// none. Integers are cut off towards zero, as C++ does. The buffer may lie at any byte.
+void divide(const BufferView& buffer, int by) {
+    visit_type(buffer.dtype, [&](auto value) {
+        using T = decltype(value);
+        auto* bytes = static_cast<char*>(buffer.data);
+        for (std::size_t i = 0; i < buffer.count; ++i, bytes += sizeof(T)) {
+            std::memcpy(&value, bytes, sizeof(T));
+            if constexpr (std::is_integral_v<T>)
+                value = static_cast<T>(value / static_cast<std::int64_t>(by));
+            else if constexpr (std::is_same_v<T, double>)
+                value = value / by;
+            else
+                value = static_cast<T>(static_cast<float>(value) / static_cast<float>(by));
+            std::memcpy(bytes, &value, sizeof(T));
+        }
+    });
+}
 
 // One transfer: it is begun, and its requests are added, or made from beginning to end where there are none.
 using Form = std::function<void(Requests*)>;
@@ -72,7 +51,7 @@ class MpiPrepared final : public Prepared {
     Request start() override {
         Requests requests;
         form_(&requests);
-        return Request(std::make_unique<MpiRequests>(std::move(requests), [this] { finish(); }));
+        return Request(std::make_unique<MpiRequest>(std::move(requests), [this] { finish(); }));
     }
     BufferView result() const override { return result_; }
 
@@ -108,60 +87,48 @@ MPI_Request* added(Requests& requests) {
     return &requests.emplace_back(MPI_REQUEST_NULL);
 }
 
-Form allreduce(const Parts& p) {
-    return [in = p.in_or_in_place(), out = p.out(), count = p.received(), type = p.type(), op = p.op(),
-            comm = p.comm()](Requests* begun) {
-        mpi_check(begun ? MPI_Iallreduce(in, out, count, type, op, comm, added(*begun))
-                        : MPI_Allreduce(in, out, count, type, op, comm),
-                  "MPI_Allreduce");
+// The call, or the same begun: its arguments are the same but for the request.
+template <class Call, class Begin, class... Arguments>
+Form form(const char* name, Call call, Begin begin, Arguments... arguments) {
+    return [=](Requests* begun) {
+        mpi_check(begun ? begin(arguments..., added(*begun)) : call(arguments...), name);
     };
+}
+
+Form allreduce(const Parts& p) {
+    return form("MPI_Allreduce", MPI_Allreduce, MPI_Iallreduce, p.in_or_in_place(), p.out(), p.received(),
+                p.type(), p.op(), p.comm());
 }
 
 // Only the root may say that it works in place.
 Form reduce(const Parts& p) {
-    const int root = p.transfer.root;
-    return [=, in = p.rank() == root ? p.in_or_in_place() : p.in(), out = p.out(), count = p.received(),
-            type = p.type(), op = p.op(), comm = p.comm()](Requests* begun) {
-        mpi_check(begun ? MPI_Ireduce(in, out, count, type, op, root, comm, added(*begun))
-                        : MPI_Reduce(in, out, count, type, op, root, comm),
-                  "MPI_Reduce");
-    };
+    const void* in = p.rank() == p.transfer.root ? p.in_or_in_place() : p.in();
+    return form("MPI_Reduce", MPI_Reduce, MPI_Ireduce, in, p.out(), p.received(), p.type(), p.op(),
+                p.transfer.root, p.comm());
 }
 
 Form broadcast(const Parts& p) {
-    return [out = p.out(), count = p.received(), type = p.type(), root = p.transfer.root,
-            comm = p.comm()](Requests* begun) {
-        mpi_check(begun ? MPI_Ibcast(out, count, type, root, comm, added(*begun))
-                        : MPI_Bcast(out, count, type, root, comm),
-                  "MPI_Bcast");
-    };
+    return form("MPI_Bcast", MPI_Bcast, MPI_Ibcast, p.out(), p.received(), p.type(), p.transfer.root,
+                p.comm());
 }
 
 Form allgather(const Parts& p) {
-    return [in = p.in_or_in_place(), out = p.out(), count = p.sent(), type = p.type(),
-            comm = p.comm()](Requests* begun) {
-        mpi_check(begun ? MPI_Iallgather(in, count, type, out, count, type, comm, added(*begun))
-                        : MPI_Allgather(in, count, type, out, count, type, comm),
-                  "MPI_Allgather");
-    };
+    return form("MPI_Allgather", MPI_Allgather, MPI_Iallgather, p.in_or_in_place(), p.sent(), p.type(),
+                p.out(), p.sent(), p.type(), p.comm());
 }
 
 Form reduce_scatter(const Parts& p) {
-    return [in = p.in_or_in_place(), out = p.out(), count = p.sent_to_each(), type = p.type(), op = p.op(),
-            comm = p.comm()](Requests* begun) {
-        mpi_check(begun ? MPI_Ireduce_scatter_block(in, out, count, type, op, comm, added(*begun))
-                        : MPI_Reduce_scatter_block(in, out, count, type, op, comm),
-                  "MPI_Reduce_scatter_block");
-    };
+    return form("MPI_Reduce_scatter_block", MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block,
+                p.in_or_in_place(), p.out(), p.sent_to_each(), p.type(), p.op(), p.comm());
 }
 
 Form alltoall(const Parts& p) {
-    return [in = p.in_or_in_place(), out = p.out(), count = p.sent_to_each(), type = p.type(),
-            comm = p.comm()](Requests* begun) {
-        mpi_check(begun ? MPI_Ialltoall(in, count, type, out, count, type, comm, added(*begun))
-                        : MPI_Alltoall(in, count, type, out, count, type, comm),
-                  "MPI_Alltoall");
-    };
+    return form("MPI_Alltoall", MPI_Alltoall, MPI_Ialltoall, p.in_or_in_place(), p.sent_to_each(), p.type(),
+                p.out(), p.sent_to_each(), p.type(), p.comm());
+}
+
+Form barrier(const Parts& p) {
+    return form("MPI_Barrier", MPI_Barrier, MPI_Ibarrier, p.comm());
 }
 
 Form sendrecv(const Parts& p) {
@@ -178,26 +145,16 @@ Form sendrecv(const Parts& p) {
         };
 }
 
-Form barrier(const Parts& p) {
-    return [comm = p.comm()](Requests* begun) {
-        mpi_check(begun ? MPI_Ibarrier(comm, added(*begun)) : MPI_Barrier(comm), "MPI_Barrier");
-    };
-}
-
-void refuse_start(const Requests* begun) {
-    if (begun != nullptr) throw base::Error("internal: this operation has no started form");
-}
+// Between two ranks there is no started form: these are made from beginning to end.
 
 Form latency(const Parts& p) {
     const bool first = p.rank() == 0;
     const int other = first ? p.ranks() - 1 : 0;
-    return
-        [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests* begun) {
-            refuse_start(begun);
-            if (first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
-            mpi_check(MPI_Recv(out, count, type, other, kTag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
-            if (!first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
-        };
+    return [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests*) {
+        if (first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
+        mpi_check(MPI_Recv(out, count, type, other, kTag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+        if (!first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
+    };
 }
 
 // The answer tells the sender that all has come.
@@ -205,20 +162,18 @@ Form bandwidth(const Parts& p) {
     const bool first = p.rank() == 0;
     const int other = first ? p.ranks() - 1 : 0;
     const auto window = std::make_shared<Requests>(messages_of(Operation::bandwidth), MPI_REQUEST_NULL);
-    return
-        [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests* begun) {
-            refuse_start(begun);
-            for (auto& one : *window)
-                mpi_check(first ? MPI_Isend(in, count, type, other, kTag, comm, &one)
-                                : MPI_Irecv(out, count, type, other, kTag, comm, &one),
-                          "a message");
-            mpi_check(MPI_Waitall(static_cast<int>(window->size()), window->data(), MPI_STATUSES_IGNORE),
-                      "MPI_Waitall");
-            char answer = 0;
-            mpi_check(first ? MPI_Recv(&answer, 1, MPI_CHAR, other, kTag, comm, MPI_STATUS_IGNORE)
-                            : MPI_Send(&answer, 1, MPI_CHAR, other, kTag, comm),
-                      "the answer");
-        };
+    return [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests*) {
+        for (auto& one : *window)
+            mpi_check(first ? MPI_Isend(in, count, type, other, kTag, comm, &one)
+                            : MPI_Irecv(out, count, type, other, kTag, comm, &one),
+                      "a message");
+        mpi_check(MPI_Waitall(static_cast<int>(window->size()), window->data(), MPI_STATUSES_IGNORE),
+                  "MPI_Waitall");
+        char answer = 0;
+        mpi_check(first ? MPI_Recv(&answer, 1, MPI_CHAR, other, kTag, comm, MPI_STATUS_IGNORE)
+                        : MPI_Send(&answer, 1, MPI_CHAR, other, kTag, comm),
+                  "the answer");
+    };
 }
 
 Form form_of(const Parts& p) {
@@ -230,14 +185,10 @@ Form form_of(const Parts& p) {
 }
 
 BufferView result_of(const Parts& p) {
-    const auto& [operation, send, receive, op, average, root] = p.transfer;
-    BufferView result = receive;
-    if (operation == Operation::reduce_scatter && p.transfer.in_place())
-        result.count = send.count / static_cast<std::size_t>(p.ranks());  // MPI leaves it at the beginning
-    const bool none = (operation == Operation::reduce && p.rank() != root) ||
-                      operation == Operation::barrier || !takes_part(operation, p.rank(), p.ranks()) ||
-                      (operation == Operation::bandwidth && p.rank() == 0);
-    if (none) result.count = 0;
+    BufferView result = p.transfer.receive;
+    if (p.transfer.operation == Operation::reduce_scatter && p.transfer.in_place())
+        result.count = p.sent_to_each();  // MPI leaves it at the beginning
+    if (!has_result(p.transfer, p.rank(), p.ranks())) result.count = 0;
     return result;
 }
 
@@ -245,8 +196,8 @@ BufferView result_of(const Parts& p) {
 
 std::unique_ptr<Prepared> prepare_mpi(Communicator& data, const Transfer& transfer) {
     const auto& communicator = dynamic_cast<const MpiCommunicator&>(data);
-    need_host<base::MpiError>(transfer.send, "mpi");
-    need_host<base::MpiError>(transfer.receive, "mpi");
+    need_host(transfer.send, "mpi");
+    need_host(transfer.receive, "mpi");
     if (is_between_two(transfer.operation) && communicator.world_size() < 2)
         throw base::Error("internal: one rank has nobody to send to");
     const Parts parts{communicator, transfer};

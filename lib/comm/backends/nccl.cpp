@@ -1,14 +1,124 @@
+#include <fmt/format.h>
+
+#include <map>
+
 #include "base/error.hpp"
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
-#include "comm/nccl/offer.hpp"
+#ifdef RANKLAB_HAS_NCCL
+#include "comm/nccl/nccl_communicator.hpp"
+#include "device/gpus.hpp"
+#endif
 
 namespace ranklab::comm {
 namespace {
 
-std::unique_ptr<Communicator> make_or_refuse(Communicator& control) {
-    const auto refusal = nccl_refusal(control);
-    if (refusal.sentence.empty()) return make_nccl(control);
+// Why not, by the lowest rank that cannot; the same on all ranks.
+struct Refusal {
+    int rank = 0;
+    std::string sentence;  // "" if all can
+};
+
+#ifdef RANKLAB_HAS_NCCL
+
+// What this rank can say alone. The library last: a node without a GPU never loads it.
+std::string own_refusal() {
+    const auto list = device::list_gpus();
+    if (list.gpus.empty()) {
+        return fmt::format(
+            "backend 'nccl' has no GPU to work with: {}; start it on a node with a GPU, or use another "
+            "backend",
+            list.why_none);
+    }
+    try {
+        static_cast<void>(load_nccl());
+    } catch (const base::Error& error) {
+        return error.what();
+    }
+    return {};
+}
+
+// A UUID is one GPU's in the whole world: two containers on a node have two host names and one GPU.
+std::string own_gpu(int local_rank) {
+    const auto gpus = device::list_gpus().gpus;
+    const auto& gpu = gpus.at(device::gpu_of(local_rank, static_cast<int>(gpus.size())));
+    return fmt::format("{} ({})", gpu.name, gpu.uuid);
+}
+
+// NCCL would fail with "invalid usage", or hang.
+std::string shared_gpu_refusal(const std::vector<std::string>& gpu_of_rank) {
+    std::map<std::string, std::size_t> users;
+    for (std::size_t rank = 0; rank < gpu_of_rank.size(); ++rank)
+        if (const auto [first, is_new] = users.try_emplace(gpu_of_rank[rank], rank); !is_new)
+            return fmt::format(
+                "ranks {} and {} use the same GPU, {}; start no more ranks on a node than it has GPUs, or "
+                "use another backend",
+                first->second, rank, first->first);
+    return {};
+}
+
+Refusal refusal_of(Communicator& control) {
+    const auto refusals = gather_texts(control, own_refusal());
+    for (std::size_t rank = 0; rank < refusals.size(); ++rank) {
+        if (!refusals[rank].empty()) return {static_cast<int>(rank), refusals[rank]};
+    }
+    return {0, shared_gpu_refusal(gather_texts(control, own_gpu(control.local_rank())))};
+}
+
+std::string library_text() {
+    const auto library = load_nccl();
+    return fmt::format("NCCL {} ({})", nccl_version_text(library->version), library->path);
+}
+
+// Of all ranks, which refusal_of found able to.
+std::unique_ptr<Communicator> connected(Communicator& control) {
+    auto own = control.split(0, control.rank());
+    const auto library = load_nccl();
+    const int gpus = static_cast<int>(device::list_gpus().gpus.size());
+    const NcclPlace place{
+        .rank = own->rank(), .ranks = own->world_size(), .gpu = device::gpu_of(own->local_rank(), gpus)};
+
+    ncclUniqueId id{};
+    together(*own, [&] {
+        if (place.rank == 0) library->check(library->get_unique_id(&id), "ncclGetUniqueId");
+    });
+    own->broadcast(view(std::span(id.internal)), 0);
+
+    std::shared_ptr<NcclChannel> channel;
+    together(*own, [&] {
+        channel = std::make_shared<NcclChannel>(library, init_nccl_rank(*library, id, place), place);
+    });
+    return std::make_unique<NcclCommunicator>(std::move(channel), std::move(own));
+}
+
+#else
+
+// The entry stays in the catalogue: a refusal that says what is missing is friendlier than an unknown name.
+constexpr const char* kWhy =
+    "backend 'nccl' is not in this build: set RANKLAB_NCCL_ROOT to a folder with include/nccl.h and "
+    "CUDA_HOME to a CUDA toolkit, and build again; or use another backend";
+
+Refusal refusal_of(Communicator&) {
+    return {0, kWhy};
+}
+
+std::string library_text() {
+    throw base::EnvironmentError(kWhy, {"backend mpi"});
+}
+
+std::unique_ptr<Communicator> connected(Communicator&) {
+    throw base::EnvironmentError(kWhy, {"backend mpi"});
+}
+
+std::unique_ptr<Prepared> prepare_nccl(Communicator&, const Transfer&) {
+    throw base::EnvironmentError(kWhy, {"backend mpi"});
+}
+
+#endif
+
+std::unique_ptr<Communicator> connected_or_refused(Communicator& control) {
+    const auto refusal = refusal_of(control);
+    if (refusal.sentence.empty()) return connected(control);
     throw_on_all<base::EnvironmentError>(control, refusal.rank, refusal.sentence, {"backend mpi"});
 }
 
@@ -18,14 +128,13 @@ BackendEntry nccl_entry() {
     return {.name = "nccl",
             .summary = "NVIDIA's collectives between GPUs, in GPU memory, on a stream of their own",
             .memory = Memory::device,
-            .refuses = [](Communicator& control) { return nccl_refusal(control).sentence; },
-            .make = make_or_refuse,
-            .library = nccl_library_text,
+            .refuses = [](Communicator& control) { return refusal_of(control).sentence; },
+            .make = connected_or_refused,
+            .library = library_text,
             .prepare = prepare_nccl,
             .offers =
                 [](Operation operation, bool in_place) {
-                    if (in_place) return has_in_place(operation) && operation != Operation::alltoall;
-                    return has_out_of_place(operation);
+                    return has_form(operation, in_place) && (operation != Operation::alltoall || !in_place);
                 }};
 }
 

@@ -4,12 +4,16 @@
 
 #include "base/error.hpp"
 #include "comm/backend.hpp"
-#include "comm/counts.hpp"
 #include "comm/exchange.hpp"
-#include "comm/self.hpp"
 
 namespace ranklab::comm {
 namespace {
+
+void copy(const BufferView& from, const BufferView& to) {
+    need_host(from, "self");
+    need_host(to, "self");
+    if (from.bytes() != 0) std::memmove(to.data, from.data, from.bytes());
+}
 
 // One rank alone: every collective is a copy or nothing. The base case without an MPI library in the way.
 class SelfCommunicator final : public Communicator {
@@ -22,10 +26,10 @@ class SelfCommunicator final : public Communicator {
 
     void barrier() override {}
     void broadcast(BufferView buffer, int root) override {
-        need_host<base::Error>(buffer, "self");
+        need_host(buffer, "self");
         if (root != 0) throw base::Error(fmt::format("internal: a broadcast from rank {} of one rank", root));
     }
-    void allreduce(BufferView buffer, ReduceOp) override { need_host<base::Error>(buffer, "self"); }
+    void allreduce(BufferView buffer, ReduceOp) override { need_host(buffer, "self"); }
     Request start_allreduce(BufferView buffer, ReduceOp op) override {
         allreduce(buffer, op);
         return {};
@@ -39,13 +43,6 @@ class SelfCommunicator final : public Communicator {
         copy(send, receive);
     }
     std::unique_ptr<Communicator> split(int, int) override { return std::make_unique<SelfCommunicator>(); }
-
-  private:
-    static void copy(const BufferView& from, const BufferView& to) {
-        need_host<base::Error>(from, "self");
-        need_host<base::Error>(to, "self");
-        if (from.bytes() != 0) std::memmove(to.data, from.data, from.bytes());
-    }
 };
 
 // What a rank alone does with itself: a copy, or nothing.
@@ -53,8 +50,7 @@ class SelfPrepared final : public Prepared {
   public:
     explicit SelfPrepared(const Transfer& transfer) : transfer_(transfer) {}
     void run() override {
-        if (transfer_.in_place() || transfer_.send.bytes() == 0) return;
-        std::memcpy(transfer_.receive.data, transfer_.send.data, transfer_.send.bytes());
+        if (!transfer_.in_place()) copy(transfer_.send, transfer_.receive);
     }
     Request start() override {
         run();
@@ -67,8 +63,8 @@ class SelfPrepared final : public Prepared {
 };
 
 std::unique_ptr<Prepared> prepare_self(Communicator&, const Transfer& transfer) {
-    need_host<base::Error>(transfer.send, "self");
-    need_host<base::Error>(transfer.receive, "self");
+    need_host(transfer.send, "self");
+    need_host(transfer.receive, "self");
     return std::make_unique<SelfPrepared>(transfer);
 }
 
@@ -94,10 +90,7 @@ BackendEntry self_entry() {
             },
             .library = [] { return std::string("ranklab"); },
             .prepare = prepare_self,
-            .offers =
-                [](Operation operation, bool in_place) {
-                    return in_place ? has_in_place(operation) : has_out_of_place(operation);
-                }};
+            .offers = has_form};
 }
 
 }  // namespace ranklab::comm

@@ -1,4 +1,4 @@
-#include "comm/nccl/channel.hpp"
+#include "comm/nccl/nccl_communicator.hpp"
 
 #include <exception>
 #include <thread>

@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -13,11 +15,6 @@ namespace {
 
 // ncclCommSplit came with it.
 constexpr int kOldestVersion = NCCL_VERSION(2, 18, 1);
-
-std::string last_loader_error() {
-    const char* text = dlerror();
-    return text == nullptr ? "no reason given" : text;
-}
 
 template <class Function>
 void find(void* handle, const char* name, const std::string& path, Function& function) {
@@ -84,7 +81,7 @@ std::shared_ptr<const NcclLibrary> load_nccl(const std::vector<std::string>& pat
     std::vector<std::string> tried;
     for (const auto& path : paths) {
         if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return take(handle, path);
-        tried.push_back(last_loader_error());
+        tried.emplace_back(dlerror());
     }
     throw base::EnvironmentError(
         fmt::format(
@@ -111,36 +108,16 @@ void NcclLibrary::check(ncclResult_t rc, const char* call) const {
     throw base::NcclError(nccl_sentence(call, rc, get_error_string(rc), last == nullptr ? "" : last));
 }
 
+// In the order of DType.
 ncclDataType_t nccl_type(DType dtype) {
-    switch (dtype) {
-        case DType::u8:
-            return ncclUint8;
-        case DType::i32:
-            return ncclInt32;
-        case DType::i64:
-            return ncclInt64;
-        case DType::f32:
-            return ncclFloat32;
-        case DType::f64:
-            return ncclFloat64;
-        case DType::f16:
-            return ncclFloat16;
-        case DType::bf16:
-            return ncclBfloat16;
-    }
-    throw base::Error("internal: an element type that the nccl backend does not know");
+    constexpr std::array kTypes{ncclUint8,   ncclInt32,   ncclInt64,   ncclFloat32,
+                                ncclFloat64, ncclFloat16, ncclBfloat16};
+    return kTypes.at(base::number_of(dtype));
 }
 
 ncclRedOp_t nccl_op(ReduceOp op) {
-    switch (op) {
-        case ReduceOp::sum:
-            return ncclSum;
-        case ReduceOp::min:
-            return ncclMin;
-        case ReduceOp::max:
-            return ncclMax;
-    }
-    throw base::Error("internal: a reduction that the nccl backend does not know");
+    constexpr std::array kOps{ncclSum, ncclMin, ncclMax};
+    return kOps.at(base::number_of(op));
 }
 
 }  // namespace ranklab::comm

@@ -2,9 +2,9 @@
 #include <functional>
 #include <utility>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
-#include "comm/nccl/communicator.hpp"
-#include "comm/nccl/offer.hpp"
+#include "comm/nccl/nccl_communicator.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -62,7 +62,7 @@ Put reduce_scatter(const Parts& p) {
     };
 }
 
-// The group makes one operation of them, in which no message waits for another.
+// One operation of several, in which no message waits for another.
 Put grouped(Put put) {
     return [put = std::move(put)](const auto& nccl, auto comm, auto stream) {
         const auto begun = nccl.group_start();
@@ -119,31 +119,23 @@ Put bandwidth(const Parts& p) {
     };
 }
 
+// Nothing for a barrier, which is the communicator's.
 Put put_of(const Parts& p) {
-    constexpr std::array kPuts{allreduce, broadcast, reduce, allgather, reduce_scatter, alltoall, sendrecv};
-    switch (p.transfer.operation) {
-        case Operation::barrier:
-            return {};
-        case Operation::latency:
-            return latency(p);
-        case Operation::bandwidth:
-            return bandwidth(p);
-        default:
-            return kPuts.at(static_cast<std::size_t>(p.transfer.operation))(p);
-    }
+    if (p.transfer.operation == Operation::barrier) return {};
+    if (!takes_part(p.transfer.operation, p.rank, p.ranks)) return {};
+    constexpr std::array<Put (*)(const Parts&), 10> kPuts{allreduce,      broadcast, reduce,   allgather,
+                                                          reduce_scatter, alltoall,  sendrecv, nullptr,
+                                                          latency,        bandwidth};
+    return kPuts.at(base::number_of(p.transfer.operation))(p);
 }
 
 BufferView result_of(const Parts& p) {
-    const Operation operation = p.transfer.operation;
     BufferView result = p.transfer.receive;
-    if (operation == Operation::reduce_scatter && p.transfer.in_place()) {
+    if (p.transfer.operation == Operation::reduce_scatter && p.transfer.in_place()) {
         result.data = p.out() + own_part(p);
         result.count = p.sent_to_each();
     }
-    const bool none = (operation == Operation::reduce && p.rank != p.transfer.root) ||
-                      operation == Operation::barrier || !takes_part(operation, p.rank, p.ranks) ||
-                      (operation == Operation::bandwidth && p.rank == 0);
-    if (none) result.count = 0;
+    if (!has_result(p.transfer, p.rank, p.ranks)) result.count = 0;
     return result;
 }
 
@@ -151,7 +143,7 @@ class NcclPrepared final : public Prepared {
   public:
     NcclPrepared(NcclCommunicator& communicator, const Parts& parts)
         : communicator_(communicator),
-          put_(takes_part(parts.transfer.operation, parts.rank, parts.ranks) ? put_of(parts) : Put()),
+          put_(put_of(parts)),
           result_(result_of(parts)),
           is_barrier_(parts.transfer.operation == Operation::barrier) {}
 

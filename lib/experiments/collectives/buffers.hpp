@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/unique_handle.hpp"
 #include "device/memory.hpp"
 #include "experiments/collectives/message.hpp"
 
@@ -33,15 +32,13 @@ class Memory {
     Memory() = default;
     /// EnvironmentError where there is no room, or the system locks no pages.
     Memory(std::size_t bytes, MemoryKind kind);
-    char* data() const { return data_; }
-    std::size_t bytes() const { return bytes_; }
-    static void ensure(Memory& memory, std::size_t bytes, MemoryKind kind);
+    char* data() const { return pages_ ? pages_.get() : static_cast<char*>(device_.data()); }
+    /// Becomes a new one where it is smaller.
+    void ensure(std::size_t bytes, MemoryKind kind);
 
   private:
-    struct Mapping;
-    std::shared_ptr<Mapping> mapping_;
+    std::shared_ptr<char> pages_;
     device::Buffer device_;
-    char* data_ = nullptr;
     std::size_t bytes_ = 0;
 };
 
@@ -57,24 +54,6 @@ class Buffers {
 
   private:
     BufferPlan plan_;
-    Memory send_, receive_;
-};
-
-/// A copy of a transfer's buffers in host memory, to fill and to compare: the buffers themselves, where they
-/// are there already.
-class HostSide {
-  public:
-    explicit HostSide(const comm::Transfer& transfer);
-    const comm::Transfer& host() const { return host_; }
-    void to_device() const;
-    /// The same part of it as `on_device`, with what the device holds now.
-    comm::BufferView fetched(const comm::BufferView& on_device) const;
-
-  private:
-    bool is_on_device() const { return transfer_.receive.memory == comm::Memory::device; }
-
-    comm::Transfer transfer_;
-    comm::Transfer host_;
     Memory send_, receive_;
 };
 

@@ -1,7 +1,6 @@
 #include "experiments/collectives/calls.hpp"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +17,7 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "measure/clock_offset.hpp"
+#include "measure/gather.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -54,15 +54,26 @@ double over_ranks(std::span<const double> of_ranks, OverRanks policy) {
     return *std::ranges::max_element(there);
 }
 
+std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const double> seconds,
+                                  comm::Operation operation, OverRanks policy) {
+    if (comm::is_between_two(operation)) policy = OverRanks::rank_0;
+    const auto all = measure::gather_columns(control, seconds);
+    std::vector<double> us;
+    for (std::size_t call = 0; call < all.rows(); ++call)
+        us.push_back(1e6 / comm::messages_of(operation) *
+                     over_ranks(std::span(all.values).subspan(call * all.ranks, all.ranks), policy));
+    return us;
+}
+
+double cpu_seconds(clockid_t clock) {
+    timespec used{};
+    if (clock_gettime(clock, &used) != 0) return stats::kNone;
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
 namespace {
 
 using measure::clock_seconds;
-
-double thread_cpu_seconds() {
-    timespec used{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
-}
 
 class Loop {
   public:
@@ -73,14 +84,14 @@ class Loop {
         touch(times_.seconds);
         touch(times_.came_s);
         caller_.data.barrier();
-        const double cpu_before = thread_cpu_seconds();
+        const double cpu_before = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
         const double begin = clock_seconds();
         if (between_ == Between::nothing_loop)
             whole_loop();
         else
             for (int i = 0; i < calls_; ++i) timed_call();
         times_.wall_s = clock_seconds() - begin;
-        times_.off_core_s = times_.wall_s - (thread_cpu_seconds() - cpu_before);
+        times_.off_core_s = times_.wall_s - (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_before);
         caller_.data.barrier();
         return std::move(times_);
     }

@@ -1,6 +1,8 @@
 // The timed loop.
 #pragma once
 
+#include <time.h>
+
 #include <memory>
 #include <span>
 #include <string>
@@ -25,6 +27,11 @@ constexpr bool has_barriers(Between between) {
     return between == Between::barrier || between == Between::barrier_inside;
 }
 
+/// Whether ranks that are alike come to each call together.
+constexpr bool begins_together(Between between) {
+    return has_barriers(between) || between == Between::window;
+}
+
 /// --average, by its numbers.
 enum class OverRanks { rank_0, mean, shortest, longest };
 
@@ -42,6 +49,11 @@ std::string text_of(OverRanks over_ranks);
 /// One call's times, NaN of ranks that have no part in it; NaN where none has. rank_0 is the first that has.
 double over_ranks(std::span<const double> of_ranks, OverRanks policy);
 
+/// The ranks' times of each call as one, in us, of one message where a call has several. Between two ranks
+/// the first one's time alone is that of a whole way there and back. Collective.
+std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const double> seconds,
+                                  comm::Operation operation, OverRanks policy);
+
 /// --fault: what is done on purpose, to see that it is found.
 struct Fault {
     int flips_on_rank = -1;   ///< a bit of its results
@@ -49,6 +61,9 @@ struct Fault {
     double sleep_s = 0;
 };
 Fault parse_fault(const std::string& text);
+
+/// CPU time of a thread, by its clock; CLOCK_THREAD_CPUTIME_ID is the calling thread's.
+double cpu_seconds(clockid_t clock);
 
 /// This rank's own times.
 struct CallTimes {

@@ -9,7 +9,6 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/collectives/options.hpp"
-#include "experiments/collectives/record.hpp"
 #include "experiments/collectives/sweep.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -50,7 +49,10 @@ class CollectivesRun {
         const bool first = sweep_.done() == 0;
         const bool whole = sweep_.step();
         if (first && context_.start_up != nullptr) context_.start_up->finish("the first message size");
-        tell_progress();
+        const auto done = static_cast<std::int64_t>(sweep_.done());
+        context_.progress.update(done, static_cast<std::int64_t>(sweep_.planned()),
+                                 static_cast<double>(done) / base::seconds_since(began_), "visits/s",
+                                 sweep_.next());
         return whole && sweep_.done() < sweep_.planned() && !ends();
     }
     // The same on all ranks: rank 0's clock, and signals of any.
@@ -59,16 +61,10 @@ class CollectivesRun {
             end_.stopped_by = stop_.signal();
             return true;
         }
-        const double limit = options_.time_limit();
+        const double limit = options_.common.time_limit.value_or(0);
         if (limit <= 0) return false;
         end_.hit_time_limit = comm::from_root(context_.control, base::seconds_since(began_) > limit);
         return end_.hit_time_limit;
-    }
-    void tell_progress() {
-        const auto done = static_cast<std::int64_t>(sweep_.done());
-        context_.progress.update(done, static_cast<std::int64_t>(sweep_.planned()),
-                                 static_cast<double>(done) / base::seconds_since(began_), "visits/s",
-                                 sweep_.next());
     }
 
     const CollectivesOptions& options_;
@@ -91,9 +87,8 @@ class CollectivesPlan final : public Plan {
                 {"bytes-per-rank", fmt::format("{}", bytes_), true}};
     }
     void agree(options::Options& options, comm::Communicator& control) override {
-        backend_ = settle_backend(settled_.settings, control);
+        backend_ = settle_backend(settled_, control);
         comm::together(control, [&] {
-            settled_.buffers.kind = settle_memory(settled_.settings, backend_);
             options.settle(settled_.settings);
             plan(control.world_size());
         });
@@ -107,17 +102,14 @@ class CollectivesPlan final : public Plan {
     void plan(int ranks) {
         const auto all = planned_messages(settled_, backend_, ranks);
         messages_ = all.size();
-        MemoryNeed most;
+        MemoryNeed most, sum;
         for (const auto& message : all) {
             const auto need = memory_of(message, settled_.buffers, ranks);
             most = {std::max(most.send, need.send), std::max(most.receive, need.receive)};
+            sum = {sum.send + need.send, sum.receive + need.receive};
         }
-        bytes_ = most.send + most.receive;
-        settled_.memory = most;
-        if (!settled_.model) return;
-        messages_ = settled_.model->rows.size();
-        for (const auto& bucket : settled_.model->rows)
-            bytes_ += static_cast<std::uint64_t>(bucket.bytes) + settled_.buffers.unalign;
+        if (!settled_.model) settled_.memory = most;  // each bucket has its own
+        bytes_ = settled_.model ? sum.send + sum.receive : most.send + most.receive;
     }
 
     CollectivesOptions settled_;

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 
 #include "base/text.hpp"
+#include "results/rows.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -74,6 +77,34 @@ void forgive_single_ones(std::span<GuidelineRow> rows) {
     }
 }
 
+// A group has one level, load and type; sums alone, out of place where there is such a form.
+using Group = std::tuple<std::string, std::string, std::string>;
+std::map<Group, TimedMessages> timed_of(const results::Run& run, const Sweep& sweep) {
+    std::map<Group, TimedMessages> all;
+    for (const auto& row : sweep.rows()) {
+        const auto& [operation, dtype, reduction, in_place, part] = row.message;
+        if (row.us.empty() || row.ranks < 2 || (in_place && comm::has_form(operation, false))) continue;
+        if (comm::reduces(operation) && (reduction.op != comm::ReduceOp::sum || reduction.average)) continue;
+        const auto s = summary_of(run, row);
+        // Equal parts of each rank, which sizes that ranks do not divide are not.
+        const std::uint64_t parts = static_cast<std::uint64_t>(row.ranks) * comm::size_of(dtype);
+        const std::uint64_t bytes = std::max(parts, row.message.bytes(row.ranks) / parts * parts);
+        all[{row.level, row.load, dtype_of(row.message)}][{operation, bytes}] = {s.median, s.ci95, s.n};
+    }
+    return all;
+}
+
+// One warning for all, with the worst of them.
+std::string warning_of(const std::vector<GuidelineRow>& broken, const std::string& library) {
+    const auto& worst = *std::ranges::max_element(broken, {}, &GuidelineRow::ratio);
+    return fmt::format(
+        "{} comparison(s) of operations are violated (table guidelines), most {} at {}, {:.2f} times: "
+        "another "
+        "algorithm of the library may be faster; try {}",
+        broken.size(), worst.guideline, base::human_bytes(static_cast<double>(worst.bytes)), worst.ratio(),
+        tuning_of(worst.left, library));
+}
+
 std::string upper(std::string_view name) {
     std::string text(name);
     for (char& c : text) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
@@ -113,6 +144,24 @@ std::string tuning_of(Operation operation, const std::string& library) {
         return fmt::format("MPIR_CVAR_{}_INTRA_ALGORITHM=NAME (mpivars lists NAME)", upper(name));
     if (library.starts_with("NCCL")) return "NCCL_ALGO and NCCL_PROTO";
     return "the library's choice of algorithm for it";
+}
+
+void add_guidelines(results::Run& run, const Sweep& sweep, const std::string& library) {
+    results::Rows table("guidelines");
+    std::vector<GuidelineRow> broken;
+    for (const auto& [group, timed] : timed_of(run, sweep)) {
+        const auto& [level, load, dtype] = group;
+        for (const auto& row : check_guidelines(timed)) {
+            const bool is_broken = row.verdict == "VIOLATED";
+            table.add({row.guideline, level, load, dtype, static_cast<std::int64_t>(row.bytes), row.left_us,
+                       row.right_us, row.ratio(), row.verdict,
+                       is_broken ? tuning_of(row.left, library) : ""});
+            if (is_broken) broken.push_back(row);
+        }
+    }
+    if (table.size() == 0) return;
+    run.tables.push_back(std::move(table).table());
+    if (!broken.empty()) run.warnings.push_back(warning_of(broken, library));
 }
 
 }  // namespace ranklab::experiments

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "comm/operation.hpp"
+#include "experiments/collectives/sweep.hpp"
+#include "results/run.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -28,6 +30,8 @@ struct GuidelineRow {
     std::uint64_t bytes = 0;
     double left_us = 0, right_us = 0;
     std::string verdict;  ///< holds, VIOLATED, or cannot tell
+
+    double ratio() const { return left_us / right_us; }
 };
 
 /// At each size at which all operations of a guideline were timed. VIOLATED: the left side's interval lies
@@ -37,5 +41,9 @@ std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed);
 
 /// What to try: the setting by which that library ("Open MPI v4.1.4, ...") takes another algorithm.
 std::string tuning_of(comm::Operation operation, const std::string& library);
+
+/// Adds to a run with its measurements the table `guidelines`, where it has rows, and a warning of what is
+/// violated.
+void add_guidelines(results::Run& run, const Sweep& sweep, const std::string& library);
 
 }  // namespace ranklab::experiments

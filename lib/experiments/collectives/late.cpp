@@ -4,26 +4,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-// Calls of each rank, and values of all ranks together: 8 MiB, of 256 ranks on.
-constexpr std::size_t kMostKept = 4096, kFewestKept = 64;
-constexpr std::size_t kMostValues = std::size_t{1} << 20U;
+constexpr std::size_t kMostKept = 1024;  // calls of each rank: what is kept of all stays bounded
 constexpr double kWorthNaming = 100e-6;  // seconds
 
 std::string time_text(double seconds) {
     return seconds < 1e-3 ? fmt::format("{:.0f} us", seconds * 1e6) : fmt::format("{:.3g} ms", seconds * 1e3);
 }
 
-void keep(std::vector<double>& values, double value, std::size_t call, std::size_t most) {
-    if (values.size() < most)
+void keep(std::vector<double>& values, double value, std::size_t call) {
+    if (values.size() < kMostKept)
         values.push_back(value);
     else
-        values[call % most] = value;
+        values[call % kMostKept] = value;
 }
 
 std::size_t largest(const std::vector<double>& values) {
@@ -36,41 +35,61 @@ double second_largest(std::vector<double> values) {
     return values[1];
 }
 
+// The latest of the ranks' moments of each call, on one clock; -infinity where no rank came.
+std::vector<double> latest(std::vector<double> moments, comm::Communicator& control) {
+    for (double& moment : moments)
+        if (std::isnan(moment)) moment = -HUGE_VAL;
+    return measure::largest_of_ranks(control, std::move(moments));
+}
+
 }  // namespace
 
-Arrivals::Arrivals(std::size_t ranks)
-    : most_kept_(std::clamp(kMostValues / std::max<std::size_t>(1, ranks), kFewestKept, kMostKept)),
-      late_(ranks),
-      last_(ranks, 0) {}
+std::vector<double> behind_the_first(const CallTimes& times, comm::Communicator& control, double offset_s) {
+    std::vector<double> before;
+    for (const double came : times.came_s) before.push_back(offset_s - came);
+    std::vector<double> behind = latest(before, control);
+    for (std::size_t call = 0; call < behind.size(); ++call) behind[call] -= before[call];
+    return behind;
+}
 
-void Arrivals::add(const measure::RankSamples& came, const std::vector<double>& off_core_s,
+std::int64_t early_leavers(const CallTimes& times, comm::Communicator& control, double offset_s,
+                           double error_s) {
+    std::vector<double> came, before_leaving;
+    for (std::size_t call = 0; call < times.came_s.size(); ++call) {
+        came.push_back(times.came_s[call] - offset_s);
+        before_leaving.push_back(-came.back() - times.seconds[call]);
+    }
+    came = latest(std::move(came), control);
+    before_leaving = latest(std::move(before_leaving), control);
+    std::int64_t early = 0;
+    for (std::size_t call = 0; call < came.size(); ++call)
+        if (-before_leaving[call] < came[call] - error_s) ++early;
+    return early;
+}
+
+void Arrivals::add(const measure::RankSamples& behind, const std::vector<double>& off_core_s,
                    const std::vector<double>& wall_s, double error_s) {
     error_s_ = std::max(error_s_, error_s);
-    for (std::size_t call = 0; call < came.rows(); ++call) {
-        double first = stats::kNone;
-        double last = stats::kNone;
-        std::size_t who = 0;
-        for (std::size_t rank = 0; rank < came.ranks; ++rank) {
-            const double at = came.at(call, rank);
-            if (std::isnan(at)) continue;
-            if (std::isnan(first) || at < first) first = at;
-            if (std::isnan(last) || at > last) {
-                last = at;
-                who = rank;
-            }
+    for (std::size_t call = 0; call < behind.rows(); ++call) {
+        double skew = stats::kNone;
+        std::size_t last = 0;
+        for (std::size_t rank = 0; rank < behind.ranks; ++rank) {
+            const double late = behind.at(call, rank);
+            if (std::isnan(late)) continue;
+            keep(late_[rank], late, calls_);
+            if (late <= skew) continue;
+            skew = late;
+            last = rank;
         }
-        if (std::isnan(first)) continue;
-        for (std::size_t rank = 0; rank < came.ranks; ++rank)
-            if (const double at = came.at(call, rank); !std::isnan(at))
-                keep(late_[rank], at - first, calls_, most_kept_);
-        keep(skews_, last - first, calls_, kMostKept);
-        if (last - first > error_s) ++last_[who];
+        if (std::isnan(skew)) continue;
+        keep(skews_, skew, calls_);
+        if (skew > error_s) ++last_[last];
         ++calls_;
     }
-    off_core_.resize(came.ranks);
-    wall_s_.resize(came.ranks, 0);
-    for (std::size_t rank = 0; rank < came.ranks; ++rank) {
-        if (wall_s[rank] > 0) keep(off_core_[rank], off_core_s[rank] / wall_s[rank], loops_, most_kept_);
+    off_core_.resize(behind.ranks);
+    wall_s_.resize(behind.ranks, 0);
+    for (std::size_t rank = 0; rank < behind.ranks; ++rank) {
+        if (wall_s[rank] > 0) keep(off_core_[rank], off_core_s[rank] / wall_s[rank], loops_);
         wall_s_[rank] += wall_s[rank];
     }
     ++loops_;

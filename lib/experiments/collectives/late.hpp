@@ -2,12 +2,23 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "experiments/collectives/calls.hpp"
 #include "measure/gather.hpp"
 
 namespace ranklab::experiments {
+
+/// Seconds by which this rank came to each call after the first of these ranks; NaN where it came to none.
+/// `offset_s`: of its clock. Collective.
+std::vector<double> behind_the_first(const CallTimes& times, comm::Communicator& control, double offset_s);
+
+/// Calls of a barrier that one of these ranks left before another one came, by more than `error_s`; ranks
+/// that came to none have no part. Collective.
+std::int64_t early_leavers(const CallTimes& times, comm::Communicator& control, double offset_s,
+                           double error_s);
 
 struct LateRank {
     int rank = -1;      ///< -1: none is late
@@ -18,12 +29,12 @@ struct LateRank {
 /// Collects the moments at which ranks came to calls, on one clock.
 class Arrivals {
   public:
-    explicit Arrivals(std::size_t ranks);
+    explicit Arrivals(std::size_t ranks) : late_(ranks), last_(ranks, 0) {}
 
-    /// Rows are calls, columns ranks; NaN of ranks that had no part in them. By rank: how long its thread was
-    /// not on a core while it made them, and how long they took. `error_s`: how far moments of two ranks may
-    /// be off.
-    void add(const measure::RankSamples& came, const std::vector<double>& off_core_s,
+    /// Rows are calls, columns ranks: how long after the first rank each came; NaN of ranks that had no part.
+    /// By rank: how long its thread was not on a core while it made them, and how long they took. `error_s`:
+    /// how far moments of two ranks may be off.
+    void add(const measure::RankSamples& behind, const std::vector<double>& off_core_s,
              const std::vector<double>& wall_s, double error_s);
 
     std::size_t calls() const { return calls_; }
@@ -40,7 +51,6 @@ class Arrivals {
     LateRank by_core() const;
 
     double error_s_ = 0;                     // the largest
-    std::size_t most_kept_;                  // calls of each rank: what is kept of all stays bounded
     std::vector<std::vector<double>> late_;  // by rank, the newest calls
     std::vector<std::size_t> last_;          // by rank: calls to which it came last
     std::vector<double> skews_;

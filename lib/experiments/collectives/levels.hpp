@@ -14,14 +14,12 @@ struct Level {
     std::string name;    ///< job, host, hosts
     int ranks = 1;       ///< that talk to each other; the same on all ranks of the job
     bool active = true;  ///< whether this rank is one of them
-    comm::Communicator* data = nullptr;
-    comm::Communicator* control = nullptr;  ///< of the same ranks as `data`
-    std::unique_ptr<comm::Communicator> own_data = nullptr, own_control = nullptr;
+    std::shared_ptr<comm::Communicator> data = nullptr, control = nullptr;  ///< of the same ranks
 };
 
 struct HostsOfJob {
-    std::vector<std::string> by_rank;     ///< its host's name
-    std::vector<int> first_of, ranks_of;  ///< by rank: the first rank of its host, and how many are there
+    std::vector<std::string> by_rank;    ///< its host's name
+    int first_here = 0, ranks_here = 0;  ///< on this rank's host: the first one, and how many
     int count = 0;
     int most_ranks = 0;  ///< on one of them
     bool has_levels() const { return count > 1 && most_ranks > 1; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -65,16 +66,6 @@ std::string_view word_of(const Reduction& reduction) {
         ->first;
 }
 
-std::vector<std::string> operation_words() {
-    return words_of(comm::kOperationNames, [](auto name) { return name; });
-}
-std::vector<std::string> type_words() {
-    return words_of(kTypes, [](DType type) { return word_of(type); });
-}
-std::vector<std::string> reduction_words() {
-    return words_of(kReductions, [](const auto& row) { return row.first; });
-}
-
 std::string_view summary_of(comm::Operation operation) {
     constexpr std::array<std::string_view, comm::kOperationNames.size()> kSummaries{
         "all ranks get the reduction of all ranks' elements: what sums gradients",
@@ -92,23 +83,23 @@ std::string_view summary_of(comm::Operation operation) {
 
 std::vector<comm::Operation> chosen_operations(const std::string& words) {
     std::vector<comm::Operation> all;
-    for (const std::size_t place : chosen(words, "op", operation_words()))
+    for (const std::size_t place : chosen(words, "op", words_of(comm::kOperationNames, std::identity())))
         all.push_back(static_cast<comm::Operation>(place));
     return all;
 }
 
 std::vector<DType> chosen_types(const std::string& words) {
+    const auto ours = words_of(kTypes, [](DType type) { return word_of(type); });
     const auto other = words_of(kTypes, [](DType type) { return base::nccl_tests_word(type); });
     std::vector<DType> all;
-    for (const std::size_t place : chosen(words, "datatype", type_words(), other))
-        all.push_back(kTypes[place]);
+    for (const std::size_t place : chosen(words, "datatype", ours, other)) all.push_back(kTypes[place]);
     return all;
 }
 
 std::vector<Reduction> chosen_reductions(const std::string& words) {
     std::vector<Reduction> all;
-    for (const std::size_t place : chosen(words, "redop", reduction_words()))
-        all.push_back(kReductions[place].second);
+    const auto names = words_of(kReductions, [](const auto& row) { return row.first; });
+    for (const std::size_t place : chosen(words, "redop", names)) all.push_back(kReductions[place].second);
     return all;
 }
 
@@ -117,29 +108,6 @@ namespace {
 using comm::Operation;
 
 constexpr std::size_t kMostSizes = 1000;
-
-void need_not_too_many(const std::vector<std::uint64_t>& sizes) {
-    if (sizes.size() <= kMostSizes) return;
-    throw base::OptionError(fmt::format(
-        "that are more than {} message sizes; take a larger step (-i is a step in bytes, -f a factor; "
-        "-n says how many calls are timed)",
-        kMostSizes));
-}
-
-// nccl-tests' factors (its doc/PERFORMANCE.md), with the glossary's message sizes.
-double bus_factor(Operation operation, int ranks) {
-    const double n = ranks;
-    switch (operation) {
-        case Operation::allreduce:
-            return 2 * (n - 1) / n;
-        case Operation::allgather:
-        case Operation::reduce_scatter:
-        case Operation::alltoall:
-            return (n - 1) / n;
-        default:
-            return 1;
-    }
-}
 
 }  // namespace
 
@@ -175,7 +143,11 @@ double Message::algbw_GBps(double us, int ranks) const {
 }
 
 double Message::busbw_GBps(double us, int ranks) const {
-    return ranks < 2 ? stats::kNone : algbw_GBps(us, ranks) * bus_factor(operation, ranks);
+    if (ranks < 2) return stats::kNone;
+    // nccl-tests' factors (its doc/PERFORMANCE.md), with the glossary's message sizes.
+    const double others = (ranks - 1.0) / ranks;
+    const double factor = operation == Operation::allreduce ? 2 * others : is_in_parts() ? others : 1;
+    return algbw_GBps(us, ranks) * factor;
 }
 
 std::string Message::name(int ranks) const {
@@ -200,7 +172,11 @@ std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t l
                : next < 1 ? 1
                           : next * factor;
     }
-    need_not_too_many(sizes);
+    if (sizes.size() > kMostSizes)
+        throw base::OptionError(fmt::format(
+            "that are more than {} message sizes; take a larger step (-i is a step in bytes, -f a factor; "
+            "-n says how many calls are timed)",
+            kMostSizes));
     return sizes;
 }
 

@@ -22,10 +22,6 @@ struct Reduction {
 using base::word_of;  // of an element type
 std::string_view word_of(const Reduction& reduction);
 
-std::vector<std::string> operation_words();
-std::vector<std::string> type_words();
-std::vector<std::string> reduction_words();
-
 std::string_view summary_of(comm::Operation operation);
 
 /// The entries that an option (--op, --datatype, --redop) names, in the order above, each once; nccl-tests'

@@ -1,26 +1,22 @@
 #include "experiments/collectives/nonblocking.hpp"
 
 #include <pthread.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
+#include <future>
 #include <thread>
 
 #include "base/clock.hpp"
 #include "comm/exchange.hpp"
+#include "measure/gather.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 
-Compute::Compute() {
-    std::fill(std::begin(numbers_), std::end(numbers_), 0.5F);
-}
-
 // The numbers stay near 1: none becomes a denormal, which would take longer.
 void Compute::unit() {
-    for (int i = 0; i < kNumbers; ++i) numbers_[i] = numbers_[i] * 0.5F + 0.5F;
+    for (float& number : numbers_) number = number * 0.5F + 0.5F;
     asm volatile("" : : "g"(&numbers_[0]) : "memory");  // so that no unit is left out
 }
 
@@ -46,59 +42,22 @@ std::int64_t Compute::units_of(double seconds) {
 }
 
 Load::Load()
-    : thread_([this] {
+    : thread_([](const std::stop_token& ends) {
           Compute compute;
           constexpr std::int64_t kUnits = 1000;
-          while (!ends_.load(std::memory_order_relaxed)) compute.work(kUnits);
+          while (!ends.stop_requested()) compute.work(kUnits);
       }) {}
 
 double Load::cpu_seconds() {
     clockid_t clock{};
-    timespec used{};
-    if (pthread_getcpuclockid(thread_.native_handle(), &clock) != 0 || clock_gettime(clock, &used) != 0)
-        return stats::kNone;
-    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
-}
-
-Load::~Load() {
-    ends_.store(true, std::memory_order_relaxed);
-    thread_.join();
+    const bool is_there = pthread_getcpuclockid(thread_.native_handle(), &clock) == 0;
+    return is_there ? experiments::cpu_seconds(clock) : stats::kNone;
 }
 
 namespace {
 
 using base::Clock;
 using base::seconds_between;
-
-// Looks at the request while it lives, in a thread of its own. The rank's other thread makes no MPI call
-// meanwhile: MPI_THREAD_SERIALIZED is enough.
-class Helper : base::Pinned {
-  public:
-    explicit Helper(comm::Request& request)
-        : thread_([this, &request] {
-              try {
-                  while (!ends_.load(std::memory_order_relaxed) && !request.test()) std::this_thread::yield();
-              } catch (...) {
-                  failure_ = std::current_exception();
-              }
-          }) {}
-    ~Helper() { join(); }
-    /// Throws what the library said to the thread.
-    void finish() {
-        join();
-        if (failure_) std::rethrow_exception(failure_);
-    }
-
-  private:
-    void join() {
-        ends_.store(true, std::memory_order_relaxed);
-        if (thread_.joinable()) thread_.join();
-    }
-
-    std::exception_ptr failure_;
-    std::atomic<bool> ends_{false};
-    std::thread thread_;
-};
 
 class Starter {
   public:
@@ -111,11 +70,6 @@ class Starter {
         auto request = caller_.calls.front()->start();
         request.wait();
         caller_.data.synchronize();
-        return base::seconds_since(begin);
-    }
-    double compute(std::int64_t units) {
-        const auto begin = Clock::now();
-        compute_.work(units);
         return base::seconds_since(begin);
     }
     void overall(std::int64_t units, StartedTimes& times) {
@@ -137,11 +91,7 @@ class Starter {
 
   private:
     void work_beside(comm::Request& request, std::int64_t units, double& tested) {
-        if (help_ == Help::thread) {
-            Helper helper(request);
-            compute_.work(units);
-            return helper.finish();
-        }
+        if (help_ == Help::thread) return work_while_a_thread_looks(request, units);
         if (help_ == Help::none) return compute_.work(units);
         compute_.work(units, [&] {
             const auto begin = Clock::now();
@@ -150,16 +100,23 @@ class Starter {
         });
     }
 
+    // The rank's other thread makes no MPI call meanwhile: MPI_THREAD_SERIALIZED is enough.
+    void work_while_a_thread_looks(comm::Request& request, std::int64_t units) {
+        std::atomic<bool> ends = false;
+        auto helper = std::async(std::launch::async, [&] {
+            while (!ends.load(std::memory_order_relaxed) && !request.test()) std::this_thread::yield();
+        });
+        compute_.work(units);
+        ends.store(true, std::memory_order_relaxed);
+        helper.get();  // throws what the library said to the thread
+    }
+
     const Caller& caller_;
     Help help_;
     Compute& compute_;
 };
 
 }  // namespace
-
-bool can_start(comm::Operation operation) {
-    return !comm::is_between_two(operation);
-}
 
 StartedTimes time_started(const Caller& caller, const Policy& policy, Help help, Compute& compute) {
     Starter starter(caller, help, compute);
@@ -174,10 +131,22 @@ StartedTimes time_started(const Caller& caller, const Policy& policy, Help help,
         starter.overall(units, forgotten);
     }
     for (int i = 0; i < policy.calls; ++i) {
-        times.compute.push_back(starter.compute(units));
+        const auto begin = Clock::now();
+        compute.work(units);
+        times.compute.push_back(base::seconds_since(begin));
         starter.overall(units, times);
     }
     return times;
+}
+
+StartedTimes longest_us(comm::Communicator& control, StartedTimes seconds, int calls) {
+    auto& [pure, compute, overall, init, test, wait] = seconds;
+    for (auto* const part : {&pure, &compute, &overall, &init, &test, &wait}) {
+        part->resize(static_cast<std::size_t>(calls), 0);
+        *part = measure::largest_of_ranks(control, std::move(*part));
+        for (double& time : *part) time *= 1e6;
+    }
+    return seconds;
 }
 
 }  // namespace ranklab::experiments

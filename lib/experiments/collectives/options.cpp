@@ -79,6 +79,18 @@ void need_countable(const Message& message, const comm::BackendEntry& backend) {
         {"max-bytes"});
 }
 
+// OptionError where the buffers cannot lie there.
+MemoryKind settle_memory(CollectivesSettings& settings, const comm::BackendEntry& backend) {
+    const bool on_device = backend.memory == comm::Memory::device;
+    vocabulary::settle(settings.memory, on_device ? "device" : "pageable");
+    if ((settings.memory == "device") != on_device)
+        throw base::OptionError(fmt::format("the backend {} works in {} memory; --memory {} is not that",
+                                            backend.name, on_device ? "device" : "host", *settings.memory));
+    return on_device                     ? MemoryKind::device
+           : settings.memory == "pinned" ? MemoryKind::pinned
+                                         : MemoryKind::pageable;
+}
+
 const comm::BackendEntry& entry_named(const std::vector<comm::BackendEntry>& all, const std::string& name) {
     return *std::ranges::find(all, name, &comm::BackendEntry::name);
 }
@@ -111,7 +123,8 @@ CollectivesOptions settle_collectives(options::Options& options, int world_size)
     return settled;
 }
 
-comm::BackendEntry settle_backend(CollectivesSettings& settings, comm::Communicator& control) {
+comm::BackendEntry settle_backend(CollectivesOptions& settled, comm::Communicator& control) {
+    auto& settings = settled.settings;
     const auto all = comm::backends();
     const bool host = settings.memory.value_or("device") != "device";
     const auto& nccl = entry_named(all, "nccl");
@@ -119,24 +132,19 @@ comm::BackendEntry settle_backend(CollectivesSettings& settings, comm::Communica
     const auto& entry = entry_named(all, *settings.backend);
     if (const auto why = entry.refuses(control); !why.empty())
         comm::throw_on_all<base::EnvironmentError>(control, 0, why, {"backend mpi"});
+    comm::together(control, [&] { settled.buffers.kind = settle_memory(settings, entry); });
     return entry;
-}
-
-MemoryKind settle_memory(CollectivesSettings& settings, const comm::BackendEntry& backend) {
-    const bool on_device = backend.memory == comm::Memory::device;
-    vocabulary::settle(settings.memory, on_device ? "device" : "pageable");
-    if ((settings.memory == "device") != on_device)
-        throw base::OptionError(fmt::format("the backend {} works in {} memory; --memory {} is not that",
-                                            backend.name, on_device ? "device" : "host", *settings.memory));
-    return on_device                     ? MemoryKind::device
-           : settings.memory == "pinned" ? MemoryKind::pinned
-                                         : MemoryKind::pageable;
 }
 
 std::vector<Message> planned_messages(const CollectivesOptions& options, const comm::BackendEntry& backend,
                                       int ranks) {
-    if (options.model) return {};
     std::vector<Message> messages;
+    if (options.model) {
+        for (const auto& bucket : options.model->rows)
+            messages.push_back(
+                {.dtype = bucket.dtype, .in_place = true, .part = static_cast<std::size_t>(bucket.elements)});
+        return messages;
+    }
     for (const auto& form : chosen_forms(options.settings, backend, ranks)) {
         for (const auto& message : messages_of(form, options.sizes, ranks)) {
             need_countable(message, backend);

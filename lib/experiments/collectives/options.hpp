@@ -28,21 +28,14 @@ struct CollectivesOptions {
     std::optional<BucketTable> model;  ///< --from-model
     std::optional<Help> nonblocking;   ///< --nonblocking, with this --progress
     Fault fault;
-
-    bool with_load() const { return settings.with_load; }
-    /// Seconds; 0: none.
-    double time_limit() const { return common.time_limit.value_or(0); }
 };
 
 /// What needs to know neither backend nor hosts. OptionError where two options do not go together.
 CollectivesOptions settle_collectives(options::Options& options, int world_size);
 
-/// Settles the backend and the memory of the buffers. Collective. OptionError and EnvironmentError where the
-/// one that is asked for cannot serve, on all ranks.
-comm::BackendEntry settle_backend(vocabulary::CollectivesSettings& settings, comm::Communicator& control);
-
-/// Settles where the buffers lie: after the backend. OptionError where it cannot work there.
-MemoryKind settle_memory(vocabulary::CollectivesSettings& settings, const comm::BackendEntry& backend);
+/// Settles the backend and the memory of the buffers. Collective. OptionError and EnvironmentError where what
+/// is asked for cannot serve, on all ranks.
+comm::BackendEntry settle_backend(CollectivesOptions& settled, comm::Communicator& control);
 
 /// The messages of all forms, and the most memory that a rank needs for one of them. OptionError where
 /// nothing is left to time.

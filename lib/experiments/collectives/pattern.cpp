@@ -1,13 +1,14 @@
 #include "experiments/collectives/pattern.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <type_traits>
+#include <vector>
 
-#include "comm/exchange.hpp"
-#include "comm/visit_type.hpp"
+#include "base/cast.hpp"
+#include "experiments/collectives/buffers.hpp"
 
 namespace ranklab::experiments {
 
@@ -22,22 +23,14 @@ struct Precision {
     double whole;
     double unit;
 };
-Precision precision_of(DType dtype) {
-    switch (dtype) {
-        case DType::f64:
-            return {0x1p53, 0x1p-52};
-        case DType::f32:
-            return {0x1p24, 0x1p-23};
-        case DType::f16:
-            return {0x1p11, 0x1p-10};
-        case DType::bf16:
-            return {0x1p8, 0x1p-7};
-        case DType::u8:
-            return {255, 0};  // a sum that does not fit may wrap, or stay at 255: Open MPI 4.1 does both
-        default:
-            return {0x1p31, 0};
-    }
-}
+// In the order of DType. A sum that does not fit into u8 may wrap, or stay at 255: Open MPI 4.1 does both.
+constexpr std::array<Precision, 7> kPrecisions{{{255, 0},
+                                                {0x1p31, 0},
+                                                {0x1p31, 0},
+                                                {0x1p24, 0x1p-23},
+                                                {0x1p53, 0x1p-52},
+                                                {0x1p11, 0x1p-10},
+                                                {0x1p8, 0x1p-7}}};
 
 // The finaliser of MurmurHash3: each bit of the result depends on each of the number's.
 std::uint64_t mixed(std::uint64_t number) {
@@ -55,14 +48,6 @@ T as(double value) {
         return static_cast<T>(value);
     else
         return static_cast<T>(static_cast<float>(value));
-}
-
-template <class T>
-double real(T value) {
-    if constexpr (std::is_arithmetic_v<T>)
-        return static_cast<double>(value);
-    else
-        return static_cast<float>(value);
 }
 
 // The numbers from place `first` on, until they come again.
@@ -92,8 +77,8 @@ std::size_t differing(const char* bytes, const std::vector<T>& expected, std::si
     for (std::size_t i = 0; i < count; ++i) {
         T value;
         std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
-        const double right = real(expected[i]);
-        if (!(std::abs(real(value) - right) <= tolerance * std::abs(right))) ++wrong;
+        const auto right = static_cast<double>(expected[i]);
+        if (!(std::abs(static_cast<double>(value) - right) <= tolerance * std::abs(right))) ++wrong;
     }
     return wrong;
 }
@@ -125,14 +110,14 @@ BufferView part_of(const BufferView& whole, std::size_t part, int which) {
 Pattern::Pattern(const Message& message, int ranks, std::uint64_t salt)
     : dtype_(message.dtype), reduction_(message.reduction), ranks_(ranks), salt_(salt) {
     if (!comm::reduces(message.operation) || reduction_.op != comm::ReduceOp::sum) return;
-    const double whole = precision_of(dtype_).whole;
-    const auto most = [&] {
-        const double senders = std::ceil(static_cast<double>(ranks) / static_cast<double>(every_));
+    const auto [whole, unit] = kPrecisions.at(base::number_of(dtype_));
+    const auto most = [&, whole = whole] {
+        const double senders = std::ceil(base::real(ranks) / base::real(every_));
         return std::floor(whole / senders);
     };
     while (most() < kFewestNumbers) ++every_;
     most_ = static_cast<std::uint64_t>(std::min(most(), 251.0));
-    if (reduction_.average) tolerance_ = (ranks + 2) * precision_of(dtype_).unit;
+    if (reduction_.average) tolerance_ = (ranks + 2) * unit;
 }
 
 // As if drawn by lot, so that no number of ranks makes places, ranks or calls alike.
@@ -187,13 +172,14 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const Buffe
                      int rank, int ranks) {
     if (result.count == 0) return 0;
     const std::size_t part = message.part;
+    const std::size_t own_part = static_cast<std::size_t>(rank) * part;
     std::size_t wrong = 0;
     switch (message.operation) {
         case Operation::allreduce:
         case Operation::reduce:
             return pattern.wrong_of_reduction(result, 0);
         case Operation::reduce_scatter:
-            return pattern.wrong_of_reduction(result, static_cast<std::size_t>(rank) * part);
+            return pattern.wrong_of_reduction(result, own_part);
         case Operation::broadcast:
             return pattern.wrong_of_rank(result, root, 0);
         case Operation::sendrecv:
@@ -203,19 +189,65 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const Buffe
             return pattern.wrong_of_rank(result, rank == 0 ? ranks - 1 : 0, 0);
         case Operation::allgather:
             for (int r = 0; r < ranks; ++r) wrong += pattern.wrong_of_rank(part_of(result, part, r), r, 0);
-            return wrong;
+            break;
         case Operation::alltoall:
             for (int r = 0; r < ranks; ++r)
-                wrong +=
-                    pattern.wrong_of_rank(part_of(result, part, r), r, static_cast<std::size_t>(rank) * part);
-            return wrong;
+                wrong += pattern.wrong_of_rank(part_of(result, part, r), r, own_part);
+            break;
         case Operation::barrier:
-            return 0;
+            break;
     }
     return wrong;
 }
 
 namespace {
+
+// A copy of a transfer's buffers in host memory, to fill and to compare: the buffers themselves, where they
+// are there already.
+class HostSide {
+  public:
+    explicit HostSide(const comm::Transfer& transfer) : transfer_(transfer), host_(transfer) {
+        if (!is_on_device()) return;
+        host_.receive.memory = host_.send.memory = comm::Memory::host;
+        receive_ = Memory(transfer.receive.bytes(), MemoryKind::pageable);
+        host_.receive.data = receive_.data();
+        if (transfer.in_place()) {
+            host_.send.data = receive_.data() + offset_of(transfer.send);
+            return;
+        }
+        send_ = Memory(transfer.send.bytes(), MemoryKind::pageable);
+        host_.send.data = send_.data();
+    }
+    const comm::Transfer& host() const { return host_; }
+    void to_device() const {
+        if (!is_on_device()) return;
+        const auto stream = device::compute_stream();
+        device::copy_to_device(transfer_.receive.data, host_.receive.data, host_.receive.bytes(), stream);
+        if (!transfer_.in_place())
+            device::copy_to_device(transfer_.send.data, host_.send.data, host_.send.bytes(), stream);
+        device::synchronize(stream);
+    }
+    // A view of the part that `on_device` is of, with what the device holds now.
+    BufferView fetched(const BufferView& on_device) const {
+        if (!is_on_device() || on_device.count == 0) return on_device;
+        BufferView host = on_device;
+        host.data = receive_.data() + offset_of(on_device);
+        host.memory = comm::Memory::host;
+        device::copy_to_host(host.data, on_device.data, on_device.bytes(), device::compute_stream());
+        device::synchronize(device::compute_stream());
+        return host;
+    }
+
+  private:
+    bool is_on_device() const { return transfer_.receive.memory == comm::Memory::device; }
+    std::ptrdiff_t offset_of(const BufferView& part) const {
+        return static_cast<char*>(part.data) - static_cast<char*>(transfer_.receive.data);
+    }
+
+    comm::Transfer transfer_;
+    comm::Transfer host_;
+    Memory send_, receive_;
+};
 
 // The bit is of the first element's last byte: in every type the change is larger than a sum's tolerance.
 void flip_a_bit(const comm::BufferView& result) {
@@ -223,40 +255,21 @@ void flip_a_bit(const comm::BufferView& result) {
     static_cast<unsigned char*>(result.data)[comm::size_of(result.dtype) - 1] ^= 1U;
 }
 
-void make(comm::Prepared& call, Form form) {
-    form == Form::run ? call.run() : call.start().wait();
-}
-
 }  // namespace
 
-std::optional<std::int64_t> Checker::wrong(const Message& message, Level& level,
-                                           std::span<const comm::Transfer> transfers,
-                                           std::span<const std::unique_ptr<comm::Prepared>> calls,
-                                           Form form) {
-    if (options_.policy.checks == 0) return std::nullopt;
-    std::int64_t wrong = 0;
-    constexpr int kBetweenAsks = 16;
-    for (int time = 0; time < options_.policy.checks; ++time, ++salt_) {
-        if (time % kBetweenAsks == kBetweenAsks - 1 && ends_()) break;
-        if (!level.active) continue;
-        const std::size_t which = static_cast<std::size_t>(time) % calls.size();
-        wrong += wrong_here(message, level, transfers[which], *calls[which], form);
-    }
-    return comm::reduced(control_, wrong, comm::ReduceOp::sum);
-}
-
-std::int64_t Checker::wrong_here(const Message& message, Level& level, const comm::Transfer& transfer,
-                                 comm::Prepared& call, Form form) const {
-    const int rank = level.data->rank();
-    const Pattern pattern(message, level.ranks, salt_);
+std::int64_t wrong_of_call(const Message& message, comm::Communicator& data, const comm::Transfer& transfer,
+                           comm::Prepared& call, const CheckedCall& how) {
+    const int rank = data.rank();
+    const int ranks = data.world_size();
+    const Pattern pattern(message, ranks, how.salt);
     const HostSide host(transfer);
     fill_message(message, pattern, host.host(), rank);
     host.to_device();
-    make(call, form);
-    level.data->synchronize();
+    how.form == Form::run ? call.run() : call.start().wait();
+    data.synchronize();
     const auto result = host.fetched(call.result());
-    if (options_.fault.flips_on_rank == control_.rank()) flip_a_bit(result);
-    return static_cast<std::int64_t>(wrong_in(message, pattern, result, transfer.root, rank, level.ranks));
+    if (how.flips_a_bit) flip_a_bit(result);
+    return static_cast<std::int64_t>(wrong_in(message, pattern, result, transfer.root, rank, ranks));
 }
 
 }  // namespace ranklab::experiments

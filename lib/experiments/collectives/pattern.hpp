@@ -4,16 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <vector>
 
 #include "comm/buffer.hpp"
-#include "experiments/collectives/levels.hpp"
 #include "experiments/collectives/message.hpp"
-#include "experiments/collectives/options.hpp"
 
 namespace ranklab::experiments {
 
@@ -57,26 +50,13 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const comm:
 
 enum class Form { run, started };
 
-class Checker {
-  public:
-    /// Both outlive it. `ends`: asked on all ranks after some checks; true leaves out the others.
-    Checker(const CollectivesOptions& options, comm::Communicator& control, std::function<bool()> ends)
-        : options_(options), control_(control), ends_(std::move(ends)) {}
-
-    /// Elements of all ranks' results that are wrong; nothing where no check is asked for. Collective over
-    /// the job; ranks that are not active in the level have no calls.
-    std::optional<std::int64_t> wrong(const Message& message, Level& level,
-                                      std::span<const comm::Transfer> transfers,
-                                      std::span<const std::unique_ptr<comm::Prepared>> calls, Form form);
-
-  private:
-    std::int64_t wrong_here(const Message& message, Level& level, const comm::Transfer& transfer,
-                            comm::Prepared& call, Form form) const;
-
-    const CollectivesOptions& options_;
-    comm::Communicator& control_;
-    std::function<bool()> ends_;
-    std::uint64_t salt_ = 0;
+struct CheckedCall {
+    Form form = Form::run;
+    std::uint64_t salt = 0;    ///< another one of each check
+    bool flips_a_bit = false;  ///< a fault: in the result
 };
+/// Makes the call on numbers of its own: elements of this rank's result that are wrong. Collective in `data`.
+std::int64_t wrong_of_call(const Message& message, comm::Communicator& data, const comm::Transfer& transfer,
+                           comm::Prepared& call, const CheckedCall& how);
 
 }  // namespace ranklab::experiments

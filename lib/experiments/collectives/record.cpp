@@ -1,10 +1,13 @@
-#include "experiments/collectives/record.hpp"
+#include "experiments/collectives/sweep.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <tuple>
 
+#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/mpirun.hpp"
 #include "base/text.hpp"
@@ -24,90 +27,51 @@ void add_fact(results::Run& run, std::string key, std::string value) {
     run.context.push_back({"collectives", std::move(key), std::move(value)});
 }
 
-// As Measurement::rank_reduction says it.
-std::string reduction_of(OverRanks over_ranks) {
-    switch (over_ranks) {
-        case OverRanks::mean:
-            return "mean";
-        case OverRanks::shortest:
-            return "min";
-        case OverRanks::longest:
-            return "max";
-        case OverRanks::rank_0:
-            break;
-    }
-    return "none";
-}
-
-// Between two ranks the first one's time alone counts.
+// As Measurement::rank_reduction says it. Between two ranks the first one's time alone counts.
 std::string reduction_of(const Message& message, const CollectivesOptions& options) {
-    return reduction_of(comm::is_between_two(message.operation) ? OverRanks::rank_0
-                                                                : options.policy.over_ranks);
-}
-
-void add_series(results::Run& run, const std::string& name, const std::vector<double>& us,
-                const std::string& reduction) {
-    run.measurements.push_back(
-        one_column(fmt::format("{}:{}", vocabulary::kCallTime, name), kAxis, reduction, us));
+    constexpr std::array kWords{"none", "mean", "min", "max"};
+    return comm::is_between_two(message.operation) ? "none"
+                                                   : kWords.at(base::number_of(options.policy.over_ranks));
 }
 
 // What a run is known by: its first operation's largest message.
-struct Headline {
-    const Message* message = nullptr;
-    const std::vector<double>* us = nullptr;
-    int ranks = 1;
-    std::string name = {};  // without vocabulary::kCallTime
-};
-
-Headline headline_of(const Sweep& sweep) {
-    Headline found;
-    const auto larger = [&](const Message& message, int ranks) {
-        return found.message == nullptr || message.bytes(ranks) > found.message->bytes(found.ranks);
-    };
-    if (sweep.buckets())
-        for (std::size_t b = 0; b < sweep.buckets()->messages.size(); ++b)
-            if (const auto& message = sweep.buckets()->messages[b];
-                !sweep.buckets()->us[b].empty() && larger(message, 1))
-                found = {&message, &sweep.buckets()->us[b], 1, fmt::format("bucket {}", b)};
+const MessageRow* headline_of(const Sweep& sweep) {
+    const MessageRow* found = nullptr;
     for (const auto& row : sweep.rows()) {
-        const auto& first = sweep.rows().front();
-        const bool same = !row.us.empty() && row.message.operation == first.message.operation &&
-                          row.message.dtype == first.message.dtype && row.level == first.level &&
-                          row.load == first.load && row.message.in_place == first.message.in_place;
-        if (same && larger(row.message, row.ranks)) found = {&row.message, &row.us, row.ranks, row.name()};
+        if (row.us.empty() || !row.has_form_of(sweep.rows().front())) continue;
+        if (found == nullptr || row.message.bytes(row.ranks) > found->message.bytes(found->ranks))
+            found = &row;
     }
     return found;
 }
 
-void add_headline(results::Run& run, const Sweep& sweep, const CollectivesOptions& options, int ranks) {
-    const Headline headline = headline_of(sweep);
-    if (headline.message == nullptr) return;
-    add_fact(run, "headline", headline.name);
+void add_headline(results::Run& run, const MessageRow& row, const CollectivesOptions& options) {
+    add_fact(run, "headline", row.name());
     run.measurements.push_back(
-        one_column(vocabulary::kCallTime, kAxis, reduction_of(*headline.message, options), *headline.us));
+        one_column(vocabulary::kCallTime, kAxis, reduction_of(row.message, options), row.us));
     const auto add = [&](std::string_view name, double (Message::*rate_of)(double, int) const) {
-        const double in_one_us = (headline.message->*rate_of)(1, ranks);
-        const std::vector<double> moved(headline.us->size(), in_one_us);
-        if (std::isfinite(in_one_us)) run.measurements.push_back(rate(name, kAxis, moved, *headline.us));
+        const double in_one_us = (row.message.*rate_of)(1, row.ranks);
+        const std::vector<double> moved(row.us.size(), in_one_us);
+        if (std::isfinite(in_one_us)) run.measurements.push_back(rate(name, kAxis, moved, row.us));
     };
     add("algbw_GBps", &Message::algbw_GBps);
     add(vocabulary::kBusBandwidth, &Message::busbw_GBps);
 }
 
-void add_measurements(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
-                      comm::Communicator& control) {
-    add_headline(run, sweep, options, control.world_size());
-    for (const auto& row : sweep.rows())
-        if (!row.us.empty()) add_series(run, row.name(), row.us, reduction_of(row.message, options));
-    if (!sweep.buckets() || sweep.buckets()->us.front().empty()) return;
-    const auto& buckets = *sweep.buckets();
-    std::vector<double> sums(buckets.us.front().size(), 0);
-    for (std::size_t b = 0; b < buckets.us.size(); ++b) {
-        add_series(run, fmt::format("bucket {}", b), buckets.us[b], reduction_of(options.policy.over_ranks));
-        for (std::size_t pass = 0; pass < sums.size(); ++pass) sums[pass] += buckets.us[b][pass] / 1e6;
+void add_measurements(results::Run& run, const Sweep& sweep, const CollectivesOptions& options) {
+    if (const auto* headline = headline_of(sweep)) add_headline(run, *headline, options);
+    std::vector<double> passes;
+    for (const auto& row : sweep.rows()) {
+        if (row.us.empty()) continue;
+        run.measurements.push_back(
+            one_column(measurement_of(row), kAxis, reduction_of(row.message, options), row.us));
+        if (row.bucket < 0) continue;
+        passes.resize(row.us.size(), 0);
+        for (std::size_t pass = 0; pass < passes.size(); ++pass) passes[pass] += row.us[pass] / 1e6;
     }
-    run.measurements.push_back(
-        one_column("buckets_time_s", "pass", reduction_of(options.policy.over_ranks), sums));
+    if (passes.empty()) return;
+    const auto reduction = reduction_of(sweep.rows().front().message, options);
+    run.measurements.push_back(one_column("buckets_time_s", "pass", reduction, passes));
 }
 
 // All checks of one kind together.
@@ -117,8 +81,10 @@ struct Checks {
     std::string first;
 
     void add(const std::string& name, const std::optional<std::int64_t>& found) {
-        if (!found) ++unchecked;
-        if (!found) return;
+        if (!found) {
+            ++unchecked;
+            return;
+        }
         ++messages;
         wrong += *found;
         if (*found == 0) return;
@@ -127,14 +93,17 @@ struct Checks {
     }
 };
 
+bool is_barrier(const MessageRow& row) {
+    return row.message.operation == comm::Operation::barrier;
+}
+
 Checks checks_of_elements(const Sweep& sweep) {
     Checks all;
-    for (const auto& row : sweep.rows())
-        if (row.message.operation != comm::Operation::barrier) all.add(row.name(), row.wrong);
-    for (const auto& row : sweep.started()) all.add("a started " + sweep.rows()[row.row].name(), row.wrong);
-    if (sweep.buckets())
-        for (std::size_t b = 0; b < sweep.buckets()->wrong.size(); ++b)
-            all.add(fmt::format("bucket {}", b), sweep.buckets()->wrong[b]);
+    for (const auto& row : sweep.rows()) {
+        if (is_barrier(row)) continue;
+        all.add(row.name(), row.wrong);
+        if (row.started) all.add("a started " + row.name(), row.started_wrong);
+    }
     return all;
 }
 
@@ -158,14 +127,10 @@ Verdict elements_verdict(const Checks& all, const CollectivesOptions& options) {
 // It has no elements; what it promises is seen in the moments of its calls.
 std::optional<Verdict> barrier_verdict(const Sweep& sweep) {
     constexpr const char* kCheck = "no rank leaves a barrier before all have come";
+    if (std::ranges::none_of(sweep.rows(), is_barrier)) return std::nullopt;
     Checks all;
-    bool is_there = false;
-    for (const auto& row : sweep.rows()) {
-        if (row.message.operation != comm::Operation::barrier) continue;
-        is_there = true;
-        all.add(row.name(), row.wrong);
-    }
-    if (!is_there) return std::nullopt;
+    for (const auto& row : sweep.rows())
+        if (is_barrier(row)) all.add(row.name(), row.wrong);
     if (all.messages == 0)
         return Verdict{kCheck, "not verified", "its calls are looked at with --blocking 3"};
     if (all.wrong == 0) return Verdict{kCheck, "passed", "by more than the clocks' error"};
@@ -175,13 +140,8 @@ std::optional<Verdict> barrier_verdict(const Sweep& sweep) {
 void add_verdicts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options) {
     const Checks all = checks_of_elements(sweep);
     std::vector<Verdict> verdicts;
-    const auto barrier = barrier_verdict(sweep);
-    const bool only_barriers = std::ranges::all_of(sweep.rows(), [](const MessageRow& row) {
-        return row.message.operation == comm::Operation::barrier;
-    });
-    if (!only_barriers || sweep.buckets() || sweep.rows().empty())
-        verdicts.push_back(elements_verdict(all, options));
-    if (barrier) verdicts.push_back(*barrier);
+    if (!std::ranges::all_of(sweep.rows(), is_barrier)) verdicts.push_back(elements_verdict(all, options));
+    if (const auto barrier = barrier_verdict(sweep)) verdicts.push_back(*barrier);
     if (all.messages > 0)
         run.measurements.push_back(
             one_column("wrong_elements", "run", "sum", {static_cast<double>(all.wrong)}));
@@ -218,10 +178,10 @@ void add_facts(results::Run& run, const Sweep& sweep, const CollectivesOptions& 
     if (options.model) add_fact(run, "model", options.model->model);
 }
 
-void mark_end(results::Run& run, const Sweep& sweep, const SweepEnd& end) {
-    const auto how_far = sweep.buckets() ? std::string("before all buckets were timed")
-                                         : fmt::format("after {} of {} visits of its {} messages",
-                                                       sweep.done(), sweep.planned(), sweep.rows().size());
+void mark_end(results::Run& run, const Sweep& sweep, const SweepEnd& end, bool buckets) {
+    const auto how_far = buckets ? std::string("before all buckets were timed")
+                                 : fmt::format("after {} of {} visits of its {} messages", sweep.done(),
+                                               sweep.planned(), sweep.rows().size());
     if (run.valid && end.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
@@ -231,13 +191,33 @@ void mark_end(results::Run& run, const Sweep& sweep, const SweepEnd& end) {
 
 }  // namespace
 
+std::string MessageRow::name() const {
+    if (bucket >= 0) return fmt::format("bucket {}", bucket);
+    std::string text = message.name(ranks);
+    if (load != "idle") text += ":" + load;
+    if (level != "job") text += ":" + level;
+    return text;
+}
+
+bool MessageRow::has_form_of(const MessageRow& other) const {
+    const auto form = [](const MessageRow& row) {
+        const auto& [operation, dtype, reduction, in_place, part] = row.message;
+        return std::tuple(operation, dtype, reduction.op, reduction.average, in_place, row.level, row.load);
+    };
+    return form(*this) == form(other);
+}
+
+std::string measurement_of(const MessageRow& row) {
+    return fmt::format("{}:{}", vocabulary::kCallTime, row.name());
+}
+
 void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd& end,
                           const CollectivesOptions& options, const comm::BackendEntry& backend,
                           comm::Communicator& control) {
     const std::string library = backend.library();
     add_verdicts(run, sweep, options);
-    mark_end(run, sweep, end);
-    add_measurements(run, sweep, options, control);
+    mark_end(run, sweep, end, options.model.has_value());
+    add_measurements(run, sweep, options);
     RankMeasurements of_ranks(run, control);
     of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));
     of_ranks.finish();
@@ -249,7 +229,7 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
             "are left out; start several ranks, such as " +
             base::mpirun() + " -n 2");
     add_statistics(run);
-    add_collectives_tables(run, sweep, options, library, control);
+    add_collectives_tables(run, sweep, options, library);
 }
 
 }  // namespace ranklab::experiments

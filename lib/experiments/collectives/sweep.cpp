@@ -14,7 +14,6 @@
 namespace ranklab::experiments {
 namespace {
 
-constexpr double kMicro = 1e6;
 constexpr double kTelling = 100e-6;        // seconds: a word to all ranks of the job, on a quiet network
 constexpr double kBetweenAsks = 0.25;      // seconds: so often a sweep can be ended
 constexpr double kMostGathered = 1 << 20;  // calls x ranks at once: 8 MiB
@@ -29,18 +28,6 @@ bool wants_levels(const CollectivesOptions& options, const HostsOfJob& hosts) {
            (options.settings.levels == "auto" && !options.model && hosts.has_levels());
 }
 
-// How long each call was waited for by the group's first.
-std::vector<double> behind_the_first(const measure::RankSamples& came, std::size_t rank) {
-    std::vector<double> behind;
-    for (std::size_t call = 0; call < came.rows(); ++call) {
-        double first = HUGE_VAL;
-        for (std::size_t other = 0; other < came.ranks; ++other)
-            first = std::fmin(first, came.at(call, other));
-        behind.push_back(came.at(call, rank) - first);
-    }
-    return behind;
-}
-
 // So many calls in each round; all in one where there are few.
 std::vector<int> rounds_of(int calls, bool in_one) {
     const int rounds = in_one ? 1 : std::clamp(calls / kFewestARound, 1, kRounds);
@@ -52,13 +39,6 @@ std::vector<int> rounds_of(int calls, bool in_one) {
 
 }  // namespace
 
-std::string MessageRow::name() const {
-    std::string text = message.name(ranks);
-    if (load != "idle") text += ":" + load;
-    if (level != "job") text += ":" + level;
-    return text;
-}
-
 Sweep::Sweep(const CollectivesOptions& options, const comm::BackendEntry& backend, comm::Communicator& data,
              comm::Communicator& control, std::function<bool()> ends)
     : options_(options),
@@ -69,21 +49,16 @@ Sweep::Sweep(const CollectivesOptions& options, const comm::BackendEntry& backen
       levels_(make_levels(data, control, hosts_, wants_levels(options, hosts_))),
       clocks_(control, hosts_.by_rank),
       arrivals_(static_cast<std::size_t>(control.world_size())),
-      checker_(options, control, ends_),
       buffers_(options.buffers, options.memory),
       ahead_s_(std::max(kTelling, 40 * clocks_.error_s())) {
     plan();
 }
 
 void Sweep::plan() {
-    if (options_.model) {
-        order_.push_back({});
-        return;
-    }
     for (std::size_t level = 0; level < levels_.size(); ++level) {
         const Level& of = levels_[level];
         for (const bool loaded : {false, true}) {
-            if (loaded && !options_.with_load()) continue;
+            if (loaded && !options_.settings.with_load) continue;
             const std::size_t first = rows_.size();
             for (const auto& message : planned_messages(options_, backend_, of.ranks)) {
                 const bool rooted = message.operation == comm::Operation::broadcast ||
@@ -92,7 +67,8 @@ void Sweep::plan() {
                                  .level = of.name,
                                  .load = loaded ? "loaded" : "idle",
                                  .ranks = of.ranks,
-                                 .root = rooted ? root_at(of) : -1});
+                                 .root = rooted ? root_at(of) : -1,
+                                 .bucket = options_.model ? static_cast<int>(rows_.size()) : -1});
             }
             plan_rounds(first, level, loaded);
         }
@@ -101,6 +77,7 @@ void Sweep::plan() {
 
 // The rows from `first` on; the same order on all ranks.
 void Sweep::plan_rounds(std::size_t first, std::size_t level, bool loaded) {
+    if (options_.model) return order_.push_back({});  // all buckets in one visit
     std::mt19937_64 lot(static_cast<std::uint64_t>(options_.common.seed));
     const auto calls = rounds_of(options_.policy.calls, options_.policy.between == Between::nothing_loop);
     for (std::size_t round = 0; round < calls.size(); ++round) {
@@ -133,12 +110,7 @@ std::string Sweep::next() const {
 }
 
 bool Sweep::has_times() const {
-    if (buckets_) return !buckets_->us.front().empty();
     return std::ranges::any_of(rows_, [](const MessageRow& row) { return !row.us.empty(); });
-}
-
-void Sweep::finish() {
-    clocks_.finish();
 }
 
 int Sweep::root_at(const Level& level) const {
@@ -148,6 +120,7 @@ int Sweep::root_at(const Level& level) const {
 Sweep::Made Sweep::made_of(const Message& message, Buffers& buffers, Level& level) {
     Made made;
     if (!level.active) return made;
+    made.takes_part = comm::takes_part(message.operation, level.data->rank(), level.ranks);
     made.transfers = buffers.transfers(message, root_at(level), level.ranks, level.data->rank());
     for (const auto& transfer : made.transfers) made.calls.push_back(backend_.prepare(*level.data, transfer));
     return made;
@@ -163,39 +136,18 @@ Caller Sweep::caller_of(const Made& made, const Level& level) const {
             .sleep_s = options_.fault.sleeps_on_rank == control_.rank() ? options_.fault.sleep_s : 0};
 }
 
-// Of all ranks of the job; NaN of those that had no part in it.
-measure::RankSamples Sweep::gathered(const std::vector<double>& mine, std::size_t rows, bool there) {
-    return measure::gather_columns(control_, there ? mine : std::vector<double>(rows, stats::kNone));
-}
-
-// Between two ranks the first one's time alone is that of a whole way there and back.
-std::vector<double> Sweep::folded(const measure::RankSamples& all, const Message& message) const {
-    const auto policy =
-        comm::is_between_two(message.operation) ? OverRanks::rank_0 : options_.policy.over_ranks;
-    std::vector<double> us;
-    for (std::size_t call = 0; call < all.rows(); ++call)
-        us.push_back(kMicro / comm::messages_of(message.operation) *
-                     over_ranks(std::span(all.values).subspan(call * all.ranks, all.ranks), policy));
-    return us;
+void Sweep::add_times(MessageRow& row, const CallTimes& times) {
+    const auto us = us_over_ranks(control_, times.seconds, row.message.operation, options_.policy.over_ranks);
+    row.us.insert(row.us.end(), us.begin(), us.end());
 }
 
 // Where a level has several groups, each goes its own way: a rank is late among its own.
-void Sweep::note_arrivals(const CallTimes& times, bool there, const Level& level) {
-    const std::size_t rows = times.came_s.size();
-    std::vector<double> came = there ? times.came_s : std::vector<double>(rows, stats::kNone);
-    for (double& at : came) at -= clocks_.mine();
-    const auto group = measure::gather_columns(*level.control, came);
-    const auto behind =
-        gathered(behind_the_first(group, static_cast<std::size_t>(level.control->rank())), rows, there);
-    const auto loops = gathered({times.off_core_s, times.wall_s}, 2, true);
-    const std::span all(loops.values);
-    const auto row = [&](std::size_t which) {
-        const auto cells = all.subspan(which * loops.ranks, loops.ranks);
-        return std::vector<double>(cells.begin(), cells.end());
-    };
+void Sweep::note_arrivals(const CallTimes& times, const Level& level) {
+    auto behind = behind_the_first(times, *level.control, clocks_.mine());
     // Without anything between two calls a rank runs ahead: it is not the others that are late.
-    const bool apart = has_barriers(options_.policy.between) || options_.policy.between == Between::window;
-    arrivals_.add(apart ? behind : measure::RankSamples{behind.ranks, {}}, row(0), row(1), clocks_.error_s());
+    if (!begins_together(options_.policy.between)) behind.clear();
+    arrivals_.add(measure::gather_columns(control_, behind), comm::gather_values(control_, times.off_core_s),
+                  comm::gather_values(control_, times.wall_s), clocks_.error_s());
 }
 
 // So few that the sweep can be ended soon, and that calls x ranks fit into little memory of each rank.
@@ -206,12 +158,13 @@ int Sweep::calls_at_once(double call_s, int left) const {
 
 // This rank's part of so many calls; of ranks that have none, as many times that are none.
 CallTimes Sweep::make_calls(const Made& made, Level& level, Between between, int calls) {
-    if (level.active) return time_calls(caller_of(made, level), between, calls);
-    const std::size_t rows = between == Between::nothing_loop ? 1 : static_cast<std::size_t>(calls);
-    CallTimes none;
-    none.seconds.assign(rows, stats::kNone);
-    none.came_s.assign(rows, stats::kNone);
-    return none;
+    CallTimes times;
+    if (level.active) times = time_calls(caller_of(made, level), between, calls);
+    if (made.takes_part) return times;
+    times.seconds.assign(between == Between::nothing_loop ? 1 : static_cast<std::size_t>(calls),
+                         stats::kNone);
+    times.came_s = times.seconds;
+    return times;
 }
 
 // The warm-up says how long a call takes, the slowest rank's.
@@ -234,20 +187,22 @@ CallTimes Sweep::time_visit(const Visit& visit, const Made& made, Level& level) 
         return visit.loaded && !loop && made_s < kLoadedLoop && done < kMostLoaded * visit.calls;
     };
     CallTimes times;
-    for (int done = 0; !ended_ && wants_more(done);) {
+    double loops_s = 0;
+    int done = 0;
+    while (!ended_ && wants_more(done)) {
         const int now = calls_at_once(call_s, visit.calls > done ? visit.calls - done : done);
-        auto some = make_calls(made, level, options_.policy.between, now);
-        if (loop && done > 0) {  // one number, of all calls
-            times.seconds[0] = with_more(times.seconds[0], some.seconds[0], static_cast<std::size_t>(done),
-                                         static_cast<std::size_t>(now));
-            some.seconds.clear(), some.came_s.clear();
-        }
+        const auto some = make_calls(made, level, options_.policy.between, now);
         times.add(some);
         done += now;
+        loops_s += some.seconds.front() * now;
         const double wall_s = comm::reduced(control_, some.wall_s, comm::ReduceOp::max);
         call_s = wall_s / now;
         made_s += wall_s;
         if (wall_s > kBetweenAsks / 2) ended_ = ends_();
+    }
+    if (loop) {  // one number, of all calls
+        times.seconds.assign(1, loops_s / done);
+        times.came_s.resize(1);
     }
     return times;
 }
@@ -255,97 +210,60 @@ CallTimes Sweep::time_visit(const Visit& visit, const Made& made, Level& level) 
 bool Sweep::time_message(const Visit& visit) {
     MessageRow& row = rows_[visit.row];
     Level& level = levels_[visit.level];
-    const auto operation = row.message.operation;
+    const bool is_barrier = row.message.operation == comm::Operation::barrier;
     const Made made = made_of(row.message, buffers_, level);
     const double load_before = load_ ? load_->cpu_seconds() : 0, begin = measure::clock_seconds();
     const CallTimes times = time_visit(visit, made, level);
     const double took = measure::clock_seconds() - begin;
-    const bool there = level.active && comm::takes_part(operation, level.data->rank(), level.ranks);
-    if (load_)
-        note_load(row, std::min(1.0, (load_->cpu_seconds() - load_before) / took), times, level.active);
-    else
-        note_arrivals(times, there, level);
-    note_late_begins(row, times);
-    const auto us = folded(gathered(times.seconds, times.seconds.size(), there), row.message);
-    row.us.insert(row.us.end(), us.begin(), us.end());
-    if (operation == comm::Operation::barrier && options_.policy.between == Between::barrier)
-        row.wrong = row.wrong.value_or(0) + early_leavers(times, there, level);
+    if (load_) {
+        const double share = std::min(1.0, (load_->cpu_seconds() - load_before) / took);
+        const auto shares = comm::gather_values(control_, level.active ? share : stats::kNone);
+        row.load_shares.push_back(over_ranks(shares, OverRanks::mean));
+    } else {
+        note_arrivals(times, level);
+    }
+    row.late_begins += comm::reduced<double>(control_, times.late_begins, comm::ReduceOp::max);
+    add_times(row, times);
+    if (is_barrier && options_.policy.between == Between::barrier) {
+        const auto early = early_leavers(times, *level.control, clocks_.mine(), 2 * clocks_.error_s());
+        const auto all = comm::reduced(control_, level.control->rank() == 0 ? early : 0, comm::ReduceOp::sum);
+        row.wrong = row.wrong.value_or(0) + all;
+    }
     if (ended_ || !visit.last) return !ended_;
-    if (operation != comm::Operation::barrier)
-        row.wrong = checker_.wrong(row.message, level, made.transfers, made.calls, Form::run);
-    return !starts(row.message) || time_started_form(visit, made, level);
+    if (!is_barrier) row.wrong = check(row.message, made, level, Form::run);
+    return !starts(row.message) || time_started_form(row, made, level);
 }
 
+// Between two ranks there is no started form, and on a GPU a barrier's means nothing.
 bool Sweep::starts(const Message& message) const {
-    const bool means_nothing =
-        message.operation == comm::Operation::barrier && backend_.memory == comm::Memory::device;
-    return options_.nonblocking && !message.in_place && can_start(message.operation) && !means_nothing;
+    if (!options_.nonblocking || message.in_place || comm::is_between_two(message.operation)) return false;
+    return message.operation != comm::Operation::barrier || backend_.memory != comm::Memory::device;
 }
 
-// Shares of rows that grow: `now` is of as many calls more.
-double Sweep::with_more(double share, double now, std::size_t calls, std::size_t more) {
-    const auto old = static_cast<double>(calls);
-    const auto some = static_cast<double>(more);
-    return old + some > 0 ? (share * old + now * some) / (old + some) : 0;
-}
-
-void Sweep::note_load(MessageRow& row, double share, const CallTimes& times, bool active) {
-    const auto shares = gathered({share}, 1, active);
-    row.load_share = with_more(row.load_share, over_ranks(shares.values, OverRanks::mean), row.us.size(),
-                               times.seconds.size());
-}
-
-void Sweep::note_late_begins(MessageRow& row, const CallTimes& times) {
-    const double late = comm::reduced<double>(control_, times.late_begins, comm::ReduceOp::max);
-    const std::size_t more = times.seconds.size();
-    row.late_share =
-        with_more(row.late_share, more > 0 ? late / static_cast<double>(more) : 0, row.us.size(), more);
-}
-
-// Calls of a barrier that a rank left before another one came, by more than the clocks' error.
-std::int64_t Sweep::early_leavers(const CallTimes& times, bool there, const Level& level) {
-    const std::size_t rows = times.came_s.size();
-    std::vector<double> came(rows, stats::kNone), left(rows, stats::kNone);
-    for (std::size_t call = 0; there && call < rows; ++call) {
-        came[call] = times.came_s[call] - clocks_.mine();
-        left[call] = came[call] + times.seconds[call];
-    }
-    const auto all_came = measure::gather_columns(*level.control, came);
-    const auto all_left = measure::gather_columns(*level.control, left);
+// Elements of all ranks' results that are wrong; nothing where no check is asked for.
+std::optional<std::int64_t> Sweep::check(const Message& message, const Made& made, const Level& level,
+                                         Form form) {
+    if (options_.policy.checks == 0) return std::nullopt;
+    constexpr int kBetweenEnds = 16;
     std::int64_t wrong = 0;
-    for (std::size_t call = 0; call < rows; ++call) {
-        double last = -HUGE_VAL;
-        double first = HUGE_VAL;
-        for (std::size_t rank = 0; rank < all_came.ranks; ++rank) {
-            last = std::fmax(last, all_came.at(call, rank));
-            first = std::fmin(first, all_left.at(call, rank));
-        }
-        if (first < last - 2 * clocks_.error_s()) ++wrong;
+    for (int time = 0; time < options_.policy.checks; ++time, ++checks_) {
+        if (time % kBetweenEnds == kBetweenEnds - 1 && ends_()) break;
+        if (!level.active) continue;
+        const std::size_t which = static_cast<std::size_t>(time) % made.calls.size();
+        const bool flips = options_.fault.flips_on_rank == control_.rank();
+        wrong += wrong_of_call(message, *level.data, made.transfers[which], *made.calls[which],
+                               {.form = form, .salt = checks_, .flips_a_bit = flips});
     }
-    return comm::reduced<std::int64_t>(control_, level.control->rank() == 0 ? wrong : 0, comm::ReduceOp::sum);
+    return comm::reduced(control_, wrong, comm::ReduceOp::sum);
 }
 
-bool Sweep::time_started_form(const Visit& visit, const Made& made, Level& level) {
-    StartedRow row;
-    row.row = visit.row;
+bool Sweep::time_started_form(MessageRow& row, const Made& made, Level& level) {
     StartedTimes times;
     if (level.active)
         times = time_started(caller_of(made, level), options_.policy, *options_.nonblocking, compute_);
-    const auto rows = static_cast<std::size_t>(options_.policy.calls);
-    for (const auto& [to, from] : {std::pair{&StartedRow::pure, &StartedTimes::pure},
-                                   {&StartedRow::compute, &StartedTimes::compute},
-                                   {&StartedRow::overall, &StartedTimes::overall},
-                                   {&StartedRow::init, &StartedTimes::init},
-                                   {&StartedRow::test, &StartedTimes::test},
-                                   {&StartedRow::wait, &StartedTimes::wait}}) {
-        const std::vector<double> none(rows, -HUGE_VAL);
-        for (const double seconds : measure::largest_of_ranks(control_, level.active ? times.*from : none))
-            (row.*to).push_back(kMicro * seconds);
-    }
-    const auto& message = rows_[visit.row].message;
-    if (message.operation != comm::Operation::barrier)
-        row.wrong = checker_.wrong(message, level, made.transfers, made.calls, Form::started);
-    started_.push_back(std::move(row));
+    row.started = longest_us(control_, std::move(times), options_.policy.calls);
+    if (row.message.operation != comm::Operation::barrier)
+        row.started_wrong = check(row.message, made, level, Form::started);
     ended_ = ends_();
     return !ended_;
 }
@@ -355,36 +273,23 @@ bool Sweep::time_buckets() {
     Level& level = levels_.front();
     std::vector<Buffers> memory;
     std::vector<Made> made;
-    buckets_.emplace();
-    for (const auto& bucket : options_.model->rows) {
-        Message message{.operation = comm::Operation::allreduce, .dtype = bucket.dtype, .in_place = true};
-        message.part = static_cast<std::size_t>(bucket.elements);
+    for (const auto& row : rows_) {
         memory.emplace_back(options_.buffers);
-        made.push_back(made_of(message, memory.back(), level));
-        buckets_->messages.push_back(message);
+        made.push_back(made_of(row.message, memory.back(), level));
     }
-    buckets_->us.resize(made.size());
-    buckets_->wrong.resize(made.size());
     for (int pass = -options_.policy.warmup; pass < options_.policy.calls && !ended_; ++pass) {
-        time_pass(made, pass >= 0);
+        for (std::size_t b = 0; b < made.size(); ++b) {
+            const auto times = time_calls(caller_of(made[b], level), Between::barrier, 1);
+            if (pass < 0) continue;
+            add_times(rows_[b], times);
+            note_arrivals(times, level);
+        }
         ended_ = ends_();
     }
     if (ended_) return false;
     for (std::size_t b = 0; b < made.size(); ++b)
-        buckets_->wrong[b] =
-            checker_.wrong(buckets_->messages[b], level, made[b].transfers, made[b].calls, Form::run);
+        rows_[b].wrong = check(rows_[b].message, made[b], level, Form::run);
     return true;
-}
-
-void Sweep::time_pass(std::vector<Made>& made, bool counts) {
-    Level& level = levels_.front();
-    for (std::size_t b = 0; b < made.size(); ++b) {
-        const auto times = time_calls(caller_of(made[b], level), Between::barrier, 1);
-        if (!counts) continue;
-        const auto us = folded(gathered(times.seconds, 1, true), buckets_->messages[b]);
-        buckets_->us[b].push_back(us.front());
-        note_arrivals(times, true, level);
-    }
 }
 
 }  // namespace ranklab::experiments

@@ -1,4 +1,4 @@
-// All messages of a run: timed in several rounds, then checked.
+// All messages of a run: timed in several rounds, then checked; and what the run holds of them.
 #pragma once
 
 #include <cstdint>
@@ -16,43 +16,35 @@
 #include "experiments/collectives/nonblocking.hpp"
 #include "experiments/collectives/options.hpp"
 #include "experiments/collectives/pattern.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::experiments {
 
 /// What was measured of a message; the same on all ranks.
 struct MessageRow {
     Message message;
-    std::string level, load;
+    std::string level = "job", load = "idle";
     int ranks = 1;
     int root = -1;
+    int bucket = -1;              ///< of --from-model, in the order of a training step; -1: no bucket
     std::vector<double> us = {};  ///< of each call, over ranks, of one message where a call has several
     std::optional<std::int64_t> wrong =
-        {};                 ///< elements (of a barrier: calls) of all ranks; nothing: not checked
-    double load_share = 0;  ///< of its visits' time, in which the compute kernel ran
-    double late_share = 0;  ///< of the calls that began after the agreed moment
-    /// "allreduce:fp32:sum:8", and what else tells it apart: ":in-place:loaded:hosts".
+        {};  ///< elements (of a barrier: calls) of all ranks; nothing: not checked
+    std::vector<double> load_shares = {};      ///< of each visit's time, in which the compute kernel ran
+    double late_begins = 0;                    ///< calls that began after the agreed moment
+    std::optional<StartedTimes> started = {};  ///< us, of each call; the longest over ranks
+    std::optional<std::int64_t> started_wrong = {};
+    /// "bucket 3", or "allreduce:fp32:sum:8" and what else tells it apart: ":in-place:loaded:hosts".
     std::string name() const;
-};
-
-/// us, of each call; the longest over ranks.
-struct StartedRow {
-    std::size_t row = 0;  ///< among the messages
-    std::vector<double> pure = {}, compute = {}, overall = {}, init = {}, test = {}, wait = {};
-    std::optional<std::int64_t> wrong = {};
-};
-
-struct BucketRows {
-    std::vector<Message> messages;        ///< in order
-    std::vector<std::vector<double>> us;  ///< of each bucket, of each pass
-    std::vector<std::optional<std::int64_t>> wrong;
+    /// One of the same form differs in its size alone.
+    bool has_form_of(const MessageRow& other) const;
 };
 
 class Sweep {
   public:
     /// All outlive it. Collective. `ends`: asked on all ranks, often, while calls are made; true stops them.
-    Sweep(
-        const CollectivesOptions& options, const comm::BackendEntry& backend, comm::Communicator& data,
-        comm::Communicator& control, std::function<bool()> ends = [] { return false; });
+    Sweep(const CollectivesOptions& options, const comm::BackendEntry& backend, comm::Communicator& data,
+          comm::Communicator& control, std::function<bool()> ends);
 
     /// Visits of messages: each in every round, and each round in an order of its own, so that what drifts,
     /// and what one message leaves to the next, is in all of them.
@@ -61,13 +53,11 @@ class Sweep {
     /// Makes the next one. False where it was ended in its midst; not after the last. Collective.
     bool step();
     std::string next() const;
-    void finish();
+    void finish() { clocks_.finish(); }
 
     bool has_times() const;
     /// Those without times were not reached.
     const std::vector<MessageRow>& rows() const { return rows_; }
-    const std::vector<StartedRow>& started() const { return started_; }
-    const std::optional<BucketRows>& buckets() const { return buckets_; }
     const Arrivals& arrivals() const { return arrivals_; }
     const HostsOfJob& hosts() const { return hosts_; }
     const JobClocks& clocks() const { return clocks_; }
@@ -82,6 +72,7 @@ class Sweep {
     struct Made {
         std::vector<comm::Transfer> transfers;
         std::vector<std::unique_ptr<comm::Prepared>> calls;
+        bool takes_part = false;  ///< this rank
     };
 
     void plan();
@@ -91,19 +82,15 @@ class Sweep {
     CallTimes make_calls(const Made& made, Level& level, Between between, int calls);
     double warm_up(const Made& made, Level& level);
     bool starts(const Message& message) const;
-    static double with_more(double share, double now, std::size_t calls, std::size_t more);
-    void note_load(MessageRow& row, double share, const CallTimes& times, bool active);
-    void note_late_begins(MessageRow& row, const CallTimes& times);
+    std::optional<std::int64_t> check(const Message& message, const Made& made, const Level& level,
+                                      Form form);
     int calls_at_once(double call_s, int left) const;
-    bool time_started_form(const Visit& visit, const Made& made, Level& level);
+    void add_times(MessageRow& row, const CallTimes& times);
+    bool time_started_form(MessageRow& row, const Made& made, Level& level);
     bool time_buckets();
-    void time_pass(std::vector<Made>& made, bool counts);
     Made made_of(const Message& message, Buffers& buffers, Level& level);
     Caller caller_of(const Made& made, const Level& level) const;
-    measure::RankSamples gathered(const std::vector<double>& mine, std::size_t rows, bool there);
-    std::vector<double> folded(const measure::RankSamples& all, const Message& message) const;
-    void note_arrivals(const CallTimes& times, bool there, const Level& level);
-    std::int64_t early_leavers(const CallTimes& times, bool there, const Level& level);
+    void note_arrivals(const CallTimes& times, const Level& level);
     int root_at(const Level& level) const;
 
     const CollectivesOptions& options_;
@@ -114,7 +101,6 @@ class Sweep {
     std::vector<Level> levels_;
     JobClocks clocks_;
     Arrivals arrivals_;
-    Checker checker_;
     Buffers buffers_;
     Compute compute_;
     std::unique_ptr<Load> load_;
@@ -122,9 +108,31 @@ class Sweep {
     std::vector<Visit> order_;
     std::size_t done_ = 0;
     bool ended_ = false;
+    std::uint64_t checks_ = 0;  // made so far
     std::vector<MessageRow> rows_;
-    std::vector<StartedRow> started_;
-    std::optional<BucketRows> buckets_;
 };
+
+struct SweepEnd {
+    int stopped_by = 0;  ///< a signal; 0: none
+    bool hit_time_limit = false;
+};
+
+/// Measurements, tables, facts, verdicts and warnings of what is measured so far; the same on all ranks.
+void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd& end,
+                          const CollectivesOptions& options, const comm::BackendEntry& backend,
+                          comm::Communicator& control);
+
+/// Adds to a run with its measurements and their intervals the tables messages, nonblocking, buckets, fits,
+/// guidelines and clocks, as far as they have rows. `library`: what serves the backend.
+void add_collectives_tables(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
+                            const std::string& library);
+
+/// The measurement of a message's times.
+std::string measurement_of(const MessageRow& row);
+/// Its summary in a run that has it; an empty one of a message that was not timed.
+stats::Summary summary_of(const results::Run& run, const MessageRow& row);
+
+/// "none" of a barrier.
+std::string dtype_of(const Message& message);
 
 }  // namespace ranklab::experiments

@@ -28,9 +28,9 @@ int StopNotes::heard_from_others() {
     const auto now = Clock::now();
     if (now - looked_at_ < kBetweenLooks) return 0;
     looked_at_ = now;
-    const auto note = comm::probe(control_, comm::kAnyRank, kTag, comm::DType::i32);
-    if (!note) return 0;
-    take_from(note->source);
+    const auto source = comm::probe(control_, comm::kAnyRank, kTag);
+    if (!source) return 0;
+    take_from(*source);
     if (control_.rank() == 0) pass_on();
     return signal_;
 }

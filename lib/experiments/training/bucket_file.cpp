@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/regular_file.hpp"
 #include "base/whole_io.hpp"
-#include "comm/self.hpp"
+#include "comm/communicator.hpp"
 #include "experiments/training/model_of.hpp"
 #include "experiments/training/run.hpp"
 #include "experiments/training/steps.hpp"

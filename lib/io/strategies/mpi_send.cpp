@@ -106,12 +106,11 @@ class ChunkServer {
     }
     // False: nobody has asked.
     bool serve_one() {
-        if (!comm::probe(ranks_, comm::kAnyRank, kRequestTag, comm::DType::u8)) return false;
+        if (!comm::probe(ranks_, comm::kAnyRank, kRequestTag)) return false;
         base::count_progress();
         const auto mark = times_.phase(IoPhase::send);
         std::uint8_t what = kNext;
-        const int rank =
-            comm::receive(ranks_, comm::view(std::span(&what, 1)), comm::kAnyRank, kRequestTag).source;
+        const int rank = comm::receive(ranks_, comm::view(std::span(&what, 1)), comm::kAnyRank, kRequestTag);
         if (what == kGaveUp) {
             close();
             --waited_for_;

@@ -16,7 +16,7 @@
 #include "report/model/baselines.hpp"
 #include "report/model/scaling_findings.hpp"
 #include "report/model/values.hpp"
-#include "stats/run_ratio.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::report::model {
 namespace {

@@ -7,7 +7,7 @@
 #include "report/frame/readable.hpp"
 #include "report/model/baselines.hpp"
 #include "report/model/values.hpp"
-#include "stats/run_ratio.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::report::model {
 namespace {

@@ -6,11 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "base/error.hpp"
-#include "comm/self.hpp"
-#include "comm/silent.hpp"
+#include "comm/communicator.hpp"
 #include "mpi_world.hpp"
-#include "thrown_sentence.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -57,18 +54,6 @@ TEST(ScattervOf, OneRankWithoutMpiIsACopy) {
     const std::vector<std::size_t> three{3};
     scatterv(*alone, view(std::span(send)), three, view(std::span(receive)), 0);
     EXPECT_EQ(receive, send);
-    const std::vector<std::size_t> two{2};
-    EXPECT_THROW(scatterv(*alone, view(std::span(send)), two, view(std::span(receive)), 0), base::Error);
-}
-
-TEST(ScattervOf, OtherCommunicatorsAreRefused) {
-    if (world().world_size() == 1) GTEST_SKIP() << "one rank is a copy";
-    SilentCommunicator other(world());
-    const std::vector<std::size_t> counts(static_cast<std::size_t>(world().world_size()), 0);
-    const BufferView nothing{nullptr, 0, DType::i32};
-    const auto sentence =
-        tests::thrown_sentence<base::OptionError>([&] { scatterv(other, nothing, counts, nothing, 0); });
-    EXPECT_NE(sentence.find("--backend mpi"), std::string::npos) << sentence;
 }
 
 }  // namespace

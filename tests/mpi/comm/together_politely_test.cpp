@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "comm/communicator.hpp"
 #include "comm/exchange.hpp"
-#include "comm/self.hpp"
 #include "mpi_world.hpp"
 
 namespace ranklab::comm {

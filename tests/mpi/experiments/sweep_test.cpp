@@ -3,7 +3,6 @@
 
 #include <numeric>
 
-#include "experiments/collectives/record.hpp"
 #include "experiments/collectives/sweep.hpp"
 #include "measure/clock_offset.hpp"
 #include "mpi_world.hpp"
@@ -28,9 +27,9 @@ class Swept {
     explicit Swept(const std::vector<std::string>& words)
         : options_(options::Options::parse(schema(), words)),
           settled_(settle_collectives(options_, world().world_size())),
-          backend_(settle_backend(settled_.settings, world())),
+          backend_(settle_backend(settled_, world())),
           data_(backend_.make(world())),
-          sweep_(settled_, backend_, *data_, world()) {
+          sweep_(settled_, backend_, *data_, world(), [] { return false; }) {
         while (sweep_.done() < sweep_.planned()) sweep_.step();
         sweep_.finish();
         fill_collectives_run(run, sweep_, {}, settled_, backend_, world());

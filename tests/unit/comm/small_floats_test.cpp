@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "comm/reduce_small_floats.hpp"
+#include "comm/buffer.hpp"
 
 namespace ranklab::comm {
 namespace {

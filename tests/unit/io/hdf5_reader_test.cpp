@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "comm/self.hpp"
+#include "comm/communicator.hpp"
 #include "io/strategy.hpp"
 #include "temp_folder.hpp"
 

@@ -1,4 +1,4 @@
-#include "stats/run_ratio.hpp"
+#include "stats/interval.hpp"
 
 #include <gtest/gtest.h>
 

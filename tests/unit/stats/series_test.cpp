@@ -122,19 +122,15 @@ TEST(Distributions, AgreeWithTables) {
 // What the simulations stand on.
 TEST(RandomNumbers, HaveTheirMomentsAndAreReproducible) {
     Random random(81);
-    double sum = 0, squares = 0, gammas = 0, betas = 0;
+    double sum = 0, squares = 0;
     constexpr int kDraws = 20000;
     for (int i = 0; i < kDraws; ++i) {
         const double z = random.normal();
         sum += z;
         squares += z * z;
-        gammas += random.gamma(3.5);
-        betas += random.beta(2, 6);
     }
     EXPECT_NEAR(sum / kDraws, 0, 0.03);
     EXPECT_NEAR(squares / kDraws, 1, 0.04);
-    EXPECT_NEAR(gammas / kDraws, 3.5, 0.06);
-    EXPECT_NEAR(betas / kDraws, 0.25, 0.006);
     Random one(1), other(1);
     for (int i = 0; i < 100; ++i) EXPECT_EQ(one.normal(), other.normal());
 }

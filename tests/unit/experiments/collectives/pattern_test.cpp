@@ -4,8 +4,6 @@
 
 #include <vector>
 
-#include "comm/visit_type.hpp"
-
 namespace ranklab::experiments {
 namespace {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "stats/random.hpp"
 #include "temp_folder.hpp"
+#include "unit/stats/simulated.hpp"
 
 namespace ranklab::experiments {
 namespace {

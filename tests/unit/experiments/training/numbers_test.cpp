@@ -4,7 +4,7 @@
 
 #include "app/command_line.hpp"
 #include "base/failure.hpp"
-#include "comm/self.hpp"
+#include "comm/communicator.hpp"
 #include "experiments/training/training.hpp"
 #include "results/vocabulary/settings.hpp"
 

@@ -10,11 +10,11 @@
 #include "base/error.hpp"
 #include "report/model/cores.hpp"
 #include "report/model/step_parts.hpp"
-#include "stats/random.hpp"
 #include "thrown_sentence.hpp"
 #include "unit/report/io_runs_sample.hpp"
 #include "unit/report/outputs.hpp"
 #include "unit/report/runs_in_file.hpp"
+#include "unit/stats/simulated.hpp"
 
 namespace ranklab::report::model {
 namespace {

@@ -1,5 +1,5 @@
-// One NCCL communicator with a stream of its own, and the order between that stream and the compute stream.
-// Private to comm: it shows nccl.h. Not for several threads at once.
+// The NCCL backend's communicator, and the order between its stream and the compute stream. Private to comm:
+// it shows nccl.h. Not for several threads at once.
 #pragma once
 
 #include <nccl.h>
@@ -10,6 +10,8 @@
 
 #include "base/pinned.hpp"
 #include "comm/nccl/library.hpp"
+#include "comm/operation.hpp"
+#include "device/memory.hpp"
 #include "device/stream.hpp"
 
 namespace ranklab::comm {
@@ -24,6 +26,7 @@ struct NcclPlace {
 /// ncclCommInitRankConfig: waits for the other ranks.
 ncclComm_t init_nccl_rank(const NcclLibrary& library, const ncclUniqueId& id, const NcclPlace& place);
 
+/// One NCCL communicator with a stream of its own.
 class NcclChannel : base::Pinned {
   public:
     /// Takes over `comm`. The calling thread's GPU becomes `place.gpu`.
@@ -37,17 +40,6 @@ class NcclChannel : base::Pinned {
         begin(call);
         end(call, put(*library_, comm_, stream_.get()));
     }
-    /// The same for several operations that NCCL may then run as one: put() is called between ncclGroupStart
-    /// and ncclGroupEnd.
-    template <class Put>
-    void enqueue_group(const char* call, Put put) {
-        begin(call);
-        end(call, library_->group_start());
-        const ncclResult_t rc = put(*library_, comm_, stream_.get());
-        const ncclResult_t end_rc = library_->group_end();  // also after an error: it closes the group
-        end(call, rc != ncclSuccess ? rc : end_rc);
-    }
-
     /// The point in our stream after all that was enqueued until now. recycle() takes it back.
     device::Event mark();
     void recycle(device::Event event);
@@ -59,8 +51,6 @@ class NcclChannel : base::Pinned {
 
     /// ncclCommSplit. `place` is this rank's in the part.
     std::shared_ptr<NcclChannel> split(int color, int key, NcclPlace place);
-
-    int gpu() const { return place_.gpu; }
 
   private:
     void begin(const char* call);
@@ -79,5 +69,43 @@ class NcclChannel : base::Pinned {
     const char* last_call_ = "nothing";  // for the sentence about what failed
     std::string failure_;                // why it was aborted
 };
+
+class NcclCommunicator final : public Communicator {
+  public:
+    /// `control` has the same ranks as `channel`, in host memory, and is used for nothing else.
+    NcclCommunicator(std::shared_ptr<NcclChannel> channel, std::unique_ptr<Communicator> control);
+
+    int rank() const override { return control_->rank(); }
+    int world_size() const override { return control_->world_size(); }
+    int local_rank() const override { return control_->local_rank(); }
+    int local_size() const override { return control_->local_size(); }
+    std::string backend() const override { return "nccl"; }
+
+    void barrier() override;
+    void broadcast(BufferView buffer, int root) override;
+    void allreduce(BufferView buffer, ReduceOp op) override;
+    Request start_allreduce(BufferView buffer, ReduceOp op) override;
+    void allgather(BufferView send, BufferView receive) override;
+    void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) override;
+    std::unique_ptr<Communicator> split(int color, int key) override;
+    void synchronize() override { channel_->synchronize(); }
+
+    /// What `put` enqueues, as NcclChannel::enqueue says.
+    template <class Put>
+    Request start(const char* call, const Put& put) {
+        channel_->enqueue(call, put);
+        return started();
+    }
+
+  private:
+    Request started();
+
+    std::unique_ptr<Communicator> control_;
+    std::shared_ptr<NcclChannel> channel_;  // requests under way hold it too
+    device::Buffer scratch_;                // what a barrier reduces
+};
+
+/// An operation of such a communicator, which outlives it.
+std::unique_ptr<Prepared> prepare_nccl(Communicator& data, const Transfer& transfer);
 
 }  // namespace ranklab::comm

@@ -1,4 +1,4 @@
-#include "comm/nccl/communicator.hpp"
+#include "comm/nccl/nccl_communicator.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/pinned.hpp"
-#include "comm/counts.hpp"
+#include "comm/backend.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -70,21 +70,13 @@ void NcclCommunicator::barrier() {
 }
 
 void NcclCommunicator::broadcast(BufferView buffer, int root) {
-    broadcast_all({&buffer, 1}, root);
-}
-
-void NcclCommunicator::broadcast_all(std::span<const BufferView> buffers, int root) {
     need_root(root, world_size());
-    for (const auto& buffer : buffers) need_device(buffer);
-    channel_->enqueue_group("ncclBroadcast", [&](const auto& nccl, auto comm, auto stream) {
-        for (const auto& b : buffers) {
-            if (b.count == 0) continue;
-            const auto rc = nccl.broadcast(b.data, b.data, b.count, nccl_type(b.dtype), root, comm, stream);
-            if (rc != ncclSuccess) return rc;
-        }
-        return ncclSuccess;
-    });
-    started().wait();
+    need_device(buffer);
+    if (buffer.count == 0) return;
+    start("ncclBroadcast", [&](const auto& nccl, auto comm, auto stream) {
+        return nccl.broadcast(buffer.data, buffer.data, buffer.count, nccl_type(buffer.dtype), root, comm,
+                              stream);
+    }).wait();
 }
 
 void NcclCommunicator::allreduce(BufferView buffer, ReduceOp op) {
@@ -94,11 +86,10 @@ void NcclCommunicator::allreduce(BufferView buffer, ReduceOp op) {
 Request NcclCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
     need_device(buffer);
     if (buffer.count == 0) return {};
-    channel_->enqueue("ncclAllReduce", [&](const auto& nccl, auto comm, auto stream) {
+    return start("ncclAllReduce", [&](const auto& nccl, auto comm, auto stream) {
         return nccl.all_reduce(buffer.data, buffer.data, buffer.count, nccl_type(buffer.dtype), nccl_op(op),
                                comm, stream);
     });
-    return started();
 }
 
 void NcclCommunicator::allgather(BufferView send, BufferView receive) {
@@ -106,10 +97,9 @@ void NcclCommunicator::allgather(BufferView send, BufferView receive) {
     need_device(receive);
     need_whole_of_parts(send, receive, world_size(), "allgather");
     if (send.count == 0) return;
-    channel_->enqueue("ncclAllGather", [&](const auto& nccl, auto comm, auto stream) {
+    start("ncclAllGather", [&](const auto& nccl, auto comm, auto stream) {
         return nccl.all_gather(send.data, receive.data, send.count, nccl_type(send.dtype), comm, stream);
-    });
-    started().wait();
+    }).wait();
 }
 
 void NcclCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
@@ -117,11 +107,10 @@ void NcclCommunicator::reduce_scatter(BufferView send, BufferView receive, Reduc
     need_device(receive);
     need_whole_of_parts(receive, send, world_size(), "reduce_scatter");
     if (receive.count == 0) return;
-    channel_->enqueue("ncclReduceScatter", [&](const auto& nccl, auto comm, auto stream) {
+    start("ncclReduceScatter", [&](const auto& nccl, auto comm, auto stream) {
         return nccl.reduce_scatter(send.data, receive.data, receive.count, nccl_type(send.dtype), nccl_op(op),
                                    comm, stream);
-    });
-    started().wait();
+    }).wait();
 }
 
 std::unique_ptr<Communicator> NcclCommunicator::split(int color, int key) {

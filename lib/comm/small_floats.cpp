@@ -1,8 +1,8 @@
-#include "comm/reduce_small_floats.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <type_traits>
+
+#include "comm/buffer.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -54,24 +54,15 @@ __attribute__((target("avx,f16c"))) std::size_t sum_f16_by_eights(const std::uin
     }
     return i;
 }
-bool has_f16c() {
-    return __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
-}
-#else
-std::size_t sum_f16_by_eights(const std::uint16_t*, std::uint16_t*, std::size_t) {
-    return 0;
-}
-bool has_f16c() {
-    return false;
-}
 #endif
 
 template <class Format>
 void sum(const std::uint16_t* in, std::uint16_t* inout, std::size_t count) {
     std::size_t done = 0;
-    if constexpr (std::is_same_v<Format, Float16Format>) {
-        if (has_f16c()) done = sum_f16_by_eights(in, inout, count);
-    }
+#if defined(__x86_64__)
+    const bool has_f16c = __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
+    if (std::is_same_v<Format, Float16Format> && has_f16c) done = sum_f16_by_eights(in, inout, count);
+#endif
     // float has more than twice the digits of either format: rounding twice equals rounding once.
     combine(in + done, inout + done, count - done, [](std::uint16_t a, std::uint16_t b) {
         return Format::narrow(Format::widen(a) + Format::widen(b));
@@ -83,17 +74,15 @@ void sum(const std::uint16_t* in, std::uint16_t* inout, std::size_t count) {
 template <class Format>
 void reduce_small_floats(const std::uint16_t* in, std::uint16_t* inout, std::size_t count, ReduceOp op) {
     using Bits = std::uint16_t;
-    const auto smaller = [](std::int16_t a, std::int16_t b) { return std::min(a, b); };
-    const auto larger = [](std::int16_t a, std::int16_t b) { return std::max(a, b); };
     switch (op) {
         case ReduceOp::sum:
             sum<Format>(in, inout, count);
             return;
         case ReduceOp::min:
-            combine(in, inout, count, [&](Bits a, Bits b) { return pick<Format>(a, b, smaller); });
+            combine(in, inout, count, [](Bits a, Bits b) { return pick<Format>(a, b, std::ranges::min); });
             return;
         case ReduceOp::max:
-            combine(in, inout, count, [&](Bits a, Bits b) { return pick<Format>(a, b, larger); });
+            combine(in, inout, count, [](Bits a, Bits b) { return pick<Format>(a, b, std::ranges::max); });
             return;
     }
 }
