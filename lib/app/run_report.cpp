@@ -236,7 +236,7 @@ void refuse_what_has_no_effect(const Options& options) {
 
 // On stderr, since what a program reads has no place for it.
 void warn_of_nothing(const ChosenRuns& runs) {
-    if (runs.handed_over() == 0 && !runs.everything())
+    if (!runs.everything() && runs.headers().empty())
         base::log::warn(base::printable(base::trim(runs.nothing()), 400));
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/model/selection.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/facts.hpp"
 #include "results/vocabulary/settings.hpp"

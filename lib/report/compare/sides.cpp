@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/model/selection.hpp"
+#include "report/model/chosen_runs.hpp"
 #include "report/model/values.hpp"
 #include "results/result_file.hpp"
 

@@ -13,8 +13,6 @@
 #include "report/frame/readable.hpp"
 #include "report/model/cores.hpp"
 #include "report/model/messages.hpp"
-#include "report/model/selection.hpp"
-#include "report/model/step_parts.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 

@@ -13,7 +13,6 @@
 #include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/ladder.hpp"
-#include "report/model/selection.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 
-#include "base/ceiling_share.hpp"
 #include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
@@ -22,18 +20,10 @@ using results::Run;
 using results::Table;
 
 constexpr std::array kRankZeroAlone{"text-loop", "text-vectorized", "binary", "hdf5-serial"};
-constexpr const char *kBase = "text-loop", *kDoesNotBind = "does not bind";
+constexpr const char* kBase = "text-loop";
 
 std::int64_t whole(double value, std::int64_t otherwise) {
     return std::isnan(value) ? otherwise : static_cast<std::int64_t>(value);
-}
-
-// Ladders that were stored before that was marked.
-std::string ceiling_text(const Table& table, std::size_t row) {
-    const std::string name = text_at(table, "ceiling", row);
-    const bool marked = name.find(kDoesNotBind) != std::string::npos;
-    const bool binds = !(number_at(table, "percent_of_ceiling", row) > base::kMostOfCeiling);
-    return binds || marked ? name : fmt::format("{} ({})", name, kDoesNotBind);
 }
 
 // Of a ladder that an older program stored nobody knows it.
@@ -41,12 +31,8 @@ StoragePlace place_in(const Table& table, std::size_t row, const Run& run) {
     const auto cell = [&](const char* column) {
         return table.find<std::string>(column) == nullptr ? "unknown" : text_at(table, column, row);
     };
-    const std::string fsync = run.setting("fsync");
-    return {cell("directory"), cell("file_system"),
-            fsync.empty()     ? cell("fsync")
-            : fsync == "true" ? "yes"
-                              : "no",
-            cell("cache")};
+    const std::string fsync = fsync_of(run);
+    return {cell("directory"), cell("file_system"), fsync.empty() ? cell("fsync") : fsync, cell("cache")};
 }
 
 LadderRow row_at(const Table& table, std::size_t i, const Run& run) {
@@ -62,7 +48,7 @@ LadderRow row_at(const Table& table, std::size_t i, const Run& run) {
             .read_MiBps = value("read_MiBps"),
             .files_per_s = value("files_per_s"),
             .file_bytes = value("file_bytes"),
-            .ceiling = ceiling_text(table, i),
+            .ceiling = text_at(table, "ceiling", i),
             .percent_of_ceiling = value("percent_of_ceiling"),
             .verified = text_at(table, "verified", i),
             .mark = text_at(table, "mark", i),
@@ -88,15 +74,17 @@ LadderRow row_of(const Run& run) {
     return row;
 }
 
-bool same_records(const Run& a, const Run& b) {
-    return a.setting("files") == b.setting("files") && a.setting("size") == b.setting("size");
+// The same records, on the same machine; hosts count where as many took part.
+bool are_of_one_ladder(const Run& a, const Run& b) {
+    const bool as_many = node_count(a) == node_count(b);
+    return records_text(a) == records_text(b) && machine_of(a, as_many) == machine_of(b, as_many);
 }
 
 // Strategies in the order of the runs, each where it was met first.
 std::vector<LadderRow> rows_of_runs(const std::vector<Run>& runs, const Run& newest) {
     InOrderMet<std::tuple<std::string, std::int64_t, std::int64_t>, LadderRow> rows;
     for (const auto& run : runs) {
-        if (!is_rung(run) || !same_records(run, newest) || !same_surroundings(run, newest)) continue;
+        if (!is_rung(run) || !are_of_one_ladder(run, newest)) continue;
         LadderRow row = row_of(run);
         rows[{row.strategy, row.ranks, row.workers}] = std::move(row);
     }
@@ -205,15 +193,13 @@ std::int64_t ranks_of(const Run& run) {
     if (told && *told > 0) return *told;
     const Measurement* time = run.find(vocabulary::kJobTime);
     if (time != nullptr && time->rows() > 0) return static_cast<std::int64_t>(time->columns);
-    const std::string text = run.setting("ranks");
     const auto hosts = static_cast<std::int64_t>(run.hosts.size());
-    return std::max<std::int64_t>(1, text.empty() ? hosts : std::strtoll(text.c_str(), nullptr, 10));
+    return std::max<std::int64_t>(1, base::number_in<std::int64_t>(run.setting("ranks")).value_or(hosts));
 }
 
 std::int64_t workers_of(const Run& run) {
     if (!run.setting("strategy").starts_with("process-")) return 0;
-    const std::string text = run.setting("workers");
-    return text.empty() ? 1 : std::max<std::int64_t>(1, std::strtoll(text.c_str(), nullptr, 10));
+    return std::max<std::int64_t>(1, base::number_in<std::int64_t>(run.setting("workers")).value_or(1));
 }
 
 bool writes_on_rank_0(const Run& rung) {
@@ -242,7 +228,7 @@ Ladder newest_ladder(const std::vector<Run>& runs) {
     return ladder;
 }
 
-Frame frame_of(const Ladder& ladder, bool by_time, bool wide) {
+Frame frame_of(const Ladder& ladder, bool wide) {
     Frame frame;
     frame.columns = {{.name = "strategy", .key = true},
                      {.name = "job_time_s", .unit = "s", .interval = true, .head = "job time"},
@@ -265,7 +251,7 @@ Frame frame_of(const Ladder& ladder, bool by_time, bool wide) {
     const auto last_if_none = [](const LadderRow* row) {
         return std::isnan(row->time_s) ? HUGE_VAL : row->time_s;
     };
-    if (by_time) std::ranges::stable_sort(rows, {}, last_if_none);
+    if (!wide) std::ranges::stable_sort(rows, {}, last_if_none);
     for (const LadderRow* row : rows) {
         const bool stands = row->verified != "NO";
         const auto only = [&](double value) { return stands ? Cell(value) : Cell(); };

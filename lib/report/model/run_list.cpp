@@ -1,4 +1,4 @@
-#include "report/model/run_list.hpp"
+// What a list of runs says of each: enough to find the one that is meant.
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 #include "report/frame/readable.hpp"
+#include "report/model/chosen_runs.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
-#include "report/model/selection.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 

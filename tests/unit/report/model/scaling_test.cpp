@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "report/model/cores.hpp"
-#include "report/model/step_parts.hpp"
+#include "report/model/values.hpp"
 #include "stats/random.hpp"
 #include "thrown_sentence.hpp"
 #include "unit/report/io_runs_sample.hpp"
