@@ -25,6 +25,7 @@
 #include "report/model/chosen_runs.hpp"
 #include "report/model/network.hpp"
 #include "report/model/reference.hpp"
+#include "report/model/values.hpp"
 #include "report/page/html.hpp"
 #include "results/result_file.hpp"
 #include "results/vocabulary/measurements.hpp"

@@ -18,7 +18,7 @@ namespace {
 
 using model::Conditions;
 using results::Run;
-using Groups = std::vector<LikeRuns>;
+using All = std::vector<Configuration>;
 using Values = std::set<std::string>;
 using OfSides = std::pair<Values, Values>;
 
@@ -76,26 +76,12 @@ std::set<std::string> keys_of(const Runs& runs) {
     return keys;
 }
 
-Groups groups_of(const Runs& runs, const std::vector<std::string>& allow) {
-    InOrderMet<Conditions, LikeRuns> groups;
-    for (const Run* run : runs) {
-        Conditions conditions = decisive_conditions(*run);
-        std::erase_if(conditions, [&](const auto& one) {
-            return one.first != "command" && model::is_allowed(one.first, allow);
-        });
-        LikeRuns& group = groups[conditions];
-        group.conditions = std::move(conditions);
-        group.members.push_back(run);
-    }
-    return groups.all();
-}
-
 std::string value_in(const Conditions& conditions, const std::string& key) {
     const auto found = conditions.find(key);
     return found == conditions.end() ? kNothing : found->second;
 }
 
-std::vector<std::string> unequal_keys(const LikeRuns& a, const LikeRuns& b) {
+std::vector<std::string> unequal_keys(const Configuration& a, const Configuration& b) {
     return model::differing_keys({a.conditions, b.conditions});
 }
 
@@ -103,30 +89,30 @@ std::string listed(const Values& values) {
     return model::some_of(values, 3, " | ", 60);
 }
 
-// Of the groups of one command the one that differs least.
-const LikeRuns* nearest_group(const LikeRuns& group, const Groups& others) {
-    const LikeRuns* nearest = nullptr;
-    for (const auto& other : others)
-        if (other.command() == group.command() &&
-            (nearest == nullptr || unequal_keys(group, other).size() < unequal_keys(group, *nearest).size()))
+// Of those that B alone has of the same command the one that differs least; nullptr where there is none.
+const Configuration* nearest(const Configuration& one, const All& all) {
+    const Configuration* nearest = nullptr;
+    for (const auto& other : all)
+        if (other.a.empty() && other.command() == one.command() &&
+            (nearest == nullptr || unequal_keys(one, other).size() < unequal_keys(one, *nearest).size()))
             nearest = &other;
     return nearest;
 }
 
-// Then a difference of times says nothing of a change, and nobody is invited to allow it.
+// Then a difference of times says nothing of a change, and the message does not offer to allow it.
 bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }
 
 // Neither side has the other's: compared they would tell of the settings, not of the change.
-void refuse_counterparts_that_differ(const Groups& only_a, const Groups& only_b) {
+void refuse_counterparts_that_differ(const All& all) {
     constexpr std::size_t kLookedAt = 50;  // enough for a sentence
     std::map<std::string, OfSides> differing;
-    for (std::size_t i = 0; i < std::min(only_a.size(), kLookedAt); ++i) {
-        const LikeRuns* other = nearest_group(only_a[i], only_b);
+    for (std::size_t i = 0; i < std::min(all.size(), kLookedAt); ++i) {
+        const Configuration* other = all[i].b.empty() ? nearest(all[i], all) : nullptr;
         if (other == nullptr) continue;
-        for (const auto& key : unequal_keys(only_a[i], *other)) {
-            differing[key].first.insert(value_in(only_a[i].conditions, key));
+        for (const auto& key : unequal_keys(all[i], *other)) {
+            differing[key].first.insert(value_in(all[i].conditions, key));
             differing[key].second.insert(value_in(other->conditions, key));
         }
     }
@@ -146,27 +132,70 @@ void refuse_counterparts_that_differ(const Groups& only_a, const Groups& only_b)
                             {"where", "allow"});
 }
 
-void refuse_nothing_in_common(const Groups& a, const Groups& b) {
-    const auto commands = [](const Groups& groups) {
-        Values names;
-        for (const auto& group : groups) names.insert(group.command());
-        return listed(names);
-    };
+void refuse_nothing_in_common(const All& all) {
+    if (std::ranges::any_of(all, &Configuration::on_both_sides)) return;
+    Values of_a, of_b;
+    for (const auto& one : all) (one.b.empty() ? of_a : of_b).insert(one.command());
     throw base::OptionError(fmt::format(
         "A and B have nothing in common to compare: A holds runs of {} and B of {}; name runs of one command",
-        commands(a), commands(b)));
+        listed(of_a), listed(of_b)));
 }
 
-std::map<std::string, OfSides> values_by_key(const Runs& a, const Runs& b,
+std::map<std::string, OfSides> values_by_key(const Configuration& one,
                                              Conditions (*conditions_of)(const Run&)) {
     std::map<std::string, OfSides> values;
-    for (const Run* run : both(a, b))
+    for (const Run* run : both(one.a, one.b))
         for (const auto& [key, value] : conditions_of(*run)) values[key];
     for (auto& [key, of_sides] : values) {
-        for (const Run* run : a) of_sides.first.insert(value_in(conditions_of(*run), key));
-        for (const Run* run : b) of_sides.second.insert(value_in(conditions_of(*run), key));
+        for (const Run* run : one.a) of_sides.first.insert(value_in(conditions_of(*run), key));
+        for (const Run* run : one.b) of_sides.second.insert(value_in(conditions_of(*run), key));
     }
     return values;
+}
+
+std::string repeated_note(const char* side, const Runs& runs) {
+    Values processes;
+    for (const Run* run : runs) processes.insert(process_of(*run));
+    if (processes.size() == runs.size()) return "";
+    return fmt::format(
+        "the {} runs of {} were made by {}: each counts once, with its median; start a process for each "
+        "run",
+        runs.size(), side,
+        processes.size() == 1 ? "1 process" : fmt::format("{} processes", processes.size()));
+}
+
+std::string shared_note(const CompareGroup& group) {
+    if (group.same_runs()) return "A and B are the same runs: they say nothing of a difference";
+    return group.shared == 0
+               ? ""
+               : fmt::format("{} of the runs are on both sides: they say nothing of a difference",
+                             group.shared);
+}
+
+std::string order_note(const Runs& a, const Runs& b) {
+    const auto last = [](const Runs& runs) {
+        return std::ranges::max(runs, {}, &Run::started_utc)->started_utc;
+    };
+    const auto first = [](const Runs& runs) {
+        return std::ranges::min(runs, {}, &Run::started_utc)->started_utc;
+    };
+    const bool a_first = last(a) < first(b);
+    if (!a_first && !(last(b) < first(a))) return "";
+    return fmt::format(
+        "all runs of {} were before all of {}: a drift of the machine looks like a change; measure them in "
+        "turn",
+        a_first ? "A" : "B", a_first ? "B" : "A");
+}
+
+std::string load_note(const Runs& a, const Runs& b) {
+    const auto disturbed = [](const Runs& runs) {
+        return std::ranges::count_if(runs,
+                                     [](const Run* run) { return run->fact("place", "quiet") == "no"; });
+    };
+    const auto of_a = disturbed(a), of_b = disturbed(b);
+    if (of_a + of_b == 0) return "";
+    return fmt::format("other processes were busy on the hosts of {} of {} runs of A and {} of {} of B", of_a,
+                       a.size(), of_b, b.size());
 }
 
 }  // namespace
@@ -182,29 +211,26 @@ std::string process_of(const Run& run) {
     return instance.empty() ? run.id : instance;
 }
 
-MatchedGroups match_groups(const Runs& a, const Runs& b, const std::vector<std::string>& allow) {
+std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
+                                             const std::vector<std::string>& allow) {
     model::refuse_unknown_allowed(allow, keys_of(both(a, b)));
-    const Groups groups_a = groups_of(a, allow);
-    Groups groups_b = groups_of(b, allow);
-    const Groups all_b = groups_b;
-    MatchedGroups matched;
-    for (const auto& group : groups_a) {
-        const auto found = std::ranges::find(groups_b, group.conditions, &LikeRuns::conditions);
-        if (found == groups_b.end()) {
-            matched.only_a.push_back(group);
-        } else {
-            matched.pairs.emplace_back(group, *found);
-            groups_b.erase(found);
+    InOrderMet<Conditions, Configuration> met;
+    for (Runs Configuration::*side : {&Configuration::a, &Configuration::b})
+        for (const Run* run : side == &Configuration::a ? a : b) {
+            Conditions conditions = decisive_conditions(*run);
+            std::erase_if(conditions, [&](const auto& one) {
+                return one.first != "command" && model::is_allowed(one.first, allow);
+            });
+            Configuration& one = met[conditions];
+            one.conditions = std::move(conditions);
+            (one.*side).push_back(run);
         }
-    }
-    matched.only_b = groups_b;
-    refuse_counterparts_that_differ(matched.only_a, matched.only_b);
-    if (matched.pairs.empty()) refuse_nothing_in_common(groups_a, all_b);
-    return matched;
+    refuse_counterparts_that_differ(met.all());
+    refuse_nothing_in_common(met.all());
+    return met.all();
 }
 
-std::vector<DifferingKey> differing_keys(const Runs& a, const Runs& b,
-                                         const std::vector<std::string>& allow) {
+std::vector<DifferingKey> differing_keys(const Configuration& one, const std::vector<std::string>& allow) {
     constexpr std::size_t kMostValues = 3;  // of more it is a fact of each run, which cannot be compared
     std::vector<DifferingKey> keys;
     const auto add = [&](const std::string& key, const OfSides& values, bool allowed) {
@@ -214,15 +240,22 @@ std::vector<DifferingKey> differing_keys(const Runs& a, const Runs& b,
                             {values.second.begin(), values.second.end()},
                             allowed});
     };
-    for (const auto& [key, values] : values_by_key(a, b, decisive_conditions))
+    for (const auto& [key, values] : values_by_key(one, decisive_conditions))
         if (model::is_allowed(key, allow)) add(key, values, true);
-    for (const auto& [key, values] : values_by_key(a, b, noted_conditions))
+    for (const auto& [key, values] : values_by_key(one, noted_conditions))
         if (values.first.size() <= kMostValues && values.second.size() <= kMostValues)
             add(key, values, false);
     return keys;
 }
 
-std::vector<std::string> titles_of(const std::vector<LikeRuns>& groups) {
+std::vector<std::string> notes_of(const CompareGroup& group, const Configuration& one) {
+    std::vector<std::string> notes{repeated_note("A", one.a), repeated_note("B", one.b), shared_note(group),
+                                   order_note(one.a, one.b), load_note(one.a, one.b)};
+    std::erase(notes, "");
+    return notes;
+}
+
+std::vector<std::string> titles_of(const std::vector<Configuration>& groups) {
     static constexpr std::array kAlways{"model", "data", "mode", "strategy", "files", "size", "ranks"};
     std::vector<Conditions> all;
     for (const auto& group : groups) all.push_back(group.conditions);
