@@ -16,7 +16,6 @@
 namespace ranklab::report::compare {
 namespace {
 
-using results::Kind;
 using results::Measurement;
 using results::Run;
 using Names = std::vector<std::string>;
@@ -96,21 +95,13 @@ Names all_measurements(const Runs& runs) {
     return names;
 }
 
-// Those that are compared unless told otherwise; all costs and rates of a command that has no headline of its
-// own.
+// Of those that the runs have the ones asked for, by default the headline ones of the command.
 Names measurements_of(const std::string& command, const Runs& runs, const Names& asked) {
-    Names all = all_measurements(runs);
+    const Names all = all_measurements(runs);
     if (asked == Names{"all"}) return all;
     Names chosen = asked.empty() ? vocabulary::shown_at(vocabulary::Shown::compare, command) : asked;
     std::erase_if(chosen, [&](const auto& name) { return std::ranges::find(all, name) == all.end(); });
-    if (!chosen.empty() || !asked.empty()) return chosen;
-    std::erase_if(all, [&](const std::string& name) {
-        return std::ranges::none_of(runs, [&](const Run* run) {
-            const Measurement* m = run->find(name);
-            return m != nullptr && (m->kind == Kind::cost || m->kind == Kind::rate);
-        });
-    });
-    return all;
+    return chosen;
 }
 
 void check_asked(const Names& asked, const Runs& runs) {

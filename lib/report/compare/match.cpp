@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -81,22 +82,25 @@ std::string value_in(const Conditions& conditions, const std::string& key) {
     return found == conditions.end() ? kNothing : found->second;
 }
 
-std::vector<std::string> unequal_keys(const Configuration& a, const Configuration& b) {
-    return model::differing_keys({a.conditions, b.conditions});
-}
-
 std::string listed(const Values& values) {
     return model::some_of(values, 3, " | ", 60);
 }
 
-// Of those that B alone has of the same command the one that differs least; nullptr where there is none.
-const Configuration* nearest(const Configuration& one, const All& all) {
-    const Configuration* nearest = nullptr;
-    for (const auto& other : all)
-        if (other.a.empty() && other.command() == one.command() &&
-            (nearest == nullptr || unequal_keys(one, other).size() < unequal_keys(one, *nearest).size()))
-            nearest = &other;
-    return nearest;
+// What each side has of each key.
+std::map<std::string, OfSides> values_by_key(const Configuration& one,
+                                             Conditions (*conditions_of)(const Run&)) {
+    std::map<std::string, OfSides> values;
+    std::vector<Conditions> a, b;
+    std::ranges::transform(one.a, std::back_inserter(a), [&](const Run* run) { return conditions_of(*run); });
+    std::ranges::transform(one.b, std::back_inserter(b), [&](const Run* run) { return conditions_of(*run); });
+    for (const auto* side : {&a, &b})
+        for (const auto& conditions : *side)
+            for (const auto& [key, value] : conditions) values[key];
+    for (auto& [key, of_sides] : values) {
+        for (const auto& conditions : a) of_sides.first.insert(value_in(conditions, key));
+        for (const auto& conditions : b) of_sides.second.insert(value_in(conditions, key));
+    }
+    return values;
 }
 
 // Then a difference of times says nothing of a change, and the message does not offer to allow it.
@@ -105,24 +109,22 @@ bool is_another_work(const std::string& key) {
 }
 
 // Neither side has the other's: compared they would tell of the settings, not of the change.
-void refuse_counterparts_that_differ(const All& all) {
-    constexpr std::size_t kLookedAt = 50;  // enough for a sentence
-    std::map<std::string, OfSides> differing;
-    for (std::size_t i = 0; i < std::min(all.size(), kLookedAt); ++i) {
-        const Configuration* other = all[i].b.empty() ? nearest(all[i], all) : nullptr;
-        if (other == nullptr) continue;
-        for (const auto& key : unequal_keys(all[i], *other)) {
-            differing[key].first.insert(value_in(all[i].conditions, key));
-            differing[key].second.insert(value_in(other->conditions, key));
+void refuse_counterparts_that_differ(const All& all, const std::vector<std::string>& allow) {
+    std::map<std::string, Configuration> alone;  // by command
+    for (const auto& one : all)
+        if (auto& some = alone[one.command()]; !one.on_both_sides()) {
+            some.a = both(some.a, one.a);
+            some.b = both(some.b, one.b);
         }
-    }
-    if (differing.empty()) return;
     std::vector<std::string> parts, keys;
-    for (const auto& [key, values] : differing) {
-        keys.push_back(base::printable(key, 60));
-        parts.push_back(
-            fmt::format("{} (A: {}; B: {})", keys.back(), listed(values.first), listed(values.second)));
-    }
+    for (const auto& [command, some] : alone)
+        for (const auto& [key, values] : values_by_key(some, decisive_conditions))
+            if (some.on_both_sides() && values.first != values.second && !model::is_allowed(key, allow)) {
+                keys.push_back(base::printable(key, 60));
+                parts.push_back(fmt::format("{} (A: {}; B: {})", keys.back(), listed(values.first),
+                                            listed(values.second)));
+            }
+    if (keys.empty()) return;
     const std::string sentence =
         "A and B cannot be compared: their runs differ in " + base::join(parts, ", ");
     if (const auto work = std::ranges::find_if(keys, is_another_work); work != keys.end())
@@ -139,18 +141,6 @@ void refuse_nothing_in_common(const All& all) {
     throw base::OptionError(fmt::format(
         "A and B have nothing in common to compare: A holds runs of {} and B of {}; name runs of one command",
         listed(of_a), listed(of_b)));
-}
-
-std::map<std::string, OfSides> values_by_key(const Configuration& one,
-                                             Conditions (*conditions_of)(const Run&)) {
-    std::map<std::string, OfSides> values;
-    for (const Run* run : both(one.a, one.b))
-        for (const auto& [key, value] : conditions_of(*run)) values[key];
-    for (auto& [key, of_sides] : values) {
-        for (const Run* run : one.a) of_sides.first.insert(value_in(conditions_of(*run), key));
-        for (const Run* run : one.b) of_sides.second.insert(value_in(conditions_of(*run), key));
-    }
-    return values;
 }
 
 std::string repeated_note(const char* side, const Runs& runs) {
@@ -225,7 +215,7 @@ std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
             one.conditions = std::move(conditions);
             (one.*side).push_back(run);
         }
-    refuse_counterparts_that_differ(met.all());
+    refuse_counterparts_that_differ(met.all(), allow);
     refuse_nothing_in_common(met.all());
     return met.all();
 }

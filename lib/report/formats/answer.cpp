@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 #include "report/frame/readable.hpp"
-#include "report/model/cores.hpp"
+#include "report/model/conditions.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"

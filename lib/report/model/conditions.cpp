@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/launcher_words.hpp"
 #include "base/text.hpp"
-#include "report/model/cores.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/facts.hpp"

@@ -94,12 +94,11 @@ std::vector<Doubt> doubts_of(const RunsFrame& runs, const Group& group) {
 }
 
 Group group_of(const RunsFrame& runs, const std::vector<std::size_t>& rows) {
-    const Frame& frame = runs.frame;
     Group group;
     std::vector<Cores> cores;
     for (const std::size_t row : rows) {
         const bool measured = std::ranges::any_of(runs.asked.measurements, [&](const auto& name) {
-            return frame.at(row, std::string(kMeasured) + name).is_number();
+            return runs.frame.at(row, std::string(kMeasured) + name).is_number();
         });
         if (runs.marks[row].contains(Mark::invalid)) {
             ++group.invalid;
@@ -132,13 +131,6 @@ RunsFrame::RunsFrame(Asked what) : asked(std::move(what)) {
                 {"group-by"});
         frame.add_column({.name = key, .key = true});
     }
-}
-
-// As Frame::add_column, without a look at all names: a run has some 150 columns.
-void RunsFrame::put(Column wanted, Cell cell) {
-    const auto [place, is_new] = places_of_columns_.try_emplace(wanted.name, frame.columns.size());
-    if (is_new) place->second = frame.add_column(std::move(wanted));
-    frame.put(place->second, std::move(cell));
 }
 
 void RunsFrame::add(const Run& run) {

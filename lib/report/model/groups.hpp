@@ -3,16 +3,15 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/frame/frame.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/conditions.hpp"
-#include "report/model/cores.hpp"
 
 namespace ranklab::report::model {
 
@@ -44,9 +43,7 @@ struct RunsFrame {
     }
 
   private:
-    void put(Column wanted, Cell cell);
-
-    std::map<std::string, std::size_t> places_of_columns_;
+    void put(Column column, Cell cell) { frame.put(frame.add_column(std::move(column)), std::move(cell)); }
 };
 RunsFrame runs_frame(const ChosenRuns& runs, Asked asked);
 

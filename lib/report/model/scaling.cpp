@@ -14,7 +14,6 @@
 #include "report/model/scaling_findings.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/settings.hpp"
-#include "stats/run_ratio.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -242,22 +241,6 @@ bool Scaling::has_strong() const {
 
 bool Scaling::has_weak() const {
     return std::ranges::any_of(rows, &ScalingRow::is_weak);
-}
-
-std::string common_time(const Groups& groups, const Group& a, const Group& b) {
-    for (const auto* whole : vocabulary::wholes())
-        if (groups.has(a, whole->name) && groups.has(b, whole->name)) return std::string(whole->name);
-    return "";
-}
-
-stats::RatioEstimate speedup_of(const Groups& groups, const Group& base, const Group& group) {
-    const std::string time = common_time(groups, base, group);
-    return stats::run_ratio(groups.values(base, time), groups.values(group, time));
-}
-
-bool is_work(const std::string& key) {
-    return vocabulary::find_setting(key) != nullptr &&
-           vocabulary::matters_to(vocabulary::Asker::group, key) && !vocabulary::is_between_ranks(key);
 }
 
 Scaling scaling_over(const Groups& groups, const std::string& over) {

@@ -1,4 +1,4 @@
-// Verdicts of a scaling.
+// Verdicts of a scaling, and what it compares.
 #include "report/model/scaling_findings.hpp"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/settings.hpp"
 #include "stats/run_ratio.hpp"
 
 namespace ranklab::report::model {
@@ -144,17 +145,31 @@ void add_weak(Scaling& scaling, const Groups& groups) {
         for (const std::size_t i : most) scaling.findings.push_back(weak_finding(scaling, groups, i));
 }
 
-// Runs that differ in nothing but the keys.
+// Whether the runs differ in nothing but the keys.
 bool is_one_work(const Groups& groups, const Rows& rows) {
-    const auto is_key = [&](const std::string& factor) {
-        return has_key(groups, factor) || !is_work(factor);
-    };
+    const auto is_key = [&](const auto& factor) { return has_key(groups, factor) || !is_work(factor); };
     return std::ranges::all_of(rows, [&](std::size_t row) {
         return differing_factors(groups.all[rows.front()], groups.all[row], is_key).empty();
     });
 }
 
 }  // namespace
+
+std::string common_time(const Groups& groups, const Group& a, const Group& b) {
+    for (const auto* whole : vocabulary::wholes())
+        if (groups.has(a, whole->name) && groups.has(b, whole->name)) return std::string(whole->name);
+    return "";
+}
+
+stats::RatioEstimate speedup_of(const Groups& groups, const Group& base, const Group& group) {
+    const std::string time = common_time(groups, base, group);
+    return stats::run_ratio(groups.values(base, time), groups.values(group, time));
+}
+
+bool is_work(const std::string& key) {
+    return vocabulary::find_setting(key) != nullptr &&
+           vocabulary::matters_to(vocabulary::Asker::group, key) && !vocabulary::is_between_ranks(key);
+}
 
 void add_findings(Scaling& scaling, const Groups& groups) {
     add_fastest(scaling, groups);
@@ -179,23 +194,21 @@ void compare_ways(Scaling& scaling, const Groups& groups) {
 }
 
 void add_best_rate(Scaling& scaling, const Groups& groups) {
-    if (std::ranges::any_of(groups.all, [](const Group& group) {
-            return group.valid() && group.factor("command") != "comm";
-        }))
-        return;
+    const auto is_other = [](const Group& group) {
+        return group.valid() && group.factor("command") != "comm";
+    };
+    if (std::ranges::any_of(groups.all, is_other)) return;
     for (const auto& name : groups.measurements()) {
         const auto* known = vocabulary::find_quantity(name);
+        if (known == nullptr || known->better == vocabulary::Better::neither) continue;
         Rows rows;
         for (std::size_t i = 0; i < groups.all.size(); ++i)
             if (const Group& group = groups.all[i];
                 counts(group) && groups.has(group, name) && group.factor("ranks") != "1")
                 rows.push_back(i);
-        if (rows.size() < 2 || !is_one_work(groups, rows) || known == nullptr ||
-            known->better == vocabulary::Better::neither)
-            continue;
-        Finding finding = best_of(groups, name, rows, kNoBaseline);
-        finding.value += " of " + name;
-        scaling.findings.push_back(std::move(finding));
+        if (rows.size() < 2 || !is_one_work(groups, rows)) continue;
+        scaling.findings.push_back(best_of(groups, name, rows, kNoBaseline));
+        scaling.findings.back().value += " of " + name;
         return;
     }
 }

@@ -13,7 +13,7 @@ namespace ranklab::report::model {
 void add_findings(Scaling& scaling, const Groups& groups);
 /// Of ways to do the same work, where no key is a number of ranks, threads or workers: speedups, the fastest.
 void compare_ways(Scaling& scaling, const Groups& groups);
-/// Of points that did other work each, such as collectives on more ranks: the best rate.
+/// Of collectives, whose calls are no part of a step or job: the best rate.
 void add_best_rate(Scaling& scaling, const Groups& groups);
 
 /// The time that two groups both have: of a step, or of a job; "" where there is none.

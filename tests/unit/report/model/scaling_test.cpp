@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "report/model/cores.hpp"
+#include "report/model/conditions.hpp"
 #include "report/model/values.hpp"
 #include "stats/random.hpp"
 #include "thrown_sentence.hpp"
