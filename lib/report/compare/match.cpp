@@ -34,10 +34,7 @@ Conditions decisive_conditions(const Run& run) {
         if (unset || !vocabulary::matters_to(vocabulary::Asker::comparison, key, value)) continue;
         conditions[key] = vocabulary::counts_by_being_set(key) ? "set" : value;
     }
-    for (const auto& [section, key, value] : run.context) {
-        const std::string name = section + "." + key;
-        if (model::is_decisive_fact(name, value) && !value.empty()) conditions[name] = value;
-    }
+    conditions.merge(model::decisive_facts(run));
     // The setting `ranks` of an old `ranklab io`: those that a strategy used, of the world's.
     const bool some = run.command == "io" && conditions.contains("ranks");
     conditions[some ? "world_size" : "ranks"] = fmt::format("{}", run.hosts.size());

@@ -78,9 +78,15 @@ void drop_empty(Conditions& conditions) {
 
 }  // namespace
 
-bool is_decisive_fact(const std::string& name, const std::string& value) {
-    const FactRole role = vocabulary::role_of_fact(name);
-    return (role == FactRole::surroundings || role == FactRole::work) && !is_left_by_the_start(name, value);
+Conditions decisive_facts(const Run& run) {
+    Conditions facts;
+    for (const auto& [section, key, value] : run.context) {
+        const std::string name = section + "." + key;
+        const FactRole role = vocabulary::role_of_fact(name);
+        const bool decides = role == FactRole::surroundings || role == FactRole::work;
+        if (decides && !value.empty() && !is_left_by_the_start(name, value)) facts[name] = value;
+    }
+    return facts;
 }
 
 bool is_between_ranks(const std::string& key) {
@@ -91,11 +97,8 @@ Conditions surroundings_of(const Run& run) {
     Conditions conditions{
         {"version", run.version},     {"git_revision", run.git_revision},   {"hosts", hosts_of(run)},
         {"devices", devices_of(run)}, {"file_system", file_system_of(run)}, {"cache", cache_kind(run)}};
-    for (const auto& [section, key, value] : run.context) {
-        const std::string name = section + "." + key;
-        if (is_decisive_fact(name, value) && vocabulary::role_of_fact(name) != FactRole::work)
-            conditions[name] = value;
-    }
+    for (const auto& [name, value] : decisive_facts(run))
+        if (vocabulary::role_of_fact(name) != FactRole::work) conditions[name] = value;
     drop_empty(conditions);
     return conditions;
 }
@@ -122,8 +125,7 @@ Conditions factors_of(const Run& run) {
                        {"version", base::trim(run.version + " " + run.git_revision)}};
     for (const auto& [key, value, number] : run.config)
         if (vocabulary::matters_to(vocabulary::Asker::factor, key, value)) factors[key] = value;
-    for (const auto& [section, key, value] : run.context)
-        if (const auto name = section + "." + key; is_decisive_fact(name, value)) factors[name] = value;
+    factors.merge(decisive_facts(run));
     // The setting is that of rank 0, and of one replica; those of io are its workers.
     if (const auto threads = threads_text(run); !threads.empty() && run.command != "io")
         factors["threads"] = threads;

@@ -14,8 +14,9 @@ namespace ranklab::report::model {
 
 using Conditions = std::map<std::string, std::string>;
 
-/// Of facts of the context, "section.key": times depend on it, or it says that the work is another.
-bool is_decisive_fact(const std::string& name, const std::string& value);
+/// Facts of the context, "section.key", on which times depend, or which say that the work is another. Empty
+/// values are left out.
+Conditions decisive_facts(const results::Run& run);
 /// Settings of how ranks work together, and variables for the launcher: they mean nothing to one rank alone.
 bool is_between_ranks(const std::string& key);
 

@@ -178,6 +178,44 @@ std::string common_place(const Ladder& ladder) {
     return fmt::format("{} on {}, {}{}", ladder.title, some_of(systems, 4), how, read);
 }
 
+// The bytes that the write rate is of.
+std::string what_is_counted(const Ladder& ladder) {
+    const auto is_text = [](const LadderRow& row) { return row.strategy.starts_with("text"); };
+    const auto has_size = [](const LadderRow& row) { return std::isfinite(row.file_bytes); };
+    if (std::ranges::none_of(ladder.rows, is_text)) return "";
+    const bool older = std::ranges::none_of(ladder.rows, has_size);
+    return older ? ", of the files" : ", of the numbers; text has 25 B on disk for 8";
+}
+
+// The numbers of a row that failed its verification do not stand.
+void add_row(Frame& frame, const LadderRow& row, bool wide) {
+    frame.rows.emplace_back();
+    const bool stands = row.verified != "NO";
+    const auto put = [&](Column column, Cell cell) {
+        frame.put(frame.add_column(std::move(column)), std::move(cell));
+    };
+    const auto put_if = [&](Column column, double value) { put(std::move(column), stands ? value : Cell()); };
+    put({.name = "strategy", .key = true}, row.name);
+    put({.name = "job_time_s", .unit = "s", .interval = true, .head = "job time"},
+        {row.time_s, row.interval});
+    put_if({.name = "write_MiBps", .unit = "MiB/s", .head = "write"}, row.write_MiBps);
+    put_if({.name = "read_MiBps", .unit = "MiB/s", .head = "read"}, row.read_MiBps);
+    auto& doubts = frame.rows.back().doubts;
+    if (!stands) doubts.push_back({Mark::invalid, "verification failed"});
+    if (row.verified != "yes" && stands) doubts.push_back({Mark::not_verified});
+    if (!wide) return;
+    put_if({.name = "speedup", .unit = "1"}, row.speedup);
+    put({.name = "tier"}, row.tier == 0 ? Cell() : static_cast<double>(row.tier));
+    put({.name = "n"}, static_cast<double>(row.n));
+    put_if({.name = "files_per_s", .unit = "files/s", .head = "files"}, row.files_per_s);
+    put({.name = "file_bytes", .unit = "B", .head = "on disk"}, row.file_bytes);
+    put_if({.name = "percent_of_ceiling", .unit = "%", .head = "ceiling"}, row.percent_of_ceiling);
+    put({.name = "ceiling", .head = "of"}, row.ceiling);
+    put({.name = "cache"}, row.place.cache);
+    put({.name = "verified"}, row.verified);
+    if (!row.mark.empty()) doubts.push_back({Mark::said, row.mark});
+}
+
 }  // namespace
 
 bool is_rung(const Run& run) {
@@ -230,58 +268,19 @@ Ladder newest_ladder(const std::vector<Run>& runs) {
 
 Frame frame_of(const Ladder& ladder, bool wide) {
     Frame frame;
-    frame.columns = {{.name = "strategy", .key = true},
-                     {.name = "job_time_s", .unit = "s", .interval = true, .head = "job time"},
-                     {.name = "write_MiBps", .unit = "MiB/s", .head = "write"},
-                     {.name = "read_MiBps", .unit = "MiB/s", .head = "read"}};
-    if (wide) {
-        frame.columns.insert(frame.columns.end(),
-                             {{.name = "speedup", .unit = "1"},
-                              {.name = "tier"},
-                              {.name = "n"},
-                              {.name = "files_per_s", .unit = "files/s", .head = "files"},
-                              {.name = "file_bytes", .unit = "B", .head = "on disk"},
-                              {.name = "percent_of_ceiling", .unit = "%", .head = "ceiling"},
-                              {.name = "ceiling", .head = "of"},
-                              {.name = "cache"},
-                              {.name = "verified"}});
-    }
     std::vector<const LadderRow*> rows;
     for (const auto& row : ladder.rows) rows.push_back(&row);
     const auto last_if_none = [](const LadderRow* row) {
         return std::isnan(row->time_s) ? HUGE_VAL : row->time_s;
     };
     if (!wide) std::ranges::stable_sort(rows, {}, last_if_none);
-    for (const LadderRow* row : rows) {
-        const bool stands = row->verified != "NO";
-        const auto only = [&](double value) { return stands ? Cell(value) : Cell(); };
-        frame.rows.push_back(
-            {{row->name, Cell(row->time_s, row->interval), only(row->write_MiBps), only(row->read_MiBps)},
-             {}});
-        auto& [cells, doubts] = frame.rows.back();
-        if (wide)
-            cells.insert(cells.end(),
-                         {only(row->speedup), row->tier == 0 ? Cell() : Cell(static_cast<double>(row->tier)),
-                          static_cast<double>(row->n), only(row->files_per_s), row->file_bytes,
-                          only(row->percent_of_ceiling), row->ceiling, row->place.cache, row->verified});
-        if (!stands) doubts.push_back({Mark::invalid, "verification failed"});
-        if (row->verified != "yes" && stands) doubts.push_back({Mark::not_verified});
-        if (wide && !row->mark.empty()) doubts.push_back({Mark::said, row->mark});
-    }
+    for (const LadderRow* row : rows) add_row(frame, *row, wide);
     frame.drop_empty_columns();
     const LadderRow& base = ladder.rows[ladder.base];
     if (wide)
         frame.notes.push_back(fmt::format("speedup: over {}, {}", base.name, readable(base.time_s, "s")));
     frame.notes.push_back(common_place(ladder));
-    // Older programs counted the bytes of the files.
-    const bool numbers =
-        std::ranges::any_of(ladder.rows, [](const LadderRow& row) { return std::isfinite(row.file_bytes); });
-    const bool text = std::ranges::any_of(
-        ladder.rows, [](const LadderRow& row) { return row.strategy.starts_with("text"); });
-    const char* of = !text     ? ""
-                     : numbers ? ", of the numbers; text has 25 B on disk for 8"
-                               : ", of the files";
-    frame.notes.push_back(std::string("write: from the first open to the last close") + of);
+    frame.notes.push_back("write: from the first open to the last close" + what_is_counted(ladder));
     return frame;
 }
 
