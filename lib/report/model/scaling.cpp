@@ -52,15 +52,9 @@ class Baselines {
     ScalingRow row(std::size_t group) const;
 
   private:
-    enum class Kind { same, strong, weak };
-    /// How the work of a step or job goes from one group to another.
-    struct Relation {
-        Kind kind = Kind::same;
-        double work = 1;
-    };
     std::vector<std::size_t> candidates(std::size_t group) const;
-    Against first_of(const std::vector<std::size_t>& candidates, const Group& group, Kind kind) const;
-    std::optional<Relation> relation(const Group& base, const Group& group) const;
+    Against first_of(const std::vector<std::size_t>& candidates, const Group& group, bool weak) const;
+    std::optional<double> growth_of_work(const Group& base, const Group& group, bool weak) const;
     Names other_work(const Group& base, const Group& group) const;
     Names differing_work(const Group& base, const Group& group) const;
     Names pooled_work(const Group& group) const;
@@ -103,8 +97,8 @@ ScalingRow Baselines::row(std::size_t place) const {
     const auto bases = candidates(place);
     ScalingRow row{.width = widths_[place],
                    .curve = curves_[place],
-                   .strong = first_of(bases, group, Kind::strong),
-                   .weak = first_of(bases, group, Kind::weak)};
+                   .strong = first_of(bases, group, false),
+                   .weak = first_of(bases, group, true)};
     for (Against* against : {&row.strong, &row.weak})
         if (against->exists()) judge(*against, group, row.doubts);
     if (row.strong.exists())
@@ -137,26 +131,24 @@ std::vector<std::size_t> Baselines::candidates(std::size_t group) const {
 }
 
 // Where the best baseline pools different work, another one would be a surprise.
-Against Baselines::first_of(const std::vector<std::size_t>& candidates, const Group& group, Kind kind) const {
+Against Baselines::first_of(const std::vector<std::size_t>& candidates, const Group& group, bool weak) const {
     for (const std::size_t base : candidates) {
         if (!pooled_work(groups_.all[base]).empty()) break;
-        const auto found = relation(groups_.all[base], group);
-        if (found && (found->kind == kind || found->kind == Kind::same)) return {base, found->work};
+        if (const auto work = growth_of_work(groups_.all[base], group, weak)) return {base, *work};
     }
     return {};
 }
 
-std::optional<Baselines::Relation> Baselines::relation(const Group& base, const Group& group) const {
-    if (!pooled_work(base).empty() || !pooled_work(group).empty() || !differing_work(base, group).empty())
-        return std::nullopt;
-    if (same(base, group, "files") && same(base, group, "size")) return Relation{Kind::strong};
+// The work of a step or job over the baseline's; nothing where the two make no scaling of that kind.
+std::optional<double> Baselines::growth_of_work(const Group& base, const Group& group, bool weak) const {
+    if (!pooled_work(group).empty() || !differing_work(base, group).empty()) return std::nullopt;
+    if (same(base, group, "files") && same(base, group, "size"))
+        return weak ? std::nullopt : std::optional(1.0);
     const auto all = base::number_in(group.factor(kOfAll)), base_all = base::number_in(base.factor(kOfAll));
     if (!all || !base_all || !(*base_all > 0) || base.factor(kOfRank).empty()) return std::nullopt;
     const bool of_rank = same(base, group, kOfRank), of_all = *all == *base_all;
-    if (of_rank && of_all) return Relation{Kind::same};
-    if (of_all && over_ranks_) return Relation{Kind::strong};
-    if (of_rank && over_ranks_) return Relation{Kind::weak, *all / *base_all};
-    return std::nullopt;
+    if (of_all && (of_rank || (over_ranks_ && !weak))) return 1;
+    return of_rank && over_ranks_ && weak ? std::optional(*all / *base_all) : std::nullopt;
 }
 
 // Why a group has no baseline although there is a candidate: names of settings.
