@@ -95,7 +95,7 @@ Names all_measurements(const Runs& runs) {
     return names;
 }
 
-// Of those that the runs have the ones asked for, by default the headline ones of the command.
+// The measurements asked for, by default the headline ones of the command, as far as the runs have them.
 Names measurements_of(const std::string& command, const Runs& runs, const Names& asked) {
     const Names all = all_measurements(runs);
     if (asked == Names{"all"}) return all;

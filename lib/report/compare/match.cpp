@@ -100,7 +100,7 @@ std::map<std::string, OfSides> values_by_key(const Configuration& one,
     return values;
 }
 
-// Then a difference of times says nothing of a change, and the message does not offer to allow it.
+// A difference of times then says nothing of a change, so the message does not offer to allow it.
 bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }

@@ -146,7 +146,7 @@ std::vector<results::RunHeader> ChosenRuns::headers() const {
     return named_ ? *named_ : matching_headers();
 }
 
-// Of each key that was asked to have a value, those that the file's runs have.
+// The values that the file's runs have of each key in the conditions.
 std::string ChosenRuns::values_there() const {
     std::map<std::string, std::set<std::string>> there;
     file_.visit(Detail::settings, nullptr, [&](const Run& run) {

@@ -48,7 +48,7 @@ struct Choice {
 class ChosenRuns {
   public:
     /// OptionError for a condition that is none, for an id together with anything else, and what
-    /// results::ResultFile says of a file that is none and of an id that it has not.
+    /// results::ResultFile says of a file that it cannot read and of an id that it lacks.
     ChosenRuns(results::ResultFile file, Choice choice);
 
     /// One after the other, in the order stored; one is held at a time. With `wanted` those that it wants

@@ -33,7 +33,7 @@ Conditions kept_apart_by(const results::Run& run, bool hosts_count = true);
 Conditions factors_of(const results::Run& run);
 
 /// All that makes a run another than a repetition, but for its conditions. How ranks work together means
-/// nothing on a single device. Of io those ranks count that took part.
+/// nothing on a single device. `ranks` of io are those that took part.
 Conditions telling_of(const results::Run& run);
 
 /// Keys that some of these lack, or of which they have several values.

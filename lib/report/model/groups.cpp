@@ -201,7 +201,7 @@ void Groups::add_groups(const std::vector<std::size_t>& columns) {
     }
 }
 
-// Of the conditions, which stand behind those asked for, those that differ are keys, too.
+// Conditions in which groups differ become keys, behind those asked for.
 void Groups::keep_keys(const std::vector<std::size_t>& columns, std::size_t asked) {
     std::vector<std::vector<std::string>> kept(all.size());
     for (std::size_t i = 0; i < columns.size(); ++i) {

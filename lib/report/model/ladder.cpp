@@ -26,7 +26,7 @@ std::int64_t whole(double value, std::int64_t otherwise) {
     return std::isnan(value) ? otherwise : static_cast<std::int64_t>(value);
 }
 
-// Of a ladder that an older program stored nobody knows it.
+// "unknown" in a ladder that an older program stored.
 StoragePlace place_in(const Table& table, std::size_t row, const Run& run) {
     const auto cell = [&](const char* column) {
         return table.find<std::string>(column) == nullptr ? "unknown" : text_at(table, column, row);

@@ -197,7 +197,7 @@ void Baselines::judge(Against& against, const Group& group, std::vector<Doubt>& 
     if (too_efficient(against.efficiency)) add(Mark::too_efficient, fmt::format("{}", kMostEfficiency));
 }
 
-// What is not the baseline's, of what a reader takes for the same.
+// Places that differ from the baseline's, although a reader takes them for the same.
 Names Baselines::other_places(const Group& base, const Group& group) const {
     Names other;
     for (const auto& [key, own] : group.places) {

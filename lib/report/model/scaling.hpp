@@ -28,8 +28,8 @@ struct Against {
 /// both.
 struct ScalingRow {
     double width = 0;  ///< how many ranks, threads or workers
-    std::string curve =
-        {};  ///< equal of groups that differ in the width, and the batch that goes with it, alone
+    /// Equal of groups that differ in the width, and the batch that goes with it, alone.
+    std::string curve = {};
     Against strong = {}, weak = {};
     stats::RatioEstimate speedup = {};  ///< T(baseline) / T of strong; NaN: none
     bool is_baseline = false;

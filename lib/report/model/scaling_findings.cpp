@@ -16,7 +16,7 @@ namespace {
 
 using Rows = std::vector<std::size_t>;
 
-// Of a key that is a way to do the same work, the usual one.
+// The usual value of a key that is a way to do the same work.
 struct Usual {
     const char *key, *value;
 };

@@ -11,9 +11,9 @@ namespace ranklab::report::model {
 /// The fastest of each baseline and the groups that did its work, and how much is left at the most ranks of
 /// each curve of weak scaling.
 void add_findings(Scaling& scaling, const Groups& groups);
-/// Of ways to do the same work, where no key is a number of ranks, threads or workers: speedups, the fastest.
+/// Speedups and the fastest of ways to do the same work, where no key is a number of ranks or the like.
 void compare_ways(Scaling& scaling, const Groups& groups);
-/// Of collectives, whose calls are no part of a step or job: the best rate.
+/// The best rate of collectives, whose calls belong to no step or job.
 void add_best_rate(Scaling& scaling, const Groups& groups);
 
 /// The time that two groups both have: of a step, or of a job; "" where there is none.
