@@ -25,6 +25,7 @@
 #include "report/model/chosen_runs.hpp"
 #include "report/model/network.hpp"
 #include "report/model/reference.hpp"
+#include "report/model/values.hpp"
 #include "report/page/html.hpp"
 #include "results/result_file.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -236,7 +237,7 @@ void refuse_what_has_no_effect(const Options& options) {
 
 // On stderr, since what a program reads has no place for it.
 void warn_of_nothing(const ChosenRuns& runs) {
-    if (runs.handed_over() == 0 && !runs.everything())
+    if (!runs.everything() && runs.headers().empty())
         base::log::warn(base::printable(base::trim(runs.nothing()), 400));
 }
 

@@ -16,7 +16,6 @@
 namespace ranklab::report::compare {
 namespace {
 
-using results::Kind;
 using results::Measurement;
 using results::Run;
 using Names = std::vector<std::string>;
@@ -31,10 +30,7 @@ void add_new(Names& names, const std::string& name) {
 bool nothing_verified(const Run& run) {
     const results::Table* table = run.find_table("verification");
     const auto* checks = table == nullptr ? nullptr : table->find<std::string>("result");
-    return checks != nullptr && !checks->empty() &&
-           std::ranges::all_of(*checks, [](const std::string& result) {
-               return result == "not verified" || result == "does not apply";
-           });
+    return checks != nullptr && !checks->empty() && std::ranges::count(*checks, "passed") == 0;
 }
 
 // "" where they count.
@@ -99,21 +95,13 @@ Names all_measurements(const Runs& runs) {
     return names;
 }
 
-// Those that are compared unless told otherwise; all costs and rates of a command that has no headline of its
-// own.
+// The measurements asked for, by default the headline ones of the command, as far as the runs have them.
 Names measurements_of(const std::string& command, const Runs& runs, const Names& asked) {
-    Names all = all_measurements(runs);
+    const Names all = all_measurements(runs);
     if (asked == Names{"all"}) return all;
     Names chosen = asked.empty() ? vocabulary::shown_at(vocabulary::Shown::compare, command) : asked;
     std::erase_if(chosen, [&](const auto& name) { return std::ranges::find(all, name) == all.end(); });
-    if (!chosen.empty() || !asked.empty()) return chosen;
-    std::erase_if(all, [&](const std::string& name) {
-        return std::ranges::none_of(runs, [&](const Run* run) {
-            const Measurement* m = run->find(name);
-            return m != nullptr && (m->kind == Kind::cost || m->kind == Kind::rate);
-        });
-    });
-    return all;
+    return chosen;
 }
 
 void check_asked(const Names& asked, const Runs& runs) {
@@ -127,12 +115,6 @@ void check_asked(const Names& asked, const Runs& runs) {
                         near.empty() ? fmt::format("there are {}", base::join(all, ", ")) : near));
     }
 }
-
-// A row whose verdict is still to come: it depends on how many rows there are.
-struct OpenRow {
-    CompareRow row;
-    Values a, b;  // a value a process
-};
 
 // One value a process: repetitions within one share its memory, its place and its moment.
 Values values_of(const Runs& runs, const std::string& measurement) {
@@ -162,16 +144,19 @@ const Measurement& measurement_of(const Runs& runs, const std::string& name) {
     return *first;
 }
 
-OpenRow open_row(const std::string& name, const Runs& a, const Runs& b) {
-    const Measurement& measurement = measurement_of(both(a, b), name);
-    OpenRow open{{}, values_of(a, name), values_of(b, name)};
-    open.row.measurement = name;
-    open.row.unit = measurement.unit;
-    open.row.better = vocabulary::better_of(name, measurement.kind);
-    open.row.median_a = stats::quantile(open.a, 0.5);
-    open.row.median_b = stats::quantile(open.b, 0.5);
-    open.row.difference = stats::difference(open.a, open.b);
-    return open;
+// Its verdict is still to come: it depends on how many rows there are.
+CompareRow open_row(const std::string& name, const Configuration& one) {
+    const Measurement& measurement = measurement_of(both(one.a, one.b), name);
+    CompareRow row{.measurement = name,
+                   .unit = measurement.unit,
+                   .better = vocabulary::better_of(name, measurement.kind),
+                   .difference = {},
+                   .a = values_of(one.a, name),
+                   .b = values_of(one.b, name)};
+    row.median_a = stats::quantile(row.a, 0.5);
+    row.median_b = stats::quantile(row.b, 0.5);
+    row.difference = stats::difference(row.a, row.b);
+    return row;
 }
 
 bool enough(const CompareRow& row) {
@@ -179,98 +164,65 @@ bool enough(const CompareRow& row) {
 }
 
 // Counts that are zero on both sides have no ratio, and are as equal as can be.
-bool all_equal(const OpenRow& open) {
-    const auto is_first = [&](double value) { return value == open.a.front(); };
-    return !open.a.empty() && std::ranges::all_of(open.a, is_first) && std::ranges::all_of(open.b, is_first);
+bool all_equal(const CompareRow& row) {
+    const auto is_first = [&](double value) { return value == row.a.front(); };
+    return !row.a.empty() && std::ranges::all_of(row.a, is_first) && std::ranges::all_of(row.b, is_first);
 }
 
-Outcome outcome_of(const OpenRow& open, double smallest) {
-    const CompareRow& row = open.row;
+Outcome outcome_of(const CompareRow& row, double smallest) {
     if (!enough(row)) return Outcome::too_few_runs;
-    if (all_equal(open)) return Outcome::same;
+    if (all_equal(row)) return Outcome::same;
     // There is no ratio to zero, and none of a negative difference that says which is better.
     if (!(row.median_a > 0) || !(row.median_b >= 0)) return Outcome::changed;
     const bool neither = row.better == vocabulary::Better::neither;
     const auto better = row.better == vocabulary::Better::more ? stats::Better::higher : stats::Better::lower;
-    switch (stats::judge(row.difference, row.corrected_p, smallest, better)) {
-        case stats::Verdict::better:
-            return neither ? Outcome::changed : Outcome::better;
-        case stats::Verdict::worse:
-            return neither ? Outcome::changed : Outcome::worse;
-        case stats::Verdict::same:
-            return Outcome::same;
-        case stats::Verdict::too_few_runs:
-            return Outcome::too_few_runs;
-        case stats::Verdict::too_noisy:
-            break;
-    }
-    return Outcome::too_noisy;
+    const auto verdict = stats::judge(row.difference, row.corrected_p, smallest, better);
+    if (verdict == stats::Verdict::same) return Outcome::same;
+    if (verdict == stats::Verdict::too_few_runs) return Outcome::too_few_runs;
+    if (verdict == stats::Verdict::too_noisy) return Outcome::too_noisy;
+    if (neither) return Outcome::changed;
+    return verdict == stats::Verdict::worse ? Outcome::worse : Outcome::better;
 }
 
 // p-values corrected over all rows with enough runs, then the verdicts, and where there is none the runs
 // needed.
-void close_rows(std::vector<std::vector<OpenRow>>& groups, double smallest) {
+void close_rows(Comparison& comparison) {
+    std::vector<CompareRow*> rows;
     Values p;
-    for (const auto& rows : groups)
-        for (const auto& open : rows)
-            p.push_back(enough(open.row) ? open.row.difference.test.p : stats::kNone);
-    const Values corrected = stats::holm(p);
-    std::size_t at = 0;
-    for (auto& rows : groups)
-        for (auto& open : rows) {
-            open.row.corrected_p = corrected[at++];
-            open.row.outcome = outcome_of(open, smallest);
-            if (open.row.is_open())
-                open.row.runs_needed = stats::runs_needed(open.a, open.b, smallest, p.size());
+    for (auto& group : comparison.groups)
+        for (auto& row : group.rows) {
+            rows.push_back(&row);
+            p.push_back(enough(row) ? row.difference.test.p : stats::kNone);
         }
-}
-
-CompareGroup group_of(const LikeRuns& a, const LikeRuns& b, const CompareOptions& options) {
-    CompareGroup group;
-    group.command = a.command();
-    group.runs_a = a.members.size();
-    group.runs_b = b.members.size();
-    for (const auto& [key, value] : a.conditions)
-        if (key != "command") group.settings.emplace_back(key, value);
-    group.differing = differing_keys(a.members, b.members, options.allow);
-    std::set<std::string> ids;
-    for (const Run* run : a.members) ids.insert(run->id);
-    for (const Run* run : b.members) group.shared += ids.contains(run->id) ? 1 : 0;
-    group.notes = notes_of(group, a.members, b.members);
-    return group;
-}
-
-void add_groups(Comparison& comparison, const MatchedGroups& matched, const CompareOptions& options) {
-    std::vector<std::vector<OpenRow>> rows;
-    for (const auto& [a, b] : matched.pairs) {
-        comparison.groups.push_back(group_of(a, b, options));
-        rows.emplace_back();
-        for (const auto& name :
-             measurements_of(a.command(), both(a.members, b.members), options.measurements))
-            rows.back().push_back(open_row(name, a.members, b.members));
-    }
-    close_rows(rows, options.smallest);
-    bool any = false;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        for (auto& open : rows[i]) any = true, comparison.groups[i].rows.push_back(std::move(open.row));
-    if (!any)
+    if (rows.empty())
         throw base::Error("the runs of A and B hold no measurement that could be compared; measure again",
                           base::ExitCode::invalid_measurement);
+    const Values corrected = stats::holm(p);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        CompareRow& row = *rows[i];
+        row.corrected_p = corrected[i];
+        row.outcome = outcome_of(row, comparison.smallest);
+        if (row.is_open()) row.runs_needed = stats::runs_needed(row.a, row.b, comparison.smallest, p.size());
+    }
 }
 
-void name_groups(Comparison& comparison, const MatchedGroups& matched) {
-    std::vector<LikeRuns> all;
-    for (const auto& pair : matched.pairs) all.push_back(pair.first);
-    all.insert(all.end(), matched.only_a.begin(), matched.only_a.end());
-    all.insert(all.end(), matched.only_b.begin(), matched.only_b.end());
-    const Names titles = titles_of(all);
-    const std::size_t pairs = comparison.groups.size(), of_a = pairs + matched.only_a.size();
-    for (std::size_t i = 0; i < titles.size(); ++i) {
-        if (i < pairs)
-            comparison.groups[i].title = titles[i];
-        else
-            (i < of_a ? comparison.only_a : comparison.only_b).push_back(titles[i]);
-    }
+CompareGroup group_of(const Configuration& one, const std::string& title, const CompareOptions& options) {
+    CompareGroup group{.command = one.command(),
+                       .settings = one.conditions,
+                       .title = title,
+                       .runs_a = one.a.size(),
+                       .runs_b = one.b.size(),
+                       .differing = differing_keys(one, options.allow),
+                       .notes = {},
+                       .rows = {}};
+    group.settings.erase("command");
+    std::set<std::string> ids;
+    for (const Run* run : one.a) ids.insert(run->id);
+    for (const Run* run : one.b) group.shared += ids.contains(run->id) ? 1 : 0;
+    group.notes = notes_of(group, one);
+    for (const auto& name : measurements_of(group.command, both(one.a, one.b), options.measurements))
+        group.rows.push_back(open_row(name, one));
+    return group;
 }
 
 }  // namespace
@@ -312,13 +264,19 @@ Comparison compare(const Side& a, const Side& b, const CompareOptions& options) 
     const Runs runs_b = usable_runs(b, comparison.b, options.with_unverified);
     need_runs("A", comparison.a);
     need_runs("B", comparison.b);
-    const MatchedGroups matched = match_groups(runs_a, runs_b, options.allow);
+    const auto all = configurations_of(runs_a, runs_b, options.allow);
+    const Names titles = titles_of(all);
     Runs compared;
-    for (const auto& pair : matched.pairs)
-        compared = both(compared, both(pair.first.members, pair.second.members));
+    for (const auto& one : all)
+        if (one.on_both_sides()) compared = both(compared, both(one.a, one.b));
     check_asked(options.measurements, compared);
-    add_groups(comparison, matched, options);
-    name_groups(comparison, matched);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].on_both_sides())
+            comparison.groups.push_back(group_of(all[i], titles[i], options));
+        else
+            (all[i].b.empty() ? comparison.only_a : comparison.only_b).push_back(titles[i]);
+    }
+    close_rows(comparison);
     return comparison;
 }
 

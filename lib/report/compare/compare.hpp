@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/frame/frame.hpp"
+#include "report/model/conditions.hpp"
 #include "results/run.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/difference.hpp"
@@ -53,6 +53,7 @@ struct CompareRow {
     /// Runs a side at which the smallest change of interest is found; 0: not known, or the row has its
     /// verdict.
     std::size_t runs_needed = 0;
+    std::vector<double> a = {}, b = {};  ///< the values, one a process
 
     bool is_open() const { return outcome == Outcome::too_noisy || outcome == Outcome::too_few_runs; }
 };
@@ -67,8 +68,8 @@ struct DifferingKey {
 /// The runs of one configuration.
 struct CompareGroup {
     std::string command;
-    std::vector<std::pair<std::string, std::string>> settings;  ///< that all of them share
-    std::string title;                                          ///< what tells it from the others
+    model::Conditions settings;  ///< that all of them share
+    std::string title;           ///< what tells it from the others
     std::size_t runs_a = 0, runs_b = 0;
     std::size_t shared = 0;  ///< runs that are on both sides
     std::vector<DifferingKey> differing;

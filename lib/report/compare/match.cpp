@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/model/selection.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/facts.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using model::Conditions;
 using results::Run;
-using Groups = std::vector<LikeRuns>;
+using All = std::vector<Configuration>;
 using Values = std::set<std::string>;
 using OfSides = std::pair<Values, Values>;
 
@@ -34,10 +34,7 @@ Conditions decisive_conditions(const Run& run) {
         if (unset || !vocabulary::matters_to(vocabulary::Asker::comparison, key, value)) continue;
         conditions[key] = vocabulary::counts_by_being_set(key) ? "set" : value;
     }
-    for (const auto& [section, key, value] : run.context) {
-        const std::string name = section + "." + key;
-        if (model::is_decisive_fact(name, value) && !value.empty()) conditions[name] = value;
-    }
+    conditions.merge(model::decisive_facts(run));
     // The setting `ranks` of an old `ranklab io`: those that a strategy used, of the world's.
     const bool some = run.command == "io" && conditions.contains("ranks");
     conditions[some ? "world_size" : "ranks"] = fmt::format("{}", run.hosts.size());
@@ -77,67 +74,54 @@ std::set<std::string> keys_of(const Runs& runs) {
     return keys;
 }
 
-Groups groups_of(const Runs& runs, const std::vector<std::string>& allow) {
-    InOrderMet<Conditions, LikeRuns> groups;
-    for (const Run* run : runs) {
-        Conditions conditions = decisive_conditions(*run);
-        std::erase_if(conditions, [&](const auto& one) {
-            return one.first != "command" && model::is_allowed(one.first, allow);
-        });
-        LikeRuns& group = groups[conditions];
-        group.conditions = std::move(conditions);
-        group.members.push_back(run);
-    }
-    return groups.all();
-}
-
 std::string value_in(const Conditions& conditions, const std::string& key) {
     const auto found = conditions.find(key);
     return found == conditions.end() ? kNothing : found->second;
-}
-
-std::vector<std::string> unequal_keys(const LikeRuns& a, const LikeRuns& b) {
-    return model::differing_keys({a.conditions, b.conditions});
 }
 
 std::string listed(const Values& values) {
     return model::some_of(values, 3, " | ", 60);
 }
 
-// Of the groups of one command the one that differs least.
-const LikeRuns* nearest_group(const LikeRuns& group, const Groups& others) {
-    const LikeRuns* nearest = nullptr;
-    for (const auto& other : others)
-        if (other.command() == group.command() &&
-            (nearest == nullptr || unequal_keys(group, other).size() < unequal_keys(group, *nearest).size()))
-            nearest = &other;
-    return nearest;
+// What each side has of each key.
+std::map<std::string, OfSides> values_by_key(const Configuration& one,
+                                             Conditions (*conditions_of)(const Run&)) {
+    std::map<std::string, OfSides> values;
+    std::vector<Conditions> a, b;
+    std::ranges::transform(one.a, std::back_inserter(a), [&](const Run* run) { return conditions_of(*run); });
+    std::ranges::transform(one.b, std::back_inserter(b), [&](const Run* run) { return conditions_of(*run); });
+    for (const auto* side : {&a, &b})
+        for (const auto& conditions : *side)
+            for (const auto& [key, value] : conditions) values[key];
+    for (auto& [key, of_sides] : values) {
+        for (const auto& conditions : a) of_sides.first.insert(value_in(conditions, key));
+        for (const auto& conditions : b) of_sides.second.insert(value_in(conditions, key));
+    }
+    return values;
 }
 
-// Then a difference of times says nothing of a change, and nobody is invited to allow it.
+// A difference of times then says nothing of a change, so the message does not offer to allow it.
 bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }
 
 // Neither side has the other's: compared they would tell of the settings, not of the change.
-void refuse_counterparts_that_differ(const Groups& only_a, const Groups& only_b) {
-    constexpr std::size_t kLookedAt = 50;  // enough for a sentence
-    std::map<std::string, OfSides> differing;
-    for (std::size_t i = 0; i < std::min(only_a.size(), kLookedAt); ++i) {
-        const LikeRuns* other = nearest_group(only_a[i], only_b);
-        if (other == nullptr) continue;
-        for (const auto& key : unequal_keys(only_a[i], *other)) {
-            differing[key].first.insert(value_in(only_a[i].conditions, key));
-            differing[key].second.insert(value_in(other->conditions, key));
+void refuse_counterparts_that_differ(const All& all, const std::vector<std::string>& allow) {
+    std::map<std::string, Configuration> alone;  // by command
+    for (const auto& one : all)
+        if (auto& some = alone[one.command()]; !one.on_both_sides()) {
+            some.a = both(some.a, one.a);
+            some.b = both(some.b, one.b);
         }
-    }
-    if (differing.empty()) return;
     std::vector<std::string> parts, keys;
-    for (const auto& [key, values] : differing) {
-        keys.push_back(base::printable(key, 60));
-        parts.push_back(
-            fmt::format("{} (A: {}; B: {})", keys.back(), listed(values.first), listed(values.second)));
-    }
+    for (const auto& [command, some] : alone)
+        for (const auto& [key, values] : values_by_key(some, decisive_conditions))
+            if (some.on_both_sides() && values.first != values.second && !model::is_allowed(key, allow)) {
+                keys.push_back(base::printable(key, 60));
+                parts.push_back(fmt::format("{} (A: {}; B: {})", keys.back(), listed(values.first),
+                                            listed(values.second)));
+            }
+    if (keys.empty()) return;
     const std::string sentence =
         "A and B cannot be compared: their runs differ in " + base::join(parts, ", ");
     if (const auto work = std::ranges::find_if(keys, is_another_work); work != keys.end())
@@ -147,27 +131,58 @@ void refuse_counterparts_that_differ(const Groups& only_a, const Groups& only_b)
                             {"where", "allow"});
 }
 
-void refuse_nothing_in_common(const Groups& a, const Groups& b) {
-    const auto commands = [](const Groups& groups) {
-        Values names;
-        for (const auto& group : groups) names.insert(group.command());
-        return listed(names);
-    };
+void refuse_nothing_in_common(const All& all) {
+    if (std::ranges::any_of(all, &Configuration::on_both_sides)) return;
+    Values of_a, of_b;
+    for (const auto& one : all) (one.b.empty() ? of_a : of_b).insert(one.command());
     throw base::OptionError(fmt::format(
         "A and B have nothing in common to compare: A holds runs of {} and B of {}; name runs of one command",
-        commands(a), commands(b)));
+        listed(of_a), listed(of_b)));
 }
 
-std::map<std::string, OfSides> values_by_key(const Runs& a, const Runs& b,
-                                             Conditions (*conditions_of)(const Run&)) {
-    std::map<std::string, OfSides> values;
-    for (const Run* run : both(a, b))
-        for (const auto& [key, value] : conditions_of(*run)) values[key];
-    for (auto& [key, of_sides] : values) {
-        for (const Run* run : a) of_sides.first.insert(value_in(conditions_of(*run), key));
-        for (const Run* run : b) of_sides.second.insert(value_in(conditions_of(*run), key));
-    }
-    return values;
+std::string repeated_note(const char* side, const Runs& runs) {
+    Values processes;
+    for (const Run* run : runs) processes.insert(process_of(*run));
+    if (processes.size() == runs.size()) return "";
+    return fmt::format(
+        "the {} runs of {} were made by {}: each counts once, with its median; start a process for each "
+        "run",
+        runs.size(), side,
+        processes.size() == 1 ? "1 process" : fmt::format("{} processes", processes.size()));
+}
+
+std::string shared_note(const CompareGroup& group) {
+    if (group.same_runs()) return "A and B are the same runs: they say nothing of a difference";
+    return group.shared == 0
+               ? ""
+               : fmt::format("{} of the runs are on both sides: they say nothing of a difference",
+                             group.shared);
+}
+
+std::string order_note(const Runs& a, const Runs& b) {
+    const auto last = [](const Runs& runs) {
+        return std::ranges::max(runs, {}, &Run::started_utc)->started_utc;
+    };
+    const auto first = [](const Runs& runs) {
+        return std::ranges::min(runs, {}, &Run::started_utc)->started_utc;
+    };
+    const bool a_first = last(a) < first(b);
+    if (!a_first && !(last(b) < first(a))) return "";
+    return fmt::format(
+        "all runs of {} were before all of {}: a drift of the machine looks like a change; measure them in "
+        "turn",
+        a_first ? "A" : "B", a_first ? "B" : "A");
+}
+
+std::string load_note(const Runs& a, const Runs& b) {
+    const auto disturbed = [](const Runs& runs) {
+        return std::ranges::count_if(runs,
+                                     [](const Run* run) { return run->fact("place", "quiet") == "no"; });
+    };
+    const auto of_a = disturbed(a), of_b = disturbed(b);
+    if (of_a + of_b == 0) return "";
+    return fmt::format("other processes were busy on the hosts of {} of {} runs of A and {} of {} of B", of_a,
+                       a.size(), of_b, b.size());
 }
 
 }  // namespace
@@ -183,29 +198,26 @@ std::string process_of(const Run& run) {
     return instance.empty() ? run.id : instance;
 }
 
-MatchedGroups match_groups(const Runs& a, const Runs& b, const std::vector<std::string>& allow) {
+std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
+                                             const std::vector<std::string>& allow) {
     model::refuse_unknown_allowed(allow, keys_of(both(a, b)));
-    const Groups groups_a = groups_of(a, allow);
-    Groups groups_b = groups_of(b, allow);
-    const Groups all_b = groups_b;
-    MatchedGroups matched;
-    for (const auto& group : groups_a) {
-        const auto found = std::ranges::find(groups_b, group.conditions, &LikeRuns::conditions);
-        if (found == groups_b.end()) {
-            matched.only_a.push_back(group);
-        } else {
-            matched.pairs.emplace_back(group, *found);
-            groups_b.erase(found);
+    InOrderMet<Conditions, Configuration> met;
+    for (Runs Configuration::*side : {&Configuration::a, &Configuration::b})
+        for (const Run* run : side == &Configuration::a ? a : b) {
+            Conditions conditions = decisive_conditions(*run);
+            std::erase_if(conditions, [&](const auto& one) {
+                return one.first != "command" && model::is_allowed(one.first, allow);
+            });
+            Configuration& one = met[conditions];
+            one.conditions = std::move(conditions);
+            (one.*side).push_back(run);
         }
-    }
-    matched.only_b = groups_b;
-    refuse_counterparts_that_differ(matched.only_a, matched.only_b);
-    if (matched.pairs.empty()) refuse_nothing_in_common(groups_a, all_b);
-    return matched;
+    refuse_counterparts_that_differ(met.all(), allow);
+    refuse_nothing_in_common(met.all());
+    return met.all();
 }
 
-std::vector<DifferingKey> differing_keys(const Runs& a, const Runs& b,
-                                         const std::vector<std::string>& allow) {
+std::vector<DifferingKey> differing_keys(const Configuration& one, const std::vector<std::string>& allow) {
     constexpr std::size_t kMostValues = 3;  // of more it is a fact of each run, which cannot be compared
     std::vector<DifferingKey> keys;
     const auto add = [&](const std::string& key, const OfSides& values, bool allowed) {
@@ -215,15 +227,22 @@ std::vector<DifferingKey> differing_keys(const Runs& a, const Runs& b,
                             {values.second.begin(), values.second.end()},
                             allowed});
     };
-    for (const auto& [key, values] : values_by_key(a, b, decisive_conditions))
+    for (const auto& [key, values] : values_by_key(one, decisive_conditions))
         if (model::is_allowed(key, allow)) add(key, values, true);
-    for (const auto& [key, values] : values_by_key(a, b, noted_conditions))
+    for (const auto& [key, values] : values_by_key(one, noted_conditions))
         if (values.first.size() <= kMostValues && values.second.size() <= kMostValues)
             add(key, values, false);
     return keys;
 }
 
-std::vector<std::string> titles_of(const std::vector<LikeRuns>& groups) {
+std::vector<std::string> notes_of(const CompareGroup& group, const Configuration& one) {
+    std::vector<std::string> notes{repeated_note("A", one.a), repeated_note("B", one.b), shared_note(group),
+                                   order_note(one.a, one.b), load_note(one.a, one.b)};
+    std::erase(notes, "");
+    return notes;
+}
+
+std::vector<std::string> titles_of(const std::vector<Configuration>& groups) {
     static constexpr std::array kAlways{"model", "data", "mode", "strategy", "files", "size", "ranks"};
     std::vector<Conditions> all;
     for (const auto& group : groups) all.push_back(group.conditions);

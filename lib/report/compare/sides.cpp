@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/model/selection.hpp"
+#include "report/model/chosen_runs.hpp"
 #include "report/model/values.hpp"
 #include "results/result_file.hpp"
 
@@ -20,12 +20,33 @@ using results::Detail;
 using results::ResultFile;
 using results::Run;
 
-enum class By { file, label, revision, id };
+// By its beginning; a stored one is cut short itself, so a word that begins with it is the same revision too.
+bool is_revision(const Run& run, const std::string& word) {
+    constexpr std::size_t kShortest = 7;
+    const std::string clean = run.git_revision.substr(0, run.git_revision.find('-'));
+    return !word.empty() &&
+           (run.git_revision.starts_with(word) || (clean.size() >= kShortest && word.starts_with(clean)));
+}
+
+// What a word may name, and which runs it fits.
+struct By {
+    std::string_view prefix;
+    bool (*fits)(const Run& run, const std::string& word);
+};
+constexpr std::array kBy{
+    By{"file:", [](const Run&, const std::string&) { return true; }},
+    By{"label:", [](const Run& run, const std::string& word) { return run.label == word; }},
+    By{"rev:", is_revision},
+    By{"id:", [](const Run& run, const std::string& word) { return run.id == word; }}};
+constexpr const By &kFile = kBy[0], &kLabel = kBy[1], &kRevision = kBy[2];
 
 struct Word {
-    By by = By::file;
+    const By* by = &kFile;
     std::string value;
     std::string shown;  ///< as the user wrote it
+
+    bool is_file() const { return by == &kFile; }
+    bool fits(const Run& run) const { return by->fits(run, value); }
 };
 
 bool is_file(const std::string& word) {
@@ -39,98 +60,52 @@ bool looks_like_file(const std::string& word) {
 }
 
 std::optional<Word> with_prefix(const std::string& word) {
-    static constexpr std::array<std::pair<const char*, By>, 4> kPrefixes{
-        {{"file:", By::file}, {"label:", By::label}, {"rev:", By::revision}, {"id:", By::id}}};
-    for (const auto& [prefix, by] : kPrefixes) {
-        if (word.starts_with(prefix)) return Word{by, word.substr(std::string(prefix).size()), word};
-    }
+    for (const By& by : kBy)
+        if (word.starts_with(by.prefix)) return Word{&by, word.substr(by.prefix.size()), word};
     return std::nullopt;
 }
 
-// By its beginning; a stored one is cut short itself, so a word that begins with it is the same revision too.
-bool is_revision(const std::string& stored, const std::string& word) {
-    constexpr std::size_t kShortest = 7;
-    const std::string clean = stored.substr(0, stored.find('-'));
-    if (word.empty()) return false;
-    return stored.starts_with(word) || (clean.size() >= kShortest && word.starts_with(clean));
-}
-
-bool fits(const Word& word, const Run& run) {
-    switch (word.by) {
-        case By::label:
-            return run.label == word.value;
-        case By::revision:
-            return is_revision(run.git_revision, word.value);
-        case By::id:
-            return run.id == word.value;
-        case By::file:
-            break;
-    }
-    return true;
-}
-
-// Labels and revisions of a file's runs, with how many have them.
-struct Census {
-    std::map<std::string, std::size_t> labels, revisions;
-
-    std::size_t with_revision(const std::string& word) const {
-        std::size_t runs = 0;
-        for (const auto& [revision, count] : revisions)
-            if (is_revision(revision, word)) runs += count;
-        return runs;
-    }
-};
-
-Census census_of(const fs::path& file) {
-    Census census;
-    ResultFile(file).visit(
-        Detail::settings,
-        [&](const Run& run) {
-            ++census.labels[run.label];
-            ++census.revisions[run.git_revision];
-            return false;
-        },
-        [](Run&&) {});
-    return census;
-}
-
-std::string listed(const std::map<std::string, std::size_t>& counts) {
-    std::vector<std::string> names;
-    for (const auto& [name, runs] : counts)
-        if (!name.empty()) names.push_back(name);
-    return names.empty() ? "none" : model::some_of(names, 8, ", ", 40);
+// All runs of the file, without their measurements.
+void visit(const fs::path& file, const std::function<void(const Run&)>& take) {
+    ResultFile(file).visit(Detail::settings, nullptr, [&](Run&& run) { take(run); });
 }
 
 [[noreturn]] void refuse_unmatched(const Word& word, const fs::path& file) {
-    const Census census = census_of(file);
+    std::set<std::string> labels, revisions;
+    visit(file, [&](const Run& run) {
+        labels.insert(run.label);
+        revisions.insert(run.git_revision);
+    });
+    const auto listed = [](std::set<std::string>& names) {
+        names.erase("");
+        return names.empty() ? "none" : model::some_of(names, 8, ", ", 40);
+    };
     throw base::OptionError(fmt::format("'{}' matches no run of {}; its labels are: {}; its revisions: {}",
-                                        base::printable(word.shown, 60), file.string(), listed(census.labels),
-                                        listed(census.revisions)));
+                                        base::printable(word.shown, 60), file.string(), listed(labels),
+                                        listed(revisions)));
 }
 
 // What a bare word of labels and revisions means in that file.
-Word bare_word(const std::string& word, const SidesAsked& asked, std::optional<Census>& known) {
-    if (!known) known = census_of(asked.file);
-    const Census& census = *known;
-    const auto label = census.labels.find(word);
+Word bare_word(const std::string& word, const fs::path& file) {
     std::vector<std::string> meanings;
-    if (is_file(word)) meanings.push_back("file:" + word);
-    if (label != census.labels.end())
-        meanings.push_back(fmt::format("label:{} ({} runs)", word, label->second));
-    if (const std::size_t runs = census.with_revision(word); runs > 0)
-        meanings.push_back(fmt::format("rev:{} ({} runs)", word, runs));
+    const By* meant = nullptr;
+    if (is_file(word)) meanings.push_back("file:" + word), meant = &kFile;
+    for (const By* by : {&kLabel, &kRevision}) {
+        std::size_t runs = 0;
+        visit(file, [&](const Run& run) { runs += by->fits(run, word) ? 1 : 0; });
+        if (runs > 0) meanings.push_back(fmt::format("{}{} ({} runs)", by->prefix, word, runs)), meant = by;
+    }
     if (meanings.size() > 1)
         throw base::OptionError(fmt::format("'{}' may mean several things; give one of: {}",
                                             base::printable(word, 60), base::join(meanings, " or ")));
-    if (meanings.empty()) refuse_unmatched({By::label, word, word}, asked.file);
-    const auto meant = with_prefix(meanings.front());
-    return {meant->by, word, word};
+    if (meant == nullptr) refuse_unmatched({&kLabel, word, word}, file);
+    return {meant, word, word};
 }
 
-Word meaning_of(const std::string& word, const SidesAsked& asked, std::optional<Census>& census) {
+Word meaning_of(const std::string& word, const SidesAsked& asked) {
     if (word.empty()) throw base::OptionError("A and B must not be empty; name files, labels or revisions");
     if (const auto explicit_word = with_prefix(word)) return *explicit_word;
-    if (!asked.file_given && (is_file(word) || looks_like_file(word))) return {By::file, word, word};
+    if (!asked.file_given && (is_file(word) || looks_like_file(word))) return {&kFile, word, word};
     std::error_code ignored;
     if (!asked.file_given && !fs::exists(asked.file, ignored))
         throw base::OptionError(
@@ -138,71 +113,39 @@ Word meaning_of(const std::string& word, const SidesAsked& asked, std::optional<
                         "there; name two results files, or the one that has the runs",
                         base::printable(word, 60), asked.file.string()),
             {"file"});
-    return bare_word(word, asked, census);
+    return bare_word(word, asked.file);
 }
 
-// One side on its way.
-struct Reading {
-    Word word;
-    fs::path file;
-    Side side;
-    bool any = false;  ///< a run fits the word, whether or not it meets the conditions
-};
-
-Reading reading_of(const Word& word, const SidesAsked& asked) {
-    const fs::path file = word.by == By::file ? fs::path(word.value) : asked.file;
-    const std::string name =
-        word.by == By::file ? word.value : fmt::format("{} in {}", word.shown, file.string());
-    return {word, file, {name, {}}};
-}
-
-// Both sides of one file are read at once: the time goes into HDF5.
-void read(const std::vector<Reading*>& sides, const model::Selection& selection) {
-    ResultFile(sides.front()->file)
-        .visit(
-            Detail::summaries,
-            [&](const Run& run) {
-                bool wanted = false;
-                for (Reading* one : sides) {
-                    if (!fits(one->word, run)) continue;
-                    one->any = true;
-                    wanted = true;
-                }
-                return wanted && selection.matches(run);
-            },
-            [&](Run&& run) {
-                for (Reading* one : sides)
-                    if (fits(one->word, run)) one->side.runs.push_back(run);
-            });
-}
-
-void need_runs(const Reading& one, const SidesAsked& asked) {
-    if (!one.any && one.word.by != By::file) refuse_unmatched(one.word, one.file);
-    if (!one.side.runs.empty()) return;
-    throw base::OptionError(
-        one.any ? fmt::format("no run of {} meets {}", one.side.name, base::join(asked.where, ", "))
-                : fmt::format("{} holds no runs; name a results file with runs in it", one.side.name),
-        one.any ? base::Settings{"where"} : base::Settings{});
+Side side_of(const Word& word, const fs::path& file, const SidesAsked& asked) {
+    const model::Selection selection(asked.where);
+    Side side{word.is_file() ? word.value : fmt::format("{} in {}", word.shown, file.string()), {}};
+    bool any = false;  // fits the word, whether or not it meets the conditions
+    ResultFile(file).visit(
+        Detail::summaries,
+        [&](const Run& run) {
+            any = any || word.fits(run);
+            return word.fits(run) && selection.matches(run);
+        },
+        [&](Run&& run) { side.runs.push_back(std::move(run)); });
+    if (!any && !word.is_file()) refuse_unmatched(word, file);
+    if (!any)
+        throw base::OptionError(
+            fmt::format("{} holds no runs; name a results file with runs in it", side.name));
+    if (side.runs.empty())
+        throw base::OptionError(
+            fmt::format("no run of {} meets {}", side.name, base::join(asked.where, ", ")), {"where"});
+    return side;
 }
 
 }  // namespace
 
 std::pair<Side, Side> read_sides(const SidesAsked& asked) {
-    const model::Selection selection(asked.where);
-    std::optional<Census> census;
-    const Word word_a = meaning_of(asked.a, asked, census);
-    const Word word_b = meaning_of(asked.b, asked, census);
-    Reading a = reading_of(word_a, asked), b = reading_of(word_b, asked);
-    model::refuse_unknown_keys(selection.keys(), {ResultFile(a.file), ResultFile(b.file)});
-    if (a.file == b.file) {
-        read({&a, &b}, selection);
-    } else {
-        read({&a}, selection);
-        read({&b}, selection);
-    }
-    need_runs(a, asked);
-    need_runs(b, asked);
-    return {std::move(a.side), std::move(b.side)};
+    const Word a = meaning_of(asked.a, asked), b = meaning_of(asked.b, asked);
+    const fs::path file_a = a.is_file() ? fs::path(a.value) : asked.file,
+                   file_b = b.is_file() ? fs::path(b.value) : asked.file;
+    model::refuse_unknown_keys(model::Selection(asked.where).keys(),
+                               {ResultFile(file_a), ResultFile(file_b)});
+    return {side_of(a, file_a, asked), side_of(b, file_b, asked)};
 }
 
 }  // namespace ranklab::report::compare

@@ -111,11 +111,11 @@ std::string side_text(const char* which, const SideSummary& side) {
                        listed("version", side.versions), listed("revision", side.revisions));
 }
 
-std::string method(const Comparison& comparison) {
-    return fmt::format(
-        "smallest change of interest: {:g} %; the unit is the run; Mann-Whitney at 5 %, Holm's correction "
-        "over all rows",
-        100 * comparison.smallest);
+Lines sides_and_method(const Comparison& comparison) {
+    return {side_text("A", comparison.a), side_text("B", comparison.b),
+            fmt::format("smallest change of interest: {:g} %; the unit is the run; Mann-Whitney at 5 %, "
+                        "Holm's correction over all rows",
+                        100 * comparison.smallest)};
 }
 
 Json row_json(const CompareRow& row) {
@@ -180,9 +180,8 @@ std::string gate_line(const Comparison& comparison, const Gate& gate) {
 std::string comparison_text(const Comparison& comparison, const Gate& gate) {
     std::string text;
     for (const auto& group : comparison.groups) text += text_of(frame_of(group)) + '\n';
-    Lines lines{side_text("A", comparison.a), side_text("B", comparison.b), method(comparison)};
-    for (const auto& note : notes_of(comparison)) lines.push_back(note);
-    for (const auto& line : lines) text += base::wrapped("# ", base::one_line(line));
+    for (const auto& lines : {sides_and_method(comparison), notes_of(comparison)})
+        for (const auto& line : lines) text += base::wrapped("# ", base::one_line(line));
     text += base::wrapped("Verdict: ", base::one_line(verdict_line(comparison)));
     const std::string gate_says = gate_line(comparison, gate);
     return gate_says.empty() ? text : text + base::wrapped("Gate: ", base::one_line(gate_says));
@@ -192,8 +191,7 @@ std::string comparison_markdown(const Comparison& comparison, const Gate& gate) 
     std::string text = fmt::format("## ranklab compare: {}\n\n", verdict_line(comparison));
     if (const std::string gate_says = gate_line(comparison, gate); !gate_says.empty())
         text += fmt::format("Gate {}\n\n", markdown_text(gate_says));
-    for (const auto& line : {side_text("A", comparison.a), side_text("B", comparison.b), method(comparison)})
-        text += "- " + markdown_text(line) + '\n';
+    for (const auto& line : sides_and_method(comparison)) text += "- " + markdown_text(line) + '\n';
     for (const auto& group : comparison.groups)
         text += fmt::format("\n### {}\n\n", markdown_text(group.title)) + markdown_of(frame_of(group));
     text += '\n';

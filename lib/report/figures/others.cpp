@@ -113,7 +113,7 @@ void add_ladder(Section& section, const model::Ladder& ladder, const std::string
         fmt::format("{}{}: medians over repetitions with 95 % intervals from six on.", ladder.title, title)));
     section.figures.push_back(
         ladder_bars(ladder, "ladder_speedup" + end, true, "Ratio of median job times."));
-    section.tables.push_back(model::frame_of(ladder, false, true));
+    section.tables.push_back(model::frame_of(ladder, true));
     for (const auto& finding : ladder.findings) section.tables.back().notes.push_back(sentence(finding));
 }
 

@@ -9,7 +9,6 @@
 #include "report/figures/figure.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/network.hpp"
-#include "report/model/step_parts.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/series.hpp"

@@ -11,10 +11,8 @@
 #include "base/text.hpp"
 #include "base/wrap.hpp"
 #include "report/frame/readable.hpp"
-#include "report/model/cores.hpp"
+#include "report/model/conditions.hpp"
 #include "report/model/messages.hpp"
-#include "report/model/selection.hpp"
-#include "report/model/step_parts.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 

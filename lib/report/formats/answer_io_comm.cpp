@@ -155,7 +155,7 @@ std::string guidelines(const Run& run) {
 
 std::string io_answer(const Run& run) {
     if (const auto ladder = model::ladder_of(run); !ladder.rows.empty()) {
-        std::string text = text_of(model::frame_of(ladder, true, false));
+        std::string text = text_of(model::frame_of(ladder, false));
         for (std::size_t i = 1; i < ladder.findings.size(); ++i)
             text += base::wrapped("  ", sentence(ladder.findings[i]));
         return text;

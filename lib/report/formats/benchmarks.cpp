@@ -18,7 +18,7 @@
 #include "report/model/conditions.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
-#include "report/model/selection.hpp"
+#include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
@@ -257,9 +257,7 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
     runs.visit(results::Detail::summaries, [&](const Run& run) {
         // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
         if (!run.valid || run.measurements.empty()) return;
-        auto conditions = model::machine_of(run, false);
-        conditions.merge(model::files_of(run));
-        met[run.command].push_back(std::move(conditions));
+        met[run.command].push_back(model::kept_apart_by(run, false));
         sink(extrap_lines(run, names));
     });
     std::set<std::string> apart;

@@ -8,7 +8,6 @@
 
 #include "report/model/chosen_runs.hpp"
 #include "report/model/groups.hpp"
-#include "report/model/run_list.hpp"
 #include "report/model/scaling.hpp"
 #include "results/run.hpp"
 

@@ -11,9 +11,7 @@
 #include "base/text.hpp"
 #include "report/formats/answer.hpp"
 #include "report/frame/readable.hpp"
-#include "report/model/job_use.hpp"
 #include "report/model/ladder.hpp"
-#include "report/model/step_parts.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::formats {
@@ -86,7 +84,7 @@ std::string run_text(const Run& run, bool verbose, const std::string& network) {
     if (const auto phases = text_of(phases_of(run)); !phases.empty()) text += fmt::format("\n{}", phases);
     if (!verbose) return text;
     if (const auto ladder = model::ladder_of(run); !ladder.rows.empty())
-        text += fmt::format("\n{}", text_of(model::frame_of(ladder, false, true)));
+        text += fmt::format("\n{}", text_of(model::frame_of(ladder, true)));
     if (run.valid && !run.measurements.empty())
         text += fmt::format("\n{}", text_of(model::measurements_of(run)));
     return text + tables(run);

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/one_line.hpp"
 #include "base/text.hpp"
 #include "report/model/values.hpp"
@@ -14,12 +18,83 @@
 namespace ranklab::report::model {
 namespace {
 
-// So few are looked up one by one: that is cheaper than a walk through a file of thousands.
-constexpr std::size_t kFew = 64;
+using results::Detail;
+using results::Run;
 
-constexpr std::size_t kMostValues = 8;  // told of a key, for who misspelt one
+constexpr std::size_t kMostValues = 8;  // of a key, for a user who misspelt one
+
+struct Order {
+    std::string_view relation;
+    bool (*holds)(double, double);
+};
+constexpr std::array kOrders{Order{"<", [](double a, double b) { return a < b; }},
+                             Order{"<=", [](double a, double b) { return a <= b; }},
+                             Order{">", [](double a, double b) { return a > b; }},
+                             Order{">=", [](double a, double b) { return a >= b; }}};
+
+const Order* find_order(std::string_view relation) {
+    const auto* const found = std::ranges::find(kOrders, relation, &Order::relation);
+    return found == kOrders.end() ? nullptr : found;
+}
+
+bool equal(const std::string& actual, const std::string& wanted) {
+    if (wanted.ends_with('*')) return actual.starts_with(wanted.substr(0, wanted.size() - 1));
+    const auto a = base::number_in(actual), b = base::number_in(wanted);
+    return actual == wanted || (a && b && *a == *b);
+}
+
+bool stands(const std::string& actual, std::string_view relation, const std::string& wanted) {
+    const Order* order = find_order(relation);
+    if (order == nullptr) return equal(actual, wanted);
+    const auto a = base::number_in(actual), b = base::number_in(wanted);
+    return a && b && order->holds(*a, *b);
+}
+
+bool is_number(const std::string& text) {
+    return !std::isnan(base::number_in(text).value_or(NAN));
+}
 
 }  // namespace
+
+Selection::Selection(const std::vector<std::string>& conditions) {
+    for (const auto& text : conditions) conditions_.push_back(parse(text));
+}
+
+Selection::Condition Selection::parse(const std::string& text) {
+    const std::size_t begin = std::min(text.find_first_of("!<>=~"), text.size());
+    const std::size_t end = std::min(text.find_first_not_of("!<>=~", begin), text.size());
+    const std::string relation = text.substr(begin, end - begin);
+    auto values = base::split(text.substr(end), ',');
+    const bool orders = find_order(relation) != nullptr && std::ranges::all_of(values, is_number);
+    if (begin == 0 || (relation != "=" && relation != "!=" && !orders))
+        throw base::OptionError(
+            fmt::format("'{}' is no condition; give KEY=VALUE, as in model=mnist-cnn, or KEY!=VALUE, "
+                        "KEY>=NUMBER",
+                        base::printable(text, 80)));
+    if (orders && values.size() > 1)
+        throw base::OptionError(
+            fmt::format("'{}' has a list behind {}, and a list is for = and != alone; give one number, "
+                        "without a comma between its thousands",
+                        base::printable(text, 80), relation),
+            {"where"});
+    return {text.substr(0, begin), relation, std::move(values)};
+}
+
+std::vector<std::string> Selection::keys() const {
+    std::vector<std::string> keys;
+    for (const auto& condition : conditions_) keys.push_back(condition.key);
+    return keys;
+}
+
+bool Selection::matches(const Run& run) const {
+    return std::ranges::all_of(conditions_, [&](const Condition& condition) {
+        const std::string actual = value_of(run, condition.key);
+        const bool any = std::ranges::any_of(condition.values, [&](const std::string& wanted) {
+            return stands(actual, condition.relation, wanted);
+        });
+        return any != (condition.relation == "!=");
+    });
+}
 
 ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice)
     : file_(std::move(file)), choice_(std::move(choice)), selection_(choice_.conditions) {
@@ -28,44 +103,38 @@ ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice)
         throw base::OptionError("one run is named, and others are chosen too; leave out one or the other",
                                 {"run", "where", "label", "last"});
     refuse_unknown_keys(selection_.keys(), {file_});
+    if (!choice_.id.empty()) named_ = {file_.read(choice_.id, Detail::settings)};
     if (choice_.last == 0) return;
-    last_ = matching_headers();
-    if (last_.size() > choice_.last)
-        last_.erase(last_.begin(), last_.end() - static_cast<std::ptrdiff_t>(choice_.last));
+    named_ = matching_headers();
+    const std::size_t most = std::min(choice_.last, named_->size());
+    named_->erase(named_->begin(), named_->end() - static_cast<std::ptrdiff_t>(most));
 }
 
 bool ChosenRuns::everything() const {
-    return choice_.id.empty() && !choice_.label && selection_.everything() && choice_.last == 0;
+    return !named_ && !choice_.label && selection_.everything();
 }
 
-bool ChosenRuns::matches(const results::Run& run) const {
+bool ChosenRuns::matches(const Run& run) const {
     return (!choice_.label || run.label == *choice_.label) && selection_.matches(run);
 }
 
-void ChosenRuns::visit(results::Detail detail, const std::function<void(results::Run&&)>& take,
-                       const std::function<bool(const results::Run&)>& wanted) const {
-    const auto hand_over = [&](results::Run&& run) {
-        ++handed_over_;
-        take(std::move(run));
-    };
-    if (!choice_.id.empty()) return hand_over(file_.read(choice_.id, detail));
-    if (everything()) return file_.visit(detail, wanted, hand_over);
-    std::set<std::string> last;
-    for (const auto& header : last_) last.insert(header.id);
-    const auto is_chosen = [&](const results::Run& run) {
-        return (choice_.last > 0 ? last.contains(run.id) : matches(run)) && (!wanted || wanted(run));
-    };
-    if (choice_.last == 0 || last_.size() > kFew) return file_.visit(detail, is_chosen, hand_over);
-    for (const auto& header : last_)
-        if (results::Run run = file_.read(header.id, detail); is_chosen(run)) hand_over(std::move(run));
+void ChosenRuns::visit(Detail detail, const std::function<void(Run&&)>& take,
+                       const std::function<bool(const Run&)>& wanted) const {
+    if (everything()) return file_.visit(detail, wanted, take);
+    const auto is_wanted = [&](const Run& run) { return !wanted || wanted(run); };
+    if (!named_)
+        return file_.visit(
+            detail, [&](const Run& run) { return matches(run) && is_wanted(run); }, take);
+    for (const auto& header : *named_)
+        if (Run run = file_.read(header.id, detail); is_wanted(run)) take(std::move(run));
 }
 
 std::vector<results::RunHeader> ChosenRuns::matching_headers() const {
     std::vector<results::RunHeader> headers;
     if (!selection_.everything()) {
         file_.visit(
-            results::Detail::settings, [&](const auto& run) { return matches(run); },
-            [&](results::Run&& run) { headers.push_back(run); });
+            Detail::settings, [&](const Run& run) { return matches(run); },
+            [&](Run&& run) { headers.push_back(run); });
         return headers;
     }
     headers = file_.runs();
@@ -74,30 +143,22 @@ std::vector<results::RunHeader> ChosenRuns::matching_headers() const {
 }
 
 std::vector<results::RunHeader> ChosenRuns::headers() const {
-    if (!choice_.id.empty()) return {file_.read(choice_.id, results::Detail::settings)};
-    auto headers = choice_.last > 0 ? last_ : matching_headers();
-    handed_over_ += headers.size();
-    return headers;
+    return named_ ? *named_ : matching_headers();
 }
 
-// Of each key that was asked to have a value, those that the file's runs have, where none is the one.
+// The values that the file's runs have of each key in the conditions.
 std::string ChosenRuns::values_there() const {
     std::map<std::string, std::set<std::string>> there;
-    file_.visit(
-        results::Detail::settings,
-        [&](const results::Run& run) {
-            for (const auto& key : selection_.keys()) there[key].insert(value_of(run, key));
-            if (choice_.label) there["label"].insert(run.label);
-            return false;
-        },
-        [](results::Run&&) {});
+    file_.visit(Detail::settings, nullptr, [&](const Run& run) {
+        for (const auto& key : selection_.keys()) there[key].insert(value_of(run, key));
+        if (choice_.label) there["label"].insert(run.label);
+    });
     std::string text;
     for (auto& [key, values] : there) {
         values.erase("");
-        if (values.empty())
-            text += fmt::format("; none has {}", key);
-        else
-            text += fmt::format("; {} is {} there", key, some_of(values, kMostValues, " or ", 40));
+        text += values.empty()
+                    ? fmt::format("; none has {}", key)
+                    : fmt::format("; {} is {} there", key, some_of(values, kMostValues, " or ", 40));
     }
     return text;
 }

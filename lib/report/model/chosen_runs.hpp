@@ -8,13 +8,35 @@
 #include <string_view>
 #include <vector>
 
-#include "report/model/selection.hpp"
+#include "report/frame/frame.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::report::model {
 
 /// Where a report goes, piece by piece, in order.
 using Sink = std::function<void(std::string_view)>;
+
+/// Runs that meet all of several conditions, each KEY=VALUE, KEY!=VALUE, or with < <= > >= where both are
+/// numbers; VALUE may list alternatives (a,b) and end in * for "begins with".
+class Selection {
+  public:
+    /// OptionError where one is not a condition, or an order relation has no number.
+    explicit Selection(const std::vector<std::string>& conditions);
+
+    /// Looks at settings, hosts and context (value_of), not at measurements.
+    bool matches(const results::Run& run) const;
+    bool everything() const { return conditions_.empty(); }
+    std::vector<std::string> keys() const;
+
+  private:
+    struct Condition {
+        std::string key, relation;
+        std::vector<std::string> values;
+    };
+    static Condition parse(const std::string& text);
+
+    std::vector<Condition> conditions_;
+};
 
 struct Choice {
     std::string id;                       ///< of the one run that is meant; "" for all that the others leave
@@ -26,22 +48,19 @@ struct Choice {
 class ChosenRuns {
   public:
     /// OptionError for a condition that is none, for an id together with anything else, and what
-    /// results::ResultFile says of a file that is none.
+    /// results::ResultFile says of a file that it cannot read and of an id that it lacks.
     ChosenRuns(results::ResultFile file, Choice choice);
 
     /// One after the other, in the order stored; one is held at a time. With `wanted` those that it wants
-    /// too, which is asked of the run without its measurements.
+    /// too, which need not look at measurements: the run may come without them.
     void visit(results::Detail detail, const std::function<void(results::Run&&)>& take,
                const std::function<bool(const results::Run&)>& wanted = nullptr) const;
     /// Without their measurements; of a choice without conditions the runs' headers alone are read.
     std::vector<results::RunHeader> headers() const;
 
     bool everything() const;
-    /// How many runs visit() and headers() have handed over so far.
-    std::size_t handed_over() const { return handed_over_; }
     const results::ResultFile& file() const { return file_; }
     const Choice& choice() const { return choice_; }
-    const Selection& selection() const { return selection_; }
     /// "model=mnist-cnn, ranks>=2, label 'x', the last 5"; "" for everything.
     std::string text() const;
     /// Of a choice that no run meets: "r.h5 holds no run of model=mnist; model is mnist-cnn or resnet18
@@ -56,9 +75,14 @@ class ChosenRuns {
     results::ResultFile file_;
     Choice choice_;
     Selection selection_;
-    mutable std::size_t handed_over_ = 0;
-    std::vector<results::RunHeader>
-        last_;  ///< of choice_.last, found once: later runs do not come in between
+    /// The run of choice_.id, or those of choice_.last, found once: later runs do not come in between.
+    std::optional<std::vector<results::RunHeader>> named_;
 };
+
+/// A row for each of the last `most` runs: its id, what ran ("train mnist-cnn ddp on 2 x 1": model or
+/// strategy, mode, ranks x threads), its command's first rate, its label. Of a run that cannot be read the
+/// header alone is told.
+Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,
+                std::size_t most);
 
 }  // namespace ranklab::report::model

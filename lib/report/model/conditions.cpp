@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/launcher_words.hpp"
 #include "base/text.hpp"
-#include "report/model/cores.hpp"
+#include "report/model/ladder.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/facts.hpp"
 #include "results/vocabulary/settings.hpp"
@@ -66,9 +66,10 @@ std::string cache_of(const Run& run) {
     return fact.empty() ? cache_in_table(run) : fact;
 }
 
-std::string fsync_of(const Run& run) {
-    const std::string fsync = run.setting("fsync");
-    return fsync.empty() ? "" : fsync == "true" ? "yes" : "no";
+// Whether the fact or place follows from the number of ranks, or from how one rank is started.
+bool follows_from_ranks(const std::string& condition) {
+    const auto* fact = vocabulary::find_fact(condition);
+    return fact != nullptr && fact->follows_ranks;
 }
 
 void drop_empty(Conditions& conditions) {
@@ -77,14 +78,15 @@ void drop_empty(Conditions& conditions) {
 
 }  // namespace
 
-bool is_decisive_fact(const std::string& name, const std::string& value) {
-    const FactRole role = vocabulary::role_of_fact(name);
-    return (role == FactRole::surroundings || role == FactRole::work) && !is_left_by_the_start(name, value);
-}
-
-bool follows_from_ranks(const std::string& condition) {
-    const auto* fact = vocabulary::find_fact(condition);
-    return fact != nullptr && fact->follows_ranks;
+Conditions decisive_facts(const Run& run) {
+    Conditions facts;
+    for (const auto& [section, key, value] : run.context) {
+        const std::string name = section + "." + key;
+        const FactRole role = vocabulary::role_of_fact(name);
+        const bool decides = role == FactRole::surroundings || role == FactRole::work;
+        if (decides && !value.empty() && !is_left_by_the_start(name, value)) facts[name] = value;
+    }
+    return facts;
 }
 
 bool is_between_ranks(const std::string& key) {
@@ -95,11 +97,8 @@ Conditions surroundings_of(const Run& run) {
     Conditions conditions{
         {"version", run.version},     {"git_revision", run.git_revision},   {"hosts", hosts_of(run)},
         {"devices", devices_of(run)}, {"file_system", file_system_of(run)}, {"cache", cache_kind(run)}};
-    for (const auto& [section, key, value] : run.context) {
-        const std::string name = section + "." + key;
-        if (is_decisive_fact(name, value) && vocabulary::role_of_fact(name) != FactRole::work)
-            conditions[name] = value;
-    }
+    for (const auto& [name, value] : decisive_facts(run))
+        if (vocabulary::role_of_fact(name) != FactRole::work) conditions[name] = value;
     drop_empty(conditions);
     return conditions;
 }
@@ -113,41 +112,38 @@ Conditions machine_of(const Run& run, bool hosts_count) {
     return all;
 }
 
-Conditions files_of(const Run& run) {
-    if (run.command != "io") return {};
-    Conditions files{{"cache", cache_kind(run)}, {"fsync", fsync_of(run)}};
-    drop_empty(files);
-    return files;
-}
-
-Conditions kept_apart_by(const Run& run) {
-    Conditions all = machine_of(run, true);
-    all.merge(files_of(run));
+Conditions kept_apart_by(const Run& run, bool hosts_count) {
+    Conditions all = machine_of(run, hosts_count);
+    if (run.command == "io") all.insert({{"cache", cache_kind(run)}, {"fsync", fsync_of(run)}});
+    drop_empty(all);
     return all;
-}
-
-bool same_surroundings(const Run& a, const Run& b) {
-    const bool as_many = node_count(a) == node_count(b);
-    return machine_of(a, as_many) == machine_of(b, as_many);
 }
 
 Conditions factors_of(const Run& run) {
     Conditions factors{{"ranks", fmt::to_string(run.hosts.size())},
                        {"command", run.command},
-                       {"version", base::trim(run.version + " " + run.git_revision)},
-                       {"file_system", file_system_of(run)},
-                       {"cache", cache_kind(run)}};
+                       {"version", base::trim(run.version + " " + run.git_revision)}};
     for (const auto& [key, value, number] : run.config)
         if (vocabulary::matters_to(vocabulary::Asker::factor, key, value)) factors[key] = value;
-    for (const auto& [section, key, value] : run.context)
-        if (const auto name = section + "." + key; is_decisive_fact(name, value)) factors[name] = value;
+    factors.merge(decisive_facts(run));
     // The setting is that of rank 0, and of one replica; those of io are its workers.
     if (const auto threads = threads_text(run); !threads.empty() && run.command != "io")
         factors["threads"] = threads;
-    std::erase_if(factors, [](const auto& one) {
-        return one.second.empty() && (one.first == "file_system" || one.first == "cache");
-    });
+    if (const auto system = file_system_of(run); !system.empty()) factors["file_system"] = system;
+    if (const auto cache = cache_kind(run); !cache.empty()) factors["cache"] = cache;
     return factors;
+}
+
+Conditions telling_of(const Run& run) {
+    const bool alone = run.setting("mode") == "single", rung = is_rung(run);
+    Conditions telling{{"command", run.command},
+                       {"ranks", rung ? fmt::to_string(ranks_of(run)) : value_of(run, "ranks")},
+                       {"nodes", value_of(run, "nodes")}};
+    for (const auto& [name, value, number] : run.config)
+        if (vocabulary::matters_to(vocabulary::Asker::group, name, value) &&
+            (name == "mode" || !alone || !vocabulary::is_between_ranks(name)))
+            telling[name] = value;
+    return telling;
 }
 
 std::vector<std::string> differing_keys(const std::vector<Conditions>& all) {
@@ -183,18 +179,6 @@ void refuse_unknown_allowed(const std::vector<std::string>& allow, const std::se
     }
 }
 
-bool is_single_device(const Run& run) {
-    return run.setting("mode") == "single";
-}
-
-bool sums_no_gradients(const Run& run) {
-    return run.hosts.size() > 1 && run.setting("mode") == "ddp" && run.setting("sync") == "none";
-}
-
-std::string device_kind(const std::string& device) {
-    return device.substr(0, device.find(" ["));
-}
-
 std::string hosts_of(const Run& run) {
     std::set<std::string> hosts;
     for (const auto& row : run.hosts) hosts.insert(row.host);
@@ -202,8 +186,8 @@ std::string hosts_of(const Run& run) {
 }
 
 std::string devices_of(const Run& run) {
-    std::set<std::string> devices;
-    for (const auto& row : run.hosts) devices.insert(device_kind(row.device));
+    std::set<std::string> devices;  // without what tells one GPU from another of its kind
+    for (const auto& row : run.hosts) devices.insert(row.device.substr(0, row.device.find(" [")));
     // Older programs stored that of whatever they computed on.
     if (run.setting("device") == "cuda" && devices == std::set<std::string>{"cpu"}) return "";
     return joined(devices);
@@ -212,6 +196,11 @@ std::string devices_of(const Run& run) {
 std::string file_system_of(const Run& run) {
     const std::string fact = run.fact(kStorage, "file_system");
     return fact.empty() ? seen_in_tables(run, "file_system") : fact;
+}
+
+std::string fsync_of(const Run& run) {
+    const std::string fsync = run.setting("fsync");
+    return fsync.empty() ? "" : fsync == "true" ? "yes" : "no";
 }
 
 std::string cache_kind(const Run& run) {
@@ -238,11 +227,11 @@ std::vector<std::pair<std::string, std::string>> fields_of(const StoragePlace& p
 }
 
 std::string place_text(const StoragePlace& place) {
-    std::string text = place.file_system == kUnknown ? "file system unknown" : place.file_system;
-    if (place.fsync == "yes") text += ", fsync";
-    if (place.fsync == "no") text += ", no fsync";
-    if (place.fsync == kUnknown) text += ", fsync unknown";
-    return place.cache.empty() ? text : text + ", cache " + place.cache;
+    const std::string system = place.file_system == kUnknown ? "file system unknown" : place.file_system;
+    if (place.fsync.empty()) return system;
+    return system + (place.fsync == "yes"  ? ", fsync"
+                     : place.fsync == "no" ? ", no fsync"
+                                           : ", fsync unknown");
 }
 
 }  // namespace ranklab::report::model

@@ -1,5 +1,4 @@
-#include "report/model/cores.hpp"
-
+// What runs computed on.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,8 +11,8 @@
 #include "base/number_ranges.hpp"
 #include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
+#include "report/model/conditions.hpp"
 #include "report/model/ladder.hpp"
-#include "report/model/selection.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {
@@ -116,16 +115,12 @@ Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
     return cores;
 }
 
-std::set<std::size_t> all_threads(const Run& run) {
-    std::set<std::size_t> all;
-    for (const auto& row : computing(run)) all.insert(threads_of(run, row));
-    return all.empty() ? std::set{threads_of(run, {})} : all;
-}
-
 }  // namespace
 
 std::string threads_text(const Run& run) {
-    const auto all = all_threads(run);
+    std::set<std::size_t> all;
+    for (const auto& row : computing(run)) all.insert(threads_of(run, row));
+    if (all.empty()) all.insert(threads_of(run, {}));
     return all.contains(0) ? "" : fmt::format("{}", fmt::join(all, " or "));
 }
 

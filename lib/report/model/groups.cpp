@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
@@ -12,161 +14,210 @@
 namespace ranklab::report::model {
 namespace {
 
-using namespace runs_columns;
+using results::Run;
+using Names = std::vector<std::string>;
 
-bool contains(const std::vector<std::string>& all, const std::string& one) {
-    return std::ranges::find(all, one) != all.end();
+constexpr std::string_view kCondition = "condition:", kMeasured = "measured:";
+
+std::set<Mark> marks_of(const Run& run, const Cores& cores) {
+    const bool unconverged = run.fact("measuring", "converged").starts_with("no") ||
+                             std::ranges::any_of(run.warnings, [](const std::string& warning) {
+                                 return warning.find("not converged") != std::string::npos;
+                             });
+    const bool exit_7 = run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement);
+    const std::pair<Mark, bool> marks[] = {
+        {Mark::invalid, !run.valid},
+        {Mark::oversubscribed, cores.oversubscribed()},
+        {Mark::other_load, run.fact("place", "quiet") == "no"},
+        {Mark::not_converged, unconverged},
+        {Mark::exit_7, exit_7 && !unconverged},
+        {Mark::cut_short, !run.cut_short().empty()},
+        // Ranks that share nothing: their speed does not say how fast they train together.
+        {Mark::not_summed,
+         run.hosts.size() > 1 && run.setting("mode") == "ddp" && run.setting("sync") == "none"},
+        {Mark::not_verified, run.find_table("verification") != nullptr && run.verified() != "yes"}};
+    std::set<Mark> some;
+    for (const auto& [mark, holds] : marks)
+        if (holds) some.insert(mark);
+    return some;
+}
+
+// What a command is first asked for: its rate, and the time that its speedups are made of.
+std::vector<std::string> headline_measurements() {
+    Names names;
+    for (const char* command : {"train", "io", "comm"})
+        std::ranges::move(vocabulary::shown_at(vocabulary::Shown::groups, command),
+                          std::back_inserter(names));
+    return names;
+}
+
+// What all of these rows have; the names of what they have several values of, or some lack, go to
+// `differing`.
+Conditions common_of(const std::vector<Conditions>& of_runs, const std::vector<std::size_t>& rows,
+                     Names& differing) {
+    std::vector<Conditions> all;
+    for (const std::size_t row : rows) all.push_back(of_runs[row]);
+    differing = differing_keys(all);
+    Conditions common = all.empty() ? Conditions() : all.front();
+    for (const auto& key : differing) common.erase(key);
+    return common;
+}
+
+std::size_t count(const RunsFrame& runs, const Group& group, Mark mark) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(group.runs, [&](std::size_t row) { return runs.marks[row].contains(mark); }));
+}
+
+std::vector<Doubt> doubts_of(const RunsFrame& runs, const Group& group) {
+    std::vector<Doubt> doubts;
+    const auto of_all = [&](std::size_t some) {
+        return fmt::format("{} of {}", some, counted(group.runs.size(), "run"));
+    };
+    const auto add = [&](Mark mark) {
+        if (const std::size_t some = count(runs, group, mark); some > 0)
+            doubts.push_back({mark, of_all(some)});
+    };
+    if (const std::size_t some = count(runs, group, Mark::oversubscribed); some > 0)
+        doubts.push_back({Mark::oversubscribed,
+                          group.cores.crowded + (some == group.runs.size() ? "" : ", " + of_all(some))});
+    if (group.not_summed) doubts.push_back({Mark::not_summed});
+    add(Mark::other_load);
+    if (group.runs.size() == 1) doubts.push_back({Mark::single_run});
+    if (group.invalid > 0) doubts.push_back({Mark::left_out, fmt::to_string(group.invalid)});
+    for (const Mark mark : {Mark::not_converged, Mark::exit_7, Mark::cut_short}) add(mark);
+    Names differing = group.differing;
+    std::erase_if(differing, [&](const auto& name) { return std::ranges::count(runs.asked.keys, name) > 0; });
+    if (!differing.empty() && !runs.asked.keys.empty())
+        doubts.push_back({Mark::differs, some_of(differing, 4)});
+    if (count(runs, group, Mark::not_verified) > 0) doubts.push_back({Mark::not_verified});
+    return doubts;
+}
+
+Group group_of(const RunsFrame& runs, const std::vector<std::size_t>& rows) {
+    Group group;
+    std::vector<Cores> cores;
+    for (const std::size_t row : rows) {
+        const bool measured = std::ranges::any_of(runs.asked.measurements, [&](const auto& name) {
+            return runs.frame.at(row, std::string(kMeasured) + name).is_number();
+        });
+        if (runs.marks[row].contains(Mark::invalid)) {
+            ++group.invalid;
+        } else if (!measured) {
+            ++group.without;
+        } else {
+            group.runs.push_back(row);
+            cores.push_back(runs.cores[row]);
+        }
+    }
+    group.cores = common_cores(cores);
+    Names other_places;
+    group.factors = common_of(runs.factors, group.runs, group.differing);
+    group.places = common_of(runs.places, group.runs, other_places);
+    group.not_summed = count(runs, group, Mark::not_summed) > 0;
+    group.doubts = doubts_of(runs, group);
+    return group;
 }
 
 }  // namespace
+
+RunsFrame::RunsFrame(Asked what) : asked(std::move(what)) {
+    if (asked.measurements.empty()) asked.measurements = headline_measurements();
+    for (const auto& key : asked.keys) {
+        if (key.empty() || frame.find(key) < frame.columns.size())
+            throw base::OptionError(
+                fmt::format("a table is made by keys with a comma between, each once, such as "
+                            "ranks,sync; not '{}'",
+                            key),
+                {"group-by"});
+        frame.add_column({.name = key, .key = true});
+    }
+}
+
+void RunsFrame::add(const Run& run) {
+    frame.rows.emplace_back();
+    ids.push_back(run.id);
+    cores.push_back(cores_of(run));
+    marks.push_back(marks_of(run, cores.back()));
+    factors.push_back(factors_of(run));
+    places.push_back(machine_of(run));
+    places.back()["threads"] = threads_text(run);
+    for (const auto& key : asked.keys) put({.name = key}, value_of(run, key));
+    if (asked.keys.empty())
+        for (const auto& [key, value] : telling_of(run)) put({.name = key, .key = true}, value);
+    for (const auto& [key, value] : surroundings_of(run)) conditions.insert(key);
+    for (const auto& [key, value] : kept_apart_by(run)) {
+        conditions.insert(key);
+        if (!is_allowed(key, asked.allow) && std::ranges::find(asked.keys, key) == asked.keys.end())
+            put({.name = std::string(kCondition) + key}, value);
+    }
+    for (const auto& m : run.measurements)
+        if (m.summary.n > 0)
+            put({.name = std::string(kMeasured) + m.name, .unit = m.unit, .interval = true},
+                {m.summary.median, m.summary.ci95});
+}
+
+RunsFrame runs_frame(const ChosenRuns& runs, Asked asked) {
+    RunsFrame made(std::move(asked));
+    runs.visit(results::Detail::summaries, [&](const Run& run) { made.add(run); });
+    made.check_allowed();
+    return made;
+}
 
 std::string Group::factor(const std::string& name) const {
     const auto found = factors.find(name);
     return found == factors.end() ? "" : found->second;
 }
 
-namespace {
-
-// What all of these have, and of what they have several values.
-void pool_factors(Group& group, const RunsFrame& runs) {
-    if (group.runs.empty()) return;
-    std::vector<Conditions> all;
-    for (const std::size_t run : group.runs) all.push_back(runs.factors[run]);
-    group.differing = differing_keys(all);
-    group.factors = all.front();
-    for (const auto& key : group.differing) group.factors.erase(key);
-}
-
-class GroupMaker {
-  public:
-    GroupMaker(const RunsFrame& runs, const std::vector<std::string>& wanted)
-        : runs_(runs), frame_(runs.frame) {
-        for (const auto& name : wanted) wanted_.push_back(frame_.find(std::string(kMeasured) + name));
-    }
-
-    Group group_of(const std::vector<std::size_t>& rows) const {
-        Group group;
-        for (const std::size_t row : rows) {
-            if (!is(row, kValid))
-                ++group.invalid;
-            else if (!measured(row))
-                ++group.without;
-            else
-                group.runs.push_back(row);
-        }
-        std::vector<Cores> cores;
-        for (const std::size_t row : group.runs) cores.push_back(runs_.cores[row]);
-        group.cores = common_cores(cores);
-        pool_factors(group, runs_);
-        group.not_summed = count(group, kSummed) > 0;
-        group.doubts = doubts_of(group);
-        return group;
-    }
-
-  private:
-    bool is(std::size_t row, std::string_view doubt) const {
-        return frame_.at(row, doubt_column(doubt)).text == "yes";
-    }
-    bool measured(std::size_t row) const {
-        return std::ranges::any_of(wanted_,
-                                   [&](std::size_t column) { return frame_.at(row, column).is_number(); });
-    }
-    std::size_t count(const Group& group, std::string_view doubt) const {
-        return static_cast<std::size_t>(
-            std::ranges::count_if(group.runs, [&](std::size_t row) { return is(row, doubt); }));
-    }
-    std::string of_all(const Group& group, std::size_t some) const {
-        return fmt::format("{} of {}", some, counted(group.runs.size(), "run"));
-    }
-
-    std::vector<Doubt> doubts_of(const Group& group) const {
-        std::vector<Doubt> doubts;
-        if (group.cores.oversubscribed()) {
-            const auto crowded = static_cast<std::size_t>(std::ranges::count_if(
-                group.runs, [&](std::size_t row) { return runs_.cores[row].oversubscribed(); }));
-            const std::string some = crowded == group.runs.size() ? "" : ", " + of_all(group, crowded);
-            doubts.push_back({Mark::oversubscribed, group.cores.crowded + some});
-        }
-        if (group.not_summed) doubts.push_back({Mark::not_summed});
-        const auto add = [&](std::string_view column, Mark mark) {
-            if (const std::size_t some = count(group, column); some > 0)
-                doubts.push_back({mark, of_all(group, some)});
-        };
-        add(kLoad, Mark::other_load);
-        if (group.runs.size() == 1) doubts.push_back({Mark::single_run});
-        if (group.invalid > 0) doubts.push_back({Mark::left_out, fmt::to_string(group.invalid)});
-        add(kConverged, Mark::not_converged);
-        add(kExit, Mark::exit_7);
-        add(kCut, Mark::cut_short);
-        std::vector<std::string> differing = group.differing;
-        std::erase_if(differing, [&](const auto& name) { return contains(runs_.asked.keys, name); });
-        if (!differing.empty() && !runs_.asked.keys.empty())
-            doubts.push_back({Mark::differs, some_of(differing, 4)});
-        const bool unverified = std::ranges::any_of(group.runs, [&](std::size_t row) {
-            const auto& verified = frame_.at(row, doubt_column(kVerified)).text;
-            return !verified.empty() && verified != "yes";
-        });
-        if (unverified) doubts.push_back({Mark::not_verified});
-        return doubts;
-    }
-
-    const RunsFrame& runs_;
-    const Frame& frame_;
-    std::vector<std::size_t> wanted_;
-};
-
-std::vector<std::size_t> columns_of(const Frame& frame, std::string_view prefix, bool keys) {
-    std::vector<std::size_t> columns;
-    for (std::size_t i = 0; i < frame.columns.size(); ++i)
-        if (keys ? frame.columns[i].key : frame.columns[i].name.starts_with(prefix)) columns.push_back(i);
-    return columns;
-}
-
-}  // namespace
-
 Groups::Groups(RunsFrame runs) : runs_(std::move(runs)) {
-    auto& wanted = runs_.asked.measurements;
-    if (wanted.empty()) wanted = headline_measurements();
-    const Frame& frame = runs_.frame;
-    const auto asked = columns_of(frame, "", true), conditions = columns_of(frame, kCondition, false);
-    std::vector<std::size_t> columns = asked;
+    std::vector<std::size_t> columns, conditions;
+    for (std::size_t i = 0; i < runs_.frame.columns.size(); ++i) {
+        if (runs_.frame.columns[i].key) columns.push_back(i);
+        if (runs_.frame.columns[i].name.starts_with(kCondition)) conditions.push_back(i);
+    }
+    const std::size_t asked = columns.size();
     columns.insert(columns.end(), conditions.begin(), conditions.end());
-    const GroupMaker maker(runs_, wanted);
-    std::vector<std::vector<std::string>> met;
-    for (const auto& [key, rows] : frame.group_by(columns)) {
-        Group group = maker.group_of(rows);
+    add_groups(columns);
+    keep_keys(columns, asked);
+    std::ranges::stable_sort(all, [](const Group& a, const Group& b) {
+        return std::ranges::lexicographical_compare(a.key, b.key, in_order);
+    });
+    if (!runs_.asked.keys.empty()) return;
+    std::vector<const Group*> some;
+    for (const auto& group : all) some.push_back(&group);
+    names_ = titles(some);
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+        const std::string& ranks = all[i].key[place_of("ranks")];
+        names_[i] += fmt::format(", {} rank{}", ranks, ranks == "1" ? "" : "s");
+    }
+}
+
+void Groups::add_groups(const std::vector<std::size_t>& columns) {
+    for (const auto& [key, rows] : runs_.frame.group_by(columns)) {
+        Group group = group_of(runs_, rows);
         without += group.without;
         if (group.runs.empty() && group.invalid == 0) continue;
         group.key = key;
         all.push_back(std::move(group));
     }
-    // Of the conditions those that differ are keys, too.
-    std::vector<std::size_t> kept;
+}
+
+// Conditions in which groups differ become keys, behind those asked for.
+void Groups::keep_keys(const std::vector<std::size_t>& columns, std::size_t asked) {
+    std::vector<std::vector<std::string>> kept(all.size());
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const bool differs =
             std::ranges::any_of(all, [&](const Group& group) { return group.key[i] != all.front().key[i]; });
-        if (i < asked.size() || differs) kept.push_back(i);
-    }
-    for (const std::size_t i : kept) {
-        std::string name = frame.columns[columns[i]].name;
-        if (i >= asked.size()) apart.push_back(name = name.substr(kCondition.size()));
+        if (i >= asked && !differs) continue;
+        std::string name = runs_.frame.columns[columns[i]].name;
+        if (i >= asked) apart.push_back(name = name.substr(kCondition.size()));
         keys.push_back(name);
+        for (std::size_t group = 0; group < all.size(); ++group) kept[group].push_back(all[group].key[i]);
     }
-    for (auto& group : all) {
-        std::vector<std::string> key;
-        for (const std::size_t i : kept) key.push_back(group.key[i]);
-        group.key = std::move(key);
-    }
-    std::ranges::stable_sort(all, [](const Group& a, const Group& b) {
-        return std::ranges::lexicographical_compare(a.key, b.key, in_order);
-    });
-    std::vector<const Group*> some;
-    for (const auto& group : all) some.push_back(&group);
-    if (runs_.asked.keys.empty()) names_ = titles(some);
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-        const auto ranks = static_cast<std::size_t>(std::ranges::find(keys, "ranks") - keys.begin());
-        names_[i] += fmt::format(", {} rank{}", all[i].key[ranks], all[i].key[ranks] == "1" ? "" : "s");
-    }
+    for (std::size_t group = 0; group < all.size(); ++group) all[group].key = std::move(kept[group]);
+}
+
+std::size_t Groups::place_of(std::string_view key) const {
+    return static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin());
 }
 
 std::vector<double> Groups::values(const Group& group, std::string_view measurement) const {
@@ -189,18 +240,18 @@ Estimate Groups::estimate(const Group& group, std::string_view measurement) cons
 }
 
 std::vector<std::string> Groups::measurements() const {
-    std::vector<std::string> present;
-    for (const auto& name : runs_.asked.measurements)
-        if (std::ranges::any_of(all, [&](const Group& group) { return has(group, name); }))
-            present.push_back(name);
+    std::vector<std::string> present = runs_.asked.measurements;
+    std::erase_if(present, [&](const auto& name) {
+        return std::ranges::none_of(all, [&](const Group& group) { return has(group, name); });
+    });
     return present;
 }
 
 std::string Groups::name(const Group& group) const {
     if (runs_.asked.keys.empty()) return names_[static_cast<std::size_t>(&group - all.data())];
     std::vector<std::string> parts;
-    for (std::size_t i = 0; i < keys.size(); ++i)
-        if (i < keys.size() - apart.size()) parts.push_back(fmt::format("{} = {}", keys[i], group.key[i]));
+    for (std::size_t i = 0; i < keys.size() - apart.size(); ++i)
+        parts.push_back(fmt::format("{} = {}", keys[i], group.key[i]));
     return base::join(parts, ", ");
 }
 
@@ -210,32 +261,30 @@ std::vector<std::string> Groups::titles(const std::vector<const Group*>& some,
     static const std::set<std::string> kNamed{"model",   "strategy", "op",  "from-model",
                                               "command", "mode",     "sync"};
     const auto value = [&](const Group& group, const std::string& name) {
-        const auto place = static_cast<std::size_t>(std::ranges::find(keys, name) - keys.begin());
+        const std::size_t place = but.contains(name) ? keys.size() : place_of(name);
         return place < keys.size() ? group.key[place] : std::string();
     };
     std::vector<std::string> titles;
     for (const Group* group : some) {
-        std::vector<std::string> parts;
+        std::string title;
         for (const char* name : {"from-model", "model", "strategy", "op", "command"})
-            if (parts.empty() && !value(*group, name).empty()) parts.push_back(value(*group, name));
-        const std::string mode = but.contains("mode") ? "" : value(*group, "mode"),
-                          sync = value(*group, "sync");
-        if (!mode.empty()) parts.push_back(mode == "ddp" && !sync.empty() ? mode + " " + sync : mode);
-        titles.push_back(base::join(parts, ", "));
+            if (title.empty()) title = value(*group, name);
+        const std::string mode = value(*group, "mode"), sync = value(*group, "sync");
+        if (!mode.empty()) title += (title.empty() ? "" : ", ") + mode;
+        if (mode == "ddp" && !sync.empty()) title += " " + sync;
+        titles.push_back(std::move(title));
     }
     std::vector<std::string> order{"batch-size", "global-batch-size", "files", "size", "data"};
     order.insert(order.end(), keys.begin(), keys.end());
     for (const auto& key : order) {
-        if (kNamed.contains(key) || but.contains(key) || key == "ranks") continue;
+        if (kNamed.contains(key) || key == "ranks") continue;
         std::map<std::pair<std::string, std::string>, std::set<std::string>> values;  // by title and ranks
-        const auto place_of = [&](std::size_t i) {
-            return std::pair(titles[i], but.contains("ranks") ? "" : value(*some[i], "ranks"));
-        };
-        for (std::size_t i = 0; i < some.size(); ++i) values[place_of(i)].insert(value(*some[i], key));
         const auto before = titles;
         for (std::size_t i = 0; i < some.size(); ++i)
+            values[{before[i], value(*some[i], "ranks")}].insert(value(*some[i], key));
+        for (std::size_t i = 0; i < some.size(); ++i)
             if (const auto text = value(*some[i], key);
-                !text.empty() && values[{before[i], place_of(i).second}].size() > 1)
+                !text.empty() && values[{before[i], value(*some[i], "ranks")}].size() > 1)
                 titles[i] += fmt::format(", {} {}", key, base::printable(text, 40));
     }
     return titles;

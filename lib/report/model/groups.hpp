@@ -1,16 +1,51 @@
-// Runs that stand together, and what they say of a measurement.
+// Runs as one Frame, and groups of its rows: what they are grouped by, kept apart by, measured and doubted
+// for.
 #pragma once
 
 #include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "report/model/cores.hpp"
-#include "report/model/runs_frame.hpp"
+#include "report/frame/frame.hpp"
+#include "report/model/chosen_runs.hpp"
+#include "report/model/conditions.hpp"
 
 namespace ranklab::report::model {
+
+struct Asked {
+    /// To group by, as of value_of. Empty: by all that makes runs other than repetitions.
+    std::vector<std::string> keys = {};
+    std::vector<std::string> measurements = {};  ///< empty: the headline ones
+    std::vector<std::string> allow = {};         ///< conditions that may differ within a group
+};
+
+/// A row a run. Its columns are named by what they are for: a key by its name, "condition:host.cpu",
+/// "measured:step_time_s".
+struct RunsFrame {
+    Frame frame;
+    Asked asked;
+    std::vector<std::string> ids;
+    std::vector<Cores> cores;                 ///< a run each
+    std::vector<Conditions> factors, places;  ///< places: what a row and its baseline should have in common
+    std::vector<std::set<Mark>> marks;        ///< why each run is to be read with care
+    std::set<std::string> conditions;         ///< all that some run has
+
+    /// OptionError for an empty or repeated key.
+    explicit RunsFrame(Asked what);
+    /// A run read with its summaries (results::Detail).
+    void add(const results::Run& run);
+    /// After all runs: OptionError where `allow` has something that no run has.
+    void check_allowed() const {
+        if (!frame.empty()) refuse_unknown_allowed(asked.allow, conditions);
+    }
+
+  private:
+    void put(Column column, Cell cell) { frame.put(frame.add_column(std::move(column)), std::move(cell)); }
+};
+RunsFrame runs_frame(const ChosenRuns& runs, Asked asked);
 
 /// Runs with equal keys and conditions.
 struct Group {
@@ -18,7 +53,7 @@ struct Group {
     std::vector<std::size_t> runs;  ///< rows of those that count: valid, with a measurement; the newest last
     std::size_t invalid = 0, without = 0;
     Cores cores;
-    Conditions factors;                  ///< that all its runs have
+    Conditions factors, places;          ///< that all its runs have
     std::vector<std::string> differing;  ///< factors that are not the same in all
     std::vector<Doubt> doubts;
     bool not_summed = false;  ///< no gradients were summed in some
@@ -47,6 +82,8 @@ class Groups {
     std::size_t without = 0;         ///< runs with none of the measurements
 
     const RunsFrame& runs() const { return runs_; }
+    /// Where the key stands in `keys` and in each group's; keys.size() where it is not one of them.
+    std::size_t place_of(std::string_view key) const;
     /// Of the runs that count, in their order.
     std::vector<double> values(const Group& group, std::string_view measurement) const;
     Estimate estimate(const Group& group, std::string_view measurement) const;
@@ -66,6 +103,9 @@ class Groups {
     std::string common(const std::string& factor) const;
 
   private:
+    void add_groups(const std::vector<std::size_t>& columns);
+    void keep_keys(const std::vector<std::size_t>& columns, std::size_t asked);
+
     RunsFrame runs_;
     std::vector<std::string> names_;  ///< of groups that nobody gave keys for
 };

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 
-#include "base/ceiling_share.hpp"
 #include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
@@ -22,31 +20,19 @@ using results::Run;
 using results::Table;
 
 constexpr std::array kRankZeroAlone{"text-loop", "text-vectorized", "binary", "hdf5-serial"};
-constexpr const char *kBase = "text-loop", *kDoesNotBind = "does not bind";
+constexpr const char* kBase = "text-loop";
 
 std::int64_t whole(double value, std::int64_t otherwise) {
     return std::isnan(value) ? otherwise : static_cast<std::int64_t>(value);
 }
 
-// Ladders that were stored before that was marked.
-std::string ceiling_text(const Table& table, std::size_t row) {
-    const std::string name = text_at(table, "ceiling", row);
-    const bool marked = name.find(kDoesNotBind) != std::string::npos;
-    const bool binds = !(number_at(table, "percent_of_ceiling", row) > base::kMostOfCeiling);
-    return binds || marked ? name : fmt::format("{} ({})", name, kDoesNotBind);
-}
-
-// Of a ladder that an older program stored nobody knows it.
+// "unknown" in a ladder that an older program stored.
 StoragePlace place_in(const Table& table, std::size_t row, const Run& run) {
     const auto cell = [&](const char* column) {
         return table.find<std::string>(column) == nullptr ? "unknown" : text_at(table, column, row);
     };
-    const std::string fsync = run.setting("fsync");
-    return {cell("directory"), cell("file_system"),
-            fsync.empty()     ? cell("fsync")
-            : fsync == "true" ? "yes"
-                              : "no",
-            cell("cache")};
+    const std::string fsync = fsync_of(run);
+    return {cell("directory"), cell("file_system"), fsync.empty() ? cell("fsync") : fsync, cell("cache")};
 }
 
 LadderRow row_at(const Table& table, std::size_t i, const Run& run) {
@@ -62,7 +48,7 @@ LadderRow row_at(const Table& table, std::size_t i, const Run& run) {
             .read_MiBps = value("read_MiBps"),
             .files_per_s = value("files_per_s"),
             .file_bytes = value("file_bytes"),
-            .ceiling = ceiling_text(table, i),
+            .ceiling = text_at(table, "ceiling", i),
             .percent_of_ceiling = value("percent_of_ceiling"),
             .verified = text_at(table, "verified", i),
             .mark = text_at(table, "mark", i),
@@ -88,15 +74,17 @@ LadderRow row_of(const Run& run) {
     return row;
 }
 
-bool same_records(const Run& a, const Run& b) {
-    return a.setting("files") == b.setting("files") && a.setting("size") == b.setting("size");
+// The same records, on the same machine; hosts count where as many took part.
+bool are_of_one_ladder(const Run& a, const Run& b) {
+    const bool as_many = node_count(a) == node_count(b);
+    return records_text(a) == records_text(b) && machine_of(a, as_many) == machine_of(b, as_many);
 }
 
 // Strategies in the order of the runs, each where it was met first.
 std::vector<LadderRow> rows_of_runs(const std::vector<Run>& runs, const Run& newest) {
     InOrderMet<std::tuple<std::string, std::int64_t, std::int64_t>, LadderRow> rows;
     for (const auto& run : runs) {
-        if (!is_rung(run) || !same_records(run, newest) || !same_surroundings(run, newest)) continue;
+        if (!is_rung(run) || !are_of_one_ladder(run, newest)) continue;
         LadderRow row = row_of(run);
         rows[{row.strategy, row.ranks, row.workers}] = std::move(row);
     }
@@ -190,6 +178,44 @@ std::string common_place(const Ladder& ladder) {
     return fmt::format("{} on {}, {}{}", ladder.title, some_of(systems, 4), how, read);
 }
 
+// The bytes that the write rate is of.
+std::string what_is_counted(const Ladder& ladder) {
+    const auto is_text = [](const LadderRow& row) { return row.strategy.starts_with("text"); };
+    const auto has_size = [](const LadderRow& row) { return std::isfinite(row.file_bytes); };
+    if (std::ranges::none_of(ladder.rows, is_text)) return "";
+    const bool older = std::ranges::none_of(ladder.rows, has_size);
+    return older ? ", of the files" : ", of the numbers; text has 25 B on disk for 8";
+}
+
+// The numbers of a row that failed its verification do not stand.
+void add_row(Frame& frame, const LadderRow& row, bool wide) {
+    frame.rows.emplace_back();
+    const bool stands = row.verified != "NO";
+    const auto put = [&](Column column, Cell cell) {
+        frame.put(frame.add_column(std::move(column)), std::move(cell));
+    };
+    const auto put_if = [&](Column column, double value) { put(std::move(column), stands ? value : Cell()); };
+    put({.name = "strategy", .key = true}, row.name);
+    put({.name = "job_time_s", .unit = "s", .interval = true, .head = "job time"},
+        {row.time_s, row.interval});
+    put_if({.name = "write_MiBps", .unit = "MiB/s", .head = "write"}, row.write_MiBps);
+    put_if({.name = "read_MiBps", .unit = "MiB/s", .head = "read"}, row.read_MiBps);
+    auto& doubts = frame.rows.back().doubts;
+    if (!stands) doubts.push_back({Mark::invalid, "verification failed"});
+    if (row.verified != "yes" && stands) doubts.push_back({Mark::not_verified});
+    if (!wide) return;
+    put_if({.name = "speedup", .unit = "1"}, row.speedup);
+    put({.name = "tier"}, row.tier == 0 ? Cell() : static_cast<double>(row.tier));
+    put({.name = "n"}, static_cast<double>(row.n));
+    put_if({.name = "files_per_s", .unit = "files/s", .head = "files"}, row.files_per_s);
+    put({.name = "file_bytes", .unit = "B", .head = "on disk"}, row.file_bytes);
+    put_if({.name = "percent_of_ceiling", .unit = "%", .head = "ceiling"}, row.percent_of_ceiling);
+    put({.name = "ceiling", .head = "of"}, row.ceiling);
+    put({.name = "cache"}, row.place.cache);
+    put({.name = "verified"}, row.verified);
+    if (!row.mark.empty()) doubts.push_back({Mark::said, row.mark});
+}
+
 }  // namespace
 
 bool is_rung(const Run& run) {
@@ -205,15 +231,13 @@ std::int64_t ranks_of(const Run& run) {
     if (told && *told > 0) return *told;
     const Measurement* time = run.find(vocabulary::kJobTime);
     if (time != nullptr && time->rows() > 0) return static_cast<std::int64_t>(time->columns);
-    const std::string text = run.setting("ranks");
     const auto hosts = static_cast<std::int64_t>(run.hosts.size());
-    return std::max<std::int64_t>(1, text.empty() ? hosts : std::strtoll(text.c_str(), nullptr, 10));
+    return std::max<std::int64_t>(1, base::number_in<std::int64_t>(run.setting("ranks")).value_or(hosts));
 }
 
 std::int64_t workers_of(const Run& run) {
     if (!run.setting("strategy").starts_with("process-")) return 0;
-    const std::string text = run.setting("workers");
-    return text.empty() ? 1 : std::max<std::int64_t>(1, std::strtoll(text.c_str(), nullptr, 10));
+    return std::max<std::int64_t>(1, base::number_in<std::int64_t>(run.setting("workers")).value_or(1));
 }
 
 bool writes_on_rank_0(const Run& rung) {
@@ -242,60 +266,21 @@ Ladder newest_ladder(const std::vector<Run>& runs) {
     return ladder;
 }
 
-Frame frame_of(const Ladder& ladder, bool by_time, bool wide) {
+Frame frame_of(const Ladder& ladder, bool wide) {
     Frame frame;
-    frame.columns = {{.name = "strategy", .key = true},
-                     {.name = "job_time_s", .unit = "s", .interval = true, .head = "job time"},
-                     {.name = "write_MiBps", .unit = "MiB/s", .head = "write"},
-                     {.name = "read_MiBps", .unit = "MiB/s", .head = "read"}};
-    if (wide) {
-        frame.columns.insert(frame.columns.end(),
-                             {{.name = "speedup", .unit = "1"},
-                              {.name = "tier"},
-                              {.name = "n"},
-                              {.name = "files_per_s", .unit = "files/s", .head = "files"},
-                              {.name = "file_bytes", .unit = "B", .head = "on disk"},
-                              {.name = "percent_of_ceiling", .unit = "%", .head = "ceiling"},
-                              {.name = "ceiling", .head = "of"},
-                              {.name = "cache"},
-                              {.name = "verified"}});
-    }
     std::vector<const LadderRow*> rows;
     for (const auto& row : ladder.rows) rows.push_back(&row);
     const auto last_if_none = [](const LadderRow* row) {
         return std::isnan(row->time_s) ? HUGE_VAL : row->time_s;
     };
-    if (by_time) std::ranges::stable_sort(rows, {}, last_if_none);
-    for (const LadderRow* row : rows) {
-        const bool stands = row->verified != "NO";
-        const auto only = [&](double value) { return stands ? Cell(value) : Cell(); };
-        frame.rows.push_back(
-            {{row->name, Cell(row->time_s, row->interval), only(row->write_MiBps), only(row->read_MiBps)},
-             {}});
-        auto& [cells, doubts] = frame.rows.back();
-        if (wide)
-            cells.insert(cells.end(),
-                         {only(row->speedup), row->tier == 0 ? Cell() : Cell(static_cast<double>(row->tier)),
-                          static_cast<double>(row->n), only(row->files_per_s), row->file_bytes,
-                          only(row->percent_of_ceiling), row->ceiling, row->place.cache, row->verified});
-        if (!stands) doubts.push_back({Mark::invalid, "verification failed"});
-        if (row->verified != "yes" && stands) doubts.push_back({Mark::not_verified});
-        if (wide && !row->mark.empty()) doubts.push_back({Mark::said, row->mark});
-    }
+    if (!wide) std::ranges::stable_sort(rows, {}, last_if_none);
+    for (const LadderRow* row : rows) add_row(frame, *row, wide);
     frame.drop_empty_columns();
     const LadderRow& base = ladder.rows[ladder.base];
     if (wide)
         frame.notes.push_back(fmt::format("speedup: over {}, {}", base.name, readable(base.time_s, "s")));
     frame.notes.push_back(common_place(ladder));
-    // Older programs counted the bytes of the files.
-    const bool numbers =
-        std::ranges::any_of(ladder.rows, [](const LadderRow& row) { return std::isfinite(row.file_bytes); });
-    const bool text = std::ranges::any_of(
-        ladder.rows, [](const LadderRow& row) { return row.strategy.starts_with("text"); });
-    const char* of = !text     ? ""
-                     : numbers ? ", of the numbers; text has 25 B on disk for 8"
-                               : ", of the files";
-    frame.notes.push_back(std::string("write: from the first open to the last close") + of);
+    frame.notes.push_back("write: from the first open to the last close" + what_is_counted(ladder));
     return frame;
 }
 

@@ -53,7 +53,7 @@ Ladder ladder_of(const results::Run& run);
 /// that has the last one's files and size, and its surroundings.
 Ladder newest_ladder(const std::vector<results::Run>& runs);
 
-/// The rows as a table, the fastest first where `by_time`; `wide`: with files/s and ceilings, too.
-Frame frame_of(const Ladder& ladder, bool by_time, bool wide);
+/// The rows as a table: the fastest first, or where `wide` in their order, with files/s and ceilings, too.
+Frame frame_of(const Ladder& ladder, bool wide);
 
 }  // namespace ranklab::report::model

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -17,59 +17,39 @@ namespace {
 
 using results::Run;
 using results::Table;
-using Key = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;
 
-Key key_of(const Message& one) {
-    return {one.op, one.level, one.load, one.dtype, one.redop, one.place};
-}
-
-std::int64_t whole_at(const Table& table, const std::string& column, std::size_t row, std::int64_t none) {
-    const double value = number_at(table, column, row);
-    return std::isfinite(value) ? static_cast<std::int64_t>(value) : none;
-}
-
-void read_words(Message& one, const Table& table) {
-    const auto text = [&](const char* column) { return text_at(table, column, one.row); };
-    one.op = text("op");
-    one.level = text("level");
-    one.load = text("load");
-    one.dtype = text("dtype");
-    one.redop = text("redop");
-    one.place = text("place");
-    one.mark = text("mark");
-}
-
-void read_numbers(Message& one, const Table& table) {
-    const auto number = [&](const char* column) { return number_at(table, column, one.row); };
-    one.time = number("time_us");
-    one.mean = number("mean_us");
-    one.p50 = number("p50_us");
-    one.p95 = number("p95_us");
-    one.p99 = number("p99_us");
-    one.interval = {number("low_us"), number("high_us")};
-    one.min = number("min_us");
-    one.max = number("max_us");
-    one.cv_percent = number("cv_percent");
-    one.algbw = number("algbw_GBps");
-    one.busbw = number("busbw_GBps");
-}
+constexpr std::pair<const char*, std::string Message::*> kWords[] = {
+    {"op", &Message::op},       {"level", &Message::level}, {"load", &Message::load},
+    {"dtype", &Message::dtype}, {"redop", &Message::redop}, {"place", &Message::place},
+    {"mark", &Message::mark}};
+constexpr std::pair<const char*, std::int64_t Message::*> kCounts[] = {{"root", &Message::root},
+                                                                       {"ranks", &Message::ranks},
+                                                                       {"bytes", &Message::bytes},
+                                                                       {"elements", &Message::elements},
+                                                                       {"wrong_elements", &Message::wrong}};
+constexpr std::pair<const char*, double Message::*> kNumbers[] = {{"time_us", &Message::time},
+                                                                  {"min_us", &Message::min},
+                                                                  {"max_us", &Message::max},
+                                                                  {"p99_us", &Message::p99},
+                                                                  {"cv_percent", &Message::cv_percent},
+                                                                  {"algbw_GBps", &Message::algbw},
+                                                                  {"busbw_GBps", &Message::busbw}};
 
 Message message_at(const Table& table, std::size_t row) {
     Message one;
     one.row = row;
-    read_words(one, table);
-    read_numbers(one, table);
-    one.root = whole_at(table, "root", row, -1);
-    one.ranks = whole_at(table, "ranks", row, 0);
-    one.bytes = whole_at(table, "bytes", row, 0);
-    one.elements = whole_at(table, "elements", row, 0);
-    one.n = whole_at(table, "n", row, 0);
-    one.wrong = whole_at(table, "wrong_elements", row, -1);
+    for (const auto& [column, member] : kWords) one.*member = text_at(table, column, row);
+    for (const auto& [column, member] : kNumbers) one.*member = number_at(table, column, row);
+    for (const auto& [column, member] : kCounts)
+        if (const double value = number_at(table, column, row); std::isfinite(value))
+            one.*member = static_cast<std::int64_t>(value);
+    one.interval = {number_at(table, "low_us", row), number_at(table, "high_us", row)};
     return one;
 }
 
-constexpr const char* kSection = "collectives";
-constexpr const char* kHeadline = "headline";
+std::string headline_of(const Run& run) {
+    return run.fact("collectives", "headline");
+}
 
 // As its own measurement is called behind "time_us:".
 std::string measured_name(const Message& one) {
@@ -120,8 +100,9 @@ std::vector<Message> messages_of(const Run& run) {
 }
 
 std::vector<SizeCurve> size_curves_of(const Run& run) {
-    InOrderMet<Key, SizeCurve> met;
-    for (auto& one : messages_of(run)) met[key_of(one)].messages.push_back(std::move(one));
+    InOrderMet<std::vector<std::string>, SizeCurve> met;
+    for (const auto& one : messages_of(run))
+        met[{one.op, one.level, one.load, one.dtype, one.redop, one.place}].messages.push_back(one);
     for (auto& curve : met.all()) std::ranges::stable_sort(curve.messages, {}, &Message::bytes);
     return met.all();
 }
@@ -142,7 +123,7 @@ std::string full_name(const Message& one) {
 }
 
 std::string headline_task(const Run& run) {
-    const auto name = run.fact(kSection, kHeadline);
+    const auto name = headline_of(run);
     const auto words = base::split(name, ':');
     if (const auto model = run.setting("from-model"); !model.empty() && !name.empty())
         return "Largest gradient bucket of " + model;
@@ -152,7 +133,7 @@ std::string headline_task(const Run& run) {
 }
 
 const Message* headline_message(const Run& run, const std::vector<Message>& messages) {
-    const auto found = std::ranges::find(messages, run.fact(kSection, kHeadline), measured_name);
+    const auto found = std::ranges::find(messages, headline_of(run), measured_name);
     return found == messages.end() ? nullptr : &*found;
 }
 

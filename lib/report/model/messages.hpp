@@ -15,11 +15,10 @@ namespace ranklab::report::model {
 struct Message {
     std::size_t row = 0;
     std::string op, level, load, dtype, redop, place, mark;
-    std::int64_t root = -1, ranks = 0, bytes = 0, elements = 0, n = 0, wrong = -1;
-    double time = stats::kNone, mean = stats::kNone, p50 = stats::kNone, p95 = stats::kNone,
-           p99 = stats::kNone, min = stats::kNone, max = stats::kNone, cv_percent = stats::kNone;
+    std::int64_t root = -1, ranks = 0, bytes = 0, elements = 0, wrong = -1;
+    double time = stats::kNone, min = stats::kNone, max = stats::kNone, p99 = stats::kNone,
+           cv_percent = stats::kNone, algbw = stats::kNone, busbw = stats::kNone;
     stats::Interval interval = {};
-    double algbw = stats::kNone, busbw = stats::kNone;
 
     bool in_place() const { return place == "in-place"; }
 };

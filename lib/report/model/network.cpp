@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <ranges>
 
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
@@ -23,7 +24,7 @@ constexpr double kMicro = 1e-6;
 constexpr std::size_t kMostCandidates = 8;  // read whole
 constexpr const char* kReduces = "allreduce";
 
-// As they travel.
+// The type in which gradients travel.
 std::string gradient_type(const Run& training) {
     const std::string packed = training.setting("compress"), precision = training.setting("precision");
     if (!packed.empty() && packed != "none") return packed;
@@ -49,8 +50,8 @@ bool is_the_networks(const Run& comm) {
 // By its settings, and the conditions by which `compare` tells runs apart, as far as both have them.
 bool is_network_of(const Run& comm, const Run& training) {
     if (!is_comm(comm) || !comm.valid || !is_the_networks(comm)) return false;
-    const auto of_training = machine_of(training, true);
-    for (const auto& [key, value] : machine_of(comm, true))
+    const auto of_training = machine_of(training);
+    for (const auto& [key, value] : machine_of(comm))
         if (const auto its = of_training.find(key); its != of_training.end() && its->second != value)
             return false;
     return comm.hosts.size() == training.hosts.size() &&
@@ -60,41 +61,23 @@ bool is_network_of(const Run& comm, const Run& training) {
              names(comm.setting("datatype"), gradient_type(training))));
 }
 
-using Points = std::map<double, std::vector<NetworkPoint>>;
-
-void add_messages(Points& points, const Run& comm, const std::string& dtype) {
+// The first of each size: calls in place before others, and buckets last.
+std::vector<NetworkPoint> curve_of(const Run& comm, const std::string& dtype) {
+    std::map<double, NetworkPoint> points;
+    const auto add = [&](const Message& one) {
+        const auto bytes = static_cast<double>(one.bytes);
+        if (one.dtype == dtype && bytes > 0 && one.time > 0)
+            points.try_emplace(bytes, bytes, kMicro * one.time,
+                               stats::Interval{kMicro * one.interval.low, kMicro * one.interval.high});
+    };
     for (const bool in_place : {true, false})
-        for (const auto& one : messages_of(comm)) {
-            const auto bytes = static_cast<double>(one.bytes);
-            if (one.op == kReduces && one.dtype == dtype && one.redop == "sum" && one.level == "job" &&
-                one.load == "idle" && one.in_place() == in_place && !points.contains(bytes))
-                points[bytes] = {
-                    {bytes, kMicro * one.time, {kMicro * one.interval.low, kMicro * one.interval.high}}};
-        }
-}
-
-// Several buckets of one size were timed each in its turn.
-void add_buckets(Points& points, const Run& comm, const std::string& dtype) {
-    const Table* table = comm.find_table("buckets");
-    Points buckets;
-    for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row) {
-        const auto at = [&](const char* column) { return number_at(*table, column, row); };
-        if (text_at(*table, "dtype", row) == dtype)
-            buckets[at("bytes")].push_back(
-                {at("bytes"), kMicro * at("time_us"), {kMicro * at("low_us"), kMicro * at("high_us")}});
-    }
-    for (auto& [bytes, some] : buckets) points.try_emplace(bytes, std::move(some));
-}
-
-NetworkPoint mean_of(const std::vector<NetworkPoint>& some) {
-    NetworkPoint mean{some.front().bytes, 0, {0, 0}};
-    const auto n = static_cast<double>(some.size());
-    for (const auto& one : some) {
-        mean.time_s += one.time_s / n;
-        mean.s.low += one.s.low / n;
-        mean.s.high += one.s.high / n;
-    }
-    return mean;
+        for (const auto& one : messages_of(comm))
+            if (one.op == kReduces && one.redop == "sum" && one.level == "job" && one.load == "idle" &&
+                one.in_place() == in_place)
+                add(one);
+    if (const Table* table = comm.find_table("buckets")) std::ranges::for_each(messages_in(*table), add);
+    const auto curve = std::views::values(points);
+    return {curve.begin(), curve.end()};
 }
 
 // Without a time outside of the curve.
@@ -152,13 +135,7 @@ std::string NetworkCost::text() const {
 }
 
 NetworkCost network_cost(const Run& comm, const Run& training) {
-    Points points;
-    add_messages(points, comm, gradient_type(training));
-    add_buckets(points, comm, gradient_type(training));
-    NetworkCost cost{comm.id, {}, {}};
-    for (const auto& [bytes, some] : points)
-        if (const NetworkPoint point = mean_of(some); bytes > 0 && point.time_s > 0)
-            cost.curve.push_back(point);
+    NetworkCost cost{comm.id, curve_of(comm, gradient_type(training)), {}};
     const Table* table = training.find_table("communication");
     for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row) {
         const double bytes = number_at(*table, "bytes", row);
@@ -169,17 +146,17 @@ NetworkCost network_cost(const Run& comm, const Run& training) {
 }
 
 std::optional<NetworkCost> network_cost(const results::ResultFile& file, const Run& training) {
+    std::vector<results::RunHeader> found;
     const auto headers = file.runs();  // of thousands of runs without one of comm nothing more is read
-    if (std::ranges::none_of(headers, [](const auto& run) { return run.command == "comm"; })) return {};
-    std::vector<std::pair<std::string, std::string>> found;  // started, id
-    file.visit(
-        results::Detail::settings, [&](const Run& run) { return is_network_of(run, training); },
-        [&](Run&& run) { found.emplace_back(run.started_utc, run.id); });
-    std::ranges::stable_sort(found, std::greater());
+    if (std::ranges::any_of(headers, [](const auto& run) { return run.command == "comm"; }))
+        file.visit(
+            results::Detail::settings, [&](const Run& run) { return is_network_of(run, training); },
+            [&](Run&& run) { found.push_back(run); });
+    std::ranges::stable_sort(found, std::greater(), &Run::started_utc);
     if (found.size() > kMostCandidates) found.resize(kMostCandidates);
     std::optional<NetworkCost> newest;
-    for (const auto& [started, id] : found) {
-        NetworkCost cost = network_cost(file.read(id, results::Detail::summaries), training);
+    for (const auto& run : found) {
+        NetworkCost cost = network_cost(file.read(run.id, results::Detail::summaries), training);
         if (cost.curve.empty()) continue;
         if (cost.outside() == 0) return cost;
         if (!newest) newest = std::move(cost);

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "report/model/selection.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::model {
@@ -14,10 +13,9 @@ struct Reference {
     std::string document;  ///< of the file's line `# source:`
     std::string experiment, source, quantity, unit;
     double value = 0;
-    int ranks = 0;  ///< 0: not said
     std::string conditions, note;
-    std::vector<std::string>
-        same_as;  ///< conditions of a run of ours that is the same experiment; may be empty
+    /// Conditions of a run of ours that is the same experiment (Selection); may be empty.
+    std::vector<std::string> same_as;
 };
 
 /// Whether the run is of what the figure is of: it meets all of same_as, and there are any.
@@ -25,8 +23,8 @@ bool is_same_experiment(const Reference& reference, const results::Run& run);
 
 struct References {
     std::vector<Reference> rows;
-    std::vector<std::string>
-        problems;  ///< a sentence a file that could not be used; none of its rows is there
+    /// A sentence for each file that could not be used; none of its rows is there.
+    std::vector<std::string> problems;
 };
 /// All *.csv of the folder, by name; nothing where there is no such folder.
 References read_references(const std::filesystem::path& folder);

@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/cast.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "report/frame/readable.hpp"
-#include "report/model/baselines.hpp"
 #include "report/model/scaling_findings.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/settings.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::report::model {
@@ -25,23 +23,15 @@ using Names = std::vector<std::string>;
 
 /// Caches that suddenly hold the work make a little more than 1; more says that the baseline is none.
 constexpr double kMostEfficiency = 1.2;
-// A loader's threads share the cores of those that compute, so more of them cost no more.
-constexpr const char* kLoadersShare = "loader threads share the cores that compute";
+constexpr const char *kOfRank = "batch-size", *kOfAll = "global-batch-size";
 
-// Of a key that is a way to do the same work, the usual one.
-struct Usual {
-    const char *key, *value;
-};
-constexpr std::array kUsual{Usual{"mode", "single"}, Usual{"strategy", "text-loop"},
-                            Usual{"sync", "per-parameter"}};
-
-stats::RatioEstimate ratio_of(const Groups& groups, const Group& base, const Group& group) {
-    const std::string time = common_time(groups, base, group);
-    return stats::run_ratio(groups.values(base, time), groups.values(group, time));
+bool same(const Group& a, const Group& b, const std::string& key) {
+    const std::string value = a.factor(key);
+    return !value.empty() && value == b.factor(key);
 }
 
-stats::RatioEstimate times(const stats::RatioEstimate& estimate, double factor) {
-    return {estimate.ratio * factor, {estimate.ci.low * factor, estimate.ci.high * factor}};
+bool is_batch(const std::string& key) {
+    return key == kOfRank || key == kOfAll;
 }
 
 bool too_efficient(const stats::RatioEstimate& efficiency) {
@@ -55,125 +45,178 @@ bool is_elsewhere(const std::string& hosts, const std::string& of_base) {
                                [&](const auto& host) { return std::ranges::find(all, host) == all.end(); });
 }
 
-class AgainstBaselines {
+// Which group another one may be compared with, and how.
+class Baselines {
   public:
-    AgainstBaselines(const Groups& groups, const std::string& over)
-        : groups_(groups), over_(over), baselines_(groups, over) {}
+    Baselines(const Groups& groups, const std::string& over);
 
-    ScalingRow row(std::size_t group) const {
-        ScalingRow row{baselines_.strong(group), baselines_.weak(group), {}, false, {}};
-        for (Against* against : {&row.strong, &row.weak}) fill(*against, group, row.doubts);
-        if (row.strong.exists())
-            row.speedup = ratio_of(groups_, groups_.all[row.strong.baseline], groups_.all[group]);
-        if (const auto names = baselines_.other_work(group); !names.empty())
-            row.doubts.push_back({Mark::other_work, some_of(names, 4)});
-        return row;
-    }
+    ScalingRow row(std::size_t group) const;
 
   private:
-    void fill(Against& against, std::size_t place, std::vector<Doubt>& doubts) const {
-        if (!against.exists()) return;
-        const Group &base = groups_.all[against.baseline], &group = groups_.all[place];
-        const bool loaders = over_ == "workers" && group.factor("command") == "train";
-        const std::string why = loaders ? kLoadersShare : why_no_efficiency(base.cores, group.cores);
-        const auto add = [&](Mark mark, const std::string& what) {
-            const Doubt doubt{mark, what};
-            if (!what.empty() && std::ranges::find(doubts, doubt) == doubts.end()) doubts.push_back(doubt);
-        };
-        add(Mark::not_as_baseline, some_of(other_places(base, group), 4));
-        add(Mark::no_efficiency, why);
-        if (!why.empty()) return;
-        against.efficiency =
-            times(ratio_of(groups_, base, group),
-                  against.work * base::real(base.cores.count) / base::real(group.cores.count));
-        if (too_efficient(against.efficiency)) add(Mark::too_efficient, fmt::format("{}", kMostEfficiency));
-    }
-
-    // What is not the baseline's, of what a reader takes for the same.
-    Names other_places(const Group& base, const Group& group) const {
-        Names other;
-        for (const auto& [key, own] : common_places(group)) {
-            const auto its = common_places(base);
-            const auto found = its.find(key);
-            if (key == over_ || found == its.end() || own.empty() || found->second.empty()) continue;
-            if (key == "hosts" ? is_elsewhere(own, found->second) : own != found->second)
-                other.push_back(fmt::format("{} {} (baseline {})", key, base::printable(own, 40),
-                                            base::printable(found->second, 40)));
-        }
-        return other;
-    }
-
-    Conditions common_places(const Group& group) const {
-        Conditions common = groups_.runs().places[group.runs.front()];
-        for (const std::size_t run : group.runs)
-            std::erase_if(common, [&](const auto& one) {
-                const auto& its = groups_.runs().places[run];
-                const auto found = its.find(one.first);
-                return found == its.end() || found->second != one.second;
-            });
-        return common;
-    }
+    std::vector<std::size_t> candidates(std::size_t group) const;
+    Against first_of(const std::vector<std::size_t>& candidates, const Group& group, bool weak) const;
+    std::optional<double> growth_of_work(const Group& base, const Group& group, bool weak) const;
+    Names other_work(const Group& base, const Group& group) const;
+    Names differing_work(const Group& base, const Group& group) const;
+    Names pooled_work(const Group& group) const;
+    Names other_places(const Group& base, const Group& group) const;
+    void judge(Against& against, const Group& group, std::vector<Doubt>& doubts) const;
+    bool is_free(const std::string& setting) const;
+    bool is_alone(const Group& group) const { return over_ranks_ && group.factor("mode") == "single"; }
 
     const Groups& groups_;
     std::string over_;
-    Baselines baselines_;
+    bool over_ranks_;
+    std::vector<double> widths_;
+    Names work_, curves_;  ///< a group each: the keys that say what is done, and with those of how, too
 };
 
-std::string unit_of(const Groups& groups) {
+// The other keys, but for the batch, of which either half makes a kind of scaling. Hosts count where each
+// group ran on one: on several, more ranks need other ones.
+Baselines::Baselines(const Groups& groups, const std::string& over)
+    : groups_(groups), over_(over), over_ranks_(over == "ranks") {
+    const std::size_t hosts = groups.place_of("hosts"), place = groups.place_of(over);
+    const bool one_host = std::ranges::none_of(groups.all, [&](const Group& group) {
+        return hosts < groups.keys.size() && group.key[hosts].find(' ') != std::string::npos;
+    });
+    for (const Group& group : groups.all) {
+        std::string work, between_ranks;
+        for (std::size_t i = 0; i < groups.keys.size(); ++i) {
+            const std::string& name = groups.keys[i];
+            const bool follows = over_ranks_ && (name == "nodes" || vocabulary::follows_ranks(name));
+            if (i == place || is_batch(name) || follows || (i == hosts && !one_host)) continue;
+            (is_between_ranks(name) ? between_ranks : work) += name + "=" + group.key[i] + "\n";
+        }
+        widths_.push_back(base::number_in(group.key[place]).value_or(0));
+        work_.push_back(work);
+        curves_.push_back(work + between_ranks);
+    }
+}
+
+ScalingRow Baselines::row(std::size_t place) const {
+    const Group& group = groups_.all[place];
+    const auto bases = candidates(place);
+    ScalingRow row{.width = widths_[place],
+                   .curve = curves_[place],
+                   .strong = first_of(bases, group, false),
+                   .weak = first_of(bases, group, true)};
+    for (Against* against : {&row.strong, &row.weak})
+        if (against->exists()) judge(*against, group, row.doubts);
+    if (row.strong.exists())
+        row.speedup = speedup_of(groups_, groups_.all[row.strong.baseline], group);
+    else if (!row.weak.exists() && !bases.empty())
+        row.doubts.push_back({Mark::other_work, some_of(other_work(groups_.all[bases.front()], group), 4)});
+    return row;
+}
+
+// The best baseline first: the single-device code, then the fewest.
+std::vector<std::size_t> Baselines::candidates(std::size_t group) const {
+    std::vector<std::size_t> found;
+    const Group& it = groups_.all[group];
+    for (std::size_t i = 0; i < groups_.all.size(); ++i) {
+        const Group& other = groups_.all[i];
+        if (!(widths_[i] > 0) || common_time(groups_, other, it).empty()) continue;
+        const bool alone = is_alone(other), same_work = work_[i] == work_[group];
+        const bool narrower = widths_[i] < widths_[group];
+        const bool other_code = alone && !is_alone(it) && widths_[i] <= widths_[group];
+        if (narrower ? curves_[i] == curves_[group] || (alone && same_work) : other_code && same_work)
+            found.push_back(i);
+    }
+    std::ranges::stable_sort(found, [&](std::size_t a, std::size_t b) {
+        const Group &x = groups_.all[a], &y = groups_.all[b];
+        if (is_alone(x) != is_alone(y)) return is_alone(x);
+        if (widths_[a] != widths_[b]) return widths_[a] < widths_[b];
+        return x.runs.size() > y.runs.size();
+    });
+    return found;
+}
+
+// Where the best baseline pools different work, another one would be a surprise.
+Against Baselines::first_of(const std::vector<std::size_t>& candidates, const Group& group, bool weak) const {
+    for (const std::size_t base : candidates) {
+        if (!pooled_work(groups_.all[base]).empty()) break;
+        if (const auto work = growth_of_work(groups_.all[base], group, weak)) return {base, *work};
+    }
+    return {};
+}
+
+// The work of a step or job over the baseline's; nothing where the two make no scaling of that kind.
+std::optional<double> Baselines::growth_of_work(const Group& base, const Group& group, bool weak) const {
+    if (!pooled_work(group).empty() || !differing_work(base, group).empty()) return std::nullopt;
+    if (same(base, group, "files") && same(base, group, "size"))
+        return weak ? std::nullopt : std::optional(1.0);
+    const auto all = base::number_in(group.factor(kOfAll)), base_all = base::number_in(base.factor(kOfAll));
+    if (!all || !base_all || !(*base_all > 0) || base.factor(kOfRank).empty()) return std::nullopt;
+    const bool of_rank = same(base, group, kOfRank), of_all = *all == *base_all;
+    if (of_all && (of_rank || (over_ranks_ && !weak))) return 1;
+    return of_rank && over_ranks_ && weak ? std::optional(*all / *base_all) : std::nullopt;
+}
+
+// Why a group has no baseline although there is a candidate: names of settings.
+Names Baselines::other_work(const Group& base, const Group& group) const {
+    for (const Names& names : {pooled_work(group), pooled_work(base), differing_work(base, group)})
+        if (!names.empty()) return names;
+    return {kOfRank, kOfAll};
+}
+
+Names Baselines::differing_work(const Group& base, const Group& group) const {
+    auto names = differing_factors(base, group,
+                                   [&](const std::string& name) { return is_free(name) || is_batch(name); });
+    if (!over_ranks_ && !same(base, group, "ranks")) names.emplace_back("ranks");
+    return names;
+}
+
+// How many work together is within one group a mixture of several.
+Names Baselines::pooled_work(const Group& group) const {
+    Names names = group.differing;
+    std::erase_if(names,
+                  [&](const auto& name) { return is_free(name) && name != "ranks" && name != "replicas"; });
+    return names;
+}
+
+// What may differ between a group and its baseline, or within one.
+bool Baselines::is_free(const std::string& setting) const {
+    return setting == over_ || !is_work(setting) || (over_ranks_ && vocabulary::follows_ranks(setting));
+}
+
+// Efficiency, and what makes a reader doubt it.
+void Baselines::judge(Against& against, const Group& group, std::vector<Doubt>& doubts) const {
+    const Group& base = groups_.all[against.baseline];
+    const bool loaders = over_ == "workers" && group.factor("command") == "train";
+    const std::string why =
+        loaders ? "loader threads share the cores that compute" : why_no_efficiency(base.cores, group.cores);
+    const auto add = [&](Mark mark, const std::string& what) {
+        const Doubt doubt{mark, what};
+        if (!what.empty() && std::ranges::find(doubts, doubt) == doubts.end()) doubts.push_back(doubt);
+    };
+    add(Mark::not_as_baseline, some_of(other_places(base, group), 4));
+    add(Mark::no_efficiency, why);
+    if (!why.empty()) return;
+    const auto [ratio, ci] = speedup_of(groups_, base, group);
+    const double factor = against.work * base::real(base.cores.count) / base::real(group.cores.count);
+    against.efficiency = {ratio * factor, {ci.low * factor, ci.high * factor}};
+    if (too_efficient(against.efficiency)) add(Mark::too_efficient, fmt::format("{}", kMostEfficiency));
+}
+
+// Places that differ from the baseline's, although a reader takes them for the same.
+Names Baselines::other_places(const Group& base, const Group& group) const {
+    Names other;
+    for (const auto& [key, own] : group.places) {
+        const auto its = base.places.find(key);
+        if (key == over_ || its == base.places.end() || own.empty() || its->second.empty()) continue;
+        if (key == "hosts" ? is_elsewhere(own, its->second) : own != its->second)
+            other.push_back(fmt::format("{} {} (baseline {})", key, base::printable(own, 40),
+                                        base::printable(its->second, 40)));
+    }
+    return other;
+}
+
+Scaling nothing_scaled(const Groups& groups, const std::string& over) {
     std::set<std::string> units;
     for (const auto& group : groups.all)
         if (group.cores.known()) units.insert(group.cores.unit());
-    return units.empty() ? "core or GPU" : base::join({units.begin(), units.end()}, " or ");
-}
-
-// The keys say how: ways to work together, or to write. Ways to sum gradients are compared on as many cores.
-bool did_the_same_work(const Groups& groups, const std::vector<std::size_t>& rows) {
-    const auto is_way = [](const std::string& key) { return key == "strategy" || !is_work(key); };
-    if (!std::ranges::all_of(groups.keys, is_way)) return false;
-    const Group& first = groups.all[rows.front()];
-    const bool trains = first.factor("command") == "train",
-               modes = std::ranges::find(groups.keys, "mode") != groups.keys.end();
-    const auto is_free = [&](const std::string& name) {
-        return is_way(name) || (trains && name == "batch-size");
-    };
-    return std::ranges::all_of(rows, [&](std::size_t row) {
-        const Group& group = groups.all[row];
-        const bool as_many = group.cores.known() ? group.cores.count == first.cores.count
-                                                 : group.factor("ranks") == first.factor("ranks");
-        return differing_factors(first, group, is_free).empty() && (!trains || modes || as_many);
-    });
-}
-
-std::size_t usual_row(const Groups& groups, const std::vector<std::size_t>& rows) {
-    for (const auto& [key, value] : kUsual)
-        for (const std::size_t row : rows)
-            if (std::ranges::find(groups.keys, key) != groups.keys.end() &&
-                groups.all[row].factor(key) == value)
-                return row;
-    return rows.front();
-}
-
-// Of ways to do the same work, where no key is a number of ranks, threads or workers.
-void compare_ways(Scaling& scaling, const Groups& groups) {
-    std::vector<std::size_t> rows;
-    for (std::size_t i = 0; i < groups.all.size(); ++i)
-        if (counts(groups.all[i])) rows.push_back(i);
-    if (rows.size() < 2 || !did_the_same_work(groups, rows)) return;
-    const std::string time = common_time(groups, groups.all[rows.front()], groups.all[rows.back()]);
-    if (!std::ranges::all_of(rows, [&](std::size_t row) { return groups.has(groups.all[row], time); }))
-        return;
-    const std::size_t base = usual_row(groups, rows);
-    for (const std::size_t row : rows) {
-        if (row == base) continue;
-        scaling.rows[row].strong = {base, 1, {}};
-        scaling.rows[row].speedup = ratio_of(groups, groups.all[base], groups.all[row]);
-    }
-    scaling.findings.push_back(best_of(groups, time, rows, base));
-}
-
-bool has_comm_alone(const Groups& groups) {
-    return std::ranges::all_of(
-        groups.all, [](const Group& group) { return !group.valid() || group.factor("command") == "comm"; });
+    return {over, units.empty() ? "core or GPU" : base::join({units.begin(), units.end()}, " or "),
+            std::vector<ScalingRow>(groups.all.size())};
 }
 
 void mark_baselines(Scaling& scaling) {
@@ -193,56 +236,47 @@ bool Scaling::has_weak() const {
     return std::ranges::any_of(rows, &ScalingRow::is_weak);
 }
 
-std::string common_time(const Groups& groups, const Group& a, const Group& b) {
-    for (const auto* whole : vocabulary::wholes())
-        if (groups.has(a, whole->name) && groups.has(b, whole->name)) return std::string(whole->name);
-    return "";
-}
-
 Scaling scaling_over(const Groups& groups, const std::string& over) {
-    Scaling scaling{over, unit_of(groups), std::vector<ScalingRow>(groups.all.size()), {}};
-    const AgainstBaselines against(groups, over);
+    Scaling scaling = nothing_scaled(groups, over);
+    const Baselines baselines(groups, over);
     for (std::size_t i = 0; i < groups.all.size(); ++i)
-        if (groups.all[i].valid()) scaling.rows[i] = against.row(i);
+        if (groups.all[i].valid()) scaling.rows[i] = baselines.row(i);
     mark_baselines(scaling);
-    add_fastest(scaling, groups);
-    add_weak(scaling, groups);
+    add_findings(scaling, groups);
     return scaling;
 }
 
 Scaling scaling_of(const Groups& groups) {
-    Scaling scaling{"", unit_of(groups), std::vector<ScalingRow>(groups.all.size()), {}};
+    Scaling scaling = nothing_scaled(groups, "");
     if (groups.all.empty() || groups.all.size() > kMostScaled) return scaling;
     for (const char* key : {"ranks", "threads", "workers"})
-        if (std::ranges::find(groups.keys, key) != groups.keys.end()) {
+        if (scaling.over.empty() && groups.place_of(key) < groups.keys.size())
             scaling = scaling_over(groups, key);
-            break;
-        }
     if (scaling.over.empty()) compare_ways(scaling, groups), mark_baselines(scaling);
-    if (scaling.findings.empty() && has_comm_alone(groups)) add_best_rate(scaling, groups);
+    if (scaling.findings.empty()) add_best_rate(scaling, groups);
     return scaling;
 }
 
 std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, bool weak) {
-    const Baselines baselines(groups, scaling.over);
-    std::map<std::pair<std::size_t, CurveKey>, std::vector<std::size_t>> met;
+    const auto width = [&](std::size_t i) { return scaling.rows[i].width; };
+    std::map<std::pair<std::size_t, std::string>, std::vector<std::size_t>> met;
     for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
         const Against& against = weak ? scaling.rows[i].weak : scaling.rows[i].strong;
-        if (against.exists()) met[{against.baseline, baselines.key_of(i)}].push_back(i);
+        if (against.exists()) met[{against.baseline, scaling.rows[i].curve}].push_back(i);
     }
     std::vector<Curve> curves;
     std::vector<const Group*> last;
     for (auto& [key, points] : met) {
-        std::ranges::stable_sort(points, {}, [&](std::size_t i) { return baselines.width(i); });
-        if (baselines.width(points.back()) <= baselines.width(key.first)) continue;
+        std::ranges::stable_sort(points, {}, width);
+        if (width(points.back()) <= width(key.first)) continue;
         Curve curve{"", {key.first}, {}};
         curve.groups.insert(curve.groups.end(), points.begin(), points.end());
-        for (const std::size_t i : curve.groups) curve.widths.push_back(baselines.width(i));
+        std::ranges::transform(curve.groups, std::back_inserter(curve.widths), width);
         last.push_back(&groups.all[points.back()]);
         curves.push_back(std::move(curve));
     }
-    const auto titles = groups.titles(
-        last, {"ranks", "nodes", scaling.over, weak ? "global-batch-size" : "batch-size", "hosts"});
+    const auto titles =
+        groups.titles(last, {"ranks", "nodes", scaling.over, weak ? kOfAll : kOfRank, "hosts"});
     for (std::size_t i = 0; i < curves.size(); ++i) curves[i].title = titles[i];
     return curves;
 }

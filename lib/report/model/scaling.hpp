@@ -17,9 +17,9 @@ inline constexpr std::size_t kNoBaseline = std::numeric_limits<std::size_t>::max
 
 /// A group against its baseline in one kind of scaling.
 struct Against {
-    std::size_t baseline = kNoBaseline;  ///< a group
-    double work = 1;                     ///< of all ranks together, over the baseline's
-    stats::RatioEstimate efficiency;     ///< per core, or GPU; NaN: none
+    std::size_t baseline = kNoBaseline;    ///< a group
+    double work = 1;                       ///< of all ranks together, over the baseline's
+    stats::RatioEstimate efficiency = {};  ///< per core, or GPU; NaN: none
 
     bool exists() const { return baseline != kNoBaseline; }
 };
@@ -27,10 +27,13 @@ struct Against {
 /// One group. Strong: the same work in all; weak: the same on each rank. Rows of the baseline's ranks are
 /// both.
 struct ScalingRow {
-    Against strong, weak;
-    stats::RatioEstimate speedup;  ///< T(baseline) / T of strong; NaN: none
+    double width = 0;  ///< how many ranks, threads or workers
+    /// Equal of groups that differ in the width, and the batch that goes with it, alone.
+    std::string curve = {};
+    Against strong = {}, weak = {};
+    stats::RatioEstimate speedup = {};  ///< T(baseline) / T of strong; NaN: none
     bool is_baseline = false;
-    std::vector<Doubt> doubts;
+    std::vector<Doubt> doubts = {};
 
     bool is_weak() const { return weak.exists() && weak.work != 1; }
     bool is_strong() const { return strong.exists() && !is_weak(); }
@@ -40,7 +43,7 @@ struct Scaling {
     std::string over;  ///< what is scaled, of the keys: ranks, threads or workers; "": ways of the same work
     std::string unit;  ///< what efficiency is per: "core", "CPU", "GPU", or "core or GPU"
     std::vector<ScalingRow> rows;  ///< one a group
-    std::vector<Finding> findings;
+    std::vector<Finding> findings = {};
 
     bool has_strong() const;
     bool has_weak() const;
@@ -70,8 +73,5 @@ std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, bool 
 std::string baseline_note(const Groups& groups, std::size_t base);
 /// The groups as a table: keys, runs, cores, speedup, efficiency, the measurements.
 Frame frame_of(const Groups& groups, const Scaling& scaling);
-
-/// The time that two groups both have: of a step, or of a job; "" where there is none.
-std::string common_time(const Groups& groups, const Group& a, const Group& b);
 
 }  // namespace ranklab::report::model

@@ -1,80 +1,103 @@
+// Verdicts of a scaling, and what it compares.
 #include "report/model/scaling_findings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "report/frame/readable.hpp"
-#include "report/model/baselines.hpp"
 #include "report/model/values.hpp"
+#include "results/vocabulary/settings.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::report::model {
 namespace {
 
-// Which of some rows is best at a measurement, and whether their runs tell.
-class Best {
-  public:
-    Best(const Groups& groups, std::string measurement, bool more)
-        : groups_(groups), measurement_(std::move(measurement)), more_(more) {}
+using Rows = std::vector<std::size_t>;
 
-    /// `baseline`: one of the rows, or kNoBaseline. The rows have the measurement.
-    Finding of(std::vector<std::size_t> rows, std::size_t baseline) const {
-        std::ranges::stable_sort(rows, {}, [&](std::size_t row) {
-            const double value = groups_.estimate(groups_.all[row], measurement_).value;
-            return std::isnan(value) ? HUGE_VAL : more_ ? -value : value;
-        });
-        const std::size_t best = rows.front();
-        const bool is_base = best == baseline || baseline == kNoBaseline;
-        const std::size_t against = is_base ? rows[1] : baseline;
-        const Estimate found = groups_.estimate(groups_.all[best], measurement_);
-        Finding finding{.verdict = best == baseline ? Verdict::fastest_of_others : Verdict::fastest,
-                        .subject = groups_.name(groups_.all[best]),
-                        .row = best,
-                        .against = groups_.name(groups_.all[against]),
-                        .value = readable(found.value, found.unit),
-                        .ratio = ratio(best, against)};
-        bool known = true;
-        for (std::size_t i = 1; i < rows.size(); ++i) {
-            const auto to = ratio(best, rows[i]);
-            known = known && !std::isnan(to.ci.low);
-            if (!(to.ci.low > 1)) finding.alike.push_back(groups_.name(groups_.all[rows[i]]));
-        }
-        if (!known)
-            finding.verdict = Verdict::single_runs;
-        else if (!finding.alike.empty())
-            finding.verdict = Verdict::undecided;
-        return finding;
-    }
-
-  private:
-    // Above 1 where a is better. What many rows are compared in needs more than 95 % each.
-    stats::RatioEstimate ratio(std::size_t a, std::size_t b) const {
-        const auto of_a = groups_.values(groups_.all[a], measurement_),
-                   of_b = groups_.values(groups_.all[b], measurement_);
-        return more_ ? stats::run_ratio(of_a, of_b) : stats::run_ratio(of_b, of_a);
-    }
-
-    const Groups& groups_;
-    std::string measurement_;
-    bool more_;
+// The usual value of a key that is a way to do the same work.
+struct Usual {
+    const char *key, *value;
 };
+constexpr std::array kUsual{Usual{"mode", "single"}, Usual{"strategy", "text-loop"},
+                            Usual{"sync", "per-parameter"}};
 
-}  // namespace
+bool has_key(const Groups& groups, const std::string& key) {
+    return groups.place_of(key) < groups.keys.size();
+}
 
+// Whether its numbers may be compared: valid, and trained together.
 bool counts(const Group& group) {
     return group.valid() && !group.not_summed;
 }
 
-Finding best_of(const Groups& groups, const std::string& measurement, std::vector<std::size_t> rows,
-                std::size_t baseline) {
+bool is_more_better(const std::string& measurement) {
     const auto* known = vocabulary::find_quantity(measurement);
-    const bool more = known != nullptr && known->better == vocabulary::Better::more;
-    return Best(groups, measurement, more).of(std::move(rows), baseline);
+    return known != nullptr && known->better == vocabulary::Better::more;
+}
+
+// Above 1 where a is better. What many rows are compared in needs more than 95 % each.
+stats::RatioEstimate ratio(const Groups& groups, const std::string& measurement, std::size_t a,
+                           std::size_t b) {
+    const auto of_a = groups.values(groups.all[a], measurement),
+               of_b = groups.values(groups.all[b], measurement);
+    return is_more_better(measurement) ? stats::run_ratio(of_a, of_b) : stats::run_ratio(of_b, of_a);
+}
+
+// Which of the rows, two at least, is best at the measurement, which all of them have, and whether their runs
+// tell. `baseline`: one of the rows, or kNoBaseline.
+Finding best_of(const Groups& groups, const std::string& measurement, Rows rows, std::size_t baseline) {
+    const auto name = [&](std::size_t row) { return groups.name(groups.all[row]); };
+    std::ranges::stable_sort(rows, {}, [&](std::size_t row) {
+        const double value = groups.estimate(groups.all[row], measurement).value;
+        return std::isnan(value) ? HUGE_VAL : is_more_better(measurement) ? -value : value;
+    });
+    const std::size_t best = rows.front();
+    const std::size_t against = best == baseline || baseline == kNoBaseline ? rows[1] : baseline;
+    const Estimate found = groups.estimate(groups.all[best], measurement);
+    Finding finding{.verdict = best == baseline ? Verdict::fastest_of_others : Verdict::fastest,
+                    .subject = name(best),
+                    .row = best,
+                    .against = name(against),
+                    .value = readable(found.value, found.unit),
+                    .ratio = ratio(groups, measurement, best, against)};
+    bool known = true;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        const auto to = ratio(groups, measurement, best, rows[i]);
+        known = known && !std::isnan(to.ci.low);
+        if (!(to.ci.low > 1)) finding.alike.push_back(name(rows[i]));
+    }
+    if (!finding.alike.empty()) finding.verdict = known ? Verdict::undecided : Verdict::single_runs;
+    return finding;
+}
+
+// The keys say how: ways to work together, or to write. Ways to sum gradients are compared on as many cores.
+bool did_the_same_work(const Groups& groups, const Rows& rows) {
+    const auto is_way = [](const std::string& key) { return key == "strategy" || !is_work(key); };
+    if (!std::ranges::all_of(groups.keys, is_way)) return false;
+    const Group& first = groups.all[rows.front()];
+    const bool trains = first.factor("command") == "train", modes = has_key(groups, "mode");
+    const auto is_free = [&](const std::string& name) {
+        return is_way(name) || (trains && name == "batch-size");
+    };
+    return std::ranges::all_of(rows, [&](std::size_t row) {
+        const Group& group = groups.all[row];
+        const bool as_many = group.cores.known() ? group.cores.count == first.cores.count
+                                                 : group.factor("ranks") == first.factor("ranks");
+        return differing_factors(first, group, is_free).empty() && (!trains || modes || as_many);
+    });
+}
+
+std::size_t usual_row(const Groups& groups, const Rows& rows) {
+    for (const auto& [key, value] : kUsual)
+        for (const std::size_t row : rows)
+            if (has_key(groups, key) && groups.all[row].factor(key) == value) return row;
+    return rows.front();
 }
 
 void add_fastest(Scaling& scaling, const Groups& groups) {
-    InOrderMet<std::size_t, std::vector<std::size_t>> of_base;
+    InOrderMet<std::size_t, Rows> of_base;
     for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
         const Against& strong = scaling.rows[i].strong;
         if (!strong.exists() || scaling.rows[i].is_weak() || !counts(groups.all[i]) ||
@@ -91,53 +114,101 @@ void add_fastest(Scaling& scaling, const Groups& groups) {
     }
 }
 
+Finding weak_finding(const Scaling& scaling, const Groups& groups, std::size_t row) {
+    const auto& [base, work, efficiency] = scaling.rows[row].weak;
+    Finding finding{.verdict = Verdict::weak_scaling,
+                    .subject = groups.name(groups.all[row]),
+                    .row = row,
+                    .against = groups.name(groups.all[base]),
+                    .ratio = efficiency,
+                    .unit = scaling.unit};
+    if (std::isnan(efficiency.ratio)) {
+        finding.verdict = Verdict::no_efficiency;
+        finding.value = why_no_efficiency(groups.all[base].cores, groups.all[row].cores);
+    } else if (std::isnan(efficiency.ci.low)) {
+        finding.verdict = Verdict::weak_scaling_undecided;
+    }
+    return finding;
+}
+
 void add_weak(Scaling& scaling, const Groups& groups) {
-    const Baselines baselines(groups, scaling.over);
-    InOrderMet<std::pair<std::size_t, CurveKey>, std::vector<std::size_t>> widest;
+    InOrderMet<std::pair<std::size_t, std::string>, Rows> widest;
     for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
-        if (!scaling.rows[i].is_weak() || !counts(groups.all[i])) continue;
-        auto& most = widest[{scaling.rows[i].weak.baseline, baselines.key_of(i)}];
-        if (!most.empty() && baselines.width(most.front()) < baselines.width(i)) most.clear();
-        if (most.empty() || baselines.width(most.front()) == baselines.width(i)) most.push_back(i);
+        const ScalingRow& row = scaling.rows[i];
+        if (!row.is_weak() || !counts(groups.all[i])) continue;
+        auto& most = widest[{row.weak.baseline, row.curve}];
+        const double width = most.empty() ? 0 : scaling.rows[most.front()].width;
+        if (width < row.width) most.clear();
+        if (width <= row.width) most.push_back(i);
     }
     for (const auto& most : widest.all())
-        for (const std::size_t i : most) {
-            const auto& efficiency = scaling.rows[i].weak.efficiency;
-            Finding finding{.verdict = Verdict::weak_scaling,
-                            .subject = groups.name(groups.all[i]),
-                            .row = i,
-                            .against = groups.name(groups.all[scaling.rows[i].weak.baseline]),
-                            .ratio = efficiency,
-                            .unit = scaling.unit};
-            if (std::isnan(efficiency.ratio)) {
-                finding.verdict = Verdict::no_efficiency;
-                finding.value =
-                    why_no_efficiency(groups.all[scaling.rows[i].weak.baseline].cores, groups.all[i].cores);
-            } else if (std::isnan(efficiency.ci.low)) {
-                finding.verdict = Verdict::weak_scaling_undecided;
-            }
-            scaling.findings.push_back(finding);
-        }
+        for (const std::size_t i : most) scaling.findings.push_back(weak_finding(scaling, groups, i));
+}
+
+// Whether the runs differ in nothing but the keys.
+bool is_one_work(const Groups& groups, const Rows& rows) {
+    const auto is_key = [&](const auto& factor) { return has_key(groups, factor) || !is_work(factor); };
+    return std::ranges::all_of(rows, [&](std::size_t row) {
+        return differing_factors(groups.all[rows.front()], groups.all[row], is_key).empty();
+    });
+}
+
+}  // namespace
+
+std::string common_time(const Groups& groups, const Group& a, const Group& b) {
+    for (const auto* whole : vocabulary::wholes())
+        if (groups.has(a, whole->name) && groups.has(b, whole->name)) return std::string(whole->name);
+    return "";
+}
+
+stats::RatioEstimate speedup_of(const Groups& groups, const Group& base, const Group& group) {
+    const std::string time = common_time(groups, base, group);
+    return stats::run_ratio(groups.values(base, time), groups.values(group, time));
+}
+
+bool is_work(const std::string& key) {
+    return vocabulary::find_setting(key) != nullptr &&
+           vocabulary::matters_to(vocabulary::Asker::group, key) && !vocabulary::is_between_ranks(key);
+}
+
+void add_findings(Scaling& scaling, const Groups& groups) {
+    add_fastest(scaling, groups);
+    add_weak(scaling, groups);
+}
+
+void compare_ways(Scaling& scaling, const Groups& groups) {
+    Rows rows;
+    for (std::size_t i = 0; i < groups.all.size(); ++i)
+        if (counts(groups.all[i])) rows.push_back(i);
+    if (rows.size() < 2 || !did_the_same_work(groups, rows)) return;
+    const std::string time = common_time(groups, groups.all[rows.front()], groups.all[rows.back()]);
+    if (!std::ranges::all_of(rows, [&](std::size_t row) { return groups.has(groups.all[row], time); }))
+        return;
+    const std::size_t base = usual_row(groups, rows);
+    for (const std::size_t row : rows) {
+        if (row == base) continue;
+        scaling.rows[row].strong.baseline = base;
+        scaling.rows[row].speedup = speedup_of(groups, groups.all[base], groups.all[row]);
+    }
+    scaling.findings.push_back(best_of(groups, time, rows, base));
 }
 
 void add_best_rate(Scaling& scaling, const Groups& groups) {
+    const auto is_other = [](const Group& group) {
+        return group.valid() && group.factor("command") != "comm";
+    };
+    if (std::ranges::any_of(groups.all, is_other)) return;
     for (const auto& name : groups.measurements()) {
         const auto* known = vocabulary::find_quantity(name);
-        std::vector<std::size_t> rows;
+        if (known == nullptr || known->better == vocabulary::Better::neither) continue;
+        Rows rows;
         for (std::size_t i = 0; i < groups.all.size(); ++i)
-            if (counts(groups.all[i]) && groups.has(groups.all[i], name)) rows.push_back(i);
-        const auto is_key = [&](const std::string& factor) {
-            return std::ranges::find(groups.keys, factor) != groups.keys.end() || !is_work(factor);
-        };
-        std::erase_if(rows, [&](std::size_t row) { return groups.all[row].factor("ranks") == "1"; });
-        const bool other_work = std::ranges::any_of(rows, [&](std::size_t row) {
-            return !differing_factors(groups.all[rows.front()], groups.all[row], is_key).empty();
-        });
-        if (rows.size() < 2 || other_work || known == nullptr || known->better == vocabulary::Better::neither)
-            continue;
-        Finding finding = best_of(groups, name, rows, kNoBaseline);
-        finding.value += " of " + name;
-        scaling.findings.push_back(std::move(finding));
+            if (const Group& group = groups.all[i];
+                counts(group) && groups.has(group, name) && group.factor("ranks") != "1")
+                rows.push_back(i);
+        if (rows.size() < 2 || !is_one_work(groups, rows)) continue;
+        scaling.findings.push_back(best_of(groups, name, rows, kNoBaseline));
+        scaling.findings.back().value += " of " + name;
         return;
     }
 }

@@ -1,7 +1,6 @@
-// What the rows of a scaling say: the fastest, and how much is left of weak scaling.
+// Private to this room: what the rows of a scaling say, and what both its files need.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -9,17 +8,30 @@
 
 namespace ranklab::report::model {
 
-/// Whether its numbers may be compared: valid, and trained together.
-bool counts(const Group& group);
-/// Which of the rows is best at the measurement, which all of them have, and whether their runs tell.
-/// `baseline`: one of the rows, or kNoBaseline.
-Finding best_of(const Groups& groups, const std::string& measurement, std::vector<std::size_t> rows,
-                std::size_t baseline);
-/// Of each baseline and the groups that did its work.
-void add_fastest(Scaling& scaling, const Groups& groups);
-/// How much is left at the most ranks of each weak baseline's curves.
-void add_weak(Scaling& scaling, const Groups& groups);
-/// Of points that did other work each, such as collectives on more ranks: the best rate.
+/// The fastest of each baseline and the groups that did its work, and how much is left at the most ranks of
+/// each curve of weak scaling.
+void add_findings(Scaling& scaling, const Groups& groups);
+/// Speedups and the fastest of ways to do the same work, where no key is a number of ranks or the like.
+void compare_ways(Scaling& scaling, const Groups& groups);
+/// The best rate of collectives, whose calls belong to no step or job.
 void add_best_rate(Scaling& scaling, const Groups& groups);
+
+/// The time that two groups both have: of a step, or of a job; "" where there is none.
+std::string common_time(const Groups& groups, const Group& a, const Group& b);
+/// T(base) / T(group) of their common time.
+stats::RatioEstimate speedup_of(const Groups& groups, const Group& base, const Group& group);
+/// Settings that define the work, as against how ranks work together. The surroundings are another matter.
+bool is_work(const std::string& key);
+/// Names of the factors, but for those that `is_free`, in which two groups differ or one has several.
+template <class IsFree>
+std::vector<std::string> differing_factors(const Group& a, const Group& b, IsFree is_free) {
+    std::set<std::string> names(a.differing.begin(), a.differing.end());
+    names.insert(b.differing.begin(), b.differing.end());
+    for (const auto* factors : {&a.factors, &b.factors})
+        for (const auto& [key, value] : *factors)
+            if (a.factor(key) != b.factor(key)) names.insert(key);
+    std::erase_if(names, is_free);
+    return {names.begin(), names.end()};
+}
 
 }  // namespace ranklab::report::model

@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
-#include "report/model/scaling.hpp"
+#include "report/model/scaling_findings.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {
@@ -22,9 +22,38 @@ std::string baseline_note(const Groups& groups, std::size_t base) {
 
 namespace {
 
-Cell ratio_cell(const stats::RatioEstimate& estimate, bool is_baseline) {
-    if (!std::isnan(estimate.ratio)) return {estimate.ratio, estimate.ci};
-    return is_baseline ? "baseline" : "";
+std::vector<Column> ratio_columns(const Scaling& scaling) {
+    const bool strong = scaling.has_strong(), weak = scaling.has_weak(), per = !scaling.over.empty();
+    std::vector<Column> columns;
+    const auto add = [&](const char* name, const std::string& head) {
+        columns.push_back({.name = name, .unit = "1", .interval = true, .head = head});
+    };
+    if (per && (strong || weak)) columns.push_back({.name = "cores", .head = scaling.unit + "s"});
+    if (strong) add("speedup", "");
+    if (strong && per) add("efficiency", "efficiency/" + scaling.unit);
+    if (weak) add("weak_efficiency", "weak efficiency/" + scaling.unit);
+    return columns;
+}
+
+// Of the baseline of others weak efficiency is that over another one, if there is one.
+Cell ratio_cell(const std::string& column, const Group& group, const ScalingRow& row) {
+    if (column == "cores") return group.cores.known() ? Cell(static_cast<double>(group.cores.count)) : "n/a";
+    const bool weak = column == "weak_efficiency";
+    const auto& [ratio, ci] = column == "speedup" ? row.speedup : (weak ? row.weak : row.strong).efficiency;
+    if (std::isnan(ratio) || (weak && row.is_baseline && !row.is_weak()))
+        return row.is_baseline ? "baseline" : "";
+    return {ratio, ci};
+}
+
+// "" of a count, too.
+std::string unit_of(const Groups& groups, const std::string& measurement) {
+    const auto* known = vocabulary::find_quantity(measurement);
+    for (const Group& group : groups.all)
+        if (const Estimate found = groups.estimate(group, measurement); found.runs > 0)
+            return known != nullptr && known->kind == vocabulary::Kind::count && found.unit == "1"
+                       ? ""
+                       : found.unit;
+    return "";
 }
 
 void add_notes(Frame& frame, const Groups& groups, const Scaling& scaling) {
@@ -61,44 +90,23 @@ void add_notes(Frame& frame, const Groups& groups, const Scaling& scaling) {
 
 Frame frame_of(const Groups& groups, const Scaling& scaling) {
     Frame frame;
-    const bool strong = scaling.has_strong(), weak = scaling.has_weak(), per = !scaling.over.empty();
+    const auto ratios = ratio_columns(scaling);
+    const auto measurements = groups.measurements();
     for (const auto& key : groups.keys) frame.columns.push_back({.name = key, .key = true});
     frame.columns.push_back({.name = "runs"});
-    if (per && (strong || weak)) frame.columns.push_back({.name = "cores", .head = scaling.unit + "s"});
-    if (strong) frame.columns.push_back({.name = "speedup", .unit = "1", .interval = true});
-    if (strong && per)
+    frame.columns.insert(frame.columns.end(), ratios.begin(), ratios.end());
+    for (const auto& name : measurements)
         frame.columns.push_back(
-            {.name = "efficiency", .unit = "1", .interval = true, .head = "efficiency/" + scaling.unit});
-    if (weak)
-        frame.columns.push_back({.name = "weak_efficiency",
-                                 .unit = "1",
-                                 .interval = true,
-                                 .head = "weak efficiency/" + scaling.unit});
-    const auto measurements = groups.measurements();
-    for (const auto& name : measurements) {
-        frame.columns.push_back({.name = name, .interval = true, .head = without_unit(name)});
-    }
+            {.name = name, .unit = unit_of(groups, name), .interval = true, .head = without_unit(name)});
     for (std::size_t i = 0; i < groups.all.size(); ++i) {
         const Group& group = groups.all[i];
         const ScalingRow& row = scaling.rows[i];
         Row shown{{group.key.begin(), group.key.end()}, group.doubts};
         shown.doubts.insert(shown.doubts.end(), row.doubts.begin(), row.doubts.end());
         shown.cells.emplace_back(static_cast<double>(group.runs.size()));
-        if (per && (strong || weak))
-            shown.cells.push_back(group.cores.known() ? Cell(static_cast<double>(group.cores.count))
-                                                      : Cell("n/a"));
-        if (strong) shown.cells.push_back(ratio_cell(row.speedup, row.is_baseline));
-        if (strong && per) shown.cells.push_back(ratio_cell(row.strong.efficiency, row.is_baseline));
-        if (weak)
-            shown.cells.push_back(
-                ratio_cell(row.is_weak() || !row.is_baseline ? row.weak.efficiency : stats::RatioEstimate{},
-                           row.is_baseline));
+        for (const auto& column : ratios) shown.cells.push_back(ratio_cell(column.name, group, row));
         for (const auto& name : measurements) {
             const Estimate found = groups.estimate(group, name);
-            const auto* known = vocabulary::find_quantity(name);
-            const bool counts =
-                known != nullptr && known->kind == vocabulary::Kind::count && found.unit == "1";
-            if (found.runs > 0 && !counts) frame.columns[shown.cells.size()].unit = found.unit;
             shown.cells.push_back(found.runs == 0 ? Cell() : Cell(found.value, found.ci));
         }
         frame.rows.push_back(std::move(shown));

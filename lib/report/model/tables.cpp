@@ -1,12 +1,19 @@
-// A stored table as a Frame.
+// What stored tables, measurements and lists of runs say: as Frames, and in words.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/wrap.hpp"
 #include "report/frame/readable.hpp"
+#include "report/model/chosen_runs.hpp"
+#include "report/model/ladder.hpp"
+#include "report/model/messages.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -89,6 +96,44 @@ Cell cell_of(const Table& table, const Shown& shown, std::size_t row) {
     return text == "nan" ? "" : text;
 }
 
+constexpr std::size_t kMostNames = 1;  // of a run over several strategies
+
+// One of several runs has what they differ in listed: "none, bucketed".
+std::string names(const std::string& setting) {
+    return setting.empty() ? "" : some_of(base::split(setting, ','), kMostNames, ", ");
+}
+
+// "allreduce, broadcast and 7 more, fp32", "buckets of resnet50".
+std::string comm_work(const results::Run& run) {
+    if (const std::string model = run.setting("from-model"); !model.empty()) return "buckets of " + model;
+    return fmt::format("{}, {}", names(run.setting("op")), names(run.setting("datatype")));
+}
+
+std::string work_of(const results::Run& run) {
+    std::string text = run.command;
+    if (is_comm(run)) return text + ' ' + comm_work(run);
+    for (const char* key : {"model", "strategy", "mode"})
+        if (const std::string name = names(run.setting(key)); !name.empty()) text += ' ' + name;
+    return text;
+}
+
+std::string width_of(const results::Run& run) {
+    if (run.hosts.empty()) return "";
+    if (const auto workers = workers_of(run); workers > 0) return " by " + counted(workers, "worker");
+    const std::string threads = run.setting("threads");
+    return fmt::format(" on {}{}", value_of(run, "ranks"), threads.empty() ? "" : " x " + threads);
+}
+
+std::string rate_of(const results::Run& run) {
+    if (is_comm(run) && run.hosts.size() < 2) return "";  // of calls and copies
+    for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, run.command)) {
+        const auto* const found = run.find(name);
+        if (found != nullptr && found->kind == results::Kind::rate && found->summary.n > 0)
+            return readable(found->summary.median, found->unit);
+    }
+    return "";
+}
+
 }  // namespace
 
 Frame measurements_of(const results::Run& run) {
@@ -137,6 +182,46 @@ Frame frame_of(const Table& table, std::size_t most) {
         frame.notes.push_back(fmt::format("{} more rows{}: ranklab report --format json has all",
                                           rows - order.size(),
                                           by.empty() ? "" : "; these have the most " + by));
+    return frame;
+}
+
+std::string use_text(const results::Run& run) {
+    const results::Table* const table = run.find_table("job_use");
+    double wall_s = 0, cpu_s = 0, cpus = 0, fullest = 0;
+    std::map<std::string, double> memory;  // of a host the ranks' peaks together: the most at a time
+    for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row) {
+        const auto at = [&](const char* column) { return number_at(*table, column, row); };
+        wall_s = std::max(wall_s, at("wall_s"));
+        cpu_s += at("cpu_s");
+        cpus += at("host_cpus");
+        fullest = std::max(fullest, memory[text_at(*table, "host", row)] += at("peak_rss_bytes"));
+    }
+    const double percent = 100 * cpu_s / (wall_s * cpus);
+    if (!std::isfinite(percent)) return "";
+    return fmt::format("{} of {} for {} (waiting in MPI counts), {} of memory{}", percent_text(percent),
+                       counted(static_cast<std::size_t>(cpus), "CPU"), readable(wall_s, "s"),
+                       readable(fullest, "B"), memory.size() > 1 ? " on the fullest host" : "");
+}
+
+Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,
+                std::size_t most) {
+    Frame frame;
+    frame.columns = {{.name = "run", .key = true}, {.name = "what"}, {.name = "rate"}, {.name = "label"}};
+    for (std::size_t i = headers.size() - std::min(most, headers.size()); i < headers.size(); ++i) {
+        const auto& header = headers[i];
+        std::string what = header.command + ", damaged", rate;
+        std::vector<Doubt> doubts;
+        try {
+            const results::Run run = file.read(header.id, results::Detail::measurements);
+            what = work_of(run) + width_of(run);
+            rate = run.valid ? rate_of(run) : fmt::format("INVALID ({})", run.exit_code);
+            if (const auto cut = run.cut_short(); !cut.empty()) doubts.push_back({Mark::cut_short, cut});
+        } catch (const base::DataError&) {  // the others are listed
+        }
+        frame.rows.push_back(
+            {{header.id, base::shortened(what, 28), rate, base::shortened(header.label, 40)}, doubts});
+    }
+    frame.drop_empty_columns();
     return frame;
 }
 

@@ -2,9 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
+
+#include "base/error.hpp"
+#include "results/vocabulary/facts.hpp"
+#include "results/vocabulary/measurements.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -20,6 +27,74 @@ const results::Column* find_cell(const results::Table& table, const std::string&
     return nullptr;
 }
 
+struct Field {
+    const char* name;
+    std::string (*of)(const results::Run& run);
+};
+
+constexpr std::array kFields{
+    Field{"id", [](const results::Run& run) { return run.id; }},
+    Field{"command", [](const results::Run& run) { return run.command; }},
+    Field{"label", [](const results::Run& run) { return run.label; }},
+    Field{"version", [](const results::Run& run) { return run.version; }},
+    Field{"git_revision", [](const results::Run& run) { return run.git_revision; }},
+    Field{"exit_code", [](const results::Run& run) { return fmt::format("{}", run.exit_code); }},
+    Field{"cut_short", [](const results::Run& run) { return run.cut_short(); }},
+    Field{"valid", [](const results::Run& run) { return std::string(run.valid ? "1" : "0"); }},
+    Field{"nodes", [](const results::Run& run) { return fmt::format("{}", node_count(run)); }},
+    Field{"ranks", [](const results::Run& run) { return fmt::format("{}", run.hosts.size()); }},
+};
+
+const Field* find_field(const std::string& key) {
+    const auto* const field = std::ranges::find(kFields, key, &Field::name);
+    return field == kFields.end() ? nullptr : field;
+}
+
+// Of a group of facts ("libraries.*") the runs say which there are; the environment has whatever a user sets.
+bool is_known_key(const std::string& key) {
+    const auto* const fact = vocabulary::find_fact(key);
+    return find_field(key) != nullptr || vocabulary::find_setting(key) != nullptr ||
+           (fact != nullptr && key.find('.') != std::string::npos &&
+            (fact->name == key || key.starts_with("environment.")));
+}
+
+// One with a suffix is as known as the runs that have it.
+bool is_known_measurement(const std::string& name) {
+    return vocabulary::family_of(name) == name && vocabulary::find_quantity(name) != nullptr;
+}
+
+std::set<std::string> stored_keys(const results::Run& run) {
+    std::set<std::string> keys;
+    for (const auto& setting : run.config) keys.insert(setting.key);
+    for (const auto& fact : run.context) keys.insert(fact.section + "." + fact.key);
+    return keys;
+}
+
+std::set<std::string> stored_measurements(const results::Run& run) {
+    std::set<std::string> names;
+    for (const auto& one : run.measurements) names.insert(one.name);
+    return names;
+}
+
+// `sentence` has a place for the name and one for what to do. The files are read for unknown names alone.
+template <class IsKnown, class NamesOf, class Offered>
+void refuse_unknown(std::vector<std::string> names, const std::vector<results::ResultFile>& files,
+                    results::Detail detail, IsKnown is_known, NamesOf names_of, const Offered& offered,
+                    std::string_view sentence) {
+    std::erase_if(names, is_known);
+    if (names.empty()) return;
+    std::set<std::string> stored;
+    for (const auto& file : files)
+        file.visit(detail, nullptr, [&](const results::Run& run) { stored.merge(names_of(run)); });
+    for (const auto& name : names) {
+        if (stored.empty() || stored.contains(name)) continue;
+        for (const auto& one : offered) stored.insert(std::string(one.name));
+        const std::string near = base::did_you_mean(name, {stored.begin(), stored.end()});
+        throw base::OptionError(fmt::format(fmt::runtime(sentence), base::printable(name, 60),
+                                            near.empty() ? "check how it is spelt" : near));
+    }
+}
+
 double last_of_epochs(const results::Run& run, const std::string& measurement) {
     const results::Table* epochs = run.find_table("epochs");
     const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(measurement);
@@ -27,6 +102,27 @@ double last_of_epochs(const results::Run& run, const std::string& measurement) {
 }
 
 }  // namespace
+
+std::string value_of(const results::Run& run, const std::string& key) {
+    const auto setting = std::ranges::find(run.config, key, &results::Setting::key);
+    if (setting != run.config.end()) return setting->value;
+    if (const Field* const field = find_field(key)) return field->of(run);
+    const std::size_t dot = std::min(key.find('.'), key.size());
+    return run.fact(key.substr(0, dot), dot < key.size() ? key.substr(dot + 1) : "");
+}
+
+void refuse_unknown_keys(const std::vector<std::string>& keys,
+                         const std::vector<results::ResultFile>& files) {
+    refuse_unknown(keys, files, results::Detail::settings, is_known_key, stored_keys, kFields,
+                   "'{}' is no setting, field or fact of a run that can be asked for; {}");
+}
+
+void refuse_unknown_measurements(const std::vector<std::string>& names,
+                                 const std::vector<results::ResultFile>& files) {
+    refuse_unknown(names, files, results::Detail::measurements, is_known_measurement, stored_measurements,
+                   vocabulary::quantities(),
+                   "no run has the measurement '{}', and ranklab makes none of that name; {}");
+}
 
 std::size_t node_count(const results::Run& run) {
     std::set<std::string> hosts;
@@ -74,6 +170,15 @@ std::string text_at(const results::Table& table, const std::string& name, std::s
     if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column->values))
         return std::to_string((*ints)[row]);
     return fmt::format("{:.4g}", number_at(table, name, row));
+}
+
+std::vector<StepPart> step_parts(const results::Run& run) {
+    const results::Table* table = run.find_table("phases");
+    std::vector<StepPart> parts;
+    for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row)
+        if (const std::string phase = text_at(*table, "phase", row); phase != "step")
+            parts.push_back({phase, number_at(*table, "per_hit_s", row), number_at(*table, "percent", row)});
+    return parts;
 }
 
 }  // namespace ranklab::report::model

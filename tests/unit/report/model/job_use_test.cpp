@@ -1,4 +1,4 @@
-#include "report/model/job_use.hpp"
+#include "report/model/values.hpp"
 
 #include <gtest/gtest.h>
 

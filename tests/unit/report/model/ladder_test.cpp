@@ -45,15 +45,15 @@ TEST(Ladder, NamesTheTierOfTheFastest) {
 
 TEST(Ladder, OfTablesAndOfRuns) {
     Outputs all;
-    all.add("narrow, by time", text_of(frame_of(ladder_of(sample_ladder()), true, false)));
-    all.add("wide", text_of(frame_of(ladder_of(sample_ladder()), false, true)));
+    all.add("narrow, by time", text_of(frame_of(ladder_of(sample_ladder()), false)));
+    all.add("wide", text_of(frame_of(ladder_of(sample_ladder()), true)));
     const std::vector<StoredRun> runs{rung_run("binary", 1, 1, {0.5, {0.4, 0.6}}),
                                       rung_run("text-loop", 1, 1, {2, {1.9, 2.1}}),
                                       rung_run("binary", 1, 1, {0.25, {0.2, 0.3}})};
     const Ladder newest = newest_ladder(runs);
     ASSERT_EQ(newest.rows.size(), 2U) << "the newest of each";
     EXPECT_EQ(newest.rows[0].speedup, 8);
-    all.add("rung by rung", text_of(frame_of(newest, false, true)));
+    all.add("rung by rung", text_of(frame_of(newest, true)));
     all.expect("ladder.txt");
     EXPECT_TRUE(newest_ladder({}).rows.empty());
 }

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "report/model/cores.hpp"
-#include "report/model/step_parts.hpp"
+#include "report/model/conditions.hpp"
+#include "report/model/values.hpp"
 #include "thrown_sentence.hpp"
 #include "unit/report/io_runs_sample.hpp"
 #include "unit/report/outputs.hpp"

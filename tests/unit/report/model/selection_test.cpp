@@ -1,10 +1,10 @@
-#include "report/model/selection.hpp"
+#include "report/model/chosen_runs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "report/model/chosen_runs.hpp"
+#include "report/model/values.hpp"
 #include "thrown_sentence.hpp"
 #include "unit/report/outputs.hpp"
 #include "unit/report/runs_in_file.hpp"
