@@ -5,7 +5,7 @@
 #include <csignal>
 #include <string>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 
 namespace ranklab::base {
 

@@ -3,13 +3,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <string_view>
-
-#include "base/wrap.hpp"
+#include <sstream>
+#include <utility>
 
 namespace ranklab::base {
 namespace {
+
+bool begins_letter(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
+}
 
 // Open MPI gives each rank a terminal of its own, wherever mpirun's output goes.
 bool is_a_persons(int descriptor) {
@@ -17,6 +21,55 @@ bool is_a_persons(int descriptor) {
 }
 
 }  // namespace
+
+std::size_t columns_of(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(text, begins_letter));
+}
+
+std::string wrapped(std::string_view head, std::string_view text, std::size_t columns) {
+    const std::string indent(columns_of(head), ' ');
+    std::istringstream words{std::string(text)};
+    std::string all, line(head);
+    bool empty = true;
+    for (std::string word; words >> word; empty = false) {
+        if (!empty && columns_of(line) + 1 + columns_of(word) > columns) {
+            all += line + '\n';
+            line = indent + word;
+        } else {
+            line += (empty ? "" : " ") + word;
+        }
+    }
+    return all + line + '\n';
+}
+
+std::string broken(std::string_view sentence, std::size_t columns) {
+    std::string text(sentence);
+    std::size_t line = 0;                   // where it begins
+    std::size_t blank = std::string::npos;  // the last one on it at which it can end
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        quoted = quoted != (text[i] == '`');
+        const bool alone = text[i] == ' ' && i > line && text[i - 1] != ' ' && text.substr(i + 1, 1) != " ";
+        if (alone && !quoted) blank = i;
+        const bool full = columns_of(std::string_view(text).substr(line, i + 1 - line)) > columns;
+        if (!full || blank == std::string::npos) continue;
+        text[blank] = '\n';
+        line = std::exchange(blank, std::string::npos) + 1;
+    }
+    return text;
+}
+
+std::string shortened(std::string_view text, std::size_t columns) {
+    if (columns_of(text) <= columns) return std::string(text);
+    constexpr std::string_view kRest = "...";
+    std::string kept;
+    std::size_t width = 0;
+    for (const char byte : text) {
+        if (begins_letter(byte) && ++width + kRest.size() > columns) break;
+        kept += byte;
+    }
+    return kept.append(kRest.substr(0, std::min(kRest.size(), columns)));
+}
 
 bool obeys_sequences(int descriptor) {
     const char* const kind = std::getenv("TERM");

@@ -10,8 +10,6 @@
 #include <numeric>
 #include <utility>
 
-#include "base/utf8.hpp"
-
 namespace ranklab::base {
 namespace {
 
@@ -124,16 +122,6 @@ std::string printable(std::string_view text, std::size_t most) {
     return text.size() > most ? shown + "..." : shown;
 }
 
-std::string valid_utf8(std::string_view text) {
-    std::string valid;
-    while (!text.empty()) {
-        const Letter letter = first_letter(text);
-        valid += letter.shown(text);
-        text.remove_prefix(letter.bytes);
-    }
-    return valid;
-}
-
 std::string shell_quote(const std::vector<std::string>& arguments) {
     std::vector<std::string> quoted;
     for (const auto& argument : arguments) {
@@ -151,6 +139,10 @@ std::string shell_quote(const std::vector<std::string>& arguments) {
         quoted.push_back(text + "'");
     }
     return join(quoted, " ");
+}
+
+std::string shell_path(const std::string& path) {
+    return shell_quote({path.starts_with('-') ? "./" + path : path});
 }
 
 std::string shape_text(std::span<const std::int64_t> shape) {

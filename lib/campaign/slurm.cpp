@@ -6,12 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
-#include "base/program_beside.hpp"
-#include "base/program_output.hpp"
-#include "base/shell_path.hpp"
+#include "base/files.hpp"
+#include "base/program.hpp"
 #include "base/text.hpp"
-#include "base/whole_io.hpp"
+#include "base/utf8.hpp"
 #include "campaign/campaign.hpp"
 #include "report/frame/frame.hpp"
 

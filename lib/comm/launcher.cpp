@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/mpirun.hpp"
+#include "base/mpi_words.hpp"
 
 namespace ranklab::comm {
 namespace {

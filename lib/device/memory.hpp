@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "base/unique_handle.hpp"
+#include "base/handle.hpp"
 #include "device/stream.hpp"
 
 namespace ranklab::device {

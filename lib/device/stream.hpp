@@ -2,8 +2,7 @@
 // without CUDA, where making one throws CudaError.
 #pragma once
 
-#include "base/pinned.hpp"
-#include "base/unique_handle.hpp"
+#include "base/handle.hpp"
 
 struct CUstream_st;
 struct CUevent_st;

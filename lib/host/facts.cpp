@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "base/file_system.hpp"
-#include "base/launcher_words.hpp"
+#include "base/mpi_words.hpp"
 #include "base/proc_stat.hpp"
 #include "base/text.hpp"
 

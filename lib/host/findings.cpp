@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "base/mpirun.hpp"
+#include "base/mpi_words.hpp"
 #include "base/number_ranges.hpp"
 #include "base/text.hpp"
 

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <utility>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "host/process.hpp"
 
 namespace ranklab::host {

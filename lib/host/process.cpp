@@ -10,7 +10,6 @@
 #include <fstream>
 #include <string>
 
-#include "base/cast.hpp"
 #include "base/numbers.hpp"
 #include "base/proc_stat.hpp"
 

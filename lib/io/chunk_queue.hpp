@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/io_times.hpp"
-#include "base/share.hpp"
+#include "base/numbers.hpp"
 #include "comm/communicator.hpp"
 #include "results/run.hpp"
 

@@ -1,6 +1,6 @@
 #include "io/file_strategy.hpp"
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::io {
 namespace {

@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/cast.hpp"
 #include "base/clock.hpp"
+#include "base/numbers.hpp"
 #include "base/stop_signals.hpp"
 #include "io/kernel.hpp"
 #include "io/record_files.hpp"

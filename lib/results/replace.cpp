@@ -13,10 +13,10 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/handle.hpp"
 #include "base/log.hpp"
-#include "base/pinned.hpp"
 #include "base/progress.hpp"
-#include "base/regular_file.hpp"
 #include "base/stop_signals.hpp"
 
 namespace ranklab::results {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/shell_path.hpp"
+#include "base/text.hpp"
 #include "results/opened.hpp"
 #include "results/replace.hpp"
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/whole_io.hpp"
+#include "base/files.hpp"
 
 namespace ranklab::results {
 namespace {

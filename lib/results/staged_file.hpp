@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <span>
 
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 
 namespace ranklab::results {
 

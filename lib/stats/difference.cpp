@@ -5,7 +5,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "stats/distributions.hpp"
 
 namespace ranklab::stats {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "stats/distributions.hpp"
 #include "stats/order.hpp"
 

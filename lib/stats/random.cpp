@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::stats {
 

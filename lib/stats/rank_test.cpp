@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "stats/difference.hpp"
 #include "stats/distributions.hpp"
 #include "stats/order.hpp"

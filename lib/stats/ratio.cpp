@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "stats/interval.hpp"
 #include "stats/order.hpp"
 #include "stats/random.hpp"

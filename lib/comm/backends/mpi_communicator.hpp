@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 #include "comm/communicator.hpp"
 
 namespace ranklab::comm {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/handle.hpp"
 #include "base/log.hpp"
-#include "base/pinned.hpp"
 #include "base/progress.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/counts.hpp"

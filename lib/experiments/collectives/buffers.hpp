@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/unique_handle.hpp"
+#include "base/handle.hpp"
 #include "device/memory.hpp"
 #include "experiments/collectives/message.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/mpirun.hpp"
+#include "base/mpi_words.hpp"
 #include "base/text.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/shared/statistics_table.hpp"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/storage/options.hpp"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "host/facts.hpp"
 

@@ -23,7 +23,8 @@ bool is_batch(const std::string& key) {
 
 bool is_work(const std::string& key) {
     return vocabulary::find_setting(key) != nullptr &&
-           vocabulary::matters_to(vocabulary::Asker::group, key) && !vocabulary::is_between_ranks(key);
+           vocabulary::matters_to(vocabulary::Asker::group, key) &&
+           !vocabulary::setting_row(key).between_ranks;
 }
 
 Baselines::Baselines(const Groups& groups, const std::string& over)
@@ -48,7 +49,7 @@ CurveKey Baselines::key_of(std::size_t group) const {
     CurveKey key;
     for (std::size_t i = 0; i < groups_.keys.size(); ++i) {
         const std::string& name = groups_.keys[i];
-        const bool follows = over_ranks_ && (name == "nodes" || vocabulary::follows_ranks(name));
+        const bool follows = over_ranks_ && (name == "nodes" || vocabulary::setting_row(name).follows_ranks);
         if (i == place_ || is_batch(name) || follows || (name == "hosts" && !one_host_)) continue;
         (is_between_ranks(name) ? key.between_ranks : key.work) +=
             name + "=" + groups_.all[group].key[i] + "\n";
@@ -59,7 +60,7 @@ CurveKey Baselines::key_of(std::size_t group) const {
 // What may differ between a group and its baseline, or within one.
 bool Baselines::is_free(const std::string& setting) const {
     return setting == groups_.keys[place_] || !is_work(setting) ||
-           (over_ranks_ && vocabulary::follows_ranks(setting));
+           (over_ranks_ && vocabulary::setting_row(setting).follows_ranks);
 }
 
 bool Baselines::is_alone(const Group& group) const {

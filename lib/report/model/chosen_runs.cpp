@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/launcher_words.hpp"
+#include "base/mpi_words.hpp"
 #include "base/text.hpp"
 #include "report/model/cores.hpp"
 #include "report/model/values.hpp"
@@ -88,7 +88,7 @@ bool follows_from_ranks(const std::string& condition) {
 }
 
 bool is_between_ranks(const std::string& key) {
-    return vocabulary::is_between_ranks(key) || key.starts_with(kEnvironment);
+    return vocabulary::setting_row(key).between_ranks || key.starts_with(kEnvironment);
 }
 
 Conditions surroundings_of(const Run& run) {

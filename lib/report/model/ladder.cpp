@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "base/ceiling_share.hpp"
+#include "base/io_times.hpp"
 #include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/numbers.hpp"
-#include "base/regular_file.hpp"
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"

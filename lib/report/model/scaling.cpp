@@ -9,7 +9,6 @@
 #include <map>
 #include <set>
 
-#include "base/cast.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"

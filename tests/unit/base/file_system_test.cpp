@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 #include "temp_folder.hpp"
 
 namespace ranklab::base {

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/shell_path.hpp"
-
 namespace ranklab::base {
 namespace {
 

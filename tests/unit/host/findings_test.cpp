@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "base/mpirun.hpp"
+#include "base/mpi_words.hpp"
 
 namespace ranklab::host {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/start_up.hpp"
+#include "host/process.hpp"
 
 #include <gtest/gtest.h>
 

@@ -49,7 +49,7 @@ TEST(Settings, OfALaterProgramMatterToAll) {
     for (const auto asker : {Asker::comparison, Asker::group, Asker::factor})
         EXPECT_TRUE(matters_to(asker, "no-such-setting"));
     EXPECT_EQ(find_setting("no-such-setting"), nullptr);
-    EXPECT_FALSE(counts_by_being_set("no-such-setting"));
+    EXPECT_FALSE(vocabulary::setting_row("no-such-setting").role == options::Role::kept);
     EXPECT_FALSE(is_between_ranks("no-such-setting"));
     EXPECT_FALSE(follows_ranks("no-such-setting"));
     EXPECT_FALSE(decides_numbers("no-such-setting"));

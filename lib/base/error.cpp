@@ -1,4 +1,4 @@
-#include "base/failure.hpp"
+#include "base/error.hpp"
 
 #include <fmt/format.h>
 
@@ -19,8 +19,7 @@ std::string first_line(const std::string& text) {
 
 constexpr const char* kNoMemory =
     "out of memory: take smaller batches, records or files, fewer ranks per node, or raise the limits "
-    "(ulimit "
-    "-v)";
+    "(ulimit -v)";
 constexpr const char* kNoThread =
     "a thread could not be started: take fewer threads or ranks per node, or raise the limits (ulimit -u, "
     "ulimit -v)";

@@ -1,4 +1,4 @@
-#include "base/program_output.hpp"
+#include "base/program.hpp"
 
 #include <sys/wait.h>
 
@@ -6,6 +6,10 @@
 #include <cstdio>
 
 namespace ranklab::base {
+
+std::filesystem::path program_beside(const std::string& name) {
+    return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+}
 
 ProgramOutput output_of(const std::string& line) {
     ProgramOutput output;
