@@ -14,6 +14,7 @@
 #include "device/gpus.hpp"
 #include "hdf5/file.hpp"
 #include "host/facts.hpp"
+#include "host/process.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::app {

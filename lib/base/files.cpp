@@ -115,24 +115,18 @@ bool read_up_to(const Descriptor& file, std::size_t most, std::string& bytes) {
     return true;
 }
 
-bool write_bytes(int file, std::span<const std::byte> bytes) {
-    return move_all(bytes, [&](auto left, std::size_t) { return ::write(file, left.data(), left.size()); }) ==
-           bytes.size();
+bool write_bytes(int file, std::span<const std::byte> bytes, std::optional<std::uint64_t> at) {
+    const auto moved = move_all(bytes, [&](auto left, std::size_t done) {
+        return at ? ::pwrite(file, left.data(), left.size(), *at + done)
+                  : ::write(file, left.data(), left.size());
+    });
+    return moved == bytes.size();
 }
 
-bool write_bytes_at(int file, std::span<const std::byte> bytes, std::uint64_t at) {
+std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes, std::optional<std::uint64_t> at) {
     return move_all(bytes, [&](auto left, std::size_t done) {
-               return ::pwrite(file, left.data(), left.size(), at + done);
-           }) == bytes.size();
-}
-
-std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes) {
-    return move_all(bytes, [&](auto left, std::size_t) { return ::read(file, left.data(), left.size()); });
-}
-
-std::optional<std::size_t> read_bytes_at(int file, std::span<std::byte> bytes, std::uint64_t at) {
-    return move_all(bytes, [&](auto left, std::size_t done) {
-        return ::pread(file, left.data(), left.size(), at + done);
+        return at ? ::pread(file, left.data(), left.size(), *at + done)
+                  : ::read(file, left.data(), left.size());
     });
 }
 

@@ -15,11 +15,6 @@ bool begins_letter(char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
 }
 
-// Open MPI gives each rank a terminal of its own, wherever mpirun's output goes.
-bool is_a_persons(int descriptor) {
-    return std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && isatty(descriptor) != 0;
-}
-
 }  // namespace
 
 std::size_t columns_of(std::string_view text) {
@@ -79,7 +74,7 @@ bool obeys_sequences(int descriptor) {
 bool shows_colour(int descriptor) {
     const char* const none = std::getenv("NO_COLOR");
     if (none != nullptr && *none != '\0') return false;
-    return is_a_persons(descriptor) && obeys_sequences(descriptor);
+    return wraps_lines(descriptor) && obeys_sequences(descriptor);
 }
 
 std::size_t columns_of_terminal(int descriptor) {
@@ -88,8 +83,9 @@ std::size_t columns_of_terminal(int descriptor) {
     return told ? size.ws_col : kScreenColumns;
 }
 
+// Open MPI gives each rank a terminal of its own, wherever mpirun's output goes.
 bool wraps_lines(int descriptor) {
-    return is_a_persons(descriptor);
+    return std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && isatty(descriptor) != 0;
 }
 
 }  // namespace ranklab::base

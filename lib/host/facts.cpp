@@ -15,7 +15,6 @@
 
 #include "base/file_system.hpp"
 #include "base/mpi_words.hpp"
-#include "base/proc_stat.hpp"
 #include "base/text.hpp"
 
 extern char** environ;
@@ -64,11 +63,6 @@ std::string host_name() {
 
 std::string cpu_model() {
     return proc_value("/proc/cpuinfo", "model name");
-}
-
-std::string process_instance() {
-    const std::string start = base::stat_field(base::stat_after_name("/proc/self"), 22);
-    return fmt::format("{} {} {}", host_name(), getpid(), start.empty() ? kUnknown : start);
 }
 
 std::string governor_of(const std::vector<int>& cpus, const std::filesystem::path& root) {

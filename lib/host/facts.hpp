@@ -17,9 +17,6 @@ std::string host_name();
 /// "unknown" where the system does not say.
 std::string cpu_model();
 
-/// Host, process id and start time: no other process has the same.
-std::string process_instance();
-
 /// The frequency governors of `cpus`, each once: "powersave and performance"; "" where the system does not
 /// say.
 std::string governor_of(const std::vector<int>& cpus, const std::filesystem::path& root = system_root());

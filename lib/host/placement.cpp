@@ -14,10 +14,6 @@
 
 namespace ranklab::host {
 
-std::string OwnGpu::text() const {
-    return name.empty() ? "" : fmt::format("{} [{}]", name, uuid);
-}
-
 Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
                         const std::string& gpus) {
     Placement p{.rank = rank,
@@ -64,7 +60,7 @@ std::vector<std::string> devices_of(const std::vector<Placement>& placements, bo
     std::vector<std::string> devices;
     for (const auto& p : placements) {
         if (on_gpus && !p.own_gpu.name.empty())
-            devices.push_back(p.own_gpu.text());
+            devices.push_back(fmt::format("{} [{}]", p.own_gpu.name, p.own_gpu.uuid));
         else
             devices.push_back(one_model ? "cpu" : fmt::format("cpu ({})", p.cpu));
     }

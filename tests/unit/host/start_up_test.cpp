@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/pack.hpp"
-#include "host/process.hpp"
 
 namespace ranklab::host {
 namespace {
