@@ -1,7 +1,6 @@
-#include "results/replace.hpp"
+#include "results/access.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/handle.hpp"
 #include "base/log.hpp"
@@ -23,7 +21,6 @@ namespace ranklab::results {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 class LockWait {
   public:
@@ -59,7 +56,7 @@ class LockWait {
     const fs::path& target_;
     double most_s_;
     std::string who_;
-    Clock::time_point begin_ = Clock::now();
+    base::Clock::time_point begin_ = base::Clock::now();
     bool told_ = false;
 };
 
@@ -112,6 +109,21 @@ bool results_file_exists(const fs::path& path) {
     if (::stat(path.c_str(), &status) == 0) return true;
     if (errno != ENOENT) base::throw_read_errno("stat", path, errno);
     return false;
+}
+
+hdf5::File open_results(const fs::path& path) {
+    if (!results_file_exists(path))
+        throw base::OptionError(
+            fmt::format("there is no results file {}; is its name spelt right?", path.string()));
+    if (!hdf5::is_hdf5(path))
+        throw base::DataError("this is not an HDF5 file, so not a results file; name another");
+    hdf5::File file = hdf5::File::open_to_read(path);
+    check_schema(file);
+    return file;
+}
+
+Run load_run(const fs::path& file, const hdf5::Group& runs, const std::string& id, Detail detail) {
+    return of_run(file, id, [&] { return load(runs, id, detail); });
 }
 
 void check_lockable(const Descriptor& file, const fs::path& target) {
