@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
 
 namespace ranklab::vocabulary {
 namespace {
@@ -101,13 +99,6 @@ const Schema& added_settings() {
     return rows;
 }
 
-// An option like any other where there is none of that name.
-const options::Option& row_of(std::string_view name) {
-    static const options::Option other;
-    const auto* known = find_setting(name);
-    return known == nullptr ? other : *known;
-}
-
 }  // namespace
 
 const Schema& common_settings() {
@@ -136,19 +127,21 @@ Schema target_row(const std::string& least) {
 }
 
 const options::Option* find_setting(std::string_view name) {
-    static const auto by_name = [] {
-        std::map<std::string, const options::Option*, std::less<>> index;
-        for (const auto* rows : {&training_settings(), &storage_settings(), &collectives_settings(),
-                                 &common_settings(), &added_settings()})
-            for (const auto& option : rows->all()) index.emplace(option.name, &option);
-        return index;
-    }();
-    const auto found = by_name.find(name);
-    return found == by_name.end() ? nullptr : found->second;
+    const std::string wanted(name);
+    for (const auto* rows : {&training_settings(), &storage_settings(), &collectives_settings(),
+                             &common_settings(), &added_settings()})
+        if (const auto* option = rows->find(wanted)) return option;
+    return nullptr;
+}
+
+const options::Option& setting_row(std::string_view name) {
+    static const options::Option other;
+    const auto* known = find_setting(name);
+    return known == nullptr ? other : *known;
 }
 
 bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
-    const auto& option = row_of(setting);
+    const auto& option = setting_row(setting);
     if (!value.empty() && value == value_when_absent(setting)) return false;
     switch (option.role) {
         case Role::work:
@@ -161,36 +154,18 @@ bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
         case Role::times:
         case Role::kept:
             return asker == Asker::comparison;
-        case Role::bookkeeping:
-        case Role::request:
-            break;
+        default:
+            return false;
     }
-    return false;
 }
 
 std::string_view value_when_absent(std::string_view setting, const OtherSettings& run) {
-    for (const auto& [value, where] : row_of(setting).when_absent) {
+    for (const auto& [value, where] : setting_row(setting).when_absent) {
         if (where.other.empty() ||
             (run && std::ranges::find(where.values, run(where.other)) != where.values.end()))
             return value;
     }
     return {};
-}
-
-bool counts_by_being_set(std::string_view setting) {
-    return row_of(setting).role == Role::kept;
-}
-
-bool is_between_ranks(std::string_view setting) {
-    return row_of(setting).between_ranks;
-}
-
-bool follows_ranks(std::string_view setting) {
-    return row_of(setting).follows_ranks;
-}
-
-bool decides_numbers(std::string_view setting) {
-    return row_of(setting).decides_numbers;
 }
 
 }  // namespace ranklab::vocabulary
