@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <new>
@@ -28,10 +29,7 @@ constexpr const char* kNoThread =
 bool is_about_memory(std::string_view what) {
     constexpr auto kWords = std::to_array<std::string_view>(
         {"can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory"});
-    for (const auto word : kWords) {
-        if (what.find(word) != std::string_view::npos) return true;
-    }
-    return false;
+    return std::ranges::any_of(kWords, [&](auto word) { return what.find(word) != std::string_view::npos; });
 }
 
 }  // namespace

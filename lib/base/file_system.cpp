@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 
 namespace ranklab::base {
@@ -36,7 +37,11 @@ constexpr std::array kKnown{
 
 FileSystem file_system_at(const std::filesystem::path& place) {
     struct statfs info {};
-    if (::statfs(place.c_str(), &info) != 0) return {"unknown", Kind::other};
+    auto there = std::filesystem::absolute(place);
+    while (::statfs(there.c_str(), &info) != 0) {
+        if (errno != ENOENT || !there.has_relative_path()) return {"unknown", Kind::other};
+        there = there.parent_path();
+    }
     const auto magic = static_cast<std::uint32_t>(info.f_type);  // signed, and on some machines of 64 bits
     const auto known = std::ranges::find(kKnown, magic, &Known::magic);
     if (known == kKnown.end()) return {fmt::format("type 0x{:X}", magic), Kind::other};

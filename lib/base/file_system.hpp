@@ -16,7 +16,8 @@ struct FileSystem {
     FileSystemKind kind = FileSystemKind::other;
 };
 
-/// Of the file system that holds `place`, which exists. Named "unknown" where it cannot be asked.
+/// Of the file system that holds `place`, or its nearest parent that exists. Named "unknown" where it cannot
+/// be asked.
 FileSystem file_system_at(const std::filesystem::path& place);
 
 }  // namespace ranklab::base

@@ -13,7 +13,6 @@
 #include <string_view>
 #include <thread>
 
-#include "base/file_system.hpp"
 #include "base/mpi_words.hpp"
 #include "base/text.hpp"
 
@@ -89,13 +88,6 @@ std::vector<std::pair<std::string, std::string>> host_facts() {
         {"transparent_hugepages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
         {"load_1min", load.substr(0, load.find(' '))},
     };
-}
-
-std::string file_system_of(const std::filesystem::path& path) {
-    std::error_code ignored;
-    auto place = std::filesystem::absolute(path, ignored);
-    while (!std::filesystem::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
-    return base::file_system_at(place).name;
 }
 
 std::vector<std::pair<std::string, std::string>> allowed_environment() {

@@ -25,10 +25,6 @@ std::string governor_of(const std::vector<int>& cpus, const std::filesystem::pat
 /// system does not say.
 std::vector<std::pair<std::string, std::string>> host_facts();
 
-/// The type of the file system that holds `path` (or its nearest existing parent): "ext4", "tmpfs",
-/// "lustre"...
-std::string file_system_of(const std::filesystem::path& path);
-
 /// Name and value of the environment variables that may be stored (OMP_* NCCL_* UCX_* OMPI_MCA_* HDF5_*
 /// SLURM_* CUDA_VISIBLE_DEVICES, and those that choose the processor's instructions: ONEDNN_MAX_CPU_ISA
 /// ATEN_CPU_CAPABILITY and others of ONEDNN_* DNNL_* ATEN_*): never the whole environment, which holds

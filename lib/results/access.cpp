@@ -22,42 +22,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class LockWait {
-  public:
-    /// `who`: "another job, which holds the lock r.h5.lock".
-    LockWait(const fs::path& target, double most_s, std::string who)
-        : target_(target), most_s_(most_s), who_(std::move(who)) {}
+struct LockWait {
+    const fs::path& target;
+    double most_s;
+    std::string who;  // "another job, which holds the lock r.h5.lock"
+    base::Clock::time_point begin = base::Clock::now();
+    bool told = false;
 
     void lock(const Descriptor& file, int how) {
         while (::flock(file.get(), how | LOCK_NB) != 0) {
             if (errno == EINTR) continue;
-            if (errno != EWOULDBLOCK) check_lockable(file, target_);
+            if (errno != EWOULDBLOCK) check_lockable(file, target);
             look();
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
     }
 
-  private:
     void look() {
         base::count_progress();
         if (const int signal = base::StopSignals::received(); signal != 0)
             throw base::Interrupted(fmt::format("stopped by {} while waiting for the lock of {}",
-                                                base::StopSignals::name_of(signal), target_.string()),
+                                                base::StopSignals::name_of(signal), target.string()),
                                     signal);
-        const double waited = base::seconds_since(begin_);
-        if (waited >= most_s_)
-            throw base::EnvironmentError(fmt::format("waited {:.0f} s for {} (fuser names it)", waited, who_),
+        const double waited = base::seconds_since(begin);
+        if (waited >= most_s)
+            throw base::EnvironmentError(fmt::format("waited {:.0f} s for {} (fuser names it)", waited, who),
                                          {"lock-timeout"});
-        if (told_ || waited < 0.5) return;
-        told_ = true;
-        base::log::info(fmt::format("waiting for {}; {:.0f} s at most", who_, most_s_));
+        if (told || waited < 0.5) return;
+        told = true;
+        base::log::info(fmt::format("waiting for {}; {:.0f} s at most", who, most_s));
     }
-
-    const fs::path& target_;
-    double most_s_;
-    std::string who_;
-    base::Clock::time_point begin_ = base::Clock::now();
-    bool told_ = false;
 };
 
 bool is_named(const Descriptor& file, const fs::path& path) {
@@ -72,7 +66,7 @@ bool is_named(const Descriptor& file, const fs::path& path) {
 class Lock : base::Pinned {
   public:
     Lock(const fs::path& target, double most_s) : path_(target.string() + ".lock") {
-        LockWait wait(target, most_s, fmt::format("another job, which holds the lock {}", path_.string()));
+        LockWait wait{target, most_s, fmt::format("another job, which holds the lock {}", path_.string())};
         do {
             file_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
             if (!file_) throw_errno("open", target, errno);
@@ -91,10 +85,8 @@ class Lock : base::Pinned {
 // writes there would be lost with the old file.
 Descriptor locked_against_writers(const fs::path& target, double most_s) {
     Descriptor file(::open(target.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file)
-        LockWait(target, most_s,
-                 fmt::format("another program, which has {} open for writing", target.string()))
-            .lock(file, LOCK_SH);
+    const std::string who = fmt::format("another program, which has {} open for writing", target.string());
+    if (file) LockWait{target, most_s, who}.lock(file, LOCK_SH);
     return file;
 }
 

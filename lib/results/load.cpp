@@ -129,6 +129,11 @@ void add_later_settings(Run& run) {
     }
 }
 
+// An attribute, or, where it is longer than one may be, a dataset of its bytes.
+std::string load_text(const hdf5::Group& run, const std::string& name) {
+    return run.has_attribute(name) ? run.text_attribute(name) : hdf5::read_bytes(run, name);
+}
+
 void load_attributes(const hdf5::Group& group, Run& run) {
     run.argv = load_text(group, "argv");
     run.duration_s = group.double_attribute("duration_s");
@@ -180,10 +185,6 @@ RunHeader load_header(const hdf5::Group& runs, const std::string& id) {
             group.text_attribute("started_utc"),
             group.int_attribute("valid") != 0,
             static_cast<int>(group.int_attribute("exit_code"))};
-}
-
-std::string load_text(const hdf5::Group& run, const std::string& name) {
-    return run.has_attribute(name) ? run.text_attribute(name) : hdf5::read_bytes(run, name);
 }
 
 std::size_t datasets_of(const hdf5::Group& run) {

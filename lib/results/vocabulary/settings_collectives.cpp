@@ -53,10 +53,7 @@ void add_sizes(Schema& rows) {
         .excludes({.other = "step-factor"})
         .text("sizes", "SIZE[,SIZE]", kOpen, "these messages, instead of -b -e -f")
         .bind(&CollectivesSettings::sizes)
-        .excludes({.other = "min-bytes"})
-        .excludes({.other = "max-bytes"})
-        .excludes({.other = "step-factor"})
-        .excludes({.other = "step-bytes"})
+        .excludes_each({"min-bytes", "max-bytes", "step-factor", "step-bytes"})
         .text(
             "from-model", "NAME|FILE", kOpen,
             "the gradient buckets of a model (--list names them) or of a table that ranklab train wrote, one "
@@ -65,18 +62,11 @@ void add_sizes(Schema& rows) {
         .excludes({.other = "op", .because = "gradients are summed by allreduce"})
         .excludes({.other = "datatype", .because = "the table has the gradients' type"})
         .excludes({.other = "redop", .because = "gradients are summed"})
-        .excludes({.other = "sizes"})
-        .excludes({.other = "min-bytes"})
-        .excludes({.other = "max-bytes"})
-        .excludes({.other = "step-factor"})
-        .excludes({.other = "step-bytes"})
-        .excludes({.other = "root"})
+        .excludes_each({"sizes", "min-bytes", "max-bytes", "step-factor", "step-bytes", "root", "levels",
+                        "nonblocking", "with-load"})
         .excludes({.other = "place", .because = "a training step reduces in place"})
         .excludes({.other = "rotate-buffers", .because = "each bucket has memory of its own"})
-        .excludes({.other = "levels"})
-        .excludes({.other = "blocking", .because = "a barrier stands before each bucket"})
-        .excludes({.other = "nonblocking"})
-        .excludes({.other = "with-load"});
+        .excludes({.other = "blocking", .because = "a barrier stands before each bucket"});
 }
 
 void add_measuring(Schema& rows) {

@@ -44,8 +44,7 @@ void add_reading(Schema& rows) {
         .bind(&StorageSettings::reorder, 'C')
         .flag("no-verify", "compare nothing: the run is marked as not verified")
         .bind(&StorageSettings::no_verify)
-        .excludes({.other = "check-write"})
-        .excludes({.other = "check-read"})
+        .excludes_each({"check-write", "check-read"})
         .flag("cold",
               "drop the files from the page cache before the first reading; exit code 7 unless the reading "
               "was cold")
@@ -54,11 +53,7 @@ void add_reading(Schema& rows) {
         .bind(&StorageSettings::reads, Role::aside)
         .flag("write-only", "no reading")
         .bind(&StorageSettings::write_only)
-        .excludes({.other = "read-only"})
-        .excludes({.other = "check-write"})
-        .excludes({.other = "check-read"})
-        .excludes({.other = "cold"})
-        .excludes({.other = "reorder"})
+        .excludes_each({"read-only", "check-write", "check-read", "cold", "reorder"})
         .flag("read-only", "read what an earlier run with --keep left")
         .bind(&StorageSettings::read_only)
         .excludes({.other = "check-write"})

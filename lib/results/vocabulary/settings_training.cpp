@@ -39,7 +39,6 @@ void add_work(Schema& rows) {
 }
 
 void add_length(Schema& rows) {
-    const char* const open_end = "how many steps there will be is not known";
     rows.integer("batch-size", {1, kMostBatch}, kOpen,
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
         .bind(&TrainingSettings::batch_size, kEssential, kInHeader)
@@ -61,8 +60,7 @@ void add_length(Schema& rows) {
         .append(target_setting<TrainingSettings>("--steps"))
         .needs({.other = "steps",
                 .because = "it goes on for as many steps as it takes, and epochs are a fixed piece of work"})
-        .excludes({.other = "checkpoint", .because = open_end})
-        .excludes({.other = "ablation", .because = open_end});
+        .excludes_each({"checkpoint", "ablation"}, "how many steps there will be is not known");
 }
 
 void add_optimizer(Schema& rows) {
@@ -126,16 +124,13 @@ void add_input(Schema& rows) {
 }
 
 void add_ablation(Schema& rows) {
-    const char* const trials = "it makes trials of --steps";
     rows.section("What limits it")
         .flag("ablation",
               "in place of a run, make trials of --steps steps (20) in turns: input alone, without input, "
               "without communication, without both, and everything")
         .bind(&TrainingSettings::ablation, kEssential)
-        .excludes({.other = "epochs", .because = trials})
-        .excludes({.other = "checkpoint", .because = trials})
-        .excludes({.other = "save-parameters", .because = trials})
-        .excludes({.other = "time-limit", .because = trials})
+        .excludes_each({"epochs", "checkpoint", "save-parameters", "time-limit"},
+                       "it makes trials of --steps")
         .needs({.other = "input", .values = {"real"}, .because = "it makes trials of every kind of input"})
         .integer("repetitions", {1, 10000}, kOpen, "with --ablation: trials of each kind (default: 3)")
         .bind(&TrainingSettings::repetitions, Role::times)

@@ -19,9 +19,11 @@ TEST(FileSystemAt, ProcHoldsNoFilesOfUsers) {
     EXPECT_EQ(file_system_at("/proc").name, "proc");
 }
 
-TEST(FileSystemAt, WhatIsNotThereIsUnknown) {
+TEST(FileSystemAt, OfWhatIsNotThereIsThatOfTheNearestFolderThatIs) {
     const tests::TempFolder folder;
-    EXPECT_EQ(file_system_at(folder / "missing").name, "unknown");
+    EXPECT_EQ(file_system_at(folder / "not/yet/there.h5").name, file_system_at(folder.path()).name);
+    EXPECT_NE(file_system_at("relative.h5").name, "unknown");
+    EXPECT_EQ(file_system_at("/proc/self").name, "proc");
 }
 
 }  // namespace
