@@ -41,8 +41,7 @@ Schema made_common_settings() {
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
         .bind(&CommonSettings::expect_ranks, Role::bookkeeping)  // the ranks that took part are compared
         .real("lock-timeout", 0, std::nullopt,
-              "seconds to wait for another job that holds the results file's lock, before ranklab leaves the "
-              "run in a file of its own")
+              "seconds to wait for the results file's lock, before the run goes into a file of its own")
         .bind(&CommonSettings::lock_timeout, Role::bookkeeping)
         .real("stall-timeout", 0, "600",
               "seconds without progress of a rank after which it ends the job; 0: never")

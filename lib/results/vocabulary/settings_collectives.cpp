@@ -20,8 +20,7 @@ void add_work(Schema& rows) {
         .integer("root", {0, 1'000'000'000}, "0", "the rank that broadcast and reduce have as their root")
         .bind(&CollectivesSettings::root, 'r')
         .choice("place", {"both", "out-of-place", "in-place"}, "both",
-                "whether a rank receives into another buffer than it sends from; in-place where the "
-                "operation can")
+                "receive into another buffer than one sends from, or (where the operation can) into the same")
         .bind(&CollectivesSettings::place)
         .choice("backend", {}, kOpen, "what carries the messages (default: nccl between GPUs, else mpi)")
         .bind(&CollectivesSettings::backend, kEssential, kInHeader)
@@ -31,8 +30,7 @@ void add_work(Schema& rows) {
         .bytes("unalign", 0, "0", "begin each buffer this many bytes behind a page's begin")
         .bind(&CollectivesSettings::unalign, 'u')
         .flag("rotate-buffers",
-              "use another part of a memory larger than the caches for each call, so that no call finds its "
-              "data there")
+              "take each call's buffers from another part of a memory larger than the caches")
         .bind(&CollectivesSettings::rotate_buffers)
         .choice("levels", {"auto", "job", "all"}, "auto",
                 "all: time the ranks of one host and one rank of each host, too; auto: where the job has "
@@ -56,8 +54,7 @@ void add_sizes(Schema& rows) {
         .excludes_each({"min-bytes", "max-bytes", "step-factor", "step-bytes"})
         .text(
             "from-model", "NAME|FILE", kOpen,
-            "the gradient buckets of a model (--list names them) or of a table that ranklab train wrote, one "
-            "after the other as a training step sends them")
+            "gradient buckets of a model (--list names them) or of ranklab train's table, in a step's order")
         .bind(&CollectivesSettings::from_model, kEssential)
         .excludes({.other = "op", .because = "gradients are summed by allreduce"})
         .excludes({.other = "datatype", .because = "the table has the gradients' type"})
@@ -72,12 +69,10 @@ void add_sizes(Schema& rows) {
 void add_measuring(Schema& rows) {
     rows.section("Measuring")
         .integer("repetitions", {1, 1'000'000}, "50",
-                 "timed calls of each message size, in up to four rounds, each in another order and after a "
-                 "warm-up")
+                 "timed calls of a message size, in up to four rounds, each warmed up and in another order")
         .bind(&CollectivesSettings::repetitions, 'n', kEssential, Role::times)
         .integer("check", {0, 1000}, "1",
-                 "calls whose result is compared, element by element, after the timed ones; 0: none, and the "
-                 "run is marked as not verified")
+                 "untimed calls whose whole result is compared; 0: the run is marked as not verified")
         .bind(&CollectivesSettings::check, 'c', Role::aside)
         .choice("average", {"0", "1", "2", "3"}, "3",
                 "how the ranks' times of a call become one: 0 rank 0's, 1 their mean, 2 the shortest, 3 the "
@@ -91,15 +86,13 @@ void add_measuring(Schema& rows) {
         .flag("nonblocking", "time the started operation behind calibrated compute: how much does it hide?")
         .bind(&CollectivesSettings::nonblocking)
         .choice("progress", {"none", "poll", "thread"}, "none",
-                "who lets the library work meanwhile: nobody, the compute now and then, or a thread of the "
-                "rank")
+                "who lets the library work meanwhile: nobody, the compute now and then, or a thread")
         .bind(&CollectivesSettings::progress)
         .needs({.other = "nonblocking"})
         .flag("with-load", "time all once more while a compute kernel runs on the same cores")
         .bind(&CollectivesSettings::with_load)
         .text("fault", "flip:RANK|sleep:RANK:MS", kOpen,
-              "to try the checks: one bit of what the rank received is flipped, or it comes so late to each "
-              "call")
+              "to try the checks: flip a bit of what the rank received, or delay it before each call")
         .bind(&CollectivesSettings::fault, Role::work);
 }
 

@@ -38,16 +38,14 @@ void add_reading(Schema& rows) {
         .bind(&StorageSettings::check_write, 'W', Role::aside)
         .flag("check-read", "compare what the timed reading got")
         .bind(&StorageSettings::check_read, 'R', Role::aside)
-        .flag(
-            "reorder",
-            "no rank reads what it wrote, in timed readings too (ranks of another node read if there is one)")
+        .flag("reorder",
+              "no rank reads what it wrote, timed readings too (ranks of another node read if there is one)")
         .bind(&StorageSettings::reorder, 'C')
         .flag("no-verify", "compare nothing: the run is marked as not verified")
         .bind(&StorageSettings::no_verify)
         .excludes_each({"check-write", "check-read"})
         .flag("cold",
-              "drop the files from the page cache before the first reading; exit code 7 unless the reading "
-              "was cold")
+              "drop the files from the page cache before the first reading; exit code 7 unless it was cold")
         .bind(&StorageSettings::cold, kEssential)
         .integer("reads", {1, 1'000'000'000}, "1", "timed readings after each writing")
         .bind(&StorageSettings::reads, Role::aside)

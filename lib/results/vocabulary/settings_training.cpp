@@ -47,8 +47,7 @@ void add_length(Schema& rows) {
         .bind(&TrainingSettings::global_batch_size, kEssential, kDecidesNumbers)
         .instead_of("batch-size")
         .integer("made-for-ranks", {1, kMostBatch}, kOpen,
-                 "for configurations: the ranks that they are made for; fewer ranks need --accumulate or "
-                 "--batch-size")
+                 "for configurations: the ranks they are made for; fewer need --accumulate or --batch-size")
         .bind(&TrainingSettings::made_for_ranks, Role::bookkeeping)  // the ranks that took part are compared
         .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples")
         .bind(&TrainingSettings::epochs, kEssential, kInHeader, Role::length)
@@ -98,8 +97,7 @@ void add_input(Schema& rows) {
                 "synthetic: the first batch again and again; io-only: make batches, compute nothing")
         .bind(&TrainingSettings::input, kDecidesNumbers)
         .integer("workers", {0, kMostThreads}, kOpen,
-                 "threads that read, decode and augment ahead; 0: the training thread does it (default: the "
-                 "model's published number)")
+                 "threads that read, decode and augment ahead; 0: the training thread (default: the model's)")
         .bind(&TrainingSettings::workers)
         .integer("prefetch", {1, 65536}, "2", "batches made ahead, at most")
         .bind(&TrainingSettings::prefetch)
@@ -151,9 +149,8 @@ void add_rate(Schema& rows) {
         .bind(&TrainingSettings::lr_schedule, kDecidesNumbers)
         .real("gamma", 0, kOpen, "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
         .bind(&TrainingSettings::gamma, kDecidesNumbers)
-        .choice(
-            "lr-scaling", {}, kOpen,
-            "how lr grows with global batch / base batch (default: the model's: sqrt for unet3d, else none)")
+        .choice("lr-scaling", {}, kOpen,
+                "how lr grows with global / base batch (default: the model's: sqrt for unet3d, else none)")
         .bind(&TrainingSettings::lr_scaling, kDecidesNumbers)
         .integer("base-batch-size", 1, kOpen,
                  "global batch that lr is meant for (default: the model's, 32 for unet3d, 64 for mnist-cnn)")
@@ -239,8 +236,7 @@ void add_way(Schema& rows) {
               "MiB of gradients in a bucket (the first: 1, if that is less)")
         .bind(&TrainingSettings::bucket_cap_mb, Role::together)
         .text("buckets", "FILE", kOpen,
-              "with --dry-run: write a table (CSV) of the buckets that a step of several ranks reduces, for "
-              "`ranklab comm --from-model FILE`")
+              "with --dry-run: write a table (CSV) of a step's buckets, for `ranklab comm --from-model FILE`")
         .bind(&TrainingSettings::buckets, Role::request)
         .needs({.other = "dry-run", .because = "a run stores the table communication"})
         .excludes({.other = "mode", .values = {"single", "dp"}, .because = "it reduces no gradients"})
@@ -266,8 +262,7 @@ void add_way(Schema& rows) {
         .bind(&TrainingSettings::accumulate, kDecidesNumbers)
         .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
         .flag("no-broadcast-buffers",
-              "let each rank keep its own running statistics of BatchNorm, in place of rank 0's before each "
-              "forward")
+              "keep each rank's own running statistics of BatchNorm; else rank 0's before each forward")
         .bind(&TrainingSettings::no_broadcast_buffers, Role::together, kDecidesNumbers)
         .integer("overlap-steps", {0, 1'000'000}, kOpen,
                  "pairs of steps with and without communication after the run, for the overlap "
@@ -294,16 +289,14 @@ void add_checks(Schema& rows) {
               "rank 0 writes the final parameters here (HDF5, float64, by name)")
         .bind(&TrainingSettings::save_parameters, Role::kept);
     rows.section("Checkpoints")
-        .text(
-            "checkpoint", "DIR", kOpen,
-            "write checkpoints to DIR/checkpoint.h5, from which a later run goes on (DIR is made if missing)")
+        .text("checkpoint", "DIR", kOpen,
+              "write DIR/checkpoint.h5, from which a later run goes on (DIR is made if missing)")
         .bind(&TrainingSettings::checkpoint, Role::kept)
         .excludes({.other = "input",
                    .values = {"io-only"},
                    .because = "that trains nothing that a checkpoint could hold"})
         .integer("checkpoint-every", 1, kOpen,
-                 "steps between checkpoints (default: one at each epoch's end); there is always one at the "
-                 "run's end")
+                 "steps between checkpoints (default: one at each epoch's end); the run's end has one, too")
         .bind(&TrainingSettings::checkpoint_every, Role::aside)
         .needs({.other = "checkpoint"})
         .flag("resume",
