@@ -11,7 +11,6 @@ namespace ranklab::base {
 std::filesystem::path program_beside(const std::string& name);
 
 struct ProgramOutput {
-    bool started = false;
     int code = -1;     ///< its exit code; -1 where a signal ended it, or it was not started
     std::string text;  ///< on stdout
 };

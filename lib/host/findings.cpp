@@ -39,11 +39,10 @@ std::string rank_list(const std::vector<int>& ranks) {
 
 // How each rank comes to so many cores of its own.
 std::string binding(const std::string& launcher, std::size_t cores) {
-    const std::string own = launcher.starts_with("Hydra")
-                                ? fmt::format("{} -bind-to core:{}", base::mpirun(), cores)
-                                : fmt::format("{} --map-by slot:PE={} --bind-to core", base::mpirun(), cores);
-    return fmt::format("bind each rank to {} ({}, or srun --cpus-per-task={})", counted(cores, "core"), own,
-                       cores);
+    const auto own = launcher.starts_with("Hydra") ? fmt::format("-bind-to core:{}", cores)
+                                                   : fmt::format("--map-by slot:PE={} --bind-to core", cores);
+    return fmt::format("bind each rank to {} ({} {}, or srun --cpus-per-task={})", counted(cores, "core"),
+                       base::mpirun(), own, cores);
 }
 
 Cases not_connected(const Evidence& evidence) {
@@ -274,9 +273,8 @@ Check check_of(const Row& row, const Evidence& evidence) {
     const auto [found, known] = row.test(evidence);
     if (found.empty()) return {row.id, known ? Verdict::ok : Verdict::unknown};
     const auto& worst = *std::ranges::max_element(found, {}, &Case::badness);
-    const auto detail = found.size() == 1
-                            ? worst.detail
-                            : fmt::format("{} (the worst of {} such cases)", worst.detail, found.size());
+    std::string detail = worst.detail;
+    if (found.size() > 1) detail += fmt::format(" (the worst of {} such cases)", found.size());
     return {row.id,
             Verdict::found,
             {row.id, row.fatal, fmt::format(fmt::runtime(row.sentence), detail),

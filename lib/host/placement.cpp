@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -48,10 +49,9 @@ void settle_threads(std::vector<Placement>& placements) {
 std::string quota_text(const std::vector<Placement>& placements) {
     const auto is_known = [](const Placement& p) { return p.quota.known; };
     if (placements.empty() || !std::ranges::all_of(placements, is_known)) return "unknown";
-    std::optional<double> least;
-    for (const auto& p : placements)
-        if (const auto own = least_limit(p.quota)) least = std::min(*own, least.value_or(*own));
-    return least ? fmt::format("{:g}", *least) : "none";
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& p : placements) least = std::min(least, least_limit(p.quota).value_or(least));
+    return std::isfinite(least) ? fmt::format("{:g}", least) : "none";
 }
 
 std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus) {
