@@ -12,7 +12,7 @@
 namespace ranklab::results {
 namespace {
 
-Table read_table(const hdf5::Group& group, const std::string& name) {
+Table table_at(const hdf5::Group& group, const std::string& name) {
     return {name, hdf5::read_table(group, name)};
 }
 
@@ -44,7 +44,7 @@ stats::Summary summary_of(const Table& table, std::size_t row) {
 }
 
 std::vector<Measurement> load_measurements(const hdf5::Group& group) {
-    const Table table = read_table(group, "measurements");
+    const Table table = table_at(group, "measurements");
     std::vector<Measurement> measurements(values_of<std::string>(table, "name").size());
     for (std::size_t row = 0; row < measurements.size(); ++row) {
         measurements[row].name = values_of<std::string>(table, "name")[row];
@@ -80,7 +80,7 @@ void load_samples(const hdf5::Group& group, std::vector<Measurement>& measuremen
 }
 
 std::vector<HostRow> load_hosts(const hdf5::Group& group) {
-    const Table table = read_table(group, "hosts");
+    const Table table = table_at(group, "hosts");
     const auto* threads = table.find<std::int64_t>("threads");
     const auto* cores = table.find<std::string>("cores");
     std::vector<HostRow> hosts(values_of<std::int64_t>(table, "rank").size());
@@ -98,7 +98,7 @@ std::vector<HostRow> load_hosts(const hdf5::Group& group) {
 std::vector<Table> load_tables(const hdf5::Group& group) {
     const hdf5::Group all = group.open_group("tables");
     std::vector<Table> tables;
-    for (const auto& name : all.members()) tables.push_back(read_table(all, name));
+    for (const auto& name : all.members()) tables.push_back(table_at(all, name));
     return tables;
 }
 
