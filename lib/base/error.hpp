@@ -39,6 +39,8 @@ class Error : public std::runtime_error {
           sentence_(std::move(sentence)),
           settings_(std::move(settings)),
           code_(code) {}
+    Error(std::string sentence, Settings settings)
+        : Error(std::move(sentence), ExitCode::internal, std::move(settings)) {}
 
     const char* what() const noexcept override { return sentence_.c_str(); }
     ExitCode code() const noexcept { return code_; }
@@ -87,7 +89,7 @@ struct Interrupted : Error {
 
 struct MpiError : Error {
     explicit MpiError(std::string sentence, Settings settings = {})
-        : Error(std::move(sentence), ExitCode::internal, std::move(settings)) {}
+        : Error(std::move(sentence), std::move(settings)) {}
 };
 
 /// NCCL fails on what surrounds it (another rank, the network, the driver) far more often than on its caller.
@@ -98,7 +100,7 @@ struct NcclError : Error {
 
 struct Hdf5Error : Error {
     explicit Hdf5Error(std::string sentence, Settings settings = {})
-        : Error(std::move(sentence), ExitCode::internal, std::move(settings)) {}
+        : Error(std::move(sentence), std::move(settings)) {}
 };
 
 struct CudaError : Error {

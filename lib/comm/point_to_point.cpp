@@ -56,7 +56,7 @@ void need_parts(const Communicator& communicator, const BufferView& send, std::s
 }  // namespace
 
 void send(Communicator& communicator, const BufferView& message, int to, int tag) {
-    need_host<base::MpiError>(message, "host");
+    need_host<base::Error>(message, "host");
     need_rank(communicator, to);
     mpi_done(MPI_Send(message.data, mpi_count(message.count), mpi_type(message.dtype), to, tag,
                       native(communicator)),
@@ -64,7 +64,7 @@ void send(Communicator& communicator, const BufferView& message, int to, int tag
 }
 
 Arrival receive(Communicator& communicator, const BufferView& buffer, int from, int tag) {
-    need_host<base::MpiError>(buffer, "host");
+    need_host<base::Error>(buffer, "host");
     const int source = source_of(communicator, from);
     MPI_Status status;
     mpi_done(MPI_Recv(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), source, tag,
@@ -83,10 +83,10 @@ std::optional<Arrival> probe(Communicator& communicator, int from, int tag, DTyp
 
 void scatterv(Communicator& communicator, const BufferView& send, std::span<const std::size_t> counts,
               const BufferView& receive, int root) {
-    need_host<base::MpiError>(receive, "host");
+    need_host<base::Error>(receive, "host");
     const bool is_root = communicator.rank() == root;
     if (is_root) {
-        need_host<base::MpiError>(send, "host");
+        need_host<base::Error>(send, "host");
         need_parts(communicator, send, counts, receive);
     }
     const auto* mpi = dynamic_cast<const MpiCommunicator*>(&communicator);
