@@ -33,14 +33,11 @@ std::uint64_t room_for(std::span<const Run> runs) {
 
 // The folder of `output`, which may not be known, and the system's folder for temporary files.
 std::vector<fs::path> places_apart(const fs::path& output, const std::string& id) {
-    std::vector<fs::path> places;
     const std::string name = fmt::format("{}.{}.h5", output.filename().string(), id);
     std::error_code none;
-    if (const fs::path absolute = fs::absolute(output, none); !none)
-        places.push_back(absolute.parent_path() / name);
+    const fs::path beside = fs::absolute(output, none).parent_path();
     const fs::path temporary = fs::temp_directory_path(none);
-    places.push_back((none ? fs::path("/tmp") : temporary) / name);
-    return places;
+    return {beside / name, (none ? fs::path("/tmp") : temporary) / name};
 }
 
 // nullopt where no place takes them.
