@@ -59,29 +59,20 @@ bool read_up_to(const Descriptor& file, std::size_t most, std::string& bytes);
 
 /// Reading and writing move all bytes, however many system calls it takes, from where the file stands or at a
 /// place of it. False where the system refuses: errno says why.
-bool write_bytes(int file, std::span<const std::byte> bytes);
-bool write_bytes_at(int file, std::span<const std::byte> bytes, std::uint64_t at);
+bool write_bytes(int file, std::span<const std::byte> bytes, std::optional<std::uint64_t> at = {});
 /// How many came: fewer than there is room for at the file's end. Nullopt where the system refuses: errno
 /// says why.
-std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes);
-std::optional<std::size_t> read_bytes_at(int file, std::span<std::byte> bytes, std::uint64_t at);
+std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes,
+                                      std::optional<std::uint64_t> at = {});
 
 /// The same of what lies one value after the other in memory: a text, a vector, a span.
 template <class Values>
-bool write_whole(int file, const Values& values) {
-    return write_bytes(file, std::as_bytes(std::span(values)));
+bool write_whole(int file, const Values& values, std::optional<std::uint64_t> at = {}) {
+    return write_bytes(file, std::as_bytes(std::span(values)), at);
 }
 template <class Values>
-bool write_whole(int file, const Values& values, std::uint64_t at) {
-    return write_bytes_at(file, std::as_bytes(std::span(values)), at);
-}
-template <class Values>
-std::optional<std::size_t> read_whole(int file, Values&& values) {
-    return read_bytes(file, std::as_writable_bytes(std::span(values)));
-}
-template <class Values>
-std::optional<std::size_t> read_whole(int file, Values&& values, std::uint64_t at) {
-    return read_bytes_at(file, std::as_writable_bytes(std::span(values)), at);
+std::optional<std::size_t> read_whole(int file, Values&& values, std::optional<std::uint64_t> at = {}) {
+    return read_bytes(file, std::as_writable_bytes(std::span(values)), at);
 }
 
 }  // namespace ranklab::base
