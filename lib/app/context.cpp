@@ -7,6 +7,7 @@
 
 #include "app/guarded.hpp"
 #include "app/version.hpp"
+#include "base/file_system.hpp"
 #include "base/number_ranges.hpp"
 #include "base/text.hpp"
 #include "comm/launcher.hpp"
@@ -14,6 +15,7 @@
 #include "device/gpus.hpp"
 #include "hdf5/file.hpp"
 #include "host/facts.hpp"
+#include "host/process.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::app {
@@ -45,7 +47,8 @@ std::vector<results::Fact> collect_context(const std::string& output_file,
     };
     const auto launcher = comm::read_launcher();
     facts.push_back({"process", "launcher", launcher.name.empty() ? "none seen" : launcher.name});
-    if (output_file != "none") facts.push_back({"output", "file_system", host::file_system_of(output_file)});
+    if (output_file != "none")
+        facts.push_back({"output", "file_system", base::file_system_at(output_file).name});
     for (const auto& [key, value] : host::host_facts()) facts.push_back({"host", key, value});
     facts.push_back({"host", "cpu_quota", host::quota_text(placements)});
     for (const auto& [key, value] : host::allowed_environment()) facts.push_back({"environment", key, value});

@@ -13,10 +13,9 @@
 #include "app/programs.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
-#include "base/program_beside.hpp"
-#include "base/program_output.hpp"
+#include "base/program.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
 
 namespace ranklab::app {
 namespace {

@@ -10,7 +10,7 @@
 #include <exception>
 
 #include "app/printing.hpp"
-#include "base/failure.hpp"
+#include "base/error.hpp"
 #include "base/log.hpp"
 #include "comm/exchange.hpp"
 #include "options/schema.hpp"

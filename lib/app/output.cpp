@@ -10,9 +10,9 @@
 #include "app/printing.hpp"
 #include "app/version.hpp"
 #include "base/log.hpp"
-#include "base/one_line.hpp"
-#include "base/shell_path.hpp"
 #include "base/terminal.hpp"
+#include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "report/formats/formats.hpp"
 
 namespace ranklab::app {

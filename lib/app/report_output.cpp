@@ -7,9 +7,9 @@
 
 #include "app/printing.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
-#include "base/one_line.hpp"
-#include "base/regular_file.hpp"
+#include "base/utf8.hpp"
 #include "hdf5/file.hpp"
 #include "report/formats/formats.hpp"
 

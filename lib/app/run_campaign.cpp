@@ -8,9 +8,9 @@
 #include "app/printing.hpp"
 #include "app/programs.hpp"
 #include "base/error.hpp"
-#include "base/shell_path.hpp"
 #include "base/stop_signals.hpp"
-#include "base/wrap.hpp"
+#include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "campaign/campaign.hpp"
 
 namespace ranklab::app {

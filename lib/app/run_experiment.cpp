@@ -17,8 +17,8 @@
 #include "base/log.hpp"
 #include "base/progress.hpp"
 #include "base/stop_signals.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
 #include "comm/exchange.hpp"
 #include "results/result_file.hpp"
 

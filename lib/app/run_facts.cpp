@@ -8,7 +8,7 @@
 
 #include "app/context.hpp"
 #include "app/version.hpp"
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/doubts.hpp"

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "app/watchdog.hpp"
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 #include "comm/mpi_environment.hpp"
 #include "host/placement.hpp"
-#include "host/start_up.hpp"
+#include "host/process.hpp"
 
 namespace ranklab::app {
 

@@ -11,7 +11,6 @@
 #include "base/clock.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
 
 namespace ranklab::app {
 namespace {

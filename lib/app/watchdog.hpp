@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/terminal.hpp"
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 #include "base/ticker.hpp"
 
 namespace ranklab::app {

@@ -22,21 +22,18 @@ inline constexpr std::array<std::string_view, 7> kElementWords{"uint8", "int32",
 constexpr std::string_view word_of(Element element) {
     return kElementWords.at(static_cast<std::size_t>(element));
 }
-/// What nccl-tests calls it, for tools that read its output.
-constexpr std::string_view nccl_tests_word(Element element) {
-    constexpr std::array<std::string_view, 7> kWords{"uint8",  "int32", "int64",   "float",
-                                                     "double", "half",  "bfloat16"};
-    return kWords.at(static_cast<std::size_t>(element));
-}
 constexpr std::optional<Element> element_named(std::string_view word) {
     for (std::size_t i = 0; i < kElementWords.size(); ++i)
         if (kElementWords[i] == word) return static_cast<Element>(i);
     return std::nullopt;
 }
-/// nccl-tests' word for ours: "float" of "fp32"; a word that names no type stays.
+/// nccl-tests' word for ours, for tools that read its output: "float" of "fp32"; a word that names no type
+/// stays.
 constexpr std::string_view nccl_tests_word(std::string_view word) {
+    constexpr std::array<std::string_view, 7> kWords{"uint8",  "int32", "int64",   "float",
+                                                     "double", "half",  "bfloat16"};
     const auto element = element_named(word);
-    return element ? nccl_tests_word(*element) : word;
+    return element ? kWords.at(static_cast<std::size_t>(*element)) : word;
 }
 constexpr bool is_floating(Element element) {
     return element == Element::f32 || element == Element::f64 || element == Element::f16 ||

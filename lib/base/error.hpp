@@ -6,12 +6,13 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::base {
 
@@ -106,5 +107,16 @@ struct CudaError : Error {
     explicit CudaError(std::string sentence, Settings settings = {})
         : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
 };
+
+/// What an exception means to whoever started the program.
+struct Failure {
+    std::string sentence;
+    ExitCode code = ExitCode::internal;
+    Settings settings = {};  ///< that mend it
+};
+
+/// Libraries throw their own kinds; the ones that mean "no memory" or "no thread" are the surroundings'
+/// fault, not the program's.
+Failure describe_failure(const std::exception& error);
 
 }  // namespace ranklab::base

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 
 namespace ranklab::base {
@@ -32,33 +33,19 @@ constexpr std::array kKnown{
     Known{0xFE534D42, "smb2", Kind::network},   Known{0x5346414F, "afs", Kind::network},
     Known{0xAAD7AAEA, "panfs", Kind::network},  Known{0x9FA0, "proc", Kind::other}};
 
-// `answer` is what statfs() or fstatfs() returned.
-FileSystem known_as(int answer, const struct statfs& info) {
-    if (answer != 0) return {"unknown", Kind::other};
-    const auto magic = static_cast<std::uint32_t>(info.f_type);  // signed, and on some machines of 64 bits
-    const auto known =
-        std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.magic == magic; });
-    if (known == kKnown.end()) return {fmt::format("type 0x{:X}", magic), Kind::other};
-    return {known->name, known->kind};
-}
-
 }  // namespace
 
 FileSystem file_system_at(const std::filesystem::path& place) {
     struct statfs info {};
-    const int answer = ::statfs(place.c_str(), &info);
-    return known_as(answer, info);
-}
-
-FileSystem file_system_of(int file) {
-    struct statfs info {};
-    const int answer = ::fstatfs(file, &info);
-    return known_as(answer, info);
-}
-
-FileSystemKind kind_of_file_system(std::string_view name) {
-    const auto known = std::ranges::find(kKnown, name, &Known::name);
-    return known == kKnown.end() ? Kind::other : known->kind;
+    auto there = std::filesystem::absolute(place);
+    while (::statfs(there.c_str(), &info) != 0) {
+        if (errno != ENOENT || !there.has_relative_path()) return {"unknown", Kind::other};
+        there = there.parent_path();
+    }
+    const auto magic = static_cast<std::uint32_t>(info.f_type);  // signed, and on some machines of 64 bits
+    const auto known = std::ranges::find(kKnown, magic, &Known::magic);
+    if (known == kKnown.end()) return {fmt::format("type 0x{:X}", magic), Kind::other};
+    return {known->name, known->kind};
 }
 
 }  // namespace ranklab::base

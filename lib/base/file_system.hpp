@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 namespace ranklab::base {
 
@@ -18,11 +17,8 @@ struct FileSystem {
     FileSystemKind kind = FileSystemKind::other;
 };
 
-/// Of the file system that holds `place`, which exists, or the open file. Named "unknown" where it cannot be
-/// asked.
+/// Of the file system that holds `place`, or its nearest parent that exists. Named "unknown" where it cannot
+/// be asked.
 FileSystem file_system_at(const std::filesystem::path& place);
-FileSystem file_system_of(int file);
-/// Of one that is named so; other where it is not known here.
-FileSystemKind kind_of_file_system(std::string_view name);
 
 }  // namespace ranklab::base

@@ -10,9 +10,9 @@
 #include <limits>
 #include <string_view>
 
-#include "base/cast.hpp"
 #include "base/clock.hpp"
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::base {
 
@@ -23,6 +23,9 @@ enum class IoPhase : std::size_t { generate, format, send, wait, open, write, fs
 inline constexpr std::array<std::string_view, 10> kIoPhaseNames{
     "generate", "format", "send", "wait", "open", "write", "fsync", "close", "read", "parse"};
 inline constexpr std::size_t kIoPhaseCount = kIoPhaseNames.size();
+
+/// Per cent. What reaches more of a ceiling was not bound by it, noise of two measurements apart.
+inline constexpr double kMostOfCeiling = 105;
 
 /// Of one phase: how often, how long in all, the longest.
 struct IoTally {

@@ -7,9 +7,8 @@
 
 #include <utility>
 
-#include "base/one_line.hpp"
 #include "base/terminal.hpp"
-#include "base/wrap.hpp"
+#include "base/utf8.hpp"
 
 namespace ranklab::base::log {
 namespace {

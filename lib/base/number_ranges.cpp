@@ -25,14 +25,10 @@ std::optional<NumberRanges> ranges_in(const std::string& text) {
 }
 
 std::string few_ranges(const std::vector<int>& numbers, std::size_t most) {
-    std::size_t ranges = 0, shown = 0;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        if (i == 0 || numbers[i] != numbers[i - 1] + 1) ++ranges;
-        if (ranges <= most) shown = i + 1;
-    }
-    if (ranges <= most) return compact_ranges(numbers);
-    const std::vector<int> first(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown));
-    return fmt::format("{},... ({} in all)", compact_ranges(first), numbers.size());
+    auto ranges = split(compact_ranges(numbers), ',');
+    if (ranges.size() <= most) return join(ranges, ",");
+    ranges.resize(most);
+    return fmt::format("{},... ({} in all)", join(ranges, ","), numbers.size());
 }
 
 std::size_t count_of(NumberRanges ranges) {

@@ -1,14 +1,30 @@
-// Numbers that people and files write as text.
+// Numbers: conversions that say what they are for, numbers in text, and shares of ranks.
 #pragma once
 
 #include <charconv>
+#include <concepts>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <system_error>
-
-#include "base/text.hpp"
+#include <type_traits>
 
 namespace ranklab::base {
+
+/// A count as a real number: exact up to 2^53, far above what is counted here. Where only the sign differs
+/// (an index, a length) no conversion is needed: a cast would check nothing either
+/// (-Wconversion, lib/cmake/RanklabSettings.cmake).
+template <std::integral Count>
+constexpr double real(Count count) {
+    return static_cast<double>(count);
+}
+
+/// The number of an enumerator: a place in a table, an exit code.
+template <class Enum>
+requires std::is_enum_v<Enum>
+constexpr auto number_of(Enum one) {
+    return static_cast<std::underlying_type_t<Enum>>(one);
+}
 
 /// The number that the whole text is, in from_chars' form ("0.5", "1e-3", "inf"); none where it is no number
 /// or has anything around it.
@@ -24,7 +40,23 @@ std::optional<Number> number_in(std::string_view text) {
 inline std::optional<double> percentage_in(std::string_view text) {
     if (!text.ends_with('%')) return std::nullopt;
     text.remove_suffix(1);
-    return number_in(trim(text));
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    return number_in(text);
+}
+
+/// A rank's part of things in a row: the parts are contiguous, and their lengths differ by one at most.
+struct Share {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+    std::int64_t end() const { return first + count; }
+};
+
+/// The part of rank `rank`; the first `total % ranks` parts are one longer. Empty where there are more ranks.
+inline Share share_of(std::int64_t total, int rank, int ranks) {
+    const std::int64_t each = total / ranks;
+    const std::int64_t longer = total % ranks;
+    const std::int64_t r = rank;
+    return {r * each + (r < longer ? r : longer), each + (r < longer ? 1 : 0)};
 }
 
 }  // namespace ranklab::base

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 #include "base/progress.hpp"
 
 namespace ranklab::base {

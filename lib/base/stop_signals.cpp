@@ -10,15 +10,11 @@ namespace {
 
 std::atomic<int> signal_received = 0;  // a handler can reach nothing else
 static_assert(std::atomic<int>::is_always_lock_free, "a handler must not wait");
-bool told = false;  // somebody knows of it
-int holders = 0;
 struct Held {
     int signal;
     struct sigaction before;  // what it does without an object
 };
 Held held[std::size(kStopSignals)];
-
-constexpr int kWarnings[] = {SIGUSR1, SIGUSR2};
 
 bool is_warning(int signal) {
     return signal == SIGUSR1 || signal == SIGUSR2;
@@ -64,25 +60,19 @@ std::string signal_name(int signal) {
 }
 
 StopSignals::StopSignals() {
-    if (holders++ > 0) return;
-    if (told) signal_received = 0;
-    told = false;
     for (std::size_t i = 0; i < std::size(held); ++i) hold(held[i], kStopSignals[i]);
 }
 
 StopSignals::~StopSignals() {
-    if (--holders > 0) return;
     for (const Held& one : held) sigaction(one.signal, &one.before, nullptr);
 }
 
 int StopSignals::received() {
-    told = signal_received != 0;
     return signal_received;
 }
 
 void StopSignals::follow() {
     signal_received = 0;
-    told = false;
 }
 
 std::string StopSignals::name_of(int signal) {
@@ -90,7 +80,7 @@ std::string StopSignals::name_of(int signal) {
 }
 
 void StopSignals::note_warnings() {
-    for (const int signal : kWarnings) have_noted(signal);
+    for (const int signal : {SIGUSR1, SIGUSR2}) have_noted(signal);
 }
 
 }  // namespace ranklab::base

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <string>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 
 namespace ranklab::base {
 
@@ -18,8 +18,7 @@ std::string signal_name(int signal);
 /// From construction to destruction none of kStopSignals ends the process (SIGHUP is left alone where it is
 /// ignored: nohup); received() tells of them. A second SIGINT or SIGTERM does what it does without this;
 /// SIGUSR1 and SIGUSR2, which batch systems send before the time is up, are a wish however often they come.
-/// One inside of another changes nothing: the outermost counts. Of one thread. A signal that came when nobody
-/// asked any more is told by the next object: the wish to stop is not forgotten.
+/// A process has one at a time.
 class StopSignals : Pinned {
   public:
     StopSignals();

@@ -3,20 +3,68 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <string_view>
-
-#include "base/wrap.hpp"
+#include <sstream>
+#include <utility>
 
 namespace ranklab::base {
 namespace {
 
-// Open MPI gives each rank a terminal of its own, wherever mpirun's output goes.
-bool is_a_persons(int descriptor) {
-    return std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && isatty(descriptor) != 0;
+bool begins_letter(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U;
 }
 
 }  // namespace
+
+std::size_t columns_of(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(text, begins_letter));
+}
+
+std::string wrapped(std::string_view head, std::string_view text, std::size_t columns) {
+    const std::string indent(columns_of(head), ' ');
+    std::istringstream words{std::string(text)};
+    std::string all, line(head);
+    bool empty = true;
+    for (std::string word; words >> word; empty = false) {
+        if (!empty && columns_of(line) + 1 + columns_of(word) > columns) {
+            all += line + '\n';
+            line = indent + word;
+        } else {
+            line += (empty ? "" : " ") + word;
+        }
+    }
+    return all + line + '\n';
+}
+
+std::string broken(std::string_view sentence, std::size_t columns) {
+    std::string text(sentence);
+    std::size_t line = 0;                   // where it begins
+    std::size_t blank = std::string::npos;  // the last one on it at which it can end
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        quoted = quoted != (text[i] == '`');
+        const bool alone = text[i] == ' ' && i > line && text[i - 1] != ' ' && text.substr(i + 1, 1) != " ";
+        if (alone && !quoted) blank = i;
+        const bool full = columns_of(std::string_view(text).substr(line, i + 1 - line)) > columns;
+        if (!full || blank == std::string::npos) continue;
+        text[blank] = '\n';
+        line = std::exchange(blank, std::string::npos) + 1;
+    }
+    return text;
+}
+
+std::string shortened(std::string_view text, std::size_t columns) {
+    if (columns_of(text) <= columns) return std::string(text);
+    constexpr std::string_view kRest = "...";
+    std::string kept;
+    std::size_t width = 0;
+    for (const char byte : text) {
+        if (begins_letter(byte) && ++width + kRest.size() > columns) break;
+        kept += byte;
+    }
+    return kept.append(kRest.substr(0, std::min(kRest.size(), columns)));
+}
 
 bool obeys_sequences(int descriptor) {
     const char* const kind = std::getenv("TERM");
@@ -26,7 +74,7 @@ bool obeys_sequences(int descriptor) {
 bool shows_colour(int descriptor) {
     const char* const none = std::getenv("NO_COLOR");
     if (none != nullptr && *none != '\0') return false;
-    return is_a_persons(descriptor) && obeys_sequences(descriptor);
+    return wraps_lines(descriptor) && obeys_sequences(descriptor);
 }
 
 std::size_t columns_of_terminal(int descriptor) {
@@ -35,8 +83,9 @@ std::size_t columns_of_terminal(int descriptor) {
     return told ? size.ws_col : kScreenColumns;
 }
 
+// Open MPI gives each rank a terminal of its own, wherever mpirun's output goes.
 bool wraps_lines(int descriptor) {
-    return is_a_persons(descriptor);
+    return std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && isatty(descriptor) != 0;
 }
 
 }  // namespace ranklab::base

@@ -10,8 +10,6 @@
 #include <numeric>
 #include <utility>
 
-#include "base/utf8.hpp"
-
 namespace ranklab::base {
 namespace {
 
@@ -63,6 +61,16 @@ std::vector<std::string> alike(std::string_view word, const std::vector<std::str
     return found.size() > kMostAlike ? std::vector<std::string>() : found;
 }
 
+std::string quoted(const std::string& argument) {
+    const auto is_plain = [](unsigned char c) {
+        return std::isalnum(c) != 0 || std::string_view("-_./=:,+%@").find(char(c)) != std::string_view::npos;
+    };
+    if (!argument.empty() && std::ranges::all_of(argument, is_plain)) return argument;
+    std::string text = "'";
+    for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
@@ -80,15 +88,13 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view before) {
-    std::string names;
-    const auto found = alike(word, candidates);
-    for (std::size_t i = 0; i < found.size(); ++i)
-        names += fmt::format("{}{}{}",
-                             i == 0                 ? ""
-                             : i + 1 < found.size() ? ", "
-                                                    : " or ",
-                             before, printable(found[i], 60));
-    return names.empty() ? "" : fmt::format("did you mean {}?", names);
+    std::vector<std::string> names;
+    for (const auto& one : alike(word, candidates))
+        names.push_back(fmt::format("{}{}", before, printable(one, 60)));
+    if (names.empty()) return "";
+    const std::string last = names.back();
+    names.pop_back();
+    return fmt::format("did you mean {}{}{}?", join(names, ", "), names.empty() ? "" : " or ", last);
 }
 
 std::string or_did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
@@ -124,33 +130,14 @@ std::string printable(std::string_view text, std::size_t most) {
     return text.size() > most ? shown + "..." : shown;
 }
 
-std::string valid_utf8(std::string_view text) {
-    std::string valid;
-    while (!text.empty()) {
-        const Letter letter = first_letter(text);
-        valid += letter.shown(text);
-        text.remove_prefix(letter.bytes);
-    }
-    return valid;
+std::string shell_quote(const std::vector<std::string>& arguments) {
+    std::vector<std::string> all;
+    for (const auto& argument : arguments) all.push_back(quoted(argument));
+    return join(all, " ");
 }
 
-std::string shell_quote(const std::vector<std::string>& arguments) {
-    std::vector<std::string> quoted;
-    for (const auto& argument : arguments) {
-        const bool plain =
-            !argument.empty() && std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
-                return std::isalnum(c) != 0 ||
-                       std::string_view("-_./=:,+%@").find(char(c)) != std::string_view::npos;
-            });
-        if (plain) {
-            quoted.push_back(argument);
-            continue;
-        }
-        std::string text = "'";
-        for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-        quoted.push_back(text + "'");
-    }
-    return join(quoted, " ");
+std::string shell_path(const std::string& path) {
+    return shell_quote({path.starts_with('-') ? "./" + path : path});
 }
 
 std::string shape_text(std::span<const std::int64_t> shape) {

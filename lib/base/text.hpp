@@ -29,11 +29,10 @@ std::string trim(std::string_view text);
 /// short with "...".
 std::string printable(std::string_view text, std::size_t most);
 
-/// Each byte that is no part of well-formed UTF-8 (base/utf8.hpp) becomes U+FFFD.
-std::string valid_utf8(std::string_view text);
-
 /// "a b 'c d'": the arguments as a shell would need them.
 std::string shell_quote(const std::vector<std::string>& arguments);
+/// A path as one argument of a shell: behind "./" where it would be taken for an option.
+std::string shell_path(const std::string& path);
 
 /// "[3, 64, 64]".
 std::string shape_text(std::span<const std::int64_t> shape);

@@ -3,7 +3,7 @@
 #include <csignal>
 #include <utility>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 
 namespace ranklab::base {
 namespace {

@@ -25,4 +25,24 @@ bool steers(char32_t code) {
            within(0x2066, 0x2069);
 }
 
+std::string valid_utf8(std::string_view text) {
+    std::string valid;
+    while (!text.empty()) {
+        const Letter letter = first_letter(text);
+        valid += letter.shown(text);
+        text.remove_prefix(letter.bytes);
+    }
+    return valid;
+}
+
+std::string one_line(std::string_view text) {
+    std::string line;
+    while (!text.empty()) {
+        const Letter letter = first_letter(text);
+        line += letter.good && steers(letter.code) ? " " : letter.shown(text);
+        text.remove_prefix(letter.bytes);
+    }
+    return line;
+}
+
 }  // namespace ranklab::base

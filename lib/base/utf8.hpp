@@ -1,7 +1,8 @@
-// Foreign text, letter by letter.
+// Foreign text, letter by letter, and made safe to show.
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace ranklab::base {
@@ -27,5 +28,11 @@ Letter first_letter(std::string_view text);
 /// Whether a terminal or a browser does something at it in place of showing it: control characters (C0, C1,
 /// DEL), marks of direction, separators of lines.
 bool steers(char32_t code);
+
+/// Each byte that is no part of well-formed UTF-8 becomes U+FFFD.
+std::string valid_utf8(std::string_view text);
+/// One line that cannot steer the terminal or turn the line around: its letters stay, one that steers becomes
+/// a blank, a byte that is no part of UTF-8 U+FFFD.
+std::string one_line(std::string_view text);
 
 }  // namespace ranklab::base

@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
-#include "base/program_beside.hpp"
+#include "base/program.hpp"
 #include "base/text.hpp"
 #include "results/vocabulary/settings.hpp"
 

@@ -6,12 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
-#include "base/program_beside.hpp"
-#include "base/program_output.hpp"
-#include "base/shell_path.hpp"
+#include "base/files.hpp"
+#include "base/program.hpp"
 #include "base/text.hpp"
-#include "base/whole_io.hpp"
+#include "base/utf8.hpp"
 #include "campaign/campaign.hpp"
 #include "report/frame/frame.hpp"
 
@@ -38,9 +36,7 @@ std::string for_sbatch(const std::string& path) {
 
 // Both streams. Slurm's commands ask a dead controller for minutes before they give up.
 base::ProgramOutput answer_of(const Texts& words) {
-    auto answer = base::output_of(fmt::format("timeout 30 {} 2>&1", base::shell_quote(words)));
-    if (!answer.started) answer.text = "no process can be started";
-    return answer;
+    return base::output_of(fmt::format("timeout 30 {} 2>&1", base::shell_quote(words)));
 }
 
 // Two campaigns of one name in two folders are two.

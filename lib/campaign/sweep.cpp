@@ -78,7 +78,6 @@ class Conduct {
           logs_(logs_of(sweep)) {}
 
     int run() {
-        const base::StopSignals signals;
         for (const Task& task : tasks_) {
             if (base::StopSignals::received() != 0) break;
             ++begun_;

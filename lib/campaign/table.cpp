@@ -1,7 +1,6 @@
 // The table of a sweep's runs, and its verdict.
 #include <fmt/format.h>
 
-#include "base/shell_path.hpp"
 #include "base/text.hpp"
 #include "campaign/sweep.hpp"
 #include "report/formats/formats.hpp"

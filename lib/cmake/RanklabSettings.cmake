@@ -31,7 +31,7 @@ endif()
 add_library(ranklab_settings INTERFACE)
 target_compile_options(ranklab_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wunused
-  # A number that may not fit is said with a cast (base/cast.hpp). Without -Wsign-conversion: an index or a
+  # A number that may not fit is said with a cast (base/numbers.hpp). Without -Wsign-conversion: an index or a
   # length is never negative, and a cast that says so would check nothing.
   -Wconversion
   -Wno-restrict  # GCC 12 sees overlaps in std::string that are not there (GCC bug 105651)

@@ -9,9 +9,9 @@
 #include <memory>
 #include <thread>
 
-#include "base/cast.hpp"
-#include "base/failure.hpp"
+#include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/mpi_environment.hpp"
 

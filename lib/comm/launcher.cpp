@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/mpirun.hpp"
+#include "base/mpi_words.hpp"
 #include "base/numbers.hpp"
 
 namespace ranklab::comm {

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/mpi_library.hpp"
+#include "base/mpi_words.hpp"
+#include "base/numbers.hpp"
 #include "base/progress.hpp"
 #include "base/ticker.hpp"
 #include "comm/backends/mpi_communicator.hpp"

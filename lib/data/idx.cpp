@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "base/error.hpp"
-#include "base/regular_file.hpp"
+#include "base/files.hpp"
+#include "base/handle.hpp"
 #include "base/text.hpp"
-#include "base/unique_handle.hpp"
 
 namespace ranklab::data {
 namespace {

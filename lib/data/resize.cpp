@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::data {
 namespace {

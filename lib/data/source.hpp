@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/cast.hpp"
 #include "base/element.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::data {
 

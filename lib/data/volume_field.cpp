@@ -17,8 +17,7 @@
 
 #include "base/error.hpp"
 #include "base/file_system.hpp"
-#include "base/regular_file.hpp"
-#include "base/whole_io.hpp"
+#include "base/files.hpp"
 
 namespace ranklab::data {
 
@@ -71,7 +70,7 @@ const std::byte* FileBytes::at(std::uint64_t offset, std::size_t count) const {
     if (map_ != nullptr) return map_ + offset;
     thread_local std::vector<std::byte> buffer;
     if (buffer.size() < count) buffer.resize(count);
-    const auto got = base::read_whole_at(file_.get(), std::span(buffer).first(count), offset);
+    const auto got = base::read_whole(file_.get(), std::span(buffer).first(count), offset);
     if (!got) fail(path_, "read");
     if (*got < count)
         throw base::DataError(

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 #include "hdf5/volume.hpp"
 
 namespace ranklab::data {

@@ -29,7 +29,6 @@ constexpr int gpu_of(int local_rank, int gpus) {
 }
 /// For this thread, from here on; CudaError if there is no such GPU.
 void select_gpu(int index);
-int selected_gpu();
 
 /// "13.0" of the CUDA runtime in this build, "" without one.
 std::string cuda_runtime_version();

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "base/unique_handle.hpp"
+#include "base/handle.hpp"
 #include "device/stream.hpp"
 
 namespace ranklab::device {
@@ -32,7 +32,6 @@ class Buffer {
 /// reused or read only once the stream has come past it. To wait, synchronize(stream).
 void copy_to_device(void* to, const void* from_host, std::size_t bytes, StreamHandle stream);
 void copy_to_host(void* to_host, const void* from, std::size_t bytes, StreamHandle stream);
-void copy_on_device(void* to, const void* from, std::size_t bytes, StreamHandle stream);
 void fill_zero(void* to, std::size_t bytes, StreamHandle stream);
 
 }  // namespace ranklab::device

@@ -1,9 +1,8 @@
-// All that needs a GPU, in a build without CUDA. Nothing of it can be made, so the closers have nothing to
-// close.
+// A build without CUDA: it sees no GPU, and what needs one throws. Nothing of it can be made, so the closers
+// have nothing to close.
 #include "base/error.hpp"
 #include "device/gpus.hpp"
 #include "device/memory.hpp"
-#include "device/stream.hpp"
 
 namespace ranklab::device {
 namespace {
@@ -21,10 +20,13 @@ void StreamTraits::close(type) noexcept {}
 void EventTraits::close(type) noexcept {}
 void MemoryTraits::close(type) noexcept {}
 
-void select_gpu(int) {
-    refuse();
+GpuList list_gpus() {
+    return {{}, "this build has no CUDA (RANKLAB_WITH_CUDA)"};
 }
-int selected_gpu() {
+std::string cuda_runtime_version() {
+    return {};
+}
+void select_gpu(int) {
     refuse();
 }
 
@@ -60,9 +62,6 @@ void copy_to_device(void*, const void*, std::size_t, StreamHandle) {
     refuse();
 }
 void copy_to_host(void*, const void*, std::size_t, StreamHandle) {
-    refuse();
-}
-void copy_on_device(void*, const void*, std::size_t, StreamHandle) {
     refuse();
 }
 void fill_zero(void*, std::size_t, StreamHandle) {

@@ -2,8 +2,9 @@
 // without CUDA, where making one throws CudaError.
 #pragma once
 
-#include "base/pinned.hpp"
-#include "base/unique_handle.hpp"
+#include <atomic>
+
+#include "base/handle.hpp"
 
 struct CUstream_st;
 struct CUevent_st;
@@ -57,16 +58,23 @@ void wait_on(StreamHandle stream, const Event& event);
 /// The host waits for all that is on `stream`.
 void synchronize(StreamHandle stream);
 
+namespace detail {
+inline std::atomic<StreamHandle> compute_stream{
+    nullptr};  // a setting, not an owner: who sets it owns the stream
+}
+
 /// The stream that computes: the one gradients are written on and read from. nullptr until someone sets it:
 /// the legacy default stream, which LibTorch uses. It is the process's, not the thread's: backward's hooks
 /// run on threads of LibTorch's own.
-StreamHandle compute_stream();
+inline StreamHandle compute_stream() {
+    return detail::compute_stream;
+}
 
 /// Sets the compute stream while it lives.
 class ComputeStream : base::Pinned {
   public:
-    explicit ComputeStream(StreamHandle stream);
-    ~ComputeStream();
+    explicit ComputeStream(StreamHandle stream) : before_(detail::compute_stream.exchange(stream)) {}
+    ~ComputeStream() { detail::compute_stream = before_; }
 
   private:
     StreamHandle before_;

@@ -6,9 +6,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/regular_file.hpp"
+#include "base/files.hpp"
 #include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {

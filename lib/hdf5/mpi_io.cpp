@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/mpi_library.hpp"
+#include "base/mpi_words.hpp"
 
 namespace ranklab::hdf5 {
 

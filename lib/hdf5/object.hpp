@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/unique_handle.hpp"
+#include "base/handle.hpp"
 
 namespace ranklab::hdf5 {
 

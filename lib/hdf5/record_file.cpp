@@ -16,8 +16,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/progress.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/layout.hpp"

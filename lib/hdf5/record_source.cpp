@@ -7,9 +7,8 @@
 #include <array>
 #include <cerrno>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/regular_file.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "hdf5/layout.hpp"
 

@@ -13,9 +13,7 @@
 #include <string_view>
 #include <thread>
 
-#include "base/file_system.hpp"
-#include "base/launcher_words.hpp"
-#include "base/proc_stat.hpp"
+#include "base/mpi_words.hpp"
 #include "base/text.hpp"
 
 extern char** environ;
@@ -66,11 +64,6 @@ std::string cpu_model() {
     return proc_value("/proc/cpuinfo", "model name");
 }
 
-std::string process_instance() {
-    const std::string start = base::stat_field(base::stat_after_name("/proc/self"), 22);
-    return fmt::format("{} {} {}", host_name(), getpid(), start.empty() ? kUnknown : start);
-}
-
 std::string governor_of(const std::vector<int>& cpus, const std::filesystem::path& root) {
     std::set<std::string> names;
     for (const int cpu : cpus)
@@ -95,13 +88,6 @@ std::vector<std::pair<std::string, std::string>> host_facts() {
         {"transparent_hugepages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
         {"load_1min", load.substr(0, load.find(' '))},
     };
-}
-
-std::string file_system_of(const std::filesystem::path& path) {
-    std::error_code ignored;
-    auto place = std::filesystem::absolute(path, ignored);
-    while (!std::filesystem::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
-    return base::file_system_at(place).name;
 }
 
 std::vector<std::pair<std::string, std::string>> allowed_environment() {

@@ -17,9 +17,6 @@ std::string host_name();
 /// "unknown" where the system does not say.
 std::string cpu_model();
 
-/// Host, process id and start time: no other process has the same.
-std::string process_instance();
-
 /// The frequency governors of `cpus`, each once: "powersave and performance"; "" where the system does not
 /// say.
 std::string governor_of(const std::vector<int>& cpus, const std::filesystem::path& root = system_root());
@@ -27,10 +24,6 @@ std::string governor_of(const std::vector<int>& cpus, const std::filesystem::pat
 /// ("kernel", "6.1.0"), ("cpu", "..."), ("governor", "..."), ("load_1min", "0.4") ... "unknown" where the
 /// system does not say.
 std::vector<std::pair<std::string, std::string>> host_facts();
-
-/// The type of the file system that holds `path` (or its nearest existing parent): "ext4", "tmpfs",
-/// "lustre"...
-std::string file_system_of(const std::filesystem::path& path);
 
 /// Name and value of the environment variables that may be stored (OMP_* NCCL_* UCX_* OMPI_MCA_* HDF5_*
 /// SLURM_* CUDA_VISIBLE_DEVICES, and those that choose the processor's instructions: ONEDNN_MAX_CPU_ISA

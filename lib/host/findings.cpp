@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
-#include "base/mpirun.hpp"
+#include "base/mpi_words.hpp"
 #include "base/number_ranges.hpp"
 #include "base/text.hpp"
 
@@ -19,70 +20,70 @@ struct Case {
     std::string detail = {};
     std::string mend = {};
 };
-// nullopt: not known.
-using Cases = std::optional<std::vector<Case>>;
+struct Cases {
+    std::vector<Case> found = {};
+    bool known = true;  // where none is found: that there is none
 
-std::string counted(std::size_t count, const char* thing) {
-    return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+    void add(double badness, std::string detail, std::string mend = {}) {
+        found.push_back({badness, std::move(detail), std::move(mend)});
+    }
+};
+
+std::string counted(auto count, const char* thing) {
+    return fmt::format("{:g} {}{}", static_cast<double>(count), thing, count == 1 ? "" : "s");
 }
 
 std::string rank_list(const std::vector<int>& ranks) {
     return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::few_ranges(ranks));
 }
 
-std::map<std::string, std::vector<const Placement*>> by_host(const std::vector<Placement>& placements) {
-    std::map<std::string, std::vector<const Placement*>> hosts;
-    for (const auto& p : placements) hosts[p.host].push_back(&p);
-    return hosts;
-}
-
 // How each rank comes to so many cores of its own.
 std::string binding(const std::string& launcher, std::size_t cores) {
-    const std::string own = launcher.starts_with("Hydra")
-                                ? fmt::format("{} -bind-to core:{}", base::mpirun(), cores)
-                                : fmt::format("{} --map-by slot:PE={} --bind-to core", base::mpirun(), cores);
-    return fmt::format("bind each rank to {} ({}, or srun --cpus-per-task={})", counted(cores, "core"), own,
-                       cores);
+    const auto own = launcher.starts_with("Hydra") ? fmt::format("-bind-to core:{}", cores)
+                                                   : fmt::format("--map-by slot:PE={} --bind-to core", cores);
+    return fmt::format("bind each rank to {} ({} {}, or srun --cpus-per-task={})", counted(cores, "core"),
+                       base::mpirun(), own, cores);
 }
 
 Cases not_connected(const Evidence& evidence) {
     const auto count = evidence.expected ? evidence.expected : evidence.launched;
     const int world = evidence.connected;
-    if (!count || world == 0) return std::nullopt;
-    if (*count == world) return std::vector<Case>{};
+    if (!count || world == 0) return {.known = false};
+    if (*count == world) return {};
     const auto who = evidence.expected ? fmt::format("--expect-ranks {} was given", *count)
                                        : fmt::format("{} started {} processes", evidence.launcher, *count);
-    return std::vector{
-        Case{1, fmt::format("{}, but MPI connects {}", who, counted(static_cast<std::size_t>(world), "rank")),
-             fmt::format("({}), or give --expect-ranks {}", evidence.own_launchers, world)}};
+    return {{{1, fmt::format("{}, but MPI connects {}", who, counted(world, "rank")),
+              fmt::format("({}), or give --expect-ranks {}", evidence.own_launchers, world)}}};
+}
+
+// Of each rank whose `field` is not rank 0's: what `say(the rank, rank 0)` says.
+template <class Say>
+Cases unlike_rank_0(const Evidence& evidence, auto Placement::*field, const Say& say) {
+    Cases cases;
+    for (const auto& p : evidence.placements)
+        if (const auto& first = evidence.placements.front(); p.*field != first.*field)
+            cases.add(1, say(p, first));
+    return cases;
 }
 
 Cases other_builds(const Evidence& evidence) {
-    std::vector<Case> cases;
-    for (const auto& p : evidence.placements)
-        if (const auto& first = evidence.placements.front(); p.build != first.build)
-            cases.push_back({1, fmt::format("rank {} on {} runs {}, rank 0 runs {}", p.rank, p.host, p.build,
-                                            first.build)});
-    return cases;
+    return unlike_rank_0(evidence, &Placement::build, [](const Placement& p, const Placement& first) {
+        return fmt::format("rank {} on {} runs {}, rank 0 runs {}", p.rank, p.host, p.build, first.build);
+    });
 }
 
 // "MPI X, HDF5 Y" of those that `other` does not have.
 std::string libraries_beyond(const Placement& p, const Placement& other) {
-    std::vector<std::string> own;
-    std::ranges::copy_if(p.libraries, std::back_inserter(own), [&](const auto& library) {
-        return std::ranges::find(other.libraries, library) == other.libraries.end();
-    });
+    std::vector<std::string> own = p.libraries;
+    std::erase_if(own, [&](const auto& one) { return std::ranges::count(other.libraries, one) > 0; });
     return own.empty() ? "none of them" : base::join(own, ", ");
 }
 
 Cases other_libraries(const Evidence& evidence) {
-    std::vector<Case> cases;
-    for (const auto& p : evidence.placements)
-        if (const auto& first = evidence.placements.front(); p.libraries != first.libraries)
-            cases.push_back(
-                {1, fmt::format("rank {} on {} loaded {}, rank 0 on {} loaded {}", p.rank, p.host,
-                                libraries_beyond(p, first), first.host, libraries_beyond(first, p))});
-    return cases;
+    return unlike_rank_0(evidence, &Placement::libraries, [](const Placement& p, const Placement& first) {
+        return fmt::format("rank {} on {} loaded {}, rank 0 on {} loaded {}", p.rank, p.host,
+                           libraries_beyond(p, first), first.host, libraries_beyond(first, p));
+    });
 }
 
 Cases threads_beyond_cores(const Evidence& evidence) {
@@ -90,53 +91,51 @@ Cases threads_beyond_cores(const Evidence& evidence) {
     for (const auto& p : evidence.placements)
         if (p.threads > static_cast<int>(p.cores.size()))
             ranks[{p.threads, p.cores.size()}].push_back(p.rank);
-    std::vector<Case> cases;
+    Cases cases;
     for (const auto& [counts, who] : ranks) {
         const auto [threads, cores] = counts;
-        cases.push_back(
-            {threads / static_cast<double>(std::max<std::size_t>(1, cores)),
-             fmt::format("{}: {} on {} of the cpuset", rank_list(who),
-                         counted(static_cast<std::size_t>(threads), "thread"), counted(cores, "core")),
-             fmt::format("--threads {}, or {}", std::max<std::size_t>(1, cores),
-                         binding(evidence.launcher, static_cast<std::size_t>(threads)))});
+        const std::size_t most = std::max<std::size_t>(1, cores);
+        cases.add(threads / static_cast<double>(most),
+                  fmt::format("{}: {} on {} of the cpuset", rank_list(who), counted(threads, "thread"),
+                              counted(cores, "core")),
+                  fmt::format("--threads {}, or {}", most,
+                              binding(evidence.launcher, static_cast<std::size_t>(threads))));
     }
     return cases;
 }
 
-// The ranks of one host that share cores with others, where these are too few for all their threads.
-std::optional<Case> crowd_of(const std::string& host, const std::vector<const Placement*>& ranks,
-                             const std::string& launcher) {
-    std::vector<base::NumberRanges> cores;
-    for (const auto* p : ranks)
-        for (auto& own = cores.emplace_back(); const int core : p->cores) own.emplace_back(core, core);
-    std::vector<int> crowded;
-    std::size_t threads = 0, shared = 0, each = SIZE_MAX;
-    for (const auto& together : base::connected(cores)) {
-        base::NumberRanges all;
-        std::size_t their_threads = 0;
-        for (const auto i : together) {
-            all.insert(all.end(), cores[i].begin(), cores[i].end());
-            their_threads += static_cast<std::size_t>(ranks[i]->threads);
-        }
-        const std::size_t count = base::count_of(all);
-        if (together.size() < 2 || their_threads <= count) continue;
-        for (const auto i : together) crowded.push_back(ranks[i]->rank);
-        threads += their_threads;
-        shared += count;
-        each = std::min(each, count / together.size());
+// Of ranks of a host that share cores with each other, where these are too few for all their threads.
+void add_crowd(Cases& cases, const std::vector<const Placement*>& group, const std::string& launcher) {
+    std::set<int> cores;
+    std::vector<int> ranks;
+    int threads = 0;
+    for (const auto* p : group) {
+        cores.insert(p->cores.begin(), p->cores.end());
+        ranks.push_back(p->rank);
+        threads += p->threads;
     }
-    if (crowded.empty()) return std::nullopt;
-    std::ranges::sort(crowded);
-    return Case{static_cast<double>(threads) / static_cast<double>(std::max<std::size_t>(1, shared)),
-                fmt::format("{}: {} run {} on {}", host, rank_list(crowded), counted(threads, "thread"),
-                            counted(shared, "core")),
-                each == 0 ? "" : fmt::format("{} and give --threads {}, or ", binding(launcher, each), each)};
+    if (group.size() < 2 || threads <= static_cast<int>(cores.size())) return;
+    const std::size_t each = cores.size() / ranks.size();
+    cases.add(threads / static_cast<double>(cores.size()),
+              fmt::format("{}: {} run {} on {}", group.front()->host, rank_list(ranks),
+                          counted(threads, "thread"), counted(cores.size(), "core")),
+              each == 0 ? "" : fmt::format("{} and give --threads {}, or ", binding(launcher, each), each));
 }
 
 Cases shared_cores(const Evidence& evidence) {
-    std::vector<Case> cases;
-    for (const auto& [host, ranks] : by_host(evidence.placements))
-        if (auto crowd = crowd_of(host, ranks, evidence.launcher)) cases.push_back(*std::move(crowd));
+    std::map<std::string, std::vector<const Placement*>> hosts;
+    for (const auto& p : evidence.placements) hosts[p.host].push_back(&p);
+    Cases cases;
+    for (const auto& [host, ranks] : hosts) {
+        std::vector<base::NumberRanges> cores;
+        for (const auto* p : ranks)
+            for (auto& own = cores.emplace_back(); const int core : p->cores) own.emplace_back(core, core);
+        for (const auto& together : base::connected(cores)) {
+            std::vector<const Placement*> group;
+            for (const auto i : together) group.push_back(ranks[i]);
+            add_crowd(cases, group, evidence.launcher);
+        }
+    }
     return cases;
 }
 
@@ -147,9 +146,9 @@ Cases threads_beyond_quota(const Evidence& evidence) {
         std::vector<int> ranks = {};
     };
     std::map<std::pair<std::string, std::string>, Sharers> limits;
-    bool known = true;
+    Cases cases;
     for (const auto& p : evidence.placements) {
-        known = known && p.quota.known;
+        cases.known = cases.known && p.quota.known;
         for (const auto& limit : p.quota.limits) {
             auto& sharers = limits[{p.host, limit.cgroup}];
             sharers.cpus = limit.cpus;
@@ -157,88 +156,77 @@ Cases threads_beyond_quota(const Evidence& evidence) {
             sharers.ranks.push_back(p.rank);
         }
     }
-    std::vector<Case> cases;
     for (const auto& [key, of] : limits) {
         if (of.threads <= of.cpus) continue;
         const int each = static_cast<int>(of.cpus / static_cast<double>(of.ranks.size()));
-        cases.push_back(
-            {of.threads / of.cpus,
-             fmt::format("{}: the cgroup allows {:g} CPU{} for {} of {}", key.first, of.cpus,
-                         of.cpus == 1 ? "" : "s", counted(static_cast<std::size_t>(of.threads), "thread"),
-                         rank_list(of.ranks)),
-             each == 0 ? "" : fmt::format("give --threads {}, or ", each)});
+        cases.add(of.threads / of.cpus,
+                  fmt::format("{}: the cgroup allows {} for {} of {}", key.first, counted(of.cpus, "CPU"),
+                              counted(of.threads, "thread"), rank_list(of.ranks)),
+                  each == 0 ? "" : fmt::format("give --threads {}, or ", each));
     }
-    return cases.empty() && !known ? std::nullopt : Cases(cases);
+    return cases;
 }
 
-// A UUID is one GPU's in the whole world: two containers on a node have two host names and one GPU.
-std::string identity(const Placement& p) {
-    return p.own_gpu.uuid.empty() ? p.host + '\n' + p.own_gpu.pci_id : p.own_gpu.uuid;
-}
-
+// By UUID, which is one GPU's in the whole world: two containers on a node have two host names and one GPU.
 Cases shared_gpus(const Evidence& evidence) {
     std::map<std::string, std::vector<const Placement*>> users;
     for (const auto& p : evidence.placements)
-        if (evidence.on_gpus && !p.own_gpu.name.empty()) users[identity(p)].push_back(&p);
-    std::vector<Case> cases;
+        if (evidence.on_gpus && !p.own_gpu.name.empty()) users[p.own_gpu.uuid].push_back(&p);
+    Cases cases;
     for (const auto& [gpu, who] : users) {
         if (who.size() < 2) continue;
         std::vector<int> ranks;
         for (const auto* p : who) ranks.push_back(p->rank);
         const auto& own = who.front()->own_gpu;
-        cases.push_back({static_cast<double>(who.size()),
-                         fmt::format("{} on {} use the same GPU, {} at {}", rank_list(ranks),
-                                     who.front()->host, own.name, own.pci_id)});
+        cases.add(static_cast<double>(who.size()),
+                  fmt::format("{} on {} use the same GPU, {} at {}", rank_list(ranks), who.front()->host,
+                              own.name, own.pci_id));
     }
     return cases;
 }
 
 Cases far_gpus(const Evidence& evidence) {
-    std::vector<Case> cases;
-    bool known = true;
+    Cases cases;
     for (const auto& p : evidence.placements) {
         const auto& near = p.own_gpu.cpus;
         if (!evidence.on_gpus || p.own_gpu.name.empty()) continue;
-        known = known && !near.empty();
-        const auto is_near = [&](int cpu) { return std::ranges::find(near, cpu) != near.end(); };
-        if (near.empty() || std::ranges::any_of(p.cpus, is_near)) continue;
-        cases.push_back({1, fmt::format("rank {} on {}: {} at {} is near CPUs {}, the rank has CPUs {}",
-                                        p.rank, p.host, p.own_gpu.name, p.own_gpu.pci_id,
-                                        base::few_ranges(near), base::few_ranges(p.cpus))});
+        cases.known = cases.known && !near.empty();
+        if (near.empty() || std::ranges::find_first_of(p.cpus, near) != p.cpus.end()) continue;
+        cases.add(1, fmt::format("rank {} on {}: {} at {} is near CPUs {}, the rank has CPUs {}", p.rank,
+                                 p.host, p.own_gpu.name, p.own_gpu.pci_id, base::few_ranges(near),
+                                 base::few_ranges(p.cpus)));
     }
-    return cases.empty() && !known ? std::nullopt : Cases(cases);
+    return cases;
 }
 
 Cases local_folder(const Evidence& evidence) {
-    if (!evidence.folder) return std::nullopt;
+    if (!evidence.folder) return {.known = false};
     const auto& [path, host, blind] = *evidence.folder;
-    if (blind.empty()) return std::vector<Case>{};
+    if (blind.empty()) return {};
     const auto others = blind.size() == 1 ? fmt::format("{} does", blind.front())
                                           : fmt::format("{} and {} more do", blind.front(), blind.size() - 1);
-    return std::vector{Case{1, fmt::format("{} is a folder of {} alone, {} not see it", path, host, others)}};
+    return {{{1, fmt::format("{} is a folder of {} alone, {} not see it", path, host, others)}}};
 }
 
 Cases other_governors(const Evidence& evidence) {
     std::map<std::string, std::string> hosts;
-    bool known = !evidence.placements.empty();
+    Cases cases{.known = !evidence.placements.empty()};
     for (const auto& p : evidence.placements) {
-        known = known && !p.governor.empty();
+        cases.known = cases.known && !p.governor.empty();
         if (!p.governor.empty() && p.governor != "performance") hosts.emplace(p.host, p.governor);
     }
-    std::vector<Case> cases;
     for (const auto& [host, governor] : hosts)
-        cases.push_back({1, fmt::format("{}: the frequency governor is {}", host, governor)});
-    return cases.empty() && !known ? std::nullopt : Cases(cases);
+        cases.add(1, fmt::format("{}: the frequency governor is {}", host, governor));
+    return cases;
 }
 
 Cases busy_cpus(const Evidence& evidence) {
     const auto loads = other_loads(evidence.uses.value_or(std::vector<Use>{}));
-    if (loads.empty()) return std::nullopt;
-    std::vector<Case> cases;
+    Cases cases{.known = !loads.empty()};
     for (const auto& [host, busy, cpus] : loads)
         if (busy > kMostOthers)
-            cases.push_back({busy, fmt::format("{}: other processes used {:.1f} of {}", host, busy,
-                                               counted(static_cast<std::size_t>(cpus), "CPU"))});
+            cases.add(busy,
+                      fmt::format("{}: other processes used {:.1f} of {}", host, busy, counted(cpus, "CPU")));
     return cases;
 }
 
@@ -281,28 +269,23 @@ constexpr Row kTable[] = {
 };
 
 // The worst case speaks for all.
-Finding finding_of(const Row& row, const std::vector<Case>& cases) {
-    const auto& worst = *std::ranges::max_element(cases, {}, &Case::badness);
-    const auto detail = cases.size() == 1
-                            ? worst.detail
-                            : fmt::format("{} (the worst of {} such cases)", worst.detail, cases.size());
-    return {row.id, row.fatal, fmt::format(fmt::runtime(row.sentence), detail),
-            fmt::format(fmt::runtime(row.remedy), worst.mend)};
+Check check_of(const Row& row, const Evidence& evidence) {
+    const auto [found, known] = row.test(evidence);
+    if (found.empty()) return {row.id, known ? Verdict::ok : Verdict::unknown};
+    const auto& worst = *std::ranges::max_element(found, {}, &Case::badness);
+    std::string detail = worst.detail;
+    if (found.size() > 1) detail += fmt::format(" (the worst of {} such cases)", found.size());
+    return {row.id,
+            Verdict::found,
+            {row.id, row.fatal, fmt::format(fmt::runtime(row.sentence), detail),
+             fmt::format(fmt::runtime(row.remedy), worst.mend)}};
 }
 
 }  // namespace
 
 std::vector<Check> check_all(const Evidence& evidence) {
     std::vector<Check> checks;
-    for (const Row& row : kTable) {
-        const auto cases = row.test(evidence);
-        if (!cases)
-            checks.push_back({row.id, Verdict::unknown});
-        else if (cases->empty())
-            checks.push_back({row.id, Verdict::ok});
-        else
-            checks.push_back({row.id, Verdict::found, finding_of(row, *cases)});
-    }
+    for (const Row& row : kTable) checks.push_back(check_of(row, evidence));
     return checks;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <fstream>
 #include <map>
 #include <numeric>
@@ -13,7 +12,8 @@
 #include <sstream>
 #include <utility>
 
-#include "base/cast.hpp"
+#include "base/clock.hpp"
+#include "base/numbers.hpp"
 #include "host/process.hpp"
 
 namespace ranklab::host {
@@ -70,8 +70,7 @@ UseMeter::UseMeter(int rank, const std::vector<Placement>& placements, std::file
 }
 
 UseMeter::Moment UseMeter::now() const {
-    using Seconds = std::chrono::duration<double>;
-    Moment moment{.at_s = Seconds(std::chrono::steady_clock::now().time_since_epoch()).count(),
+    Moment moment{.at_s = base::seconds_of(base::Clock::now().time_since_epoch()),
                   .cpu_s = own_cpu_seconds()};
     if (const auto times = busy_and_all(cpus_, root_)) std::tie(moment.busy_s, moment.all_s) = *times;
     return moment;

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -13,10 +14,6 @@
 #include "host/topology.hpp"
 
 namespace ranklab::host {
-
-std::string OwnGpu::text() const {
-    return name.empty() ? "" : fmt::format("{} [{}]", name, uuid);
-}
 
 Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
                         const std::string& gpus) {
@@ -52,10 +49,9 @@ void settle_threads(std::vector<Placement>& placements) {
 std::string quota_text(const std::vector<Placement>& placements) {
     const auto is_known = [](const Placement& p) { return p.quota.known; };
     if (placements.empty() || !std::ranges::all_of(placements, is_known)) return "unknown";
-    std::optional<double> least;
-    for (const auto& p : placements)
-        if (const auto own = least_limit(p.quota)) least = std::min(*own, least.value_or(*own));
-    return least ? fmt::format("{:g}", *least) : "none";
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& p : placements) least = std::min(least, least_limit(p.quota).value_or(least));
+    return std::isfinite(least) ? fmt::format("{:g}", least) : "none";
 }
 
 std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus) {
@@ -64,7 +60,7 @@ std::vector<std::string> devices_of(const std::vector<Placement>& placements, bo
     std::vector<std::string> devices;
     for (const auto& p : placements) {
         if (on_gpus && !p.own_gpu.name.empty())
-            devices.push_back(p.own_gpu.text());
+            devices.push_back(fmt::format("{} [{}]", p.own_gpu.name, p.own_gpu.uuid));
         else
             devices.push_back(one_model ? "cpu" : fmt::format("cpu ({})", p.cpu));
     }

@@ -16,7 +16,6 @@ struct OwnGpu {
     std::string pci_id = {};
     std::vector<int> cpus = {};  ///< near it; empty where the system does not say
 
-    std::string text() const;  ///< "NVIDIA H100 [GPU-<hex>]", "" where it sees none
     static auto fields(auto& self) { return std::tie(self.name, self.uuid, self.pci_id, self.cpus); }
 };
 
@@ -56,8 +55,8 @@ void settle_threads(std::vector<Placement>& placements);
 /// The least CPU time that a cgroup of a rank allows, in CPUs: "2", "none", "unknown".
 std::string quota_text(const std::vector<Placement>& placements);
 
-/// What each rank computes on, by place in `placements`: its GPU's name and UUID where `on_gpus`, otherwise
-/// "cpu", with the processor's model where the hosts' differ.
+/// What each rank computes on, by place in `placements`: its GPU, "NVIDIA H100 [GPU-<hex>]", where `on_gpus`,
+/// otherwise "cpu", with the processor's model where the hosts' differ.
 std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus);
 
 }  // namespace ranklab::host

@@ -1,20 +1,36 @@
 #include "host/process.hpp"
 
-#include <malloc.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
-#include <string>
+#include <iterator>
+#include <sstream>
+#include <utility>
 
-#include "base/cast.hpp"
 #include "base/numbers.hpp"
-#include "base/proc_stat.hpp"
+#include "host/facts.hpp"
 
 namespace ranklab::host {
+namespace {
+
+// When the kernel started this process, in its ticks since boot: field 22 of proc(5)'s stat. Field 2, the
+// name, may hold blanks and brackets.
+std::string start_ticks() {
+    std::ifstream file("/proc/self/stat");
+    const std::string stat{std::istreambuf_iterator<char>(file), {}};
+    std::istringstream fields(stat.substr(stat.rfind(')') + 1));
+    std::string field;
+    for (int number = 3; number <= 22; ++number) fields >> field;
+    return field;
+}
+
+}  // namespace
 
 std::int64_t peak_rss_bytes() {
     rusage usage{};
@@ -41,20 +57,32 @@ std::int64_t memory_bytes() {
 }
 
 int thread_count() {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);) {
-        if (line.rfind("Threads:", 0) == 0) return std::stoi(line.substr(8));
-    }
-    return 0;
+    std::error_code unknown;
+    const std::filesystem::directory_iterator threads("/proc/self/task", unknown);
+    return static_cast<int>(std::distance(begin(threads), end(threads)));
 }
 
 double seconds_since_process_start() {
-    const double started =
-        std::stod(base::stat_field(base::stat_after_name("/proc/self"), 22));  // since boot
     timespec now{};
     clock_gettime(CLOCK_BOOTTIME, &now);
     const double up = base::real(now.tv_sec) + base::real(now.tv_nsec) * 1e-9;
-    return up - started / base::real(sysconf(_SC_CLK_TCK));
+    return up - std::stod(start_ticks()) / base::real(sysconf(_SC_CLK_TCK));
+}
+
+std::string process_instance() {
+    return fmt::format("{} {} {}", host_name(), getpid(), start_ticks());
+}
+
+void StartUp::done(std::string part) {
+    if (finished_) return;
+    const double now = seconds_since_process_start();
+    parts_.push_back({std::move(part), now - until_});
+    until_ = now;
+}
+
+void StartUp::finish(std::string part) {
+    done(std::move(part));
+    finished_ = true;
 }
 
 }  // namespace ranklab::host

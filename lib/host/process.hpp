@@ -1,7 +1,10 @@
-// The kernel's figures of this process, as htop and Slurm's MaxRSS show them.
+// The kernel's figures of this process, as htop and Slurm's MaxRSS show them, and the parts of its start.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace ranklab::host {
 
@@ -15,10 +18,36 @@ std::int64_t memory_bytes();
 /// SLURM_CPUS_ON_NODE); 0 where it asked for none, or there is no Slurm.
 std::int64_t memory_asked_bytes();
 
-/// Threads of this process now (/proc/self/status); 0 if unknown.
+/// Threads of this process now (/proc/self/task); 0 if unknown.
 int thread_count();
 
 /// Seconds since the kernel started this process (resolution 10 ms): loading libraries is in it.
 double seconds_since_process_start();
+
+/// Host, process id and start time: no other process has the same.
+std::string process_instance();
+
+/// The parts of the time from the start of the process to its first step.
+class StartUp {
+  public:
+    struct Part {
+        std::string name;
+        double seconds = 0;
+        static auto fields(auto& self) { return std::tie(self.name, self.seconds); }
+    };
+
+    /// The process was at `part` since the last one was done, the first one since the kernel started it.
+    void done(std::string part);
+    /// As done(); later parts do not count.
+    void finish(std::string part);
+
+    const std::vector<Part>& parts() const { return parts_; }
+    double seconds() const { return until_; }  ///< sum of the parts
+
+  private:
+    std::vector<Part> parts_;
+    double until_ = 0;  // since the kernel started the process
+    bool finished_ = false;
+};
 
 }  // namespace ranklab::host

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "base/cast.hpp"
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "base/cast.hpp"
 #include "base/file_system.hpp"
+#include "base/numbers.hpp"
 #include "comm/communicator.hpp"
 
 namespace ranklab::io {

@@ -12,14 +12,12 @@
 #include <tuple>
 #include <utility>
 
-#include "base/cast.hpp"
-#include "base/ceiling_share.hpp"
 #include "base/clock.hpp"
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/pinned.hpp"
-#include "base/share.hpp"
-#include "base/whole_io.hpp"
+#include "base/files.hpp"
+#include "base/handle.hpp"
+#include "base/io_times.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "io/kernel.hpp"
 #include "io/record_files.hpp"
@@ -161,7 +159,7 @@ class Measurement {
             {
                 const auto mark = times.phase(IoPhase::write);
                 const std::uint64_t at = static_cast<std::uint64_t>(id) * work_.bytes_per_record + begin;
-                if (!base::write_whole_at(file.get(), piece, at))
+                if (!base::write_whole(file.get(), piece, at))
                     base::throw_errno("pwrite", path, errno, kSetting);
             }
             work_.between();

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "io/kernel.hpp"
 #include "io/record_files.hpp"
 #include "io/strategy.hpp"

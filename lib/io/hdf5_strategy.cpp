@@ -6,9 +6,10 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/cast.hpp"
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/handle.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "comm/point_to_point.hpp"
 #include "hdf5/record_source.hpp"

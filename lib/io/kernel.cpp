@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 
 // Several versions of a function, chosen by the processor at hand: without SSE 4.1 trunc() is a call. None of
 // them may use fused multiply-adds (-ffp-contract=off, and no version enables them): NumPy does not.

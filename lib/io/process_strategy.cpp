@@ -13,10 +13,12 @@
 #include <csignal>
 #include <cstring>
 
-#include "base/cast.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/mpirun.hpp"
-#include "base/program_beside.hpp"
+#include "base/mpi_words.hpp"
+#include "base/numbers.hpp"
+#include "base/program.hpp"
+#include "base/stop_signals.hpp"
 #include "results/rows.hpp"
 
 namespace ranklab::io {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "base/descriptor.hpp"
-#include "base/pinned.hpp"
+#include "base/files.hpp"
+#include "base/handle.hpp"
 #include "io/file_strategy.hpp"
 #include "io/worker.hpp"
 

@@ -13,11 +13,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/handle.hpp"
 #include "base/npy_header.hpp"
-#include "base/pinned.hpp"
-#include "base/whole_io.hpp"
 
 // std::to_chars (Ryu printf) takes 60 ns a value and glibc's printf 170: of a text strategy that is all its
 // time. The ladder's numbers have few bits behind the point, and 19 digits of such a number are one exact

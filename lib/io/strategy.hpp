@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/io_times.hpp"
-#include "base/share.hpp"
+#include "base/numbers.hpp"
 #include "comm/communicator.hpp"
 #include "io/job.hpp"
 #include "io/kernel.hpp"

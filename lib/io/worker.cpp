@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/cast.hpp"
 #include "base/clock.hpp"
-#include "base/failure.hpp"
+#include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/stop_signals.hpp"
 #include "io/kernel.hpp"
 #include "io/record_files.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::measure {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/cast.hpp"
 #include "base/clock.hpp"
+#include "base/numbers.hpp"
 #include "base/phase.hpp"
 
 namespace ranklab::measure {

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 
 namespace ranklab::nn {
 

@@ -3,7 +3,7 @@
 
 #include <ATen/core/Generator.h>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 
 namespace ranklab::nn {
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/failure.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
 #include "options/schema.hpp"
 
 namespace ranklab::options {

@@ -62,6 +62,15 @@ struct Option {
     Field field = {};  ///< of the program's struct
 };
 
+/// Marks of an option that Schema::bind takes.
+namespace marks {
+inline constexpr auto kEssential = &Option::essential;
+inline constexpr auto kInHeader = &Option::in_header;
+inline constexpr auto kBetweenRanks = &Option::between_ranks;
+inline constexpr auto kFollowsRanks = &Option::follows_ranks;
+inline constexpr auto kDecidesNumbers = &Option::decides_numbers;
+}  // namespace marks
+
 /// Names of other programs' options for what is no option here, and how it is said.
 struct NoOption {
     std::vector<std::string> names;
@@ -111,19 +120,21 @@ class Schema {
     Schema& no_lists(std::string advice);
     /// What the option last added is.
     Schema& role(Role role);
-    Schema& in_header() { return change(&Option::in_header, true); }
-    Schema& decides_numbers() { return change(&Option::decides_numbers, true); }
     Schema& essential() { return change(&Option::essential, true); }
-    Schema& between_ranks() { return change(&Option::between_ranks, true); }
-    Schema& follows_ranks() { return change(&Option::follows_ranks, true); }
     Schema& needs(Relation relation);
     Schema& excludes(Relation relation);
+    Schema& excludes_each(const std::vector<std::string>& others, const std::string& because = "") {
+        for (const auto& other : others) excludes({.other = other, .because = because});
+        return *this;
+    }
     Schema& instead_of(std::string other) { return change(&Option::instead_of, std::move(other)); }
     Schema& when_absent(std::string value, Relation where = {});
 
-    /// The field that takes the value of the option last added: Options::fields, Options::settle.
+    /// The field that takes the value of the option last added (Options::fields, Options::settle), and what
+    /// the option is: its short name, Role and marks. kBetweenRanks stands behind the Role.
     template <class Struct, class Value>
-    Schema& bind(Value Struct::*member) {
+    Schema& bind(Value Struct::*member, auto... what) {
+        (mark(what), ...);
         return change(&Option::field, options::field(member));
     }
 
@@ -152,6 +163,9 @@ class Schema {
 
   private:
     Schema& add(Option option);
+    void mark(char letter) { shorthand(letter); }
+    void mark(Role of) { role(of); }
+    void mark(bool Option::*one) { change(one, true); }
     Schema& number(Option option, double least, double most);
     Schema& change(auto Option::*field, auto value) {
         last().*field = std::move(value);

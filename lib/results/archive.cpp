@@ -1,12 +1,11 @@
 #include "results/archive.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <utility>
 
-#include "base/error.hpp"
-#include "results/opened.hpp"
+#include "results/access.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -35,23 +34,26 @@ struct Entry {
     std::string started_utc;
 };
 
-std::vector<Entry> entries_of(const Source& source) {
+std::vector<Entry> entries_of(const Source& source, const std::function<bool(const std::string&)>& wanted) {
     return speaking_of(source.path, [&] {
         std::vector<Entry> entries;
         for (const auto& id : source.runs.members())
-            entries.push_back(of_run(source.path, id, [&] {
-                return Entry{&source, id, source.runs.open_group(id).text_attribute("started_utc")};
-            }));
+            if (wanted(id))
+                entries.push_back(of_run(source.path, id, [&] {
+                    return Entry{&source, id, source.runs.open_group(id).text_attribute("started_utc")};
+                }));
         return entries;
     });
 }
 
 // Reads each run first: nothing is copied that cannot be read.
-void copy_runs(const std::vector<Entry>& entries, const hdf5::Group& to) {
+void copy_runs(const std::vector<Entry>& entries, hdf5::File file) {
+    const hdf5::Group to = file.root().open_group("runs");
     for (const auto& [source, id, started_utc] : entries) {
-        of_run(source->path, id, [&] { return load(source->runs, id, Detail::all); });
+        load_run(source->path, source->runs, id);
         source->runs.copy_member(id, to, id);
     }
+    file.close();
 }
 
 // The file is about to grow by these.
@@ -70,13 +72,13 @@ Inspection inspect(const fs::path& file) {
         for (const auto& id : runs.members()) {
             ++found.runs;
             try {
-                static_cast<void>(of_run(file, id, [&] { return load(runs, id, Detail::all); }));
-                found.datasets += datasets_of(runs.open_group(id));
+                found.datasets += of_run(file, id, [&] {
+                    static_cast<void>(load(runs, id, Detail::all));
+                    return datasets_of(runs.open_group(id));
+                });
                 found.whole.insert(id);
             } catch (const RunDamage& damage) {
                 found.damaged.push_back({id, damage.why});
-            } catch (const base::DataError& error) {
-                found.damaged.push_back({id, error.what()});
             }
         }
         return found;
@@ -85,7 +87,7 @@ Inspection inspect(const fs::path& file) {
 
 std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& files, double lock_timeout_s) {
     std::vector<std::unique_ptr<Source>> sources;
-    for (const auto& file : files) sources.push_back(open_source(file));
+    std::ranges::transform(files, std::back_inserter(sources), open_source);
     std::vector<Merged> merged;
     replace(out, lock_timeout_s, [&](const Staging& staging) {
         const auto there = staging.fresh ? nullptr : open_source(staging.target);
@@ -94,20 +96,15 @@ std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& file
             for (const auto& id : there->runs.members()) known.insert(id);
         std::vector<Entry> added;
         for (const auto& source : sources) {
-            merged.push_back({source->path, 0, 0});
-            for (const auto& entry : entries_of(*source)) {
-                const bool is_new = known.insert(entry.id).second;
-                ++(is_new ? merged.back().added : merged.back().known);
-                if (is_new) added.push_back(entry);
-            }
+            auto fresh = entries_of(*source, [&](const auto& id) { return known.insert(id).second; });
+            merged.push_back({source->path, fresh.size(), source->runs.members().size() - fresh.size()});
+            std::ranges::move(fresh, std::back_inserter(added));
         }
         std::ranges::stable_sort(added, {}, &Entry::started_utc);
         if (there) staging.staged.copy_target();
         staging.staged.reserve(room_for(sources));
-        hdf5::File file =
-            there ? hdf5::File::open_to_change(staging.staged.path()) : create_empty(staging.staged.path());
-        copy_runs(added, file.root().open_group("runs"));
-        file.close();
+        const fs::path& next = staging.staged.path();
+        copy_runs(added, there ? hdf5::File::open_to_change(next) : create_empty(next));
     });
     return merged;
 }
@@ -120,11 +117,8 @@ void export_runs(const fs::path& file, const std::set<std::string>& ids, const f
             throw base::OptionError(fmt::format(
                 "{} is there already; name another, or use `ranklab results merge`", out.string()));
         staging.staged.reserve(fs::file_size(file));
-        auto entries = entries_of(*source);
-        std::erase_if(entries, [&](const Entry& entry) { return !ids.contains(entry.id); });
-        hdf5::File written = create_empty(staging.staged.path());
-        copy_runs(entries, written.root().open_group("runs"));
-        written.close();
+        copy_runs(entries_of(*source, [&](const auto& id) { return ids.contains(id); }),
+                  create_empty(staging.staged.path()));
     });
 }
 
@@ -134,13 +128,10 @@ void remove_runs(const fs::path& file, const std::set<std::string>& ids, double 
         const auto source = open_source(staging.target);
         staging.staged.copy_permissions();
         staging.staged.reserve(fs::file_size(staging.target));
-        auto entries = entries_of(*source);
-        std::erase_if(entries, [&](const Entry& entry) { return ids.contains(entry.id); });
         hdf5::File written = create_empty(staging.staged.path(), source->root.text_attribute("created_utc"));
         for (const auto& name : source->root.members())
             if (name != "runs") source->root.copy_member(name, written.root(), name);
-        copy_runs(entries, written.root().open_group("runs"));
-        written.close();
+        copy_runs(entries_of(*source, [&](const auto& id) { return !ids.contains(id); }), std::move(written));
     });
 }
 

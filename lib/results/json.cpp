@@ -22,12 +22,13 @@ Json number_or_null(const std::string& text) {
     return number.is_number() ? number : Json(nullptr);
 }
 
-std::string text_of(const Json& value) {
-    return value.is_string() ? value.get<std::string>() : dump(value);
-}
-
 void require(bool good, const char* what) {
     if (!good) throw base::DataError(fmt::format("{} is not the JSON that the schema asks for", what));
+}
+
+std::string text_of(const Json& value, const char* what) {
+    require(value.is_primitive(), what);
+    return value.is_string() ? value.get<std::string>() : dump(value);
 }
 
 // DataError, which calls the text `what`, unless it is JSON of that kind.
@@ -52,19 +53,15 @@ std::string context_to_json(const std::vector<Fact>& context) {
 }
 
 std::string warnings_to_json(const std::vector<std::string>& warnings) {
-    Json json = Json::array();
-    for (const auto& warning : warnings) json.push_back(warning);
-    return dump(json);
+    return dump(warnings);
 }
 
 std::vector<Setting> config_from_json(const std::string& text) {
     std::vector<Setting> config;
     const Json json = read_json(text, "config_json", Json::value_t::object);
-    for (const auto& [key, value] : json.items()) {
-        require(value.is_primitive(), "config_json");
+    for (const auto& [key, value] : json.items())
         config.push_back(value.is_null() ? Setting{key, "nan", true}
-                                         : Setting{key, text_of(value), value.is_number()});
-    }
+                                         : Setting{key, text_of(value, "config_json"), value.is_number()});
     return config;
 }
 
@@ -73,10 +70,8 @@ std::vector<Fact> context_from_json(const std::string& text) {
     const Json json = read_json(text, "context_json", Json::value_t::object);
     for (const auto& [section, facts] : json.items()) {
         require(facts.is_object(), "context_json");
-        for (const auto& [key, value] : facts.items()) {
-            require(value.is_primitive(), "context_json");
-            context.push_back({section, key, text_of(value)});
-        }
+        for (const auto& [key, value] : facts.items())
+            context.push_back({section, key, text_of(value, "context_json")});
     }
     return context;
 }
@@ -84,10 +79,7 @@ std::vector<Fact> context_from_json(const std::string& text) {
 std::vector<std::string> warnings_from_json(const std::string& text) {
     std::vector<std::string> warnings;
     const Json json = read_json(text, "warnings_json", Json::value_t::array);
-    for (const auto& value : json) {
-        require(value.is_primitive(), "warnings_json");
-        warnings.push_back(text_of(value));
-    }
+    for (const auto& value : json) warnings.push_back(text_of(value, "warnings_json"));
     return warnings;
 }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <map>
 #include <utility>
 
 #include "base/error.hpp"
@@ -13,35 +12,17 @@
 namespace ranklab::results {
 namespace {
 
-// A table of the schema: columns by name and type.
-class NamedColumns {
-  public:
-    NamedColumns(const hdf5::Group& group, const std::string& name)
-        : place_(fmt::format("{}/{}", group.path(), name)) {
-        for (auto& column : hdf5::read_table(group, name)) columns_[column.name] = std::move(column.values);
-    }
+Table table_at(const hdf5::Group& group, const std::string& name) {
+    return {name, hdf5::read_table(group, name)};
+}
 
-    bool has(const char* name) const { return columns_.contains(name); }
-    const std::vector<double>& doubles(const char* name) const { return get<std::vector<double>>(name); }
-    const std::vector<std::int64_t>& ints(const char* name) const {
-        return get<std::vector<std::int64_t>>(name);
-    }
-    const std::vector<std::string>& texts(const char* name) const {
-        return get<std::vector<std::string>>(name);
-    }
-
-  private:
-    template <class T>
-    const T& get(const char* name) const {
-        const auto found = columns_.find(name);
-        const T* values = found == columns_.end() ? nullptr : std::get_if<T>(&found->second);
-        if (values == nullptr) throw base::DataError(fmt::format("{} lacks its column '{}'", place_, name));
-        return *values;
-    }
-
-    std::string place_;
-    std::map<std::string, decltype(hdf5::Column::values)> columns_;
-};
+template <class T>
+const std::vector<T>& values_of(const Table& table, const char* column) {
+    const auto* values = table.find<T>(column);
+    if (values == nullptr)
+        throw base::DataError(fmt::format("the table {} lacks its column '{}'", table.name, column));
+    return *values;
+}
 
 Kind kind_of(const std::string& name) {
     for (const Kind kind : {Kind::cost, Kind::rate, Kind::ratio, Kind::count})
@@ -49,27 +30,27 @@ Kind kind_of(const std::string& name) {
     throw base::DataError(fmt::format("'{}' is no kind of measurement", name));
 }
 
-stats::Summary summary_of(const NamedColumns& table, std::size_t row) {
+stats::Summary summary_of(const Table& table, std::size_t row) {
     stats::Summary summary;
-    summary.n = table.ints("n")[row];
-    summary.median = table.doubles("median")[row];
-    summary.mean = table.doubles("mean")[row];
-    summary.min = table.doubles("min")[row];
-    summary.max = table.doubles("max")[row];
-    summary.p95 = table.doubles("p95")[row];
-    summary.p99 = table.doubles("p99")[row];
-    summary.ci95 = {table.doubles("ci95_low")[row], table.doubles("ci95_high")[row]};
+    summary.n = values_of<std::int64_t>(table, "n")[row];
+    summary.median = values_of<double>(table, "median")[row];
+    summary.mean = values_of<double>(table, "mean")[row];
+    summary.min = values_of<double>(table, "min")[row];
+    summary.max = values_of<double>(table, "max")[row];
+    summary.p95 = values_of<double>(table, "p95")[row];
+    summary.p99 = values_of<double>(table, "p99")[row];
+    summary.ci95 = {values_of<double>(table, "ci95_low")[row], values_of<double>(table, "ci95_high")[row]};
     return summary;
 }
 
 std::vector<Measurement> load_measurements(const hdf5::Group& group) {
-    const NamedColumns table(group, "measurements");
-    std::vector<Measurement> measurements(table.texts("name").size());
+    const Table table = table_at(group, "measurements");
+    std::vector<Measurement> measurements(values_of<std::string>(table, "name").size());
     for (std::size_t row = 0; row < measurements.size(); ++row) {
-        measurements[row].name = table.texts("name")[row];
-        measurements[row].unit = table.texts("unit")[row];
-        measurements[row].kind = kind_of(table.texts("kind")[row]);
-        measurements[row].rank_reduction = table.texts("rank_reduction")[row];
+        measurements[row].name = values_of<std::string>(table, "name")[row];
+        measurements[row].unit = values_of<std::string>(table, "unit")[row];
+        measurements[row].kind = kind_of(values_of<std::string>(table, "kind")[row]);
+        measurements[row].rank_reduction = values_of<std::string>(table, "rank_reduction")[row];
         measurements[row].summary = summary_of(table, row);
     }
     return measurements;
@@ -99,14 +80,17 @@ void load_samples(const hdf5::Group& group, std::vector<Measurement>& measuremen
 }
 
 std::vector<HostRow> load_hosts(const hdf5::Group& group) {
-    const NamedColumns table(group, "hosts");
-    std::vector<HostRow> hosts(table.ints("rank").size());
+    const Table table = table_at(group, "hosts");
+    const auto* threads = table.find<std::int64_t>("threads");
+    const auto* cores = table.find<std::string>("cores");
+    std::vector<HostRow> hosts(values_of<std::int64_t>(table, "rank").size());
     for (std::size_t row = 0; row < hosts.size(); ++row) {
-        hosts[row] = {static_cast<int>(table.ints("rank")[row]),
-                      static_cast<int>(table.ints("local_rank")[row]), table.texts("host")[row],
-                      table.texts("cpus")[row], table.texts("device")[row]};
-        if (table.has("threads")) hosts[row].threads = static_cast<int>(table.ints("threads")[row]);
-        if (table.has("cores")) hosts[row].cores = table.texts("cores")[row];
+        hosts[row] = {static_cast<int>(values_of<std::int64_t>(table, "rank")[row]),
+                      static_cast<int>(values_of<std::int64_t>(table, "local_rank")[row]),
+                      values_of<std::string>(table, "host")[row], values_of<std::string>(table, "cpus")[row],
+                      values_of<std::string>(table, "device")[row]};
+        if (threads != nullptr) hosts[row].threads = static_cast<int>((*threads)[row]);
+        if (cores != nullptr) hosts[row].cores = (*cores)[row];
     }
     return hosts;
 }
@@ -114,7 +98,7 @@ std::vector<HostRow> load_hosts(const hdf5::Group& group) {
 std::vector<Table> load_tables(const hdf5::Group& group) {
     const hdf5::Group all = group.open_group("tables");
     std::vector<Table> tables;
-    for (const auto& name : all.members()) tables.push_back({name, hdf5::read_table(all, name)});
+    for (const auto& name : all.members()) tables.push_back(table_at(all, name));
     return tables;
 }
 
@@ -127,6 +111,11 @@ void add_later_settings(Run& run) {
         if (!value.empty() && run.setting(option.name).empty())
             run.config.push_back({option.name, value, false});
     }
+}
+
+// An attribute, or, where it is longer than one may be, a dataset of its bytes.
+std::string load_text(const hdf5::Group& run, const std::string& name) {
+    return run.has_attribute(name) ? run.text_attribute(name) : hdf5::read_bytes(run, name);
 }
 
 void load_attributes(const hdf5::Group& group, Run& run) {
@@ -180,10 +169,6 @@ RunHeader load_header(const hdf5::Group& runs, const std::string& id) {
             group.text_attribute("started_utc"),
             group.int_attribute("valid") != 0,
             static_cast<int>(group.int_attribute("exit_code"))};
-}
-
-std::string load_text(const hdf5::Group& run, const std::string& name) {
-    return run.has_attribute(name) ? run.text_attribute(name) : hdf5::read_bytes(run, name);
 }
 
 std::size_t datasets_of(const hdf5::Group& run) {

@@ -1,14 +1,11 @@
 #include "results/result_file.hpp"
 
-#include <fmt/format.h>
-
 #include <mutex>
 #include <optional>
 #include <utility>
 
-#include "base/shell_path.hpp"
-#include "results/opened.hpp"
-#include "results/replace.hpp"
+#include "base/text.hpp"
+#include "results/access.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -17,7 +14,7 @@ namespace fs = std::filesystem;
 
 // Does nothing but open it: HDF5, whole, of our schema.
 void check_readable(const fs::path& path) {
-    reading(path, [](const hdf5::Group&) { return true; });
+    reading(path, [](const hdf5::Group&) {});
 }
 
 void write_runs(const StagedFile& staged, bool fresh, std::span<const Run> runs) {
@@ -34,20 +31,13 @@ std::uint64_t room_for(std::span<const Run> runs) {
     return bytes;
 }
 
-Run whole_run(const fs::path& path, const hdf5::Group& runs, const std::string& id, Detail detail) {
-    return of_run(path, id, [&] { return load(runs, id, detail); });
-}
-
 // The folder of `output`, which may not be known, and the system's folder for temporary files.
 std::vector<fs::path> places_apart(const fs::path& output, const std::string& id) {
-    std::vector<fs::path> places;
     const std::string name = fmt::format("{}.{}.h5", output.filename().string(), id);
     std::error_code none;
-    if (const fs::path absolute = fs::absolute(output, none); !none)
-        places.push_back(absolute.parent_path() / name);
+    const fs::path beside = fs::absolute(output, none).parent_path();
     const fs::path temporary = fs::temp_directory_path(none);
-    places.push_back((none ? fs::path("/tmp") : temporary) / name);
-    return places;
+    return {beside / name, (none ? fs::path("/tmp") : temporary) / name};
 }
 
 // nullopt where no place takes them.
@@ -126,7 +116,7 @@ Run ResultFile::read(const std::string& id, Detail detail) const {
         if (!is_link_name(id) || !runs.has(id))
             throw base::OptionError(fmt::format("{} has no run '{}'; `ranklab report {}` lists them",
                                                 path_.string(), id, base::shell_path(path_.string())));
-        return whole_run(path_, runs, id, detail);
+        return load_run(path_, runs, id, detail);
     });
 }
 
@@ -140,10 +130,9 @@ void ResultFile::visit(Detail detail, const std::function<bool(const Run&)>& wan
                        const std::function<void(Run&&)>& take) const {
     reading(path_, [&](const hdf5::Group& runs) {
         for (const auto& id : runs.members()) {
-            if (wanted && !wanted(whole_run(path_, runs, id, Detail::settings))) continue;
-            take(whole_run(path_, runs, id, detail));
+            if (wanted && !wanted(load_run(path_, runs, id, Detail::settings))) continue;
+            take(load_run(path_, runs, id, detail));
         }
-        return 0;
     });
 }
 

@@ -7,12 +7,6 @@
 namespace ranklab::results {
 namespace {
 
-const vocabulary::TableSchema& schema_of(std::string_view name) {
-    const auto* schema = vocabulary::find_table(name);
-    if (schema == nullptr) throw base::Error(fmt::format("internal: no table is called '{}'", name));
-    return *schema;
-}
-
 Column empty_column(const vocabulary::Column& column) {
     Column made{std::string(column.name), std::vector<double>()};
     if (column.type == vocabulary::ColumnType::whole) made.values = std::vector<std::int64_t>();
@@ -22,9 +16,11 @@ Column empty_column(const vocabulary::Column& column) {
 
 }  // namespace
 
-Rows::Rows(std::string_view table) : schema_(schema_of(table)) {
-    table_.name = schema_.name;
-    for (const auto& column : schema_.columns) table_.columns.push_back(empty_column(column));
+Rows::Rows(std::string_view table) {
+    const auto* schema = vocabulary::find_table(table);
+    if (schema == nullptr) throw base::Error(fmt::format("internal: no table is called '{}'", table));
+    table_.name = schema->name;
+    for (const auto& column : schema->columns) table_.columns.push_back(empty_column(column));
 }
 
 void Rows::add(std::initializer_list<Value> row) {
@@ -46,10 +42,6 @@ void Rows::add(std::initializer_list<Value> row) {
         ++column;
     }
     ++rows_;
-}
-
-Table Rows::table() && {
-    return std::move(table_);
 }
 
 }  // namespace ranklab::results

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "results/run.hpp"
@@ -24,10 +25,9 @@ class Rows {
 
     std::size_t size() const { return rows_; }
     /// With all its columns, also where it has no row.
-    Table table() &&;
+    Table table() && { return std::move(table_); }
 
   private:
-    const vocabulary::TableSchema& schema_;
     Table table_;
     std::size_t rows_ = 0;
 };

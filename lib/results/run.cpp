@@ -7,8 +7,8 @@
 #include <random>
 #include <span>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
 

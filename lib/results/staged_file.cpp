@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/whole_io.hpp"
+#include "base/files.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -65,9 +65,9 @@ void make_parent_folders(const fs::path& resolved) {
     if (error) throw_errno("mkdir", resolved.parent_path(), error.value());
 }
 
-void check_not_write_protected(const fs::path& resolved, const char* setting) {
+void check_not_write_protected(const fs::path& resolved) {
     if (::faccessat(AT_FDCWD, resolved.c_str(), W_OK, AT_EACCESS) != 0)
-        throw_errno("access", resolved, errno, setting);
+        throw_errno("access", resolved, errno);
 }
 
 void check_free_space(const fs::path& resolved, std::uint64_t bytes) {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <span>
 
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 
 namespace ranklab::results {
 
@@ -19,8 +19,8 @@ std::filesystem::path resolve(const std::filesystem::path& path);
 
 void make_parent_folders(const std::filesystem::path& resolved);
 
-/// The system's word on whether we may write the existing file, which `setting` names.
-void check_not_write_protected(const std::filesystem::path& resolved, const char* setting = "output");
+/// The system's word on whether we may write the existing file.
+void check_not_write_protected(const std::filesystem::path& resolved);
 
 /// EnvironmentError where the file system has fewer free bytes. (A full quota shows only when room is
 /// reserved.)

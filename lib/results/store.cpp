@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <set>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -17,52 +19,61 @@ namespace {
 
 constexpr std::size_t kRunMembers = 20;  // attributes and links of a run
 
-void check_name(const std::string& name, const char* what, std::set<std::string>& seen) {
-    if (!is_link_name(name))
-        throw base::Error(
-            fmt::format("{} '{}' cannot be stored: it is empty, '.', or holds a '/'", what, name));
-    if (!seen.insert(name).second) throw base::Error(fmt::format("{} '{}' is there twice", what, name));
+template <class Named>
+void check_names(const std::vector<Named>& all, const char* what) {
+    std::set<std::string> seen;
+    for (const auto& one : all) {
+        if (!is_link_name(one.name))
+            throw base::Error(
+                fmt::format("{} '{}' cannot be stored: it is empty, '.', or holds a '/'", what, one.name));
+        if (!seen.insert(one.name).second)
+            throw base::Error(fmt::format("{} '{}' is there twice", what, one.name));
+    }
 }
 
 void check_storable(const hdf5::Group& runs, const Run& run) {
-    std::set<std::string> ids;
-    check_name(run.id, "run id", ids);
+    if (!is_link_name(run.id))
+        throw base::Error(
+            fmt::format("run id '{}' cannot be stored: it is empty, '.', or holds a '/'", run.id));
     if (runs.has(run.id)) throw base::Error(fmt::format("run {} is in the file already", run.id));
-    std::set<std::string> names;
-    for (const auto& measurement : run.measurements) check_name(measurement.name, "measurement", names);
-    std::set<std::string> tables;
-    for (const auto& table : run.tables) check_name(table.name, "table", tables);
+    check_names(run.measurements, "measurement");
+    check_names(run.tables, "table");
 }
 
-template <class T, class Row, class Get>
+// `get`: a member, or a function of a row. Whole numbers are stored as int64.
+template <class Row, class Get>
 hdf5::Column column(const char* name, const std::vector<Row>& rows, Get get) {
-    std::vector<T> values;
-    values.reserve(rows.size());
-    for (const auto& row : rows) values.push_back(static_cast<T>(get(row)));
+    using Value = std::decay_t<std::invoke_result_t<Get, const Row&>>;
+    std::vector<std::conditional_t<std::is_integral_v<Value>, std::int64_t, Value>> values;
+    for (const auto& row : rows) values.push_back(std::invoke(get, row));
     return {name, std::move(values)};
 }
 
-hdf5::Column number(const char* name, const std::vector<Measurement>& rows, double stats::Summary::*field) {
-    return column<double>(name, rows, [field](const Measurement& row) { return row.summary.*field; });
+std::vector<hdf5::Column> columns_of(const std::vector<Measurement>& rows) {
+    const auto number = [&](const char* name, auto get) {
+        return column(name, rows, [get](const Measurement& row) { return std::invoke(get, row.summary); });
+    };
+    using stats::Summary;
+    return {column("name", rows, &Measurement::name),
+            column("unit", rows, &Measurement::unit),
+            column("kind", rows, [](const Measurement& row) { return kind_name(row.kind); }),
+            number("n", &Summary::n),
+            number("median", &Summary::median),
+            number("mean", &Summary::mean),
+            number("min", &Summary::min),
+            number("max", &Summary::max),
+            number("p95", &Summary::p95),
+            number("p99", &Summary::p99),
+            number("ci95_low", [](const Summary& summary) { return summary.ci95.low; }),
+            number("ci95_high", [](const Summary& summary) { return summary.ci95.high; }),
+            column("rank_reduction", rows, &Measurement::rank_reduction)};
 }
 
-hdf5::Column text(const char* name, const std::vector<Measurement>& rows, std::string Measurement::*field) {
-    return column<std::string>(name, rows, [field](const Measurement& row) { return row.*field; });
-}
-
-void store_measurements(const hdf5::Group& group, const std::vector<Measurement>& rows) {
-    using Summary = stats::Summary;
-    hdf5::write_table(
-        group, "measurements",
-        {text("name", rows, &Measurement::name), text("unit", rows, &Measurement::unit),
-         column<std::string>("kind", rows, [](const Measurement& row) { return kind_name(row.kind); }),
-         column<std::int64_t>("n", rows, [](const Measurement& row) { return row.summary.n; }),
-         number("median", rows, &Summary::median), number("mean", rows, &Summary::mean),
-         number("min", rows, &Summary::min), number("max", rows, &Summary::max),
-         number("p95", rows, &Summary::p95), number("p99", rows, &Summary::p99),
-         column<double>("ci95_low", rows, [](const Measurement& row) { return row.summary.ci95.low; }),
-         column<double>("ci95_high", rows, [](const Measurement& row) { return row.summary.ci95.high; }),
-         text("rank_reduction", rows, &Measurement::rank_reduction)});
+std::vector<hdf5::Column> columns_of(const std::vector<HostRow>& rows) {
+    return {column("rank", rows, &HostRow::rank),     column("local_rank", rows, &HostRow::local_rank),
+            column("host", rows, &HostRow::host),     column("cpus", rows, &HostRow::cpus),
+            column("device", rows, &HostRow::device), column("threads", rows, &HostRow::threads),
+            column("cores", rows, &HostRow::cores)};
 }
 
 // One value of the run as a whole: its row says all, and a dataset would take ten times its bytes. What ranks
@@ -95,19 +106,6 @@ void store_samples(const hdf5::Group& group, const std::vector<Measurement>& mea
         dataset.set_text("kind", kind_name(measurement.kind));
         dataset.set_text("axis", measurement.axis);
     }
-}
-
-void store_hosts(const hdf5::Group& group, const std::vector<HostRow>& rows) {
-    const auto words = [&](const char* name, std::string HostRow::*field) {
-        return column<std::string>(name, rows, [field](const HostRow& row) { return row.*field; });
-    };
-    hdf5::write_table(
-        group, "hosts",
-        {column<std::int64_t>("rank", rows, [](const HostRow& row) { return row.rank; }),
-         column<std::int64_t>("local_rank", rows, [](const HostRow& row) { return row.local_rank; }),
-         words("host", &HostRow::host), words("cpus", &HostRow::cpus), words("device", &HostRow::device),
-         column<std::int64_t>("threads", rows, [](const HostRow& row) { return row.threads; }),
-         words("cores", &HostRow::cores)});
 }
 
 void store_tables(const hdf5::Group& group, const std::vector<Table>& tables) {
@@ -145,9 +143,9 @@ std::uint64_t sample_bytes(const Measurement& m) {
     return bytes + bytes / 64;
 }
 
-std::uint64_t table_bytes(const Table& table) {
+std::uint64_t table_bytes(const std::vector<hdf5::Column>& columns) {
     std::uint64_t bytes = 1024;
-    for (const auto& [name, values] : table.columns) {
+    for (const auto& [name, values] : columns) {
         std::size_t width = sizeof(double);
         if (const auto* texts = std::get_if<std::vector<std::string>>(&values))
             for (const auto& entry : *texts) width = std::max(width, entry.size());
@@ -175,8 +173,8 @@ void store(const hdf5::Group& runs, const Run& run) {
     check_storable(runs, run);
     const hdf5::Group group = runs.create_group(run.id, kRunMembers);
     store_attributes(group, run);
-    store_measurements(group, run.measurements);
-    store_hosts(group, run.hosts);
+    hdf5::write_table(group, "measurements", columns_of(run.measurements));
+    hdf5::write_table(group, "hosts", columns_of(run.hosts));
     store_samples(group, run.measurements);
     store_tables(group, run.tables);
 }
@@ -186,17 +184,9 @@ std::uint64_t stored_bytes_at_most(const Run& run) {
         std::uint64_t{256} * 1024;  // the file's own housekeeping, which grows in blocks of up to 64 KiB
     bytes += run.argv.size() + run.label.size() + config_to_json(run.config).size() +
              context_to_json(run.context).size() + warnings_to_json(run.warnings).size();
-    std::size_t longest = 0;
-    for (const auto& m : run.measurements) {
-        longest = std::max({longest, m.name.size(), m.unit.size(), m.rank_reduction.size()});
-        bytes += 4096 + sample_bytes(m) + m.axis.size();
-    }
-    bytes += run.measurements.size() * 8 * longest;
-    std::size_t host_bytes = 0;
-    for (const auto& h : run.hosts)
-        host_bytes = std::max(host_bytes, h.host.size() + h.cpus.size() + h.device.size() + h.cores.size());
-    bytes += run.hosts.size() * (24 + 4 * host_bytes);  // each column has its own longest entry
-    for (const auto& table : run.tables) bytes += table_bytes(table);
+    bytes += table_bytes(columns_of(run.measurements)) + table_bytes(columns_of(run.hosts));
+    for (const auto& m : run.measurements) bytes += 4096 + sample_bytes(m) + m.axis.size();
+    for (const auto& table : run.tables) bytes += table_bytes(table.columns);
     return bytes;
 }
 

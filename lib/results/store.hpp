@@ -36,8 +36,6 @@ std::uint64_t stored_bytes_at_most(const Run& run);
 Run load(const hdf5::Group& runs, const std::string& id, Detail detail);
 RunHeader load_header(const hdf5::Group& runs, const std::string& id);
 
-/// A text attribute of that name, or, where it is longer than an attribute may be, a dataset of its bytes.
-std::string load_text(const hdf5::Group& run, const std::string& name);
 /// How many datasets the run holds.
 std::size_t datasets_of(const hdf5::Group& run);
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "stats/distributions.hpp"
 
 namespace ranklab::stats {

@@ -7,7 +7,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::stats {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "stats/distributions.hpp"
 
 namespace ranklab::stats {

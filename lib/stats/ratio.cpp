@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "stats/distributions.hpp"
 #include "stats/interval.hpp"
 

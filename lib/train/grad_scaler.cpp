@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 
 namespace ranklab::train {
 GradScaler::GradScaler(const GradScalerConfig& config)

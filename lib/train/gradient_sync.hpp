@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 #include "comm/communicator.hpp"
 #include "train/bucket_plan.hpp"
 #include "train/reduction_queue.hpp"

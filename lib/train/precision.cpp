@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 
 namespace ranklab::train {
 namespace {

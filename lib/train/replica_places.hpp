@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 
 namespace ranklab::train {
 

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/share.hpp"
+#include "base/numbers.hpp"
 #include "nn/model.hpp"
 #include "train/grad_scaler.hpp"
 #include "train/optimizer.hpp"

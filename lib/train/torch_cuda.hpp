@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 #include "device/stream.hpp"
 
 namespace ranklab::train {

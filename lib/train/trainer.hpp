@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "base/phase.hpp"
-#include "base/share.hpp"
 #include "nn/model.hpp"
 #include "train/equal_state.hpp"
 #include "train/grad_scaler.hpp"

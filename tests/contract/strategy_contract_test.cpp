@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/share.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "contract/template_strategy.hpp"
 #include "contract_names.hpp"

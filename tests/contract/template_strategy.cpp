@@ -8,9 +8,9 @@
 #include <cstring>
 #include <memory>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
-#include "base/share.hpp"
+#include "base/files.hpp"
+#include "base/numbers.hpp"
 #include "contract/template_strategy.hpp"
 
 namespace ranklab::io {

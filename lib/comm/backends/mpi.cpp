@@ -5,9 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/handle.hpp"
 #include "base/log.hpp"
+#include "base/numbers.hpp"
 #include "base/progress.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
+#include "comm/communicator.hpp"
 #include "comm/operation.hpp"
 
 namespace ranklab::comm {

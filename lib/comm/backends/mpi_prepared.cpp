@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/handle.hpp"
+#include "base/log.hpp"
+#include "base/progress.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 

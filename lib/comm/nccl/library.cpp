@@ -6,8 +6,8 @@
 #include <array>
 #include <cstdlib>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::comm {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/handle.hpp"
 #include "base/log.hpp"
-#include "base/pinned.hpp"
 #include "comm/backend.hpp"
 
 namespace ranklab::comm {

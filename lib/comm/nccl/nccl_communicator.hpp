@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 #include "comm/nccl/library.hpp"
 #include "comm/operation.hpp"
 #include "device/memory.hpp"

@@ -2,8 +2,8 @@
 #include <functional>
 #include <utility>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "comm/nccl/nccl_communicator.hpp"
 
 namespace ranklab::comm {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/regular_file.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "data/dataset.hpp"
 

@@ -15,10 +15,9 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/numbers.hpp"
-#include "base/regular_file.hpp"
 #include "base/text.hpp"
-#include "base/whole_io.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -57,7 +56,7 @@ std::optional<std::uint64_t> product_of(const std::vector<std::int64_t>& shape, 
 
 template <class Values>
 bool read_exactly(int fd, std::uint64_t offset, Values&& values) {
-    return base::read_whole_at(fd, values, offset) == std::span(values).size_bytes();
+    return base::read_whole(fd, values, offset) == std::span(values).size_bytes();
 }
 
 // The dictionary's text, and where the values begin.

@@ -9,10 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
-#include "base/regular_file.hpp"
-#include "base/share.hpp"
+#include "base/files.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/cifar100.hpp"

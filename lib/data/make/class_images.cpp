@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "data/formats/cifar100.hpp"
 
 namespace ranklab::data {

@@ -9,8 +9,8 @@
 #include <numbers>
 #include <vector>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/communicator.hpp"
 #include "comm/exchange.hpp"

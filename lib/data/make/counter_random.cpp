@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::data {
 namespace {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <span>
 
-#include "base/share.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::data {
 

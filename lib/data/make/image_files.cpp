@@ -6,8 +6,7 @@
 #include <memory>
 #include <system_error>
 
-#include "base/cast.hpp"
-#include "base/share.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/cifar100.hpp"
 #include "data/idx.hpp"

@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/regular_file.hpp"
-#include "base/whole_io.hpp"
+#include "base/files.hpp"
 #include "comm/exchange.hpp"
 #include "results/staged_file.hpp"
 
@@ -78,7 +77,7 @@ std::uint64_t OutputFile::reserve(std::uint64_t more) {
 }
 
 void OutputFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-    if (!base::write_whole_at(descriptor().get(), bytes, offset)) fail("pwrite", target_);
+    if (!base::write_whole(descriptor().get(), bytes, offset)) fail("pwrite", target_);
 }
 
 void OutputFile::commit() {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 
-#include "base/descriptor.hpp"
+#include "base/files.hpp"
 #include "comm/communicator.hpp"
 #include "results/staged_file.hpp"
 

@@ -8,10 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/cast.hpp"
 #include "base/clock.hpp"
+#include "base/numbers.hpp"
 #include "base/progress.hpp"
-#include "base/share.hpp"
 #include "comm/communicator.hpp"
 #include "data/formats/volume_form.hpp"
 #include "hdf5/volume.hpp"

@@ -10,13 +10,13 @@
 #include <string_view>
 #include <utility>
 
-#include "base/bucket_lines.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/numbers.hpp"
-#include "base/one_line.hpp"
-#include "base/regular_file.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "experiments/collectives/templates.hpp"
+#include "results/vocabulary/tables.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -78,8 +78,8 @@ std::vector<std::string> shipped_models() {
 
 BucketTable parse_bucket_table(const std::string& text) {
     if (text.size() > kMostTableBytes) throw base::DataError("it is larger than 4 MiB");
-    if (!text.starts_with(base::kBucketTitle))
-        throw base::DataError(fmt::format("its first line is not '{}'", base::kBucketTitle));
+    if (!text.starts_with(vocabulary::kBucketTitle))
+        throw base::DataError(fmt::format("its first line is not '{}'", vocabulary::kBucketTitle));
     BucketTable table;
     std::int64_t parameters = 0;
     std::int64_t elements = 0;
@@ -90,13 +90,13 @@ BucketTable parse_bucket_table(const std::string& text) {
         if (const auto all = said(line, "parameters"))
             parameters = base::number_in<std::int64_t>(*all).value_or(0);
         if (line.empty() || line.starts_with('#')) continue;
-        if (!header && line != base::kBucketHeader)
-            throw base::DataError(fmt::format("its header is not '{}'", base::kBucketHeader));
+        if (!header && line != vocabulary::kBucketHeader)
+            throw base::DataError(fmt::format("its header is not '{}'", vocabulary::kBucketHeader));
         if (!std::exchange(header, true)) continue;
         const auto row = row_in(line, table.rows.size());
         if (!row)
             throw base::DataError(fmt::format("row {} is not {} of a bucket: '{}'", table.rows.size(),
-                                              base::kBucketHeader, base::printable(line, 60)));
+                                              vocabulary::kBucketHeader, base::printable(line, 60)));
         elements += row->elements;
         table.rows.push_back(*row);
     }

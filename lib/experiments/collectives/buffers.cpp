@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/handle.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::experiments {

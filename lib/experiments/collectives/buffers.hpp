@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/handle.hpp"
 #include "device/memory.hpp"
 #include "experiments/collectives/message.hpp"
 

@@ -89,8 +89,9 @@ std::vector<comm::Operation> chosen_operations(const std::string& words) {
 }
 
 std::vector<DType> chosen_types(const std::string& words) {
-    const auto ours = words_of(kTypes, [](DType type) { return word_of(type); });
-    const auto other = words_of(kTypes, [](DType type) { return base::nccl_tests_word(type); });
+    const auto ours = words_of(kTypes, [](DType type) { return base::word_of(type); });
+    const auto other =
+        words_of(kTypes, [](DType type) { return base::nccl_tests_word(base::word_of(type)); });
     std::vector<DType> all;
     for (const std::size_t place : chosen(words, "datatype", ours, other)) all.push_back(kTypes[place]);
     return all;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/handle.hpp"
 #include "comm/operation.hpp"
 #include "experiments/collectives/calls.hpp"
 

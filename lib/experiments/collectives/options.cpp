@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "base/mpirun.hpp"
+#include "base/mpi_words.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "host/cgroups.hpp"

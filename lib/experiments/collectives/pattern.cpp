@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "experiments/collectives/buffers.hpp"
 
 namespace ranklab::experiments {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <tuple>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
-#include "base/mpirun.hpp"
+#include "base/mpi_words.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/shared/statistics_table.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <tuple>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "experiments/collectives/guidelines.hpp"
 #include "results/rows.hpp"

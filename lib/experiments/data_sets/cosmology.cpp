@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/shell_path.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "data/make/cosmology.hpp"

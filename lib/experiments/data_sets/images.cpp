@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "base/shell_path.hpp"
 #include "base/text.hpp"
 #include "data/make/image_files.hpp"
 #include "experiments/data_sets/data_sets.hpp"

@@ -11,7 +11,7 @@
 
 #include "base/progress.hpp"
 #include "comm/communicator.hpp"
-#include "host/start_up.hpp"
+#include "host/process.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {

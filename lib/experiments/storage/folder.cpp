@@ -9,8 +9,8 @@
 #include <regex>
 #include <system_error>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "hdf5/file.hpp"

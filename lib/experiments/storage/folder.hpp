@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/storage/options.hpp"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <numeric>
 
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "host/facts.hpp"
 

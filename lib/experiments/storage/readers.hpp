@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/share.hpp"
+#include "base/numbers.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/storage/options.hpp"
 #include "io/strategy.hpp"

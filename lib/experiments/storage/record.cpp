@@ -8,9 +8,9 @@
 #include <numeric>
 #include <set>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
 #include "base/file_system.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"

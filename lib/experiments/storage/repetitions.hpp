@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/handle.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "experiments/storage/record.hpp"
 #include "experiments/storage/strategy_runner.hpp"

@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/failure.hpp"
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/folder.hpp"

@@ -8,10 +8,10 @@
 #include <cstring>
 #include <exception>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/file_system.hpp"
-#include "base/share.hpp"
+#include "base/files.hpp"
+#include "base/numbers.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
 #include "io/ceilings.hpp"

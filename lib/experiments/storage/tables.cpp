@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "io/ceilings.hpp"

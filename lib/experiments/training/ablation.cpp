@@ -14,9 +14,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/regular_file.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
-#include "base/whole_io.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/steps.hpp"

@@ -7,14 +7,13 @@
 #include <cerrno>
 #include <string>
 
-#include "base/bucket_lines.hpp"
 #include "base/error.hpp"
-#include "base/regular_file.hpp"
-#include "base/whole_io.hpp"
+#include "base/files.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/training/model_of.hpp"
 #include "experiments/training/run.hpp"
 #include "experiments/training/steps.hpp"
+#include "results/vocabulary/tables.hpp"
 #include "train/tensor_view.hpp"
 
 namespace ranklab::experiments {
@@ -87,7 +86,7 @@ std::string comments_of(const TrainingOptions& options) {
     return fmt::format(
         "{}\n# model: {}\n# width: {}\n# full-scale: {}\n# precision: {}\n# sync: {}\n# bucket-cap-mb: {}\n"
         "# compress: {}\n# input: {}\n# parameters: {}\n",
-        base::kBucketTitle, settings.model, settings.width, settings.full_scale, settings.precision,
+        vocabulary::kBucketTitle, settings.model, settings.width, settings.full_scale, settings.precision,
         *settings.sync, settings.bucket_cap_mb, settings.compress,
         fmt::join(data_request(options).input, " x "), options.outline.parameters);
 }
@@ -102,7 +101,7 @@ std::string table_of(const TrainingOptions& options) {
     const auto parameters = train::trained_parameters(*model);
     sync->attach(parameters);
     settle_buckets(*sync, loss_of(*model, options, speed.parameter_type()));
-    return fmt::format("{}\n{}", base::kBucketHeader, rows_of(*sync, parameters, options.compression));
+    return fmt::format("{}\n{}", vocabulary::kBucketHeader, rows_of(*sync, parameters, options.compression));
 }
 
 }  // namespace

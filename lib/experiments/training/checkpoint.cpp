@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/failure.hpp"
 #include "base/log.hpp"
 #include "comm/exchange.hpp"
 #include "options/schema.hpp"
@@ -40,7 +39,7 @@ std::optional<Bytes> broadcast_bytes(comm::Communicator& control, std::optional<
 
 CheckpointSettings settings_of_numbers(const options::Options& options, CheckpointSettings facts) {
     for (const auto& option : options.effective()) {
-        if (!vocabulary::decides_numbers(option.name)) continue;
+        if (!vocabulary::setting_row(option.name).decides_numbers) continue;
         // "0.10" and "1e-1" are one number.
         facts["--" + option.name] =
             option.type == options::Type::real ? fmt::format("{}", options.real(option.name)) : option.value;

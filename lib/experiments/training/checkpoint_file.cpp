@@ -11,9 +11,8 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/regular_file.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
-#include "base/whole_io.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/table.hpp"
 #include "results/staged_file.hpp"

@@ -8,9 +8,8 @@
 #include <limits>
 #include <span>
 
-#include "base/cast.hpp"
 #include "base/clock.hpp"
-#include "base/share.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "train/torch_cuda.hpp"

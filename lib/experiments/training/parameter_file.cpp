@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/regular_file.hpp"
+#include "base/files.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
 #include "results/staged_file.hpp"

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <span>
 
-#include "base/cast.hpp"
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/phase.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"

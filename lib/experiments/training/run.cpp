@@ -9,8 +9,8 @@
 #include <functional>
 #include <memory>
 
-#include "base/failure.hpp"
-#include "base/mpirun.hpp"
+#include "base/error.hpp"
+#include "base/mpi_words.hpp"
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"

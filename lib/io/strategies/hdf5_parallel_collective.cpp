@@ -2,7 +2,7 @@
 // dataset holds all records, each with all its records in one call.
 #include <algorithm>
 
-#include "base/share.hpp"
+#include "base/numbers.hpp"
 #include "io/hdf5_strategy.hpp"
 
 namespace ranklab::io {

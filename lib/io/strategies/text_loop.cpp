@@ -1,6 +1,6 @@
 // The first strategy: a loop over rows and columns, one value at a time, as text. What a scalar language
 // does, at the speed of a compiled one.
-#include "base/cast.hpp"
+#include "base/numbers.hpp"
 #include "io/file_strategy.hpp"
 
 namespace ranklab::io {

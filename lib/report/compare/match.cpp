@@ -32,7 +32,7 @@ Conditions decisive_conditions(const Run& run) {
     for (const auto& [key, value, number] : run.config) {
         const bool unset = value.empty() || value == "false" || value == "nan";
         if (unset || !vocabulary::matters_to(vocabulary::Asker::comparison, key, value)) continue;
-        conditions[key] = vocabulary::counts_by_being_set(key) ? "set" : value;
+        conditions[key] = vocabulary::setting_row(key).role == options::Role::kept ? "set" : value;
     }
     conditions.merge(model::decisive_facts(run));
     // The setting `ranks` of an old `ranklab io`: those that a strategy used, of the world's.

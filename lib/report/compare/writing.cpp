@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "base/one_line.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
+#include "base/utf8.hpp"
 #include "report/compare/compare.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
-#include "base/one_line.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
+#include "base/utf8.hpp"
 #include "report/figures/figure.hpp"
 #include "report/frame/readable.hpp"
 

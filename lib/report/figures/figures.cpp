@@ -7,10 +7,9 @@
 #include <iterator>
 
 #include "base/error.hpp"
-#include "base/program_output.hpp"
-#include "base/regular_file.hpp"
+#include "base/files.hpp"
+#include "base/program.hpp"
 #include "base/text.hpp"
-#include "base/whole_io.hpp"
 #include "report/figures/figure.hpp"
 #include "report/frame/frame.hpp"
 

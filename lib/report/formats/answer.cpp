@@ -7,9 +7,9 @@
 #include <cctype>
 #include <cmath>
 
-#include "base/one_line.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
+#include "base/utf8.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/messages.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
 #include "report/formats/answer.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/ladder.hpp"

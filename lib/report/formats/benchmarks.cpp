@@ -13,6 +13,7 @@
 #include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/frame.hpp"
 #include "report/model/conditions.hpp"

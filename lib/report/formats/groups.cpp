@@ -4,9 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/one_line.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
+#include "base/utf8.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/readable.hpp"
 

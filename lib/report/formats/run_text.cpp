@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/number_ranges.hpp"
-#include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "report/formats/answer.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/ladder.hpp"

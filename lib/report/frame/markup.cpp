@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "base/one_line.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/wrap.hpp"
+#include "base/utf8.hpp"
 #include "report/frame/readable.hpp"
 
 namespace ranklab::report {

@@ -11,8 +11,8 @@
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
-#include "base/one_line.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {

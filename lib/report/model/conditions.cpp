@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/launcher_words.hpp"
+#include "base/mpi_words.hpp"
 #include "base/text.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/values.hpp"
@@ -90,7 +90,7 @@ Conditions decisive_facts(const Run& run) {
 }
 
 bool is_between_ranks(const std::string& key) {
-    return vocabulary::is_between_ranks(key) || key.starts_with(kEnvironment);
+    return vocabulary::setting_row(key).between_ranks || key.starts_with(kEnvironment);
 }
 
 Conditions surroundings_of(const Run& run) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/io_times.hpp"
 #include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"

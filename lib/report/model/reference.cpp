@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"

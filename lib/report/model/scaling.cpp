@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 
-#include "base/cast.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/model/scaling_findings.hpp"

@@ -8,8 +8,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
-#include "base/wrap.hpp"
+#include "base/terminal.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/ladder.hpp"

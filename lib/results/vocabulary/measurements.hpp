@@ -51,7 +51,7 @@ const Quantity& quantity(std::string_view name);
 /// Names of what is shown of runs of that command at that place, in the table's order.
 std::vector<std::string> shown_at(Shown place, std::string_view command);
 /// Times that are made of phases, and their phases.
-const std::vector<const Quantity*>& wholes();
+std::vector<const Quantity*> wholes();
 std::vector<const Quantity*> parts_of(const Quantity& whole);
 /// The part of that name. Throws Error where there is none.
 const Quantity& part_of(const Quantity& whole, std::string_view phase);

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
 
 namespace ranklab::vocabulary {
 namespace {
 
+using namespace options::marks;
 using options::Role;
 using options::Schema;
 
@@ -17,77 +16,53 @@ Schema made_common_settings() {
     rows.section("Common")
         .text("config", "FILE", std::nullopt,
               "INI file of these options (key = value); the command line wins over it")
-        .bind(&CommonSettings::config)
-        .essential()
-        .role(Role::bookkeeping)  // its settings stand among the others
+        .bind(&CommonSettings::config, kEssential, Role::bookkeeping)  // its settings stand among the others
         .text("output", "FILE", "results/ranklab.h5",
               "the shared results file, to which ranklab adds the run; none stores nothing")
-        .bind(&CommonSettings::output)
-        .essential()
-        .role(Role::bookkeeping)
+        .bind(&CommonSettings::output, kEssential, Role::bookkeeping)
         .text("label", "TEXT", "", "a name to find the run by")
-        .bind(&CommonSettings::label)
-        .essential()
-        .role(Role::bookkeeping)
+        .bind(&CommonSettings::label, kEssential, Role::bookkeeping)
         .integer(
             "warmup", {0, 1'000'000'000}, std::nullopt,
             "steps (io: repetitions, comm: calls of each message size) recorded but not counted (default: "
             "min(10, steps/10); io: 0; comm: 5)")
-        .bind(&CommonSettings::warmup)
-        .shorthand('w')
-        .role(Role::length)
+        .bind(&CommonSettings::warmup, 'w', Role::length)
         .integer("seed", {0, options::kWholeNumbers}, "1",
                  "seed of all random numbers: weights, order, dropout")
-        .bind(&CommonSettings::seed)
-        .role(Role::bookkeeping)  // other random numbers, the same work
-        .decides_numbers()
+        .bind(&CommonSettings::seed, Role::bookkeeping, kDecidesNumbers)  // other numbers, the same work
         .integer("threads", {1, kMostThreads}, std::nullopt,
                  "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset, "
                  "as far as its cgroup allows)")
-        .bind(&CommonSettings::threads)
-        .essential()
-        .follows_ranks()
+        .bind(&CommonSettings::threads, kEssential, kFollowsRanks)
         .real("time-limit", 0.001, std::nullopt,
               "seconds after which the work ends early, with exit code 6 (7 if --target-ci had its minimum)")
-        .bind(&CommonSettings::time_limit)
-        .role(Role::bookkeeping)  // a run that reached it is left out, or marked
+        .bind(&CommonSettings::time_limit, Role::bookkeeping)  // a run that reached it is left out, or marked
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
-        .bind(&CommonSettings::expect_ranks)
-        .role(Role::bookkeeping)  // the ranks that took part are compared
+        .bind(&CommonSettings::expect_ranks, Role::bookkeeping)  // the ranks that took part are compared
         .real("lock-timeout", 0, std::nullopt,
-              "seconds to wait for another job that holds the results file's lock, before ranklab leaves the "
-              "run in a file of its own")
-        .bind(&CommonSettings::lock_timeout)
-        .role(Role::bookkeeping)
+              "seconds to wait for the results file's lock, before the run goes into a file of its own")
+        .bind(&CommonSettings::lock_timeout, Role::bookkeeping)
         .real("stall-timeout", 0, "600",
               "seconds without progress of a rank after which it ends the job; 0: never")
-        .bind(&CommonSettings::stall_timeout)
-        .role(Role::bookkeeping)
+        .bind(&CommonSettings::stall_timeout, Role::bookkeeping)
         .flag("dry-run", "print the effective configuration and do no work")
-        .bind(&CommonSettings::dry_run)
-        .role(Role::request)
+        .bind(&CommonSettings::dry_run, Role::request)
         .flag("quiet", "no header, no progress: one line a run, with its rate and where it is stored")
-        .bind(&CommonSettings::quiet)
-        .role(Role::bookkeeping)
+        .bind(&CommonSettings::quiet, Role::bookkeeping)
         .flag("verbose", "show all settings, and all tables of the run")
-        .bind(&CommonSettings::verbose)
-        .role(Role::request)
+        .bind(&CommonSettings::verbose, Role::request)
         .excludes({.other = "quiet", .because = "one shows all, the other one line"})
         .excludes({.other = "json", .because = "JSON has everything"})
         .flag("json",
               "print the run (or all runs of the command) as JSON on stdout, in place of the text; --quiet "
               "leaves out the progress")
-        .bind(&CommonSettings::json)
-        .role(Role::request)
+        .bind(&CommonSettings::json, Role::request)
         .excludes({.other = "dry-run", .because = "a dry run has no run to print"})
         .text("json-file", "FILE", std::nullopt, "also write the run as JSON, as --json prints it")
-        .bind(&CommonSettings::json_file)
-        .shorthand('J')
-        .role(Role::kept)
+        .bind(&CommonSettings::json_file, 'J', Role::kept)
         .flag("list", "print the names to choose from and do no work")
-        .bind(&CommonSettings::list)
-        .role(Role::request)
+        .bind(&CommonSettings::list, Role::request)
         .excludes({.other = "json", .because = "the names to choose from are no run"})
         .append(launch_names())
         .no_lists("`ranklab sweep` makes a run of each");
@@ -99,13 +74,6 @@ const Schema& added_settings() {
     static const Schema rows =
         Schema().integer("ranks", 1, std::nullopt, "how many ranks took part").role(Role::scale);
     return rows;
-}
-
-// An option like any other where there is none of that name.
-const options::Option& row_of(std::string_view name) {
-    static const options::Option other;
-    const auto* known = find_setting(name);
-    return known == nullptr ? other : *known;
 }
 
 }  // namespace
@@ -136,19 +104,21 @@ Schema target_row(const std::string& least) {
 }
 
 const options::Option* find_setting(std::string_view name) {
-    static const auto by_name = [] {
-        std::map<std::string, const options::Option*, std::less<>> index;
-        for (const auto* rows : {&training_settings(), &storage_settings(), &collectives_settings(),
-                                 &common_settings(), &added_settings()})
-            for (const auto& option : rows->all()) index.emplace(option.name, &option);
-        return index;
-    }();
-    const auto found = by_name.find(name);
-    return found == by_name.end() ? nullptr : found->second;
+    const std::string wanted(name);
+    for (const auto* rows : {&training_settings(), &storage_settings(), &collectives_settings(),
+                             &common_settings(), &added_settings()})
+        if (const auto* option = rows->find(wanted)) return option;
+    return nullptr;
+}
+
+const options::Option& setting_row(std::string_view name) {
+    static const options::Option other;
+    const auto* known = find_setting(name);
+    return known == nullptr ? other : *known;
 }
 
 bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
-    const auto& option = row_of(setting);
+    const auto& option = setting_row(setting);
     if (!value.empty() && value == value_when_absent(setting)) return false;
     switch (option.role) {
         case Role::work:
@@ -161,36 +131,18 @@ bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
         case Role::times:
         case Role::kept:
             return asker == Asker::comparison;
-        case Role::bookkeeping:
-        case Role::request:
-            break;
+        default:
+            return false;
     }
-    return false;
 }
 
 std::string_view value_when_absent(std::string_view setting, const OtherSettings& run) {
-    for (const auto& [value, where] : row_of(setting).when_absent) {
+    for (const auto& [value, where] : setting_row(setting).when_absent) {
         if (where.other.empty() ||
             (run && std::ranges::find(where.values, run(where.other)) != where.values.end()))
             return value;
     }
     return {};
-}
-
-bool counts_by_being_set(std::string_view setting) {
-    return row_of(setting).role == Role::kept;
-}
-
-bool is_between_ranks(std::string_view setting) {
-    return row_of(setting).between_ranks;
-}
-
-bool follows_ranks(std::string_view setting) {
-    return row_of(setting).follows_ranks;
-}
-
-bool decides_numbers(std::string_view setting) {
-    return row_of(setting).decides_numbers;
 }
 
 }  // namespace ranklab::vocabulary

@@ -157,6 +157,8 @@ inline constexpr std::int64_t kMostThreads = 4096;
 
 /// The row of that name; nullptr where there is none: a later program stored it, or another one.
 const options::Option* find_setting(std::string_view name);
+/// An option like any other where there is none.
+const options::Option& setting_row(std::string_view name);
 
 /// Of one run: the value of a setting; "" where it has none.
 using OtherSettings = std::function<std::string(const std::string&)>;
@@ -173,16 +175,5 @@ bool matters_to(Asker asker, std::string_view setting, std::string_view value = 
 /// What a run did that lacks the setting, if its others are those of `run`; "" where no run of another
 /// version lacks it.
 std::string_view value_when_absent(std::string_view setting, const OtherSettings& run = {});
-
-/// That it is set changes the work, to what it is set does not: the name of a file.
-bool counts_by_being_set(std::string_view setting);
-/// It says only how several ranks, or replicas, work together: a single-device run may store it too, and it
-/// means nothing there. The mode, which tells the two apart, is one of them.
-bool is_between_ranks(std::string_view setting);
-/// The program chooses it by itself where nobody does, by how many ranks share a node: it may differ along a
-/// curve without anybody having varied it.
-bool follows_ranks(std::string_view setting);
-/// The parameters' values depend on it: a run that goes on from a checkpoint has to have the same.
-bool decides_numbers(std::string_view setting);
 
 }  // namespace ranklab::vocabulary

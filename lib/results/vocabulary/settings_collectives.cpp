@@ -3,6 +3,7 @@
 namespace ranklab::vocabulary {
 namespace {
 
+using namespace options::marks;
 using options::Role;
 using options::Schema;
 
@@ -11,37 +12,25 @@ constexpr std::nullopt_t kOpen = std::nullopt;  // the experiment settles it
 void add_work(Schema& rows) {
     rows.section("What is exchanged")
         .text("op", "NAME[,NAME]|all", "allreduce", "the operations to time (--list names them)")
-        .bind(&CollectivesSettings::op)
-        .essential()
-        .in_header()
+        .bind(&CollectivesSettings::op, kEssential, kInHeader)
         .text("datatype", "TYPE[,TYPE]|all", "fp32", "element types: fp32 fp16 bf16 fp64 int32 int64 uint8")
-        .bind(&CollectivesSettings::datatype)
-        .essential()
-        .in_header()
-        .shorthand('d')
+        .bind(&CollectivesSettings::datatype, 'd', kEssential, kInHeader)
         .text("redop", "NAME[,NAME]|all", "sum", "what reductions do: sum min max avg")
-        .bind(&CollectivesSettings::redop)
-        .shorthand('o')
+        .bind(&CollectivesSettings::redop, 'o')
         .integer("root", {0, 1'000'000'000}, "0", "the rank that broadcast and reduce have as their root")
-        .bind(&CollectivesSettings::root)
-        .shorthand('r')
+        .bind(&CollectivesSettings::root, 'r')
         .choice("place", {"both", "out-of-place", "in-place"}, "both",
-                "whether a rank receives into another buffer than it sends from; in-place where the "
-                "operation can")
+                "receive into another buffer than one sends from, or (where the operation can) into the same")
         .bind(&CollectivesSettings::place)
         .choice("backend", {}, kOpen, "what carries the messages (default: nccl between GPUs, else mpi)")
-        .bind(&CollectivesSettings::backend)
-        .essential()
-        .in_header()
+        .bind(&CollectivesSettings::backend, kEssential, kInHeader)
         .choice("memory", {"pageable", "pinned", "device"}, kOpen,
                 "where the buffers lie; pinned: locked pages (default: device for nccl, else pageable)")
         .bind(&CollectivesSettings::memory)
         .bytes("unalign", 0, "0", "begin each buffer this many bytes behind a page's begin")
-        .bind(&CollectivesSettings::unalign)
-        .shorthand('u')
+        .bind(&CollectivesSettings::unalign, 'u')
         .flag("rotate-buffers",
-              "use another part of a memory larger than the caches for each call, so that no call finds its "
-              "data there")
+              "take each call's buffers from another part of a memory larger than the caches")
         .bind(&CollectivesSettings::rotate_buffers)
         .choice("levels", {"auto", "job", "all"}, "auto",
                 "all: time the ranks of one host and one rank of each host, too; auto: where the job has "
@@ -52,89 +41,59 @@ void add_work(Schema& rows) {
 void add_sizes(Schema& rows) {
     rows.section("Message sizes")
         .bytes("min-bytes", 0, "8", "the smallest message")
-        .bind(&CollectivesSettings::min_bytes)
-        .essential()
-        .shorthand('b')
+        .bind(&CollectivesSettings::min_bytes, 'b', kEssential)
         .bytes("max-bytes", 0, "4M", "the largest message")
-        .bind(&CollectivesSettings::max_bytes)
-        .essential()
-        .shorthand('e')
+        .bind(&CollectivesSettings::max_bytes, 'e', kEssential)
         .real("step-factor", {1.0001, 1e6}, "2", "the next message is this many times as large")
-        .bind(&CollectivesSettings::step_factor)
-        .shorthand('f')
+        .bind(&CollectivesSettings::step_factor, 'f')
         .bytes("step-bytes", 1, kOpen, "the next message is this many bytes larger, instead of -f")
-        .bind(&CollectivesSettings::step_bytes)
-        .shorthand('i')
+        .bind(&CollectivesSettings::step_bytes, 'i')
         .excludes({.other = "step-factor"})
         .text("sizes", "SIZE[,SIZE]", kOpen, "these messages, instead of -b -e -f")
         .bind(&CollectivesSettings::sizes)
-        .excludes({.other = "min-bytes"})
-        .excludes({.other = "max-bytes"})
-        .excludes({.other = "step-factor"})
-        .excludes({.other = "step-bytes"})
+        .excludes_each({"min-bytes", "max-bytes", "step-factor", "step-bytes"})
         .text(
             "from-model", "NAME|FILE", kOpen,
-            "the gradient buckets of a model (--list names them) or of a table that ranklab train wrote, one "
-            "after the other as a training step sends them")
-        .bind(&CollectivesSettings::from_model)
-        .essential()
+            "gradient buckets of a model (--list names them) or of ranklab train's table, in a step's order")
+        .bind(&CollectivesSettings::from_model, kEssential)
         .excludes({.other = "op", .because = "gradients are summed by allreduce"})
         .excludes({.other = "datatype", .because = "the table has the gradients' type"})
         .excludes({.other = "redop", .because = "gradients are summed"})
-        .excludes({.other = "sizes"})
-        .excludes({.other = "min-bytes"})
-        .excludes({.other = "max-bytes"})
-        .excludes({.other = "step-factor"})
-        .excludes({.other = "step-bytes"})
-        .excludes({.other = "root"})
+        .excludes_each({"sizes", "min-bytes", "max-bytes", "step-factor", "step-bytes", "root", "levels",
+                        "nonblocking", "with-load"})
         .excludes({.other = "place", .because = "a training step reduces in place"})
         .excludes({.other = "rotate-buffers", .because = "each bucket has memory of its own"})
-        .excludes({.other = "levels"})
-        .excludes({.other = "blocking", .because = "a barrier stands before each bucket"})
-        .excludes({.other = "nonblocking"})
-        .excludes({.other = "with-load"});
+        .excludes({.other = "blocking", .because = "a barrier stands before each bucket"});
 }
 
 void add_measuring(Schema& rows) {
     rows.section("Measuring")
         .integer("repetitions", {1, 1'000'000}, "50",
-                 "timed calls of each message size, in up to four rounds, each in another order and after a "
-                 "warm-up")
-        .bind(&CollectivesSettings::repetitions)
-        .essential()
-        .shorthand('n')
-        .role(Role::times)
+                 "timed calls of a message size, in up to four rounds, each warmed up and in another order")
+        .bind(&CollectivesSettings::repetitions, 'n', kEssential, Role::times)
         .integer("check", {0, 1000}, "1",
-                 "calls whose result is compared, element by element, after the timed ones; 0: none, and the "
-                 "run is marked as not verified")
-        .bind(&CollectivesSettings::check)
-        .shorthand('c')
-        .role(Role::aside)
+                 "untimed calls whose whole result is compared; 0: the run is marked as not verified")
+        .bind(&CollectivesSettings::check, 'c', Role::aside)
         .choice("average", {"0", "1", "2", "3"}, "3",
                 "how the ranks' times of a call become one: 0 rank 0's, 1 their mean, 2 the shortest, 3 the "
                 "longest; of latency and bandwidth the first rank's counts")
-        .bind(&CollectivesSettings::average)
-        .shorthand('a')
+        .bind(&CollectivesSettings::average, 'a')
         .choice("blocking", {"0", "1", "2", "3", "4"}, "3",
                 "what stands between two calls: 0 nothing, the loop is timed as a whole; 1 a barrier, inside "
                 "the time; 2 nothing, each call is timed; 3 a barrier, outside the time; 4 all ranks begin "
                 "at an agreed moment of a common clock")
-        .bind(&CollectivesSettings::blocking)
-        .shorthand('z')
+        .bind(&CollectivesSettings::blocking, 'z')
         .flag("nonblocking", "time the started operation behind calibrated compute: how much does it hide?")
         .bind(&CollectivesSettings::nonblocking)
         .choice("progress", {"none", "poll", "thread"}, "none",
-                "who lets the library work meanwhile: nobody, the compute now and then, or a thread of the "
-                "rank")
+                "who lets the library work meanwhile: nobody, the compute now and then, or a thread")
         .bind(&CollectivesSettings::progress)
         .needs({.other = "nonblocking"})
         .flag("with-load", "time all once more while a compute kernel runs on the same cores")
         .bind(&CollectivesSettings::with_load)
         .text("fault", "flip:RANK|sleep:RANK:MS", kOpen,
-              "to try the checks: one bit of what the rank received is flipped, or it comes so late to each "
-              "call")
-        .bind(&CollectivesSettings::fault)
-        .role(Role::work);
+              "to try the checks: flip a bit of what the rank received, or delay it before each call")
+        .bind(&CollectivesSettings::fault, Role::work);
 }
 
 void add_output(Schema& rows) {
@@ -144,12 +103,9 @@ void add_output(Schema& rows) {
         .role(Role::request)
         .choice("format", {"text", "nccl-tests"}, "text",
                 "nccl-tests: its table, for programs that read that, before the answer")
-        .bind(&CollectivesSettings::format)
-        .role(Role::request)
+        .bind(&CollectivesSettings::format, Role::request)
         .flag("per-iter", "nccl-tests: add the columns i_min i_max i_p99 i_cv% of the calls' times")
-        .bind(&CollectivesSettings::per_iter)
-        .shorthand('I')
-        .role(Role::bookkeeping);
+        .bind(&CollectivesSettings::per_iter, 'I', Role::bookkeeping);
 }
 
 Schema made_collectives_settings() {

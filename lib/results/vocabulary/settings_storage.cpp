@@ -3,6 +3,7 @@
 namespace ranklab::vocabulary {
 namespace {
 
+using namespace options::marks;
 using options::Role;
 using options::Schema;
 
@@ -12,22 +13,13 @@ void add_work(Schema& rows) {
             "strategy", "[,NAME]", "all",
             "the strategies to run (--list names them); of several each round makes one repetition of each, "
             "in random order, and a table compares them")
-        .bind(&StorageSettings::strategy)
-        .essential()
-        .in_header()
+        .bind(&StorageSettings::strategy, kEssential, kInHeader)
         .integer("files", 0, "15", "records: files or datasets")
-        .bind(&StorageSettings::files)
-        .essential()
-        .in_header()
-        .shorthand('n')
+        .bind(&StorageSettings::files, 'n', kEssential, kInHeader)
         .integer("size", 1, "100", "a record is size x size float64")
-        .bind(&StorageSettings::size)
-        .essential()
-        .in_header()
-        .shorthand('s')
+        .bind(&StorageSettings::size, 's', kEssential, kInHeader)
         .integer("workers", {1, 4096}, "1", "processes of process-pool and process-queue")
-        .bind(&StorageSettings::workers)
-        .essential()
+        .bind(&StorageSettings::workers, kEssential)
         .flag("async", "process-pool: do not wait for each task before the next")
         .bind(&StorageSettings::async)
         .flag("dynamic", "mpi-send: ranks ask for the next chunk")
@@ -36,75 +28,50 @@ void add_work(Schema& rows) {
         .bind(&StorageSettings::chunk_files)
         .text("directory", "DIR", "output",
               "the folder to write into; several strategies get a folder each in it")
-        .bind(&StorageSettings::directory)
-        .essential()
-        .in_header()
-        .role(Role::bookkeeping);  // its file system is compared
+        .bind(&StorageSettings::directory, kEssential, kInHeader,
+              Role::bookkeeping);  // its file system is compared
 }
 
 void add_reading(Schema& rows) {
     rows.section("Reading and checking")
         .flag("check-write", "read all back right after writing, untimed, and compare")
-        .bind(&StorageSettings::check_write)
-        .shorthand('W')
-        .role(Role::aside)
+        .bind(&StorageSettings::check_write, 'W', Role::aside)
         .flag("check-read", "compare what the timed reading got")
-        .bind(&StorageSettings::check_read)
-        .shorthand('R')
-        .role(Role::aside)
-        .flag(
-            "reorder",
-            "no rank reads what it wrote, in timed readings too (ranks of another node read if there is one)")
-        .bind(&StorageSettings::reorder)
-        .shorthand('C')
+        .bind(&StorageSettings::check_read, 'R', Role::aside)
+        .flag("reorder",
+              "no rank reads what it wrote, timed readings too (ranks of another node read if there is one)")
+        .bind(&StorageSettings::reorder, 'C')
         .flag("no-verify", "compare nothing: the run is marked as not verified")
         .bind(&StorageSettings::no_verify)
-        .excludes({.other = "check-write"})
-        .excludes({.other = "check-read"})
+        .excludes_each({"check-write", "check-read"})
         .flag("cold",
-              "drop the files from the page cache before the first reading; exit code 7 unless the reading "
-              "was cold")
-        .bind(&StorageSettings::cold)
-        .essential()
+              "drop the files from the page cache before the first reading; exit code 7 unless it was cold")
+        .bind(&StorageSettings::cold, kEssential)
         .integer("reads", {1, 1'000'000'000}, "1", "timed readings after each writing")
-        .bind(&StorageSettings::reads)
-        .role(Role::aside)
+        .bind(&StorageSettings::reads, Role::aside)
         .flag("write-only", "no reading")
         .bind(&StorageSettings::write_only)
-        .excludes({.other = "read-only"})
-        .excludes({.other = "check-write"})
-        .excludes({.other = "check-read"})
-        .excludes({.other = "cold"})
-        .excludes({.other = "reorder"})
+        .excludes_each({"read-only", "check-write", "check-read", "cold", "reorder"})
         .flag("read-only", "read what an earlier run with --keep left")
         .bind(&StorageSettings::read_only)
         .excludes({.other = "check-write"})
         .flag("keep", "leave the files of the last repetition")
-        .bind(&StorageSettings::keep)
-        .essential()
-        .shorthand('k')
-        .role(Role::kept);
+        .bind(&StorageSettings::keep, 'k', kEssential, Role::kept);
 }
 
 void add_measuring(Schema& rows) {
     rows.section("Measuring")
         .integer("repetitions", 1, "1", "write (and read) N times; 6 or more give intervals")
-        .bind(&StorageSettings::repetitions)
-        .essential()
-        .shorthand('i')
-        .role(Role::times)
+        .bind(&StorageSettings::repetitions, 'i', kEssential, Role::times)
         .append(target_setting<StorageSettings>("-i"))
         .flag("fsync", "bring each file to the disk before its writing ends (fsync)")
-        .bind(&StorageSettings::fsync)
-        .essential()
-        .shorthand('e')
+        .bind(&StorageSettings::fsync, 'e', kEssential)
         .flag("rename", "give a file a temporary name until it is whole")
         .bind(&StorageSettings::rename)
         .choice("ceilings", {"auto", "on", "off"}, "auto",
                 "also measure memory copy, raw write of the same bytes and file creation; auto: with several "
                 "strategies or repetitions")
-        .bind(&StorageSettings::ceilings)
-        .role(Role::aside);
+        .bind(&StorageSettings::ceilings, Role::aside);
 }
 
 void add_hdf5(Schema& rows) {

@@ -3,6 +3,7 @@
 namespace ranklab::vocabulary {
 namespace {
 
+using namespace options::marks;
 using options::Role;
 using options::Schema;
 
@@ -20,166 +21,120 @@ constexpr std::nullopt_t kOpen = std::nullopt;  // the experiment settles it
 void add_work(Schema& rows) {
     rows.section("What is trained")
         .choice("model", {}, "mnist-cnn", "the network")
-        .bind(&TrainingSettings::model)
-        .essential()
-        .in_header()
-        .decides_numbers()
+        .bind(&TrainingSettings::model, kEssential, kInHeader, kDecidesNumbers)
         .choice("data", {}, kOpen, "the data set (default: the model's own)")
-        .bind(&TrainingSettings::data)
-        .essential()
-        .in_header()
-        .decides_numbers()
+        .bind(&TrainingSettings::data, kEssential, kInHeader, kDecidesNumbers)
         .text("data-dir", "DIR", kOpen,
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
-        .bind(&TrainingSettings::data_dir)
-        .essential()
-        .role(Role::bookkeeping)  // the numbers of samples are compared
+        .bind(&TrainingSettings::data_dir, kEssential, Role::bookkeeping)  // sample counts are compared
         .integer("width", {1, 65536}, "1",
                  "divide the channels inside the model by N, for small tests of the same depth")
-        .bind(&TrainingSettings::width)
-        .decides_numbers()
+        .bind(&TrainingSettings::width, kDecidesNumbers)
         .choice("full-scale", {"on", "off"}, "on", "unet3d: include the innermost layer, down to one voxel")
-        .bind(&TrainingSettings::full_scale)
+        .bind(&TrainingSettings::full_scale, kDecidesNumbers)
         .needs(kVolumes)
-        .decides_numbers()
         .real("lambda-rho", 0, "0", "unet3d: weight of the density term in the loss")
-        .bind(&TrainingSettings::lambda_rho)
-        .needs(kVolumes)
-        .decides_numbers();
+        .bind(&TrainingSettings::lambda_rho, kDecidesNumbers)
+        .needs(kVolumes);
 }
 
 void add_length(Schema& rows) {
-    const char* const open_end = "how many steps there will be is not known";
     rows.integer("batch-size", {1, kMostBatch}, kOpen,
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
-        .bind(&TrainingSettings::batch_size)
-        .essential()
-        .in_header()
+        .bind(&TrainingSettings::batch_size, kEssential, kInHeader)
         .integer("global-batch-size", {1, kMostBatch}, kOpen,
                  "samples of all ranks per step, instead of --batch-size")
-        .bind(&TrainingSettings::global_batch_size)
-        .essential()
-        .decides_numbers()
+        .bind(&TrainingSettings::global_batch_size, kEssential, kDecidesNumbers)
         .instead_of("batch-size")
         .integer("made-for-ranks", {1, kMostBatch}, kOpen,
-                 "for configurations: the ranks that they are made for; fewer ranks need --accumulate or "
-                 "--batch-size")
-        .bind(&TrainingSettings::made_for_ranks)
-        .role(Role::bookkeeping)  // the ranks that took part are compared
+                 "for configurations: the ranks they are made for; fewer need --accumulate or --batch-size")
+        .bind(&TrainingSettings::made_for_ranks, Role::bookkeeping)  // the ranks that took part are compared
         .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples")
-        .bind(&TrainingSettings::epochs)
-        .essential()
-        .in_header()
-        .role(Role::length)
+        .bind(&TrainingSettings::epochs, kEssential, kInHeader, Role::length)
         .integer("steps", 1, kOpen,
                  "counted steps, instead of --epochs; the warm-up comes before them "
                  "(default: 100 where there is no --epochs)")
-        .bind(&TrainingSettings::steps)
-        .essential()
-        .in_header()
-        .role(Role::length)
+        .bind(&TrainingSettings::steps, kEssential, kInHeader, Role::length)
         .instead_of("epochs")
         .append(target_setting<TrainingSettings>("--steps"))
         .needs({.other = "steps",
                 .because = "it goes on for as many steps as it takes, and epochs are a fixed piece of work"})
-        .excludes({.other = "checkpoint", .because = open_end})
-        .excludes({.other = "ablation", .because = open_end});
+        .excludes_each({"checkpoint", "ablation"}, "how many steps there will be is not known");
 }
 
 void add_optimizer(Schema& rows) {
     rows.choice("optimizer", {}, kOpen, "the optimizer (default: the model's, adadelta for mnist-cnn)")
-        .bind(&TrainingSettings::optimizer)
-        .decides_numbers()
+        .bind(&TrainingSettings::optimizer, kDecidesNumbers)
         .flag("fused-optimizer", "use LibTorch's fused kernel for --optimizer sgd or adam")
-        .bind(&TrainingSettings::fused_optimizer)
-        .decides_numbers()
+        .bind(&TrainingSettings::fused_optimizer, kDecidesNumbers)
         .real("momentum", 0, kOpen, "momentum of --optimizer sgd (default: the model's, 0.9 for resnets)")
-        .bind(&TrainingSettings::momentum)
-        .decides_numbers()
+        .bind(&TrainingSettings::momentum, kDecidesNumbers)
         .choice("ops", {"ranklab", "libtorch"}, kOpen,
                 "ranklab: our own dropout, pooling, Adam and Adadelta for the CPU; libtorch: LibTorch's "
                 "(docs/precision.md; default: ranklab, on a GPU libtorch)")
-        .bind(&TrainingSettings::ops)
-        .decides_numbers()
+        .bind(&TrainingSettings::ops, kDecidesNumbers)
         .when_absent("libtorch", {.other = "device", .values = {"cuda"}})
         .when_absent("ranklab")
         .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
-        .bind(&TrainingSettings::dropout)
-        .decides_numbers()
+        .bind(&TrainingSettings::dropout, kDecidesNumbers)
         .choice("shuffle", {"on", "off"}, "on", "a new order of the samples each epoch, from seed + epoch")
-        .bind(&TrainingSettings::shuffle)
-        .decides_numbers()
+        .bind(&TrainingSettings::shuffle, kDecidesNumbers)
         .choice("sharding", {"pad", "exact"}, "pad",
                 "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: every sample "
                 "once, weighted mean")
-        .bind(&TrainingSettings::sharding)
-        .role(Role::together)
-        .decides_numbers();
+        .bind(&TrainingSettings::sharding, Role::together, kDecidesNumbers);
 }
 
 void add_input(Schema& rows) {
     rows.section("How samples are read")
         .integer("train-samples", {1, kMostSamples}, kOpen,
                  "samples per epoch (default: all; for volumes, enough crops to fill them 16 times)")
-        .bind(&TrainingSettings::train_samples)
-        .decides_numbers()
+        .bind(&TrainingSettings::train_samples, kDecidesNumbers)
         .integer("validation-samples", {1, kMostSamples}, kOpen,
                  "samples per evaluation (default: as for --train-samples)")
         .bind(&TrainingSettings::validation_samples)
         .choice("input", {"real", "synthetic", "io-only"}, "real",
                 "synthetic: the first batch again and again; io-only: make batches, compute nothing")
-        .bind(&TrainingSettings::input)
-        .decides_numbers()
+        .bind(&TrainingSettings::input, kDecidesNumbers)
         .integer("workers", {0, kMostThreads}, kOpen,
-                 "threads that read, decode and augment ahead; 0: the training thread does it (default: the "
-                 "model's published number)")
+                 "threads that read, decode and augment ahead; 0: the training thread (default: the model's)")
         .bind(&TrainingSettings::workers)
         .integer("prefetch", {1, 65536}, "2", "batches made ahead, at most")
         .bind(&TrainingSettings::prefetch)
         .integer("image-size", {1, 16384}, kOpen,
                  "height and width that images are resized to (default: the model's, 224 for resnets)")
-        .bind(&TrainingSettings::image_size)
+        .bind(&TrainingSettings::image_size, kDecidesNumbers)
         .excludes(
             {.other = "model", .values = {"unet3d"}, .because = "it takes volumes; --crop-edge is for these"})
-        .decides_numbers()
         .choice("volume-access", {"lowmem", "inmem"}, "lowmem",
                 "lowmem: crops from the disk; inmem: the whole file in memory")
         .bind(&TrainingSettings::volume_access)
         .needs(kVolumes)
         .integer("crop-edge", {1, 2048}, kOpen, "edge of the crops of volumes (default: the model's, 64)")
-        .bind(&TrainingSettings::crop_edge)
+        .bind(&TrainingSettings::crop_edge, kDecidesNumbers)
         .needs(kVolumes)
-        .decides_numbers()
         .choice("rotate", {"on", "off"}, "on", "turn each crop by one of the cube's 24 rotations")
-        .bind(&TrainingSettings::rotate)
+        .bind(&TrainingSettings::rotate, kDecidesNumbers)
         .needs(kVolumes)
-        .decides_numbers()
         .flag("rotate-vectors", "turn the components of velocities, too (the original does not)")
-        .bind(&TrainingSettings::rotate_vectors)
-        .needs(kVolumes)
-        .decides_numbers();
+        .bind(&TrainingSettings::rotate_vectors, kDecidesNumbers)
+        .needs(kVolumes);
 }
 
 void add_ablation(Schema& rows) {
-    const char* const trials = "it makes trials of --steps";
     rows.section("What limits it")
         .flag("ablation",
               "in place of a run, make trials of --steps steps (20) in turns: input alone, without input, "
               "without communication, without both, and everything")
-        .bind(&TrainingSettings::ablation)
-        .essential()
-        .excludes({.other = "epochs", .because = trials})
-        .excludes({.other = "checkpoint", .because = trials})
-        .excludes({.other = "save-parameters", .because = trials})
-        .excludes({.other = "time-limit", .because = trials})
+        .bind(&TrainingSettings::ablation, kEssential)
+        .excludes_each({"epochs", "checkpoint", "save-parameters", "time-limit"},
+                       "it makes trials of --steps")
         .needs({.other = "input", .values = {"real"}, .because = "it makes trials of every kind of input"})
         .integer("repetitions", {1, 10000}, kOpen, "with --ablation: trials of each kind (default: 3)")
-        .bind(&TrainingSettings::repetitions)
-        .role(Role::times)
+        .bind(&TrainingSettings::repetitions, Role::times)
         .needs({.other = "ablation", .because = "a command makes one run; ranklab sweep train --repeat N"})
         .text("benchy-json", "FILE", kOpen, "with --ablation: write the trials as benchy's JSON")
-        .bind(&TrainingSettings::benchy_json)
-        .role(Role::kept)
+        .bind(&TrainingSettings::benchy_json, Role::kept)
         .needs({.other = "ablation"});
 }
 
@@ -187,39 +142,29 @@ void add_rate(Schema& rows) {
     rows.section("Learning rate")
         .real("lr", {0, kHighestRate}, kOpen,
               "learning rate at the base batch (default: the model's or the optimizer's)")
-        .bind(&TrainingSettings::lr)
-        .essential()
-        .decides_numbers()
+        .bind(&TrainingSettings::lr, kEssential, kDecidesNumbers)
         .choice("lr-schedule", {}, kOpen,
                 "step: lr times gamma^epoch; cosine: falls to --end-lr at the last step; cosine-published: "
                 "as in the U-Net tutorial's code (default: the model's)")
-        .bind(&TrainingSettings::lr_schedule)
-        .decides_numbers()
+        .bind(&TrainingSettings::lr_schedule, kDecidesNumbers)
         .real("gamma", 0, kOpen, "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
-        .bind(&TrainingSettings::gamma)
-        .decides_numbers()
-        .choice(
-            "lr-scaling", {}, kOpen,
-            "how lr grows with global batch / base batch (default: the model's: sqrt for unet3d, else none)")
-        .bind(&TrainingSettings::lr_scaling)
-        .decides_numbers()
+        .bind(&TrainingSettings::gamma, kDecidesNumbers)
+        .choice("lr-scaling", {}, kOpen,
+                "how lr grows with global / base batch (default: the model's: sqrt for unet3d, else none)")
+        .bind(&TrainingSettings::lr_scaling, kDecidesNumbers)
         .integer("base-batch-size", 1, kOpen,
                  "global batch that lr is meant for (default: the model's, 32 for unet3d, 64 for mnist-cnn)")
-        .bind(&TrainingSettings::base_batch_size)
-        .decides_numbers()
+        .bind(&TrainingSettings::base_batch_size, kDecidesNumbers)
         .integer("lr-warmup-steps", 0, kOpen,
                  "steps over which a scaled rate rises from 0, where the global batch is above the base "
                  "(default: the model's, 128 for unet3d, 0 else)")
-        .bind(&TrainingSettings::lr_warmup_steps)
-        .decides_numbers()
+        .bind(&TrainingSettings::lr_warmup_steps, kDecidesNumbers)
         .real("end-lr", 0, "0", "where the cosines end")
-        .bind(&TrainingSettings::end_lr)
-        .decides_numbers()
+        .bind(&TrainingSettings::end_lr, kDecidesNumbers)
         .integer("lr-total-steps", 1, kOpen,
                  "steps over which the cosines fall (default: all of the run; cosine-published with "
                  "--epochs: epochs x (samples / global batch), rounded down)")
-        .bind(&TrainingSettings::lr_total_steps)
-        .decides_numbers()
+        .bind(&TrainingSettings::lr_total_steps, kDecidesNumbers)
         .needs({.other = "lr-schedule", .values = {"cosine", "cosine-published"}});
 }
 
@@ -228,31 +173,25 @@ void add_speed(Schema& rows) {
         .choice("precision", {"fp32", "tf32", "bf16", "fp16", "fp64"}, "fp32",
                 "bf16, fp16: parameters in fp32, autocast; fp16 scales the loss; tf32: on GPUs "
                 "(docs/precision.md)")
-        .bind(&TrainingSettings::precision)
-        .essential()
-        .decides_numbers()
+        .bind(&TrainingSettings::precision, kEssential, kDecidesNumbers)
         .choice("device", {"auto", "cpu", "cuda"}, "auto",
                 "where to compute; auto: on GPUs if every rank sees one")
-        .bind(&TrainingSettings::device)
+        .bind(&TrainingSettings::device, kDecidesNumbers)
         .no_option({"gpus", "ngpus", "num-gpus", "gpus-per-node", "devices", "num-devices"},
                    "a rank computes on one GPU, and the launcher starts the ranks: mpirun -n N ranklab train "
                    "--device cuda ...; with --mode dp one rank takes --replicas GPUs")
-        .decides_numbers()
         .excludes(
             {.other = "backend", .values = {"nccl"}, .because = "nccl carries GPU memory", .own = {"cpu"}})
         .choice(
             "memory-format", {"auto", "contiguous", "channels-last"}, "auto",
             "how images, volumes and convolutions lie in memory; auto: channels-last for the ResNets and the "
             "U-Net, on a GPU in 16 bits alone; channels-last then says which")
-        .bind(&TrainingSettings::memory_format)
-        .role(Role::bookkeeping)  // what was taken is compared
+        .bind(&TrainingSettings::memory_format, Role::bookkeeping)  // what was taken is compared
         .flag("channels-last", "the same as --memory-format channels-last: channels innermost in memory")
-        .bind(&TrainingSettings::channels_last)
-        .decides_numbers()
+        .bind(&TrainingSettings::channels_last, kDecidesNumbers)
         .instead_of("memory-format")
         .flag("jit", "run the network as a traced, optimised graph of TorchScript")
-        .bind(&TrainingSettings::jit)
-        .decides_numbers()
+        .bind(&TrainingSettings::jit, kDecidesNumbers)
         .excludes({.other = "precision",
                    .values = {"bf16", "fp16"},
                    .because = "a graph's types are fixed, and these cast as they go"})
@@ -260,8 +199,7 @@ void add_speed(Schema& rows) {
                    .values = {"dp"},
                    .because = "its replicas draw random numbers of their own, which a graph does not"})
         .flag("cuda-graph", "on a GPU: launch forward and backward as one recorded graph")
-        .bind(&TrainingSettings::cuda_graph)
-        .decides_numbers()
+        .bind(&TrainingSettings::cuda_graph, kDecidesNumbers)
         .excludes({.other = "jit", .because = "they are two ways to launch a step as one graph"})
         .excludes({.other = "mode",
                    .values = {"dp"},
@@ -278,42 +216,28 @@ void add_way(Schema& rows) {
             "mode", {"single", "dp", "ddp"}, kOpen,
             "ddp: a replica a rank; dp: replicas in the threads of one rank, each on a GPU of its own where "
             "--device is cuda (default: single at one rank, ddp above)")
-        .bind(&TrainingSettings::mode)
-        .essential()
-        .in_header()
-        .role(Role::together)
-        .decides_numbers()
+        .bind(&TrainingSettings::mode, kEssential, kInHeader, Role::together, kDecidesNumbers)
         .integer(
             "replicas", {1, kMostThreads}, kOpen,
             "replicas of --mode dp; they share the rank's batch and its threads (default: 2, on GPUs one "
             "for each that the process sees)")
-        .bind(&TrainingSettings::replicas)
-        .role(Role::together)
-        .decides_numbers()
+        .bind(&TrainingSettings::replicas, Role::together, kDecidesNumbers)
         .needs({.other = "mode", .values = {"dp"}})
         .choice("sync", {}, kOpen,
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
-        .bind(&TrainingSettings::sync)
-        .essential()
-        .in_header()
-        .role(Role::together)
-        .decides_numbers()
+        .bind(&TrainingSettings::sync, kEssential, kInHeader, Role::together, kDecidesNumbers)
         .choice("backend", {}, kOpen, "what carries the gradients (default: nccl between GPUs, else mpi)")
-        .bind(&TrainingSettings::backend)
+        .bind(&TrainingSettings::backend, Role::together)
         .excludes({.other = "mode",
                    .values = {"dp"},
                    .because = "dp copies between the GPUs of one process and needs no backend",
                    .own = {"nccl"}})
-        .role(Role::together)
         .real("bucket-cap-mb", {0.001, 1e6}, "25",
               "MiB of gradients in a bucket (the first: 1, if that is less)")
-        .bind(&TrainingSettings::bucket_cap_mb)
-        .role(Role::together)
+        .bind(&TrainingSettings::bucket_cap_mb, Role::together)
         .text("buckets", "FILE", kOpen,
-              "with --dry-run: write a table (CSV) of the buckets that a step of several ranks reduces, for "
-              "`ranklab comm --from-model FILE`")
-        .bind(&TrainingSettings::buckets)
-        .role(Role::request)
+              "with --dry-run: write a table (CSV) of a step's buckets, for `ranklab comm --from-model FILE`")
+        .bind(&TrainingSettings::buckets, Role::request)
         .needs({.other = "dry-run", .because = "a run stores the table communication"})
         .excludes({.other = "mode", .values = {"single", "dp"}, .because = "it reduces no gradients"})
         .excludes({.other = "sync", .values = {"none"}, .because = "it reduces no gradients"})
@@ -321,9 +245,7 @@ void add_way(Schema& rows) {
         .choice("progress", {"none", "poll", "thread"}, kOpen,
                 "who moves data during backward: nobody, backward's hooks, or a thread that sleeps in "
                 "between (default: thread between hosts or with a core to spare, else none)")
-        .bind(&TrainingSettings::progress)
-        .role(Role::together)
-        .follows_ranks()
+        .bind(&TrainingSettings::progress, Role::together, kFollowsRanks)
         .excludes({.other = "sync",
                    .values = {"c10d"},
                    .because = "c10d waits for its sums inside backward, so it needs --progress thread",
@@ -331,31 +253,21 @@ void add_way(Schema& rows) {
         .choice("transfer", {"background", "blocking"}, kOpen,
                 "MPI's non-blocking allreduce, or the blocking one once all ranks are there (default: "
                 "background between hosts, blocking within one)")
-        .bind(&TrainingSettings::transfer)
-        .role(Role::together)
-        .follows_ranks()
+        .bind(&TrainingSettings::transfer, Role::together, kFollowsRanks)
         .choice("compress", {"none", "fp16", "bf16"}, "none",
                 "type to which gradients are rounded before they travel")
-        .bind(&TrainingSettings::compress)
-        .role(Role::together)
-        .decides_numbers()
+        .bind(&TrainingSettings::compress, Role::together, kDecidesNumbers)
         .integer("accumulate", {1, 100'000}, "1",
                  "micro-batches per step; the ranks sum gradients after the last one")
-        .bind(&TrainingSettings::accumulate)
-        .decides_numbers()
+        .bind(&TrainingSettings::accumulate, kDecidesNumbers)
         .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
         .flag("no-broadcast-buffers",
-              "let each rank keep its own running statistics of BatchNorm, in place of rank 0's before each "
-              "forward")
-        .bind(&TrainingSettings::no_broadcast_buffers)
-        .role(Role::together)
-        .decides_numbers()
+              "keep each rank's own running statistics of BatchNorm; else rank 0's before each forward")
+        .bind(&TrainingSettings::no_broadcast_buffers, Role::together, kDecidesNumbers)
         .integer("overlap-steps", {0, 1'000'000}, kOpen,
                  "pairs of steps with and without communication after the run, for the overlap "
                  "(default: steps/10, at least 6, at most 20, with ddp on several ranks; 0 below 20 steps)")
-        .bind(&TrainingSettings::overlap_steps)
-        .role(Role::aside)
-        .between_ranks()
+        .bind(&TrainingSettings::overlap_steps, Role::aside, kBetweenRanks)
         .text("inject-delay", "RANK:PHASE:MS", kOpen,
               "delay a phase of one rank, to see that the report names it")
         .bind(&TrainingSettings::inject_delay);
@@ -366,39 +278,30 @@ void add_checks(Schema& rows) {
         .choice("evaluate", {"epoch", "end", "off"}, kOpen,
                 "on the test samples: after each epoch and at the end, or once, at the end (default: epoch "
                 "with --epochs, off with --steps)")
-        .bind(&TrainingSettings::evaluate)
-        .role(Role::aside)
+        .bind(&TrainingSettings::evaluate, Role::aside)
         .integer("eval-batch-size", {1, kMostBatch}, kOpen,
                  "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
-        .bind(&TrainingSettings::eval_batch_size)
-        .role(Role::aside)
+        .bind(&TrainingSettings::eval_batch_size, Role::aside)
         .choice("check-parameters", {"step", "end"}, "end",
                 "when the parameters of all ranks are compared, bit by bit")
-        .bind(&TrainingSettings::check_parameters)
-        .role(Role::aside)
+        .bind(&TrainingSettings::check_parameters, Role::aside)
         .text("save-parameters", "FILE", kOpen,
               "rank 0 writes the final parameters here (HDF5, float64, by name)")
-        .bind(&TrainingSettings::save_parameters)
-        .role(Role::kept);
+        .bind(&TrainingSettings::save_parameters, Role::kept);
     rows.section("Checkpoints")
-        .text(
-            "checkpoint", "DIR", kOpen,
-            "write checkpoints to DIR/checkpoint.h5, from which a later run goes on (DIR is made if missing)")
-        .bind(&TrainingSettings::checkpoint)
-        .role(Role::kept)
+        .text("checkpoint", "DIR", kOpen,
+              "write DIR/checkpoint.h5, from which a later run goes on (DIR is made if missing)")
+        .bind(&TrainingSettings::checkpoint, Role::kept)
         .excludes({.other = "input",
                    .values = {"io-only"},
                    .because = "that trains nothing that a checkpoint could hold"})
         .integer("checkpoint-every", 1, kOpen,
-                 "steps between checkpoints (default: one at each epoch's end); there is always one at the "
-                 "run's end")
-        .bind(&TrainingSettings::checkpoint_every)
-        .role(Role::aside)
+                 "steps between checkpoints (default: one at each epoch's end); the run's end has one, too")
+        .bind(&TrainingSettings::checkpoint_every, Role::aside)
         .needs({.other = "checkpoint"})
         .flag("resume",
               "go on from the checkpoint in --checkpoint DIR; start from the beginning if there is none yet")
-        .bind(&TrainingSettings::resume)
-        .role(Role::kept)
+        .bind(&TrainingSettings::resume, Role::kept)
         .needs({.other = "checkpoint"});
 }
 

@@ -26,10 +26,8 @@ constexpr Column kCommunication[] = {
     {"bucket", whole, "in the order of their reductions"},
     {"parameters", whole, "tensors in it"},
     {"bytes", whole, "that travel"},
-    {"ready_after_backward_began_s", number,
-     "until its gradients are there; median over the steps looked at"},
-    {"waiting_for_last_rank_s", number,
-     "the longest wait from there until the last rank comes; median of them"},
+    {"ready_after_backward_began_s", number, "until its gradients are there; median over steps looked at"},
+    {"waiting_for_last_rank_s", number, "longest wait from there until the last rank comes; median of them"},
     {"transfer_s", number, "from the arrival of the last rank to the finished sum; median of them"},
 };
 
@@ -46,8 +44,7 @@ constexpr Column kJobUse[] = {
     {"rank", whole, "in the world"},
     {"host", text, "where it ran"},
     {"wall_s", number, "of the counted part of the run"},
-    {"cpu_s", number,
-     "CPU time of its process and of those that it started, meanwhile: waiting in MPI counts"},
+    {"cpu_s", number, "CPU time of its process and of those it started: waiting in MPI counts"},
     {"host_cpus", whole, "CPUs of all ranks of its host, at the first of them; 0 at the others"},
     {"peak_rss_bytes", whole, "highest resident set of the process"},
     {"memory_asked_bytes", whole, "what the job asked Slurm for on the host; 0: nothing, or not known"},
@@ -195,8 +192,8 @@ constexpr Column kCeilings[] = {
     {"unit", text, "of the rate"},
     {"ceiling_s", number, "the ceiling's time for the strategy's work"},
     {"rung_s", number,
-     "the strategy's time for it, of the slowest rank in the fastest repetition: opening and closing alone "
-     "for files/s, writing and fsync alone for MiB/s"},
+     "the strategy's time for it, of the slowest rank in the fastest repetition: opening and closing for "
+     "files/s, writing and fsync for MiB/s"},
     {"percent", number, "ceiling_s / rung_s"},
     {"binds", text, "yes for the nearest"},
     {"mark", text, "why the share is above 105 %"},

@@ -61,6 +61,7 @@ TEST_F(StopPollTest, StopsAllAtOnePlaceWhicheverRankWasTold) {
             expect_same_on_all(made, "units");
             EXPECT_EQ(poll.signal(), number);
             EXPECT_TRUE(poll.asked()) << "for good";
+            base::StopSignals::follow();
         }
     }
 }
@@ -80,16 +81,6 @@ TEST_F(StopPollTest, SaysItOnOneRank) {
     EXPECT_EQ(code, 128 + SIGTERM);
     const bool told = world().rank() == world().world_size() - 1;
     EXPECT_EQ(sentence == "stopped by SIGTERM before anything was done", told) << sentence;
-}
-
-TEST_F(StopPollTest, OneInsideOfAnotherForgetsNothing) {
-    const base::StopSignals outer;
-    std::raise(SIGTERM);
-    {
-        const base::StopSignals inner;
-        EXPECT_EQ(base::StopSignals::received(), SIGTERM);
-    }
-    EXPECT_EQ(base::StopSignals::received(), SIGTERM);
 }
 
 }  // namespace

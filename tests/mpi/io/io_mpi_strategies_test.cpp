@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/npy_header.hpp"
-#include "base/share.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "io/record_files.hpp"
 #include "io/strategy.hpp"

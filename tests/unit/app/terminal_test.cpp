@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/wrap.hpp"
+#include "base/terminal.hpp"
 
 namespace ranklab::app {
 namespace {

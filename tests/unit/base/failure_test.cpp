@@ -1,4 +1,4 @@
-#include "base/failure.hpp"
+#include "base/error.hpp"
 
 #include <gtest/gtest.h>
 

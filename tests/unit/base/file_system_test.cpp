@@ -1,9 +1,7 @@
 #include "base/file_system.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include "base/descriptor.hpp"
 #include "temp_folder.hpp"
 
 namespace ranklab::base {
@@ -16,19 +14,16 @@ TEST(FileSystemAt, TmpfsIsNamed) {
     EXPECT_EQ(here.kind, FileSystemKind::memory);
 }
 
-TEST(FileSystemAt, AnOpenFileHasThatOfItsPath) {
-    for (const char* place : {"/proc", "/dev/shm", "/"}) {
-        const Descriptor open(::open(place, O_RDONLY | O_CLOEXEC));
-        EXPECT_EQ(file_system_of(open.get()).name, file_system_at(place).name) << place;
-    }
+TEST(FileSystemAt, ProcHoldsNoFilesOfUsers) {
     EXPECT_EQ(file_system_at("/proc").kind, FileSystemKind::other);
     EXPECT_EQ(file_system_at("/proc").name, "proc");
 }
 
-TEST(FileSystemAt, WhatIsNotThereIsUnknown) {
+TEST(FileSystemAt, OfWhatIsNotThereIsThatOfTheNearestFolderThatIs) {
     const tests::TempFolder folder;
-    EXPECT_EQ(file_system_at(folder / "missing").name, "unknown");
-    EXPECT_EQ(file_system_of(-1).name, "unknown");
+    EXPECT_EQ(file_system_at(folder / "not/yet/there.h5").name, file_system_at(folder.path()).name);
+    EXPECT_NE(file_system_at("relative.h5").name, "unknown");
+    EXPECT_EQ(file_system_at("/proc/self").name, "proc");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // What a user names is opened without waiting and without going anywhere else.
-#include "base/regular_file.hpp"
+#include "base/files.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -11,7 +11,6 @@
 #include <functional>
 
 #include "base/error.hpp"
-#include "base/whole_io.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 

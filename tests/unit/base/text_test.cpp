@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 
 #include <gtest/gtest.h>
 #include <stdio.h>
@@ -6,8 +7,6 @@
 #include <array>
 #include <string>
 #include <vector>
-
-#include "base/shell_path.hpp"
 
 namespace ranklab::base {
 namespace {
@@ -135,8 +134,8 @@ TEST(HumanBytes, ScalesBy1024) {
     EXPECT_EQ(human_bytes(5e18), "4440.9 PiB");  // there is no unit above
 }
 
-// The cases of Unicode 15, tables 3-8 to 3-11, as Python's bytes.decode("utf-8", "replace") makes them but
-// for one U+FFFD a byte.
+// The cases of Unicode 15, tables 3-8 to 3-11, as Python's bytes.decode("utf-8", "replace") makes them
+// but for one U+FFFD a byte.
 TEST(ValidUtf8, KeepsWhatIsValidAndReplacesEachOtherByte) {
     const std::string mark = "\xEF\xBF\xBD";
     EXPECT_EQ(valid_utf8("a\tb\n"), "a\tb\n");

@@ -1,4 +1,4 @@
-#include "base/whole_io.hpp"
+#include "base/files.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/descriptor.hpp"
 #include "temp_folder.hpp"
 
 namespace ranklab::base {
@@ -32,9 +31,9 @@ TEST(WholeIo, ComesBackFromItsPlaceInAFile) {
     const auto file = made(folder / "x");
     const auto values = numbers(1000);
     ASSERT_TRUE(write_whole(file.get(), std::string("head")));
-    ASSERT_TRUE(write_whole_at(file.get(), values, 100));
+    ASSERT_TRUE(write_whole(file.get(), values, 100));
     std::vector<double> back(values.size());
-    EXPECT_EQ(read_whole_at(file.get(), back, 100), 8000U);
+    EXPECT_EQ(read_whole(file.get(), back, 100), 8000U);
     EXPECT_EQ(back, values);
     EXPECT_EQ(::lseek(file.get(), 0, SEEK_CUR), 4) << "a place moves nothing";
 }
@@ -44,7 +43,7 @@ TEST(WholeIo, AFileThatEndsGivesWhatItHas) {
     const auto file = made(folder / "x");
     ASSERT_TRUE(write_whole(file.get(), std::string("four")));
     std::array<char, 10> back{};
-    EXPECT_EQ(read_whole_at(file.get(), back, 1), 3U);
+    EXPECT_EQ(read_whole(file.get(), back, 1), 3U);
     EXPECT_EQ(std::string(back.data(), 3), "our");
     EXPECT_EQ(read_whole(file.get(), back), 0U) << "it stands at the end";
 }
@@ -76,7 +75,7 @@ TEST(WholeIo, ARefusalLeavesItsReason) {
     EXPECT_FALSE(write_whole(-1, bytes));
     EXPECT_EQ(errno, EBADF);
     errno = 0;
-    EXPECT_FALSE(read_whole_at(-1, bytes, 0));
+    EXPECT_FALSE(read_whole(-1, bytes, 0));
     EXPECT_EQ(errno, EBADF);
     EXPECT_TRUE(write_whole(-1, std::string())) << "nothing to write cannot fail";
 }

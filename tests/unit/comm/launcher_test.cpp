@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "base/mpirun.hpp"
+#include "base/mpi_words.hpp"
 
 namespace ranklab::comm {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 #include "hdf5/file.hpp"
 
 namespace ranklab::testing {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 
 namespace ranklab::hdf5 {
 

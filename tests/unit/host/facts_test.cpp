@@ -41,15 +41,6 @@ TEST(HostFacts, AreAllThereAndNoneEmpty) {
     EXPECT_THAT(facts["memory"], ::testing::EndsWith("kB"));
 }
 
-TEST(FileSystem, IsThatOfTheNearestFolderThatExists) {
-    const tests::TempFolder folder;
-    const auto type = file_system_of(folder.path());
-    EXPECT_FALSE(type.empty());
-    EXPECT_EQ(file_system_of(folder / "not/yet/there.h5"), type);
-    EXPECT_EQ(file_system_of("/proc/self"), "proc");
-    EXPECT_NE(file_system_of("relative.h5"), "unknown");
-}
-
 class Environment : public ::testing::Test {
   protected:
     static void set(const char* name, const char* value) { ::setenv(name, value, 1); }

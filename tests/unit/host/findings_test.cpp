@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "base/mpirun.hpp"
+#include "base/mpi_words.hpp"
 
 namespace ranklab::host {
 namespace {
@@ -191,8 +191,6 @@ std::vector<Row> rows() {
          {"shared-gpu"},
          "ranks 0-1 on n1 use the same GPU, H100 at 0000:17:00.0",
          "CUDA_VISIBLE_DEVICES"},
-        {"two hosts with GPUs at one place", gpus({on_gpu(0, "", {0}), on_gpu(1, "", {4}, "n2")}), {}},
-        {"a GPU without UUID", gpus({on_gpu(0, "", {0}), on_gpu(1, "", {4})}), {"shared-gpu"}},
         {"a far GPU",
          gpus({on_gpu(0, "a", {0, 1}), on_gpu(1, "b", {24, 25})}),
          {"far-gpu"},

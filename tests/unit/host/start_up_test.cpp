@@ -1,9 +1,8 @@
-#include "host/start_up.hpp"
+#include "host/process.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/pack.hpp"
-#include "host/process.hpp"
 
 namespace ranklab::host {
 namespace {

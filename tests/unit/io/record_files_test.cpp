@@ -1,5 +1,5 @@
 #include "io/record_files.hpp"
-#include "base/pinned.hpp"
+#include "base/handle.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,8 +8,8 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/progress.hpp"
 #include "base/stop_signals.hpp"
 #include "results/archive.hpp"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -17,7 +18,7 @@ Names those_that(Has has) {
     Names names;
     for (const auto* rows : {&training_settings(), &storage_settings(), &common_settings()})
         for (const auto& option : rows->all())
-            if (option.role != options::Role::request && has(option.name)) names.insert(option.name);
+            if (option.role != options::Role::request && std::invoke(has, option)) names.insert(option.name);
     return names;
 }
 
@@ -38,7 +39,7 @@ const Names kNotToGroups{"warmup",   "steps",           "epochs",           "ove
 
 TEST(Settings, MatterToSomeAndNotToOthers) {
     const auto unimportant_to = [](Asker asker) {
-        return those_that([asker](const std::string& name) { return !matters_to(asker, name); });
+        return those_that([asker](const options::Option& option) { return !matters_to(asker, option.name); });
     };
     EXPECT_EQ(unimportant_to(Asker::comparison), kToNobody);
     EXPECT_EQ(unimportant_to(Asker::factor), together(kToNobody, kToComparisonAlone));
@@ -49,67 +50,66 @@ TEST(Settings, OfALaterProgramMatterToAll) {
     for (const auto asker : {Asker::comparison, Asker::group, Asker::factor})
         EXPECT_TRUE(matters_to(asker, "no-such-setting"));
     EXPECT_EQ(find_setting("no-such-setting"), nullptr);
-    EXPECT_FALSE(counts_by_being_set("no-such-setting"));
-    EXPECT_FALSE(is_between_ranks("no-such-setting"));
-    EXPECT_FALSE(follows_ranks("no-such-setting"));
-    EXPECT_FALSE(decides_numbers("no-such-setting"));
+    const auto& other = setting_row("no-such-setting");
+    EXPECT_EQ(other.role, options::Role::work);
+    EXPECT_FALSE(other.between_ranks || other.follows_ranks || other.decides_numbers);
 }
 
 TEST(Settings, OfFilesCountByBeingSet) {
-    EXPECT_EQ(those_that(counts_by_being_set),
+    EXPECT_EQ(those_that([](const auto& option) { return option.role == options::Role::kept; }),
               (Names{"checkpoint", "resume", "save-parameters", "benchy-json", "keep", "json-file"}));
 }
 
 TEST(Settings, SomeMeanNothingOnASingleDevice) {
-    EXPECT_EQ(those_that(is_between_ranks),
+    EXPECT_EQ(those_that(&options::Option::between_ranks),
               (Names{"mode", "sync", "backend", "bucket-cap-mb", "progress", "transfer", "compress",
                      "overlap-steps", "no-broadcast-buffers", "replicas", "sharding"}));
 }
 
 TEST(Settings, SomeFollowFromTheRanksOfANode) {
-    EXPECT_EQ(those_that(follows_ranks), (Names{"progress", "transfer", "threads"}));
+    EXPECT_EQ(those_that(&options::Option::follows_ranks), (Names{"progress", "transfer", "threads"}));
 }
 
 TEST(Settings, SomeDecideTheParametersValues) {
-    EXPECT_EQ(those_that(decides_numbers), (Names{"model",
-                                                  "width",
-                                                  "full-scale",
-                                                  "lambda-rho",
-                                                  "data",
-                                                  "input",
-                                                  "image-size",
-                                                  "crop-edge",
-                                                  "rotate",
-                                                  "rotate-vectors",
-                                                  "train-samples",
-                                                  "precision",
-                                                  "device",
-                                                  "mode",
-                                                  "sync",
-                                                  "replicas",
-                                                  "accumulate",
-                                                  "sharding",
-                                                  "shuffle",
-                                                  "dropout",
-                                                  "seed",
-                                                  "optimizer",
-                                                  "lr",
-                                                  "lr-schedule",
-                                                  "gamma",
-                                                  "momentum",
-                                                  "global-batch-size",
-                                                  "compress",
-                                                  "no-broadcast-buffers",
-                                                  "lr-scaling",
-                                                  "base-batch-size",
-                                                  "lr-warmup-steps",
-                                                  "end-lr",
-                                                  "lr-total-steps",
-                                                  "fused-optimizer",
-                                                  "channels-last",
-                                                  "ops",
-                                                  "jit",
-                                                  "cuda-graph"}));
+    EXPECT_EQ(those_that(&options::Option::decides_numbers), (Names{"model",
+                                                                    "width",
+                                                                    "full-scale",
+                                                                    "lambda-rho",
+                                                                    "data",
+                                                                    "input",
+                                                                    "image-size",
+                                                                    "crop-edge",
+                                                                    "rotate",
+                                                                    "rotate-vectors",
+                                                                    "train-samples",
+                                                                    "precision",
+                                                                    "device",
+                                                                    "mode",
+                                                                    "sync",
+                                                                    "replicas",
+                                                                    "accumulate",
+                                                                    "sharding",
+                                                                    "shuffle",
+                                                                    "dropout",
+                                                                    "seed",
+                                                                    "optimizer",
+                                                                    "lr",
+                                                                    "lr-schedule",
+                                                                    "gamma",
+                                                                    "momentum",
+                                                                    "global-batch-size",
+                                                                    "compress",
+                                                                    "no-broadcast-buffers",
+                                                                    "lr-scaling",
+                                                                    "base-batch-size",
+                                                                    "lr-warmup-steps",
+                                                                    "end-lr",
+                                                                    "lr-total-steps",
+                                                                    "fused-optimizer",
+                                                                    "channels-last",
+                                                                    "ops",
+                                                                    "jit",
+                                                                    "cuda-graph"}));
 }
 
 // A run of before there was --ops had ours: it is like one that says so, and unlike the other.

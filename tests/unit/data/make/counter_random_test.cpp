@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/share.hpp"
+#include "base/numbers.hpp"
 #include "data/make/slab_writer.hpp"
 
 namespace ranklab::data {

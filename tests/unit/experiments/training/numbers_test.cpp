@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/command_line.hpp"
-#include "base/failure.hpp"
+#include "base/error.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/training/training.hpp"
 #include "results/vocabulary/settings.hpp"

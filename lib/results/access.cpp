@@ -1,7 +1,6 @@
-#include "results/replace.hpp"
+#include "results/access.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,55 +11,47 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/handle.hpp"
 #include "base/log.hpp"
-#include "base/pinned.hpp"
 #include "base/progress.hpp"
-#include "base/regular_file.hpp"
 #include "base/stop_signals.hpp"
 
 namespace ranklab::results {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
-class LockWait {
-  public:
-    /// `who`: "another job, which holds the lock r.h5.lock".
-    LockWait(const fs::path& target, double most_s, std::string who)
-        : target_(target), most_s_(most_s), who_(std::move(who)) {}
+struct LockWait {
+    const fs::path& target;
+    double most_s;
+    std::string who;  // "another job, which holds the lock r.h5.lock"
+    base::Clock::time_point begin = base::Clock::now();
+    bool told = false;
 
     void lock(const Descriptor& file, int how) {
         while (::flock(file.get(), how | LOCK_NB) != 0) {
             if (errno == EINTR) continue;
-            if (errno != EWOULDBLOCK) check_lockable(file, target_);
+            if (errno != EWOULDBLOCK) check_lockable(file, target);
             look();
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
     }
 
-  private:
     void look() {
         base::count_progress();
         if (const int signal = base::StopSignals::received(); signal != 0)
             throw base::Interrupted(fmt::format("stopped by {} while waiting for the lock of {}",
-                                                base::StopSignals::name_of(signal), target_.string()),
+                                                base::StopSignals::name_of(signal), target.string()),
                                     signal);
-        const double waited = base::seconds_since(begin_);
-        if (waited >= most_s_)
-            throw base::EnvironmentError(fmt::format("waited {:.0f} s for {} (fuser names it)", waited, who_),
+        const double waited = base::seconds_since(begin);
+        if (waited >= most_s)
+            throw base::EnvironmentError(fmt::format("waited {:.0f} s for {} (fuser names it)", waited, who),
                                          {"lock-timeout"});
-        if (told_ || waited < 0.5) return;
-        told_ = true;
-        base::log::info(fmt::format("waiting for {}; {:.0f} s at most", who_, most_s_));
+        if (told || waited < 0.5) return;
+        told = true;
+        base::log::info(fmt::format("waiting for {}; {:.0f} s at most", who, most_s));
     }
-
-    const fs::path& target_;
-    double most_s_;
-    std::string who_;
-    Clock::time_point begin_ = Clock::now();
-    bool told_ = false;
 };
 
 bool is_named(const Descriptor& file, const fs::path& path) {
@@ -75,7 +66,7 @@ bool is_named(const Descriptor& file, const fs::path& path) {
 class Lock : base::Pinned {
   public:
     Lock(const fs::path& target, double most_s) : path_(target.string() + ".lock") {
-        LockWait wait(target, most_s, fmt::format("another job, which holds the lock {}", path_.string()));
+        LockWait wait{target, most_s, fmt::format("another job, which holds the lock {}", path_.string())};
         do {
             file_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
             if (!file_) throw_errno("open", target, errno);
@@ -94,10 +85,8 @@ class Lock : base::Pinned {
 // writes there would be lost with the old file.
 Descriptor locked_against_writers(const fs::path& target, double most_s) {
     Descriptor file(::open(target.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file)
-        LockWait(target, most_s,
-                 fmt::format("another program, which has {} open for writing", target.string()))
-            .lock(file, LOCK_SH);
+    const std::string who = fmt::format("another program, which has {} open for writing", target.string());
+    if (file) LockWait{target, most_s, who}.lock(file, LOCK_SH);
     return file;
 }
 
@@ -112,6 +101,21 @@ bool results_file_exists(const fs::path& path) {
     if (::stat(path.c_str(), &status) == 0) return true;
     if (errno != ENOENT) base::throw_read_errno("stat", path, errno);
     return false;
+}
+
+hdf5::File open_results(const fs::path& path) {
+    if (!results_file_exists(path))
+        throw base::OptionError(
+            fmt::format("there is no results file {}; is its name spelt right?", path.string()));
+    if (!hdf5::is_hdf5(path))
+        throw base::DataError("this is not an HDF5 file, so not a results file; name another");
+    hdf5::File file = hdf5::File::open_to_read(path);
+    check_schema(file);
+    return file;
+}
+
+Run load_run(const fs::path& file, const hdf5::Group& runs, const std::string& id, Detail detail) {
+    return of_run(file, id, [&] { return load(runs, id, detail); });
 }
 
 void check_lockable(const Descriptor& file, const fs::path& target) {

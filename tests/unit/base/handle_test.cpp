@@ -1,4 +1,4 @@
-#include "base/unique_handle.hpp"
+#include "base/handle.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/wrap.hpp"
+#include "base/terminal.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
-#include "base/failure.hpp"
+#include "base/error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <new>
@@ -19,8 +20,7 @@ std::string first_line(const std::string& text) {
 
 constexpr const char* kNoMemory =
     "out of memory: take smaller batches, records or files, fewer ranks per node, or raise the limits "
-    "(ulimit "
-    "-v)";
+    "(ulimit -v)";
 constexpr const char* kNoThread =
     "a thread could not be started: take fewer threads or ranks per node, or raise the limits (ulimit -u, "
     "ulimit -v)";
@@ -29,10 +29,7 @@ constexpr const char* kNoThread =
 bool is_about_memory(std::string_view what) {
     constexpr auto kWords = std::to_array<std::string_view>(
         {"can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory"});
-    for (const auto word : kWords) {
-        if (what.find(word) != std::string_view::npos) return true;
-    }
-    return false;
+    return std::ranges::any_of(kWords, [&](auto word) { return what.find(word) != std::string_view::npos; });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "base/one_line.hpp"
+#include "base/utf8.hpp"
 
 #include <gtest/gtest.h>
 

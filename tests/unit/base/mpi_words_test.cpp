@@ -1,4 +1,4 @@
-#include "base/mpi_library.hpp"
+#include "base/mpi_words.hpp"
 
 #include <gtest/gtest.h>
 

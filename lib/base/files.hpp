@@ -1,0 +1,78 @@
+// Files that a user named: opened, read and written whole, and what the system's refusals mean to the user.
+#pragma once
+
+#include <fcntl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/handle.hpp"
+
+namespace ranklab::base {
+
+struct DescriptorTraits {
+    using type = int;
+    static constexpr type empty = -1;
+    static void close(type descriptor) noexcept;
+};
+using Descriptor = unique_handle<DescriptorTraits>;
+
+/// Throws the sentence for a failed system call on `path`: OptionError where the path itself is wrong,
+/// EnvironmentError where the place does not allow it. It advises another value of `setting`.
+[[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error,
+                              const char* setting = "output");
+
+/// The same for one that was only to read, and asks for no writable place; `setting` null: no option named
+/// the path.
+[[noreturn]] void throw_read_errno(const char* call, const std::filesystem::path& path, int error,
+                                   const char* setting = nullptr);
+
+/// What is there in place of a regular file: "a FIFO (named pipe)", "a folder", "a link to nothing"... A FIFO
+/// would block, and a device never end. "" where there is a regular file, or nothing at all.
+std::string irregular_kind(const std::filesystem::path& path);
+
+/// "x.ini is a FIFO (named pipe), not a regular file; name a file".
+std::string irregular_sentence(const std::filesystem::path& path, const std::string& kind);
+
+template <class ErrorType>
+void refuse_irregular(const std::filesystem::path& path) {
+    const std::string kind = irregular_kind(path);
+    if (!kind.empty()) throw ErrorType(irregular_sentence(path, kind));
+}
+
+/// open(2), with O_CLOEXEC. Empty where the system does not open it: errno says why.
+Descriptor open_file(const std::filesystem::path& path, int flags);
+
+/// The same, where nothing else than a regular file is there.
+template <class ErrorType>
+Descriptor open_regular(const std::filesystem::path& path, int flags) {
+    refuse_irregular<ErrorType>(path);
+    return open_file(path, flags);
+}
+
+/// Up to `most` bytes from where the file stands. False where reading fails: errno says why.
+bool read_up_to(const Descriptor& file, std::size_t most, std::string& bytes);
+
+/// Reading and writing move all bytes, however many system calls it takes, from where the file stands or at a
+/// place of it. False where the system refuses: errno says why.
+bool write_bytes(int file, std::span<const std::byte> bytes, std::optional<std::uint64_t> at = {});
+/// How many came: fewer than there is room for at the file's end. Nullopt where the system refuses: errno
+/// says why.
+std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes,
+                                      std::optional<std::uint64_t> at = {});
+
+/// The same of what lies one value after the other in memory: a text, a vector, a span.
+template <class Values>
+bool write_whole(int file, const Values& values, std::optional<std::uint64_t> at = {}) {
+    return write_bytes(file, std::as_bytes(std::span(values)), at);
+}
+template <class Values>
+std::optional<std::size_t> read_whole(int file, Values&& values, std::optional<std::uint64_t> at = {}) {
+    return read_bytes(file, std::as_writable_bytes(std::span(values)), at);
+}
+
+}  // namespace ranklab::base

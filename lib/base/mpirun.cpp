@@ -1,9 +1,0 @@
-#include "base/mpirun.hpp"
-
-namespace ranklab::base {
-
-std::string mpirun() {
-    return RANKLAB_MPIRUN;
-}
-
-}  // namespace ranklab::base

@@ -1,0 +1,81 @@
+// Private to this room: how a results file is read, and the one way in which it changes.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <functional>
+#include <mutex>
+
+#include "base/error.hpp"
+#include "hdf5/file.hpp"
+#include "results/result_file.hpp"
+#include "results/staged_file.hpp"
+#include "results/store.hpp"
+
+namespace ranklab::results {
+
+/// Whether there is a regular file. OptionError where there is a folder, a device or a pipe.
+bool results_file_exists(const std::filesystem::path& path);
+
+/// An HDF5 file of our schema, open to read. OptionError where there is none.
+hdf5::File open_results(const std::filesystem::path& path);
+
+/// Calls it; an error of HDF5 is damaged data, and every sentence names the file.
+template <class Call>
+auto speaking_of(const std::filesystem::path& path, Call call) {
+    try {
+        return call();
+    } catch (const base::Hdf5Error& error) {
+        throw base::DataError(
+            fmt::format("{}: the file is damaged or cut short; restore it or name another ({})",
+                        path.string(), error.what()));
+    } catch (const RunDamage&) {
+        throw;
+    } catch (base::DataError& error) {
+        error.add_context(path.string());
+        throw;
+    }
+}
+
+/// Calls it for one run; an error of HDF5 or of a reader is that run's damage.
+template <class Call>
+auto of_run(const std::filesystem::path& file, const std::string& id, Call call) {
+    try {
+        return call();
+    } catch (const base::Error& error) {
+        throw RunDamage(file, id, error.what());
+    }
+}
+
+/// A run of an open file, whose group of runs is given.
+Run load_run(const std::filesystem::path& file, const hdf5::Group& runs, const std::string& id,
+             Detail detail = Detail::all);
+
+/// Opens the file for `read(the group /runs)`.
+template <class Read>
+auto reading(const std::filesystem::path& path, Read read) {
+    const std::lock_guard lock(hdf5::library_mutex());
+    return speaking_of(path, [&] {
+        const hdf5::File file = open_results(path);
+        return read(file.root().open_group("runs"));
+    });
+}
+
+/// `fill` writes the next version of `target` (links resolved) into `staged`; `fresh`: there is no file yet.
+struct Staging {
+    const std::filesystem::path& target;
+    StagedFile& staged;
+    bool fresh;
+};
+
+/// Locks the file, has `fill` write its next version beside it, and puts that in its place in one step.
+/// EnvironmentError where another process holds the lock for longer than `lock_timeout_s`; Interrupted where
+/// a stop signal comes while the lock is waited for. After any error the file is what it was.
+void replace(const std::filesystem::path& path, double lock_timeout_s,
+             const std::function<void(const Staging&)>& fill);
+
+/// EnvironmentError where the file system of that open file has no locks.
+void check_lockable(const Descriptor& file, const std::filesystem::path& target);
+
+}  // namespace ranklab::results
