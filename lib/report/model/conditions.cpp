@@ -141,7 +141,7 @@ Conditions telling_of(const Run& run) {
                        {"nodes", value_of(run, "nodes")}};
     for (const auto& [name, value, number] : run.config)
         if (vocabulary::matters_to(vocabulary::Asker::group, name, value) &&
-            (name == "mode" || !alone || !vocabulary::is_between_ranks(name)))
+            (name == "mode" || !alone || !vocabulary::setting_row(name).between_ranks))
             telling[name] = value;
     return telling;
 }

@@ -82,7 +82,8 @@ Baselines::Baselines(const Groups& groups, const std::string& over)
         std::string work, between_ranks;
         for (std::size_t i = 0; i < groups.keys.size(); ++i) {
             const std::string& name = groups.keys[i];
-            const bool follows = over_ranks_ && (name == "nodes" || vocabulary::follows_ranks(name));
+            const bool follows =
+                over_ranks_ && (name == "nodes" || vocabulary::setting_row(name).follows_ranks);
             if (i == place || is_batch(name) || follows || (i == hosts && !one_host)) continue;
             (is_between_ranks(name) ? between_ranks : work) += name + "=" + group.key[i] + "\n";
         }
@@ -175,7 +176,8 @@ Names Baselines::pooled_work(const Group& group) const {
 
 // What may differ between a group and its baseline, or within one.
 bool Baselines::is_free(const std::string& setting) const {
-    return setting == over_ || !is_work(setting) || (over_ranks_ && vocabulary::follows_ranks(setting));
+    return setting == over_ || !is_work(setting) ||
+           (over_ranks_ && vocabulary::setting_row(setting).follows_ranks);
 }
 
 // Efficiency, and what makes a reader doubt it.

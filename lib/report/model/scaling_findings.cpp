@@ -168,7 +168,8 @@ stats::RatioEstimate speedup_of(const Groups& groups, const Group& base, const G
 
 bool is_work(const std::string& key) {
     return vocabulary::find_setting(key) != nullptr &&
-           vocabulary::matters_to(vocabulary::Asker::group, key) && !vocabulary::is_between_ranks(key);
+           vocabulary::matters_to(vocabulary::Asker::group, key) &&
+           !vocabulary::setting_row(key).between_ranks;
 }
 
 void add_findings(Scaling& scaling, const Groups& groups) {
