@@ -114,7 +114,7 @@ std::string value_of(const results::Run& run, const std::string& key) {
 void refuse_unknown_keys(const std::vector<std::string>& keys,
                          const std::vector<results::ResultFile>& files) {
     refuse_unknown(keys, files, results::Detail::settings, is_known_key, stored_keys, kFields,
-                   "'{}' is no setting, field or fact of a run that can be asked for; {}");
+                   "'{}' is not a setting, field or fact of a run; {}");
 }
 
 void refuse_unknown_measurements(const std::vector<std::string>& names,

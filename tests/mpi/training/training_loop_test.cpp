@@ -146,6 +146,7 @@ std::size_t trials_kept(std::int64_t steps_of_a_trial) {
                       model, sampler);
     loop.ablate();
     EXPECT_EQ(loop.stop_signal(), SIGTERM);
+    base::StopSignals::follow();
     return loop.trials().size();
 }
 

@@ -106,6 +106,9 @@ TEST(Sizes, HaveTheInterfacesUnits) {
         {"3M", 3U << 20U},
         {"5G", 5ULL << 30U},
         {"2T", 2ULL << 40U},
+        {"64k", 65536},
+        {"8g", 8ULL << 30U},
+        {"1KB", 1024},
         {"1KiB", 1024},
         {"25MiB", 25U << 20U},
         {"1GiB", 1U << 30U},
@@ -125,7 +128,7 @@ TEST(Sizes, HaveTheInterfacesUnits) {
 
 TEST(Sizes, OfOtherFormsAreRefused) {
     for (const char* text :
-         {"K", "1k", "1KB", "1mb", "1 K", "1.5M", "-1", "+1", "1e6", "0x10", "1Ki", "1KiBB", "1B",
+         {"K", "1mb", "1 K", "1.5M", "-1", "+1", "1e6", "0x10", "1Ki", "1KiBB", "1B",
           "18446744073709551616", "18014398509481984K", "nan", "64 ", " 64"}) {
         EXPECT_THAT(refusal({std::string("--alignment=") + text}),
                     AllOf(HasSubstr("--alignment"), HasSubstr("64K")))
