@@ -47,6 +47,8 @@ class Model : public torch::nn::Module {
     /// The mean loss over the batch, a scalar: the trainer weights it by the rank's share of the
     /// global batch. targets [N], int64, or [N, target_sizes()]. Here of log-probabilities.
     virtual torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const;
+    /// The fewest samples of a batch in training: BatchNorm cannot normalise one value per channel.
+    virtual std::int64_t least_batch() const { return 1; }
 
     using torch::nn::Module::to;
     /// As PyTorch's: whole numbers (BatchNorm's num_batches_tracked) stay what they are; LibTorch's own would

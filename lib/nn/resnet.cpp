@@ -8,6 +8,8 @@
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/linear.h>
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "nn/width.hpp"
 
@@ -63,7 +65,9 @@ std::vector<Conv2d> block_convolutions(bool bottleneck, std::int64_t in, std::in
 
 class ResNet final : public Model {
   public:
-    ResNet(const ModelConfig& config, const ResNetLayout& layout) : bottleneck_(layout.bottleneck) {
+    ResNet(const ModelConfig& config, const ResNetLayout& layout)
+        : bottleneck_(layout.bottleneck),
+          least_batch_(std::max(config.input.height, config.input.width) > 32 ? 1 : 2) {
         std::int64_t channels = 64 / config.width;
         conv1_ = register_module("conv1", Conv2d(torch::nn::Conv2dOptions(config.input.channels, channels, 7)
                                                      .stride(2)
@@ -81,7 +85,6 @@ class ResNet final : public Model {
     }
 
     torch::Tensor forward(const torch::Tensor& images) override {
-        refuse_a_single_value(images);
         auto x = bn1_->forward(conv1_->forward(images)).relu_();
         x = torch::max_pool2d(x, 3, 2, 1);
         for (auto& stage : stages_) x = stage->forward(x);
@@ -91,6 +94,8 @@ class ResNet final : public Model {
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
         return torch::nn::functional::cross_entropy(output, targets);
     }
+
+    std::int64_t least_batch() const override { return least_batch_; }
 
   private:
     // `in`: channels that come in; afterwards those that go out.
@@ -117,17 +122,8 @@ class ResNet final : public Model {
         }
     }
 
-    // BatchNorm's own message would not say what to do.
-    void refuse_a_single_value(const torch::Tensor& images) const {
-        if (!is_training() || images.size(0) != 1 || images.size(2) > 32 || images.size(3) > 32) return;
-        throw base::OptionError(fmt::format(
-            "a batch of one image of {} x {} leaves BatchNorm one value per channel, which cannot be "
-            "normalised; use "
-            "batches of two or more, a number of samples that leaves no batch of one, or larger images",
-            images.size(2), images.size(3)));
-    }
-
     bool bottleneck_;
+    std::int64_t least_batch_;  // five halvings leave an image of 32 x 32 one value per channel
     Conv2d conv1_{nullptr};
     BatchNorm2d bn1_{nullptr};
     std::array<torch::nn::Sequential, 4> stages_{nullptr, nullptr, nullptr, nullptr};

@@ -17,8 +17,8 @@ struct ResNetLayout {
 };
 
 /// Images of any size from 1 x 1 on: its five halvings round up, and the last pooling takes what is left.
-/// OptionError for a volume, for a width that does not divide 64, and from forward in training for a single
-/// image of at most 32 x 32, whose last stage has one value per channel to normalise.
+/// OptionError for a volume and for a width that does not divide 64. Images of at most 32 x 32 leave the last
+/// stage one value per channel: least_batch() is then 2.
 std::shared_ptr<Model> make_resnet(const ModelConfig& config, const ResNetLayout& layout,
                                    const std::string& name);
 

@@ -71,6 +71,26 @@ measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
     return schedule;
 }
 
+// Refuses a batch, of one rank or replica, that is smaller than the model can be trained with.
+void check_batches(const TrainingOptions& options, const nn::Model& model, const data::Sampler& sampler,
+                   std::int64_t batches, comm::Communicator& control) {
+    if (model.least_batch() == 1 || options.input.kind == Input::io_only) return;
+    const std::int64_t replicas = options.settings.replicas.value_or(1);
+    comm::together(control, [&] {
+        for (std::int64_t step = 0; step < std::min(batches, sampler.steps_per_epoch()); ++step) {
+            const std::int64_t count = sampler.local_count(step);
+            const std::int64_t most = (count + replicas - 1) / replicas;
+            if (count == 0 || (count - 1) % most + 1 >= model.least_batch()) continue;
+            throw base::OptionError(
+                fmt::format(
+                    "batch {} of an epoch leaves one image of at most 32 x 32, which BatchNorm cannot "
+                    "normalise; use a batch size that leaves more",
+                    step + 1),
+                {"batch-size", "train-samples", "image-size"});
+        }
+    });
+}
+
 // Nothing without --checkpoint.
 std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options, const RunContext& around,
                                               const nn::Model& model, std::int64_t samples) {
@@ -216,6 +236,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     const auto samples = data.train->size();
     const data::Sampler sampler = sampler_of(options, data, control);
     const auto planned = plan_steps(options, around, samples, sampler.steps_per_epoch());
+    check_batches(options, *model, sampler, planned.total * options.settings.accumulate, control);
     const auto checkpoints = make_checkpoints(options, around, *model, samples);
     const auto schedule = resumed(planned, checkpoints.get(), control);
     around.started("checkpoints");

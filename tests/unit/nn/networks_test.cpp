@@ -103,14 +103,10 @@ TEST(ResNet, TakesImagesOfAnySize) {
     }
 }
 
-TEST(ResNet, SaysWhatABatchOfOneSmallImageLacks) {
-    const auto model = named("resnet18").make(images(32, 32));
-    const auto one = torch::randn({1, 3, 32, 32});
-    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { model->forward(one); }),
-                HasSubstr("batches of two or more"));
-    model->eval();
-    EXPECT_NO_THROW(model->forward(one));
+TEST(ResNet, NeedsTwoSmallImagesOrALargerOne) {
+    EXPECT_EQ(named("resnet18").make(images(32, 32))->least_batch(), 2);
     const auto larger = named("resnet18").make(images(32, 33));
+    EXPECT_EQ(larger->least_batch(), 1);
     EXPECT_NO_THROW(larger->forward(torch::randn({1, 3, 32, 33})));
 }
 
