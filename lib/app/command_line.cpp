@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "app/guarded.hpp"
 #include "app/manual.hpp"
-#include "app/printing.hpp"
+#include "app/process.hpp"
 #include "app/version.hpp"
 #include "base/log.hpp"
 #include "base/numbers.hpp"

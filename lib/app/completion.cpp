@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/manual.hpp"
-#include "app/printing.hpp"
+#include "app/process.hpp"
 #include "app/templates.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"

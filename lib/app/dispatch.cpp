@@ -7,9 +7,8 @@
 #include <filesystem>
 
 #include "app/command_line.hpp"
-#include "app/guarded.hpp"
 #include "app/manual.hpp"
-#include "app/printing.hpp"
+#include "app/process.hpp"
 #include "app/programs.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"

@@ -4,9 +4,8 @@
 #include <vector>
 
 #include "app/command_line.hpp"
-#include "app/guarded.hpp"
+#include "app/process.hpp"
 #include "app/programs.hpp"
-#include "app/report_output.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/numbers.hpp"

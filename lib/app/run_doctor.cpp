@@ -5,11 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "app/context.hpp"
-#include "app/job_start.hpp"
-#include "app/mpi_program.hpp"
-#include "app/printing.hpp"
+#include "app/process.hpp"
 #include "app/programs.hpp"
+#include "app/run_facts.hpp"
+#include "app/session.hpp"
 #include "app/version.hpp"
 #include "base/number_ranges.hpp"
 #include "base/terminal.hpp"

@@ -1,25 +1,27 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <set>
 
-#include "app/job_start.hpp"
-#include "app/mpi_program.hpp"
-#include "app/output.hpp"
-#include "app/printing.hpp"
+#include "app/process.hpp"
 #include "app/programs.hpp"
-#include "app/report_output.hpp"
 #include "app/run_facts.hpp"
+#include "app/session.hpp"
 #include "app/terminal.hpp"
+#include "app/version.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/progress.hpp"
 #include "base/stop_signals.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 #include "comm/exchange.hpp"
+#include "report/formats/formats.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
@@ -27,6 +29,93 @@ namespace {
 
 using experiments::Experiment;
 using vocabulary::CommonSettings;
+
+// Prints on rank 0 alone. Of several runs the last one compares them.
+class Output {
+  public:
+    Output(const options::Options& options, bool is_root);
+
+    // The ranks' places and the settings that are not defaults; with --verbose and --dry-run all of them.
+    void header(const experiments::Plan& plan, const Launch& launch) const;
+    bool has_progress() const { return is_root_ && !common_.quiet; }
+    // Before the runs are stored.
+    void answer(const std::vector<results::Run>& runs) const;
+    // Once they are stored: their ids, what to type next; with --json the runs.
+    void stored(const std::vector<results::Run>& runs) const;
+
+  private:
+    std::string place_of(const results::Run& run) const;
+
+    const options::Options& options_;
+    vocabulary::CommonSettings common_;
+    bool is_root_;
+    bool nccl_tests_;  // the run of comm as nccl-tests prints it, too
+};
+
+// How ranks work together means nothing on one rank.
+bool belongs_in_header(const options::Options::Effective& option, std::size_t ranks) {
+    return option.asked || (option.in_header && (ranks > 1 || option.role != options::Role::together));
+}
+
+std::vector<results::Setting> short_settings(const options::Options& options, std::size_t ranks) {
+    std::vector<results::Setting> settings;
+    for (const auto& option : options.effective())
+        if (option.role != options::Role::request && belongs_in_header(option, ranks))
+            settings.push_back({option.name, option.value, false});
+    return settings;
+}
+
+Output::Output(const options::Options& options, bool is_root)
+    : options_(options),
+      common_(options.fields<vocabulary::CommonSettings>()),
+      is_root_(is_root),
+      nccl_tests_(options.has("format") && options.is("format", "nccl-tests")) {}
+
+void Output::header(const experiments::Plan& plan, const Launch& launch) const {
+    const bool dry = common_.dry_run;
+    if (!is_root_ || ((common_.quiet || common_.json) && !dry)) return;
+    const bool all = common_.verbose || dry;
+    print("# {}\n{}", version_line(),
+          all ? placement_header(launch.placements) : placement_line(launch.placements));
+    print_settings(all ? experiments::settings_of(options_)
+                       : short_settings(options_, launch.placements.size()));
+    std::vector<results::Setting> facts = plan.facts();
+    if (!all) std::erase_if(facts, [](const auto& fact) { return fact.key != "note"; });
+    print_settings(facts);
+    if (!all) print("# all other settings: --verbose\n");
+    std::fflush(stdout);
+}
+
+std::string Output::place_of(const results::Run& run) const {
+    if (common_.output == "none") return "not stored (--output none)";
+    return fmt::format("{} in {}", run.id, base::one_line(common_.output));
+}
+
+void Output::answer(const std::vector<results::Run>& runs) const {
+    if (common_.quiet || common_.json) return;
+    const results::Run& last = runs.back();
+    if (nccl_tests_)
+        print("{}", report::formats::nccl_text(last));
+    else if (common_.verbose)
+        for (const auto& run : runs) print("\n{}", report::formats::run_text(run, true));
+    print("\n{}", report::formats::answer_text(
+                      last, {.colour = base::shows_colour(STDOUT_FILENO), .whole = common_.verbose}));
+    std::fflush(stdout);
+}
+
+void Output::stored(const std::vector<results::Run>& runs) const {
+    const auto& last = runs.back();
+    if (common_.json) {
+        if (!common_.quiet && common_.output != "none") base::log::info("stored as " + place_of(last));
+        print_whole(report::formats::runs_json(runs));
+    } else if (common_.quiet) {
+        for (const auto& run : runs) print("{}; {}\n", report::formats::answer_line(run), place_of(run));
+    } else {
+        print("{}", report::formats::screen_line("stored", place_of(last)));
+        if (common_.output != "none")
+            print("  {:<14}ranklab report {} --run {}\n", "next", base::shell_path(common_.output), last.id);
+    }
+}
 
 void print_listings(const Experiment& experiment) {
     for (const auto& listing : experiment.listings()) {

@@ -6,7 +6,7 @@
 
 #include "app/command_line.hpp"
 #include "app/manual.hpp"
-#include "app/printing.hpp"
+#include "app/process.hpp"
 #include "app/programs.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "app/context.hpp"
-#include "app/guarded.hpp"
-#include "app/job_start.hpp"
 #include "app/manual.hpp"
-#include "app/mpi_program.hpp"
-#include "app/printing.hpp"
+#include "app/process.hpp"
 #include "app/programs.hpp"
+#include "app/run_facts.hpp"
+#include "app/session.hpp"
 #include "app/terminal.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"

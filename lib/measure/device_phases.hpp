@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "device/stream.hpp"
-#include "measure/phase_recorder.hpp"
+#include "measure/samples.hpp"
 
 namespace ranklab::measure {
 

@@ -1,12 +1,14 @@
+// Reads results files: the schema of docs/results.md, from HDF5.
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/table.hpp"
+#include "results/access.hpp"
 #include "results/json.hpp"
-#include "results/store.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::results {
@@ -176,6 +178,46 @@ std::size_t datasets_of(const hdf5::Group& run) {
     for (const char* group : {"samples", "warmup", "tables"})
         datasets += run.open_group(group).members().size() - 1;
     return datasets;
+}
+
+RunDamage::RunDamage(std::filesystem::path in, std::string of, std::string reason)
+    : DataError(fmt::format("{}: run {} is damaged ({})", in.string(), of, reason)),
+      file(std::move(in)),
+      id(std::move(of)),
+      why(std::move(reason)) {}
+
+std::vector<RunHeader> ResultFile::runs() const {
+    return reading(path_, [&](const hdf5::Group& runs) {
+        std::vector<RunHeader> headers;
+        for (const auto& id : runs.members())
+            headers.push_back(of_run(path_, id, [&] { return load_header(runs, id); }));
+        return headers;
+    });
+}
+
+Run ResultFile::read(const std::string& id, Detail detail) const {
+    return reading(path_, [&](const hdf5::Group& runs) {
+        if (!is_link_name(id) || !runs.has(id))
+            throw base::OptionError(fmt::format("{} has no run '{}'; `ranklab report {}` lists them",
+                                                path_.string(), id, base::shell_path(path_.string())));
+        return load_run(path_, runs, id, detail);
+    });
+}
+
+std::vector<Run> ResultFile::read_all(Detail detail) const {
+    std::vector<Run> all;
+    visit(detail, {}, [&](Run&& run) { all.push_back(std::move(run)); });
+    return all;
+}
+
+void ResultFile::visit(Detail detail, const std::function<bool(const Run&)>& wanted,
+                       const std::function<void(Run&&)>& take) const {
+    reading(path_, [&](const hdf5::Group& runs) {
+        for (const auto& id : runs.members()) {
+            if (wanted && !wanted(load_run(path_, runs, id, Detail::settings))) continue;
+            take(load_run(path_, runs, id, detail));
+        }
+    });
 }
 
 }  // namespace ranklab::results

@@ -1,4 +1,4 @@
-// From a loader's bytes to what a model takes.
+// From a loader's bytes to what a model takes: the beginning of a step (trainer.cpp).
 #pragma once
 
 #include <torch/types.h>

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "measure/phase_recorder.hpp"
+#include "measure/samples.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "device/gpus.hpp"
 #include "device/stream.hpp"
 #include "measure/device_phases.hpp"
-#include "measure/phase_recorder.hpp"
+#include "measure/samples.hpp"
 #include "train/replica_check.hpp"
 #include "train/replicas.hpp"
 #include "train/torch_cuda.hpp"

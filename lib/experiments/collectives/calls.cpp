@@ -17,7 +17,7 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "measure/clock_offset.hpp"
-#include "measure/gather.hpp"
+#include "measure/samples.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiments/collectives/calls.hpp"
-#include "measure/gather.hpp"
+#include "measure/samples.hpp"
 
 namespace ranklab::experiments {
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "comm/exchange.hpp"
-#include "measure/gather.hpp"
+#include "measure/samples.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {

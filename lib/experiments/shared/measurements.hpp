@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/gather.hpp"
+#include "measure/samples.hpp"
 #include "results/rows.hpp"
 #include "results/run.hpp"
 

@@ -19,7 +19,7 @@
 #include "experiments/shared/target_ci.hpp"
 #include "experiments/shared/verdicts.hpp"
 #include "host/process.hpp"
-#include "measure/gather.hpp"
+#include "measure/samples.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {

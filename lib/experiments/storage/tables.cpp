@@ -12,7 +12,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "io/ceilings.hpp"
-#include "measure/gather.hpp"
+#include "measure/samples.hpp"
 #include "results/rows.hpp"
 #include "stats/summary.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "measure/gather.hpp"
+#include "measure/samples.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::experiments {

@@ -6,7 +6,7 @@
 
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/ablation.hpp"
-#include "experiments/training/rank_equality.hpp"
+#include "experiments/training/checks.hpp"
 #include "experiments/training/record.hpp"
 #include "experiments/training/steps.hpp"
 #include "train/lr_schedule.hpp"

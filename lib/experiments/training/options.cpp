@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/backend.hpp"
 #include "data/dataset.hpp"
 #include "experiments/shared/target_ci.hpp"
-#include "experiments/training/model_of.hpp"
-#include "measure/schedule.hpp"
+#include "experiments/training/training.hpp"
+#include "measure/samples.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
@@ -193,25 +194,6 @@ void settle_all(TrainingOptions& all, int world_size) {
     all.delay = parse_delay(settings.inject_delay.value_or(""), world_size);
 }
 
-// As asked; else as the model's document has it, but on a GPU in 16 bits alone, for its tensor cores.
-bool settle_channels_last(TrainingSettings& settings, const SpeedOptions& speed, const nn::Outline& outline) {
-    constexpr const char* kAsked = "channels-last";
-    using train::Precision;
-    const bool breaks = outline.breaks_channels_last && !speed.cuda && speed.precision != Precision::fp64;
-    if (settings.channels_last == "true") settings.memory_format = kAsked;
-    if (settings.memory_format == kAsked && breaks)
-        throw base::OptionError(
-            "LibTorch's channels-last convolutions of 1 x 1 and fewer than 8 channels write beyond their "
-            "memory; use a wider model, or contiguous memory",
-            {"width", "memory-format"});
-    const bool suits =
-        !speed.cuda || speed.precision == Precision::bf16 || speed.precision == Precision::fp16;
-    const bool by_model = model_named(settings).defaults.channels_last && suits && !breaks;
-    const bool on = settings.memory_format == kAsked || (settings.memory_format == "auto" && by_model);
-    settings.channels_last = on ? "true" : "false";
-    return on;
-}
-
 }  // namespace
 
 std::optional<Delay> parse_delay(const std::string& text, int world_size) {
@@ -264,9 +246,57 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     all.most_steps = most_samples(all.settings.target_ci, all.common.time_limit.has_value(), steps);
     all.convergence = convergence_of(all.settings.target_ci, steps);
     all.outline = outline_of(all);
-    all.speed.channels_last = settle_channels_last(all.settings, all.speed, all.outline);
+    all.speed.channels_last = settle_channels_last(all.settings, all.speed, all.outline,
+                                                   model_named(all.settings).defaults.channels_last);
     options.settle(all.settings);
     return all;
+}
+
+std::string Training::examples() const {
+    return "  ranklab train --steps 200                                   one rank, Fashion-MNIST, the "
+           "published network\n"
+           "  mpirun -n 2 ranklab train --batch-size 32 --epochs 3        two ranks, global batch 64\n"
+           "  ranklab train --mode dp --replicas 2 --batch-size 64        one process, two threads that "
+           "share the "
+           "batch\n"
+           "  ranklab sweep train --ranks 1,2,4 --scaling strong --global-batch-size 64\n"
+           "                                                              how it scales\n"
+           "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini     a named configuration under Slurm\n"
+           "  ranklab train --data synthetic --steps 50 --output none     no files at all\n";
+}
+
+void Training::describe(options::Schema& schema) const {
+    describe_training(schema);
+}
+
+std::vector<Listing> Training::listings() const {
+    std::vector<Listing> lists;
+    const auto list = [&lists](const char* title, const auto& catalogue) {
+        Listing listing{title, {}};
+        for (const auto& entry : catalogue) listing.entries.emplace_back(entry.name, entry.summary);
+        lists.push_back(std::move(listing));
+    };
+    list("--model", nn::models());
+    list("--data", data::sources());
+    list("--sync", train::gradient_syncs());
+    list("--optimizer", train::optimizers());
+    list("--backend", comm::backends());
+    return lists;
+}
+
+bool Training::may_use_gpus(const options::Options& options) const {
+    return options.fields<vocabulary::TrainingSettings>().device != "cpu";
+}
+
+// A configuration that is made for several ranks has it in its name: configs/mnist/ddp2.ini.
+bool Training::wants_ranks(const options::Options& options) const {
+    const auto config = options.fields<vocabulary::CommonSettings>().config.value_or("");
+    return std::filesystem::path(config).stem().string().find("ddp") != std::string::npos ||
+           options.fields<vocabulary::TrainingSettings>().mode == "ddp";
+}
+
+std::unique_ptr<Plan> Training::settle(options::Options& options, int world_size) {
+    return plan_training(options, world_size);
 }
 
 }  // namespace ranklab::experiments

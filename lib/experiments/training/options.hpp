@@ -1,13 +1,16 @@
-// The options of `ranklab train`, typed and settled.
+// The options of `ranklab train`, typed and settled; what they make of the catalogues and the machine; the
+// run.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/error.hpp"
 #include "base/phase.hpp"
 #include "data/dataset.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "experiments/training/learning_rate.hpp"
 #include "experiments/training/speed_options.hpp"
 #include "measure/convergence.hpp"
@@ -75,6 +78,33 @@ void describe_training(options::Schema& schema);
 /// Settles defaults (of the model's document, of the number of ranks) into `options`; OptionError for what
 /// cannot be.
 TrainingOptions settle_training(options::Options& options, int world_size);
+
+/// With weights of the options' seed.
+std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
+/// Its size, without making it.
+nn::Outline outline_of(const TrainingOptions& options);
+/// Input and target of one sample in fp32.
+std::int64_t sample_bytes(const TrainingOptions& options);
+data::DataRequest data_request(const TrainingOptions& options);
+
+int compute_threads(const TrainingOptions& options);
+
+/// "made for 288 ranks" with what a smaller job needs; "" without --made-for-ranks.
+std::string made_for_note(const TrainingOptions& options, int world_size);
+
+/// How buckets are moved: as the user says it, or else by where the ranks are and whether a core is left
+/// beside those that compute; the same on all ranks. Collective.
+OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control);
+
+/// OptionError or EnvironmentError where ranks or memory will not do. Collective.
+void check_resources(const TrainingOptions& options, const RunContext& around);
+
+/// The plan of a run: what the options settle to, and the run itself.
+std::unique_ptr<Plan> plan_training(options::Options& options, int world_size);
+
+/// Collective. What the number of samples decides (the warm-up of epochs, the length of a cosine), and the
+/// memory format, it settles in the context's options.
+results::Run make_training_run(TrainingOptions options, const RunContext& around);
 
 /// The catalogue's entry of that name; the name was checked by the schema.
 template <class Entry>

@@ -16,7 +16,7 @@
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/target_ci.hpp"
 #include "host/process.hpp"
-#include "measure/gather.hpp"
+#include "measure/samples.hpp"
 #include "results/rows.hpp"
 #include "results/vocabulary/measurements.hpp"
 

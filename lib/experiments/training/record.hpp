@@ -10,9 +10,7 @@
 #include "experiments/shared/verdicts.hpp"
 #include "experiments/training/communication.hpp"
 #include "measure/convergence.hpp"
-#include "measure/gather.hpp"
-#include "measure/phase_recorder.hpp"
-#include "measure/schedule.hpp"
+#include "measure/samples.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
 

@@ -1,4 +1,4 @@
-#include "experiments/training/run.hpp"
+#include "experiments/training/options.hpp"
 
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
@@ -11,15 +11,14 @@
 
 #include "base/error.hpp"
 #include "base/mpi_words.hpp"
+#include "base/text.hpp"
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/ablation.hpp"
 #include "experiments/training/checkpoint.hpp"
+#include "experiments/training/files.hpp"
 #include "experiments/training/loop.hpp"
-#include "experiments/training/model_of.hpp"
-#include "experiments/training/parameter_file.hpp"
-#include "experiments/training/resources.hpp"
 #include "host/facts.hpp"
 #include "host/topology.hpp"
 #include "options/schema.hpp"
@@ -263,6 +262,78 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
     finish(run, loop, options, around);
     return run;
+}
+
+namespace {
+
+// What the number of samples decides: stored, and unknown before the data is read.
+std::vector<std::string> open_until_the_data(const TrainingOptions& options) {
+    std::vector<std::string> open;
+    if (!options.common.warmup) open.emplace_back("warmup");
+    if (train::is_cosine(options.rate.shape) && options.rate.total_steps == 0)
+        open.emplace_back("lr-total-steps");
+    return open;
+}
+
+std::vector<results::Setting> facts_of(const TrainingOptions& options, int world_size) {
+    const auto& outline = options.outline;
+    const auto& settings = options.settings;
+    const auto steps = settings.steps ? *settings.steps + options.common.warmup.value_or(0) : 0;
+    std::vector<results::Setting> facts{
+        {"parameters", fmt::format("{}", outline.parameters), true},
+        {"forward-flops-per-sample",
+         fmt::format("{} ({:.2f} GFLOP: 2 x multiply-accumulates of convolutions and linear layers; training "
+                     "about 3 times that)",
+                     outline.forward_flops, 1e-9 * static_cast<double>(outline.forward_flops)),
+         false},
+        {"learning-rate", lr_text(options.rate, steps), false},
+        {"ranks", fmt::format("{}", world_size), true}};
+    if (const auto open = open_until_the_data(options); !open.empty())
+        facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
+    if (options.is_first_look)
+        facts.push_back(
+            {"note",
+             fmt::format("a first look of {} steps; --epochs 1 trains with all samples", *settings.steps),
+             false});
+    if (options.speed.precision == train::Precision::fp16 && !options.speed.cuda)
+        facts.push_back({"note",
+                         "fp16 is not made for CPUs: steps are many times slower than with --precision "
+                         "fp32 or bf16",
+                         false});
+    if (const auto note = made_for_note(options, world_size); !note.empty())
+        facts.push_back({"note", note, false});
+    return facts;
+}
+
+class TrainingPlan final : public Plan {
+  public:
+    TrainingPlan(options::Options& options, int world_size)
+        : settled_(settle_training(options, world_size)), facts_(facts_of(settled_, world_size)) {}
+
+    std::vector<results::Setting> facts() const override { return facts_; }
+    void agree(options::Options& options, comm::Communicator& control) override {
+        settled_.way = settle_overlap_way(settled_, control);
+        options.settle(settled_.settings);
+    }
+    void rehearse(comm::Communicator& control) override {
+        comm::together(control, [&] {
+            if (settled_.settings.buckets && control.rank() == 0) write_bucket_file(settled_);
+        });
+    }
+
+    /// Stopped by a signal on any rank: the run of what was done by then, marked; before its first step
+    /// base::Interrupted.
+    Runs run(const RunContext& context) override { return {{make_training_run(settled_, context)}}; }
+
+  private:
+    TrainingOptions settled_;
+    std::vector<results::Setting> facts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plan> plan_training(options::Options& options, int world_size) {
+    return std::make_unique<TrainingPlan>(options, world_size);
 }
 
 }  // namespace ranklab::experiments

@@ -104,6 +104,25 @@ SpeedOptions settle_speed(TrainingSettings& settings, int world_size, const Coun
     return speed;
 }
 
+// As asked; else as the model's document has it, but on a GPU in 16 bits alone, for its tensor cores.
+bool settle_channels_last(TrainingSettings& settings, const SpeedOptions& speed, const nn::Outline& outline,
+                          bool by_default) {
+    constexpr const char* kAsked = "channels-last";
+    const bool breaks = outline.breaks_channels_last && !speed.cuda && speed.precision != Precision::fp64;
+    if (settings.channels_last == "true") settings.memory_format = kAsked;
+    if (settings.memory_format == kAsked && breaks)
+        throw base::OptionError(
+            "LibTorch's channels-last convolutions of 1 x 1 and fewer than 8 channels write beyond their "
+            "memory; use a wider model, or contiguous memory",
+            {"width", "memory-format"});
+    const bool suits =
+        !speed.cuda || speed.precision == Precision::bf16 || speed.precision == Precision::fp16;
+    const bool by_model = by_default && suits && !breaks;
+    const bool on = settings.memory_format == kAsked || (settings.memory_format == "auto" && by_model);
+    settings.channels_last = on ? "true" : "false";
+    return on;
+}
+
 struct ComputeDevice::Stream {
     device::ComputeStream scope{train::compute_on_own_stream()};
 };

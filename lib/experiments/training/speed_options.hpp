@@ -9,6 +9,7 @@
 
 #include "comm/communicator.hpp"
 #include "nn/model.hpp"
+#include "nn/outline.hpp"
 #include "results/vocabulary/settings.hpp"
 #include "train/grad_scaler.hpp"
 #include "train/precision.hpp"
@@ -37,6 +38,11 @@ std::int64_t usable_gpus();
 /// are settled.
 SpeedOptions settle_speed(vocabulary::TrainingSettings& settings, int world_size,
                           const CountGpus& count_gpus = usable_gpus);
+
+/// The memory format: as asked; else as the model's document has it (`by_default`), but on a GPU in 16 bits
+/// alone, for its tensor cores. OptionError where it would break.
+bool settle_channels_last(vocabulary::TrainingSettings& settings, const SpeedOptions& speed,
+                          const nn::Outline& outline, bool by_default);
 
 /// Collective. With a GPU: this rank's is selected, LibTorch's CUDA part is loaded, and this thread computes
 /// on a stream of its own from here on. EnvironmentError on all ranks where one has none. On the CPU, that

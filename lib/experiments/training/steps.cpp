@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "experiments/training/checks.hpp"
 #include "host/topology.hpp"
 #include "train/equal_state.hpp"
-#include "train/gradient_gate.hpp"
 #include "train/graph_trainer.hpp"
 #include "train/torch_cuda.hpp"
 
@@ -222,10 +222,10 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
     if (trains_alone()) return {check, "not verified", "sync none sums nothing"};
     const auto& speed = setup_.options.speed;
     const double scale = train::gate_scale(speed.precision);
-    const auto gate = train::check_first_gradient(
+    const auto gate = experiments::check_first_gradient(
         model_, *sync_, batch, scale * share_of(batch.count(), sampler_.global_count(0)), setup_.data_plane,
         setup_.control,
-        std::max(train::gradient_bound(speed.parameter_type(), setup_.options.compression),
+        std::max(gradient_bound(speed.parameter_type(), setup_.options.compression),
                  train::rounding_bound(speed.precision, setup_.device.type())));
     const std::string detail =
         fmt::format("largest relative difference {:.1e} ({}), allowed {:.0e}; the gradient's norm is {:.3g}",

@@ -20,7 +20,7 @@
 #include "experiments/training/options.hpp"
 #include "experiments/training/record.hpp"
 #include "measure/device_phases.hpp"
-#include "measure/phase_recorder.hpp"
+#include "measure/samples.hpp"
 #include "train/replica_check.hpp"
 #include "train/trainer.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "measure/gather.hpp"
+#include "measure/samples.hpp"
 #include "mpi_world.hpp"
 
 namespace ranklab::measure {

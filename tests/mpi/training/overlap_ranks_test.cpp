@@ -11,7 +11,7 @@
 
 #include "comm/silent.hpp"
 #include "experiments/training/communication.hpp"
-#include "measure/gather.hpp"
+#include "measure/samples.hpp"
 #include "mpi_world.hpp"
 #include "stats/summary.hpp"
 #include "train/reduction_queue.hpp"

@@ -1,5 +1,5 @@
 // All ranks come to one verdict on whether they are equal.
-#include "experiments/training/rank_equality.hpp"
+#include "experiments/training/checks.hpp"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
-#include "experiments/training/run.hpp"
+#include "experiments/training/options.hpp"
 #include "mpi_world.hpp"
 #include "results/vocabulary/settings.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/context.hpp"
+#include "app/run_facts.hpp"
 #include "comm/exchange.hpp"
 #include "host/findings.hpp"
 #include "host/placement.hpp"

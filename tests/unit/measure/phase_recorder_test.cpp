@@ -1,4 +1,4 @@
-#include "measure/phase_recorder.hpp"
+#include "measure/samples.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "measure/schedule.hpp"
+#include "measure/samples.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "measure/phase_recorder.hpp"
+#include "measure/samples.hpp"
 #include "thrown_sentence.hpp"
 #include "train/grad_scaler.hpp"
 #include "train/graph_trainer.hpp"

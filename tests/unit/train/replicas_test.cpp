@@ -13,7 +13,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "measure/phase_recorder.hpp"
+#include "measure/samples.hpp"
 #include "nn/ops/dropout.hpp"
 #include "thrown_sentence.hpp"
 #include "train/coalesced.hpp"

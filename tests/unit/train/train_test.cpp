@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "data/images.hpp"
-#include "measure/phase_recorder.hpp"
+#include "measure/samples.hpp"
 #include "train/lr_schedule.hpp"
 #include "train/trainer.hpp"
 

@@ -1,17 +1,23 @@
-#include "train/gradient_gate.hpp"
+#include "experiments/training/checks.hpp"
 
+#include <fmt/format.h>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/types.h>
 
 #include <cmath>
 #include <limits>
 
+#include "base/number_ranges.hpp"
 #include "comm/exchange.hpp"
 #include "train/rewind.hpp"
 #include "train/tensor_view.hpp"
-#include "train/trainer.hpp"
 
-namespace ranklab::train {
+namespace ranklab::experiments {
 namespace {
+
+using train::Compression;
+using train::GradientSync;
+using train::TensorBatch;
 
 torch::Tensor weighted_loss(nn::Model& model, const TensorBatch& batch, double weight) {
     return model.loss(model.forward(batch.input), batch.targets) * weight;
@@ -37,7 +43,7 @@ torch::Tensor reference(nn::Model& model, const std::vector<torch::Tensor>& para
     }
     torch::Tensor flat = flattened(gradients, parameters);
     // Alone there is nothing to sum, and the data plane may not reach where the gradients are.
-    if (data.world_size() > 1) data.allreduce(view_of(flat), comm::ReduceOp::sum);
+    if (data.world_size() > 1) data.allreduce(train::view_of(flat), comm::ReduceOp::sum);
     return flat;
 }
 
@@ -74,15 +80,15 @@ double gradient_bound(torch::Dtype dtype, Compression compression) {
 
 GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const TensorBatch& batch, double weight,
                                 comm::Communicator& data, comm::Communicator& control, double bound) {
-    const auto parameters = trained_parameters(model);
-    Rewind rewind(model, default_generators(batch.input.device()));
+    const auto parameters = train::trained_parameters(model);
+    train::Rewind rewind(model, train::default_generators(batch.input.device()));
     const torch::Tensor wanted = reference(model, parameters, batch, weight, data);
     rewind();
     run_strategy(model, sync, batch, weight);
     rewind();
     auto worst = differences(wanted, parameters);
     control.allreduce(comm::view(std::span(worst)), comm::ReduceOp::max);
-    const auto names = trained_parameter_names(model);
+    const auto names = train::trained_parameter_names(model);
     GateResult result{.passed = true,
                       .worst = 0,
                       .bound = bound,
@@ -97,4 +103,67 @@ GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const Tens
     return result;
 }
 
-}  // namespace ranklab::train
+namespace {
+
+struct NamedTensor {
+    std::string name;
+    torch::Tensor tensor;
+};
+
+std::vector<NamedTensor> compared_tensors(const nn::Model& model, Compared what) {
+    std::vector<NamedTensor> tensors;
+    for (const auto& item : model.named_parameters()) tensors.push_back({item.key(), item.value()});
+    if (what == Compared::parameters) return tensors;
+    for (const auto& item : model.named_buffers()) tensors.push_back({item.key(), item.value()});
+    return tensors;
+}
+
+std::string times_text(std::int64_t count) {
+    return count == 1 ? "once" : fmt::format("{} times", count);
+}
+
+}  // namespace
+
+void RankEquality::compare(const std::string& when, Compared what) {
+    ++comparisons_;
+    if (what == Compared::parameters_and_buffers) ++buffer_comparisons_;
+    std::vector<torch::Tensor> tensors;
+    for (const auto& one : compared_tensors(model_, what)) tensors.push_back(one.tensor);
+    const auto hash = static_cast<std::int64_t>(train::hash_of(tensors));
+    // The minimum of the complement is the complement of the maximum.
+    std::int64_t extremes[] = {hash, ~hash};
+    control_.allreduce(comm::view(std::span(extremes)), comm::ReduceOp::min);
+    if (extremes[0] != ~extremes[1] && holds()) difference_ = difference(when, what);
+}
+
+// Tensor by tensor.
+std::string RankEquality::difference(const std::string& when, Compared what) const {
+    const auto ranks = static_cast<std::size_t>(control_.world_size());
+    for (const auto& [name, tensor] : compared_tensors(model_, what)) {
+        const auto mine = static_cast<std::int64_t>(train::hash_of({tensor}));
+        std::vector<std::int64_t> all(ranks);
+        control_.allgather(comm::view(std::span(&mine, 1)), comm::view(std::span(all)));
+        std::vector<int> others;
+        for (std::size_t rank = 1; rank < ranks; ++rank)
+            if (all[rank] != all[0]) others.push_back(static_cast<int>(rank));
+        if (others.empty()) continue;
+        return fmt::format("they differ {}: '{}', the first that does, on {} {} from rank 0's", when, name,
+                           others.size() == 1 ? "rank" : "ranks", base::few_ranges(others));
+    }
+    return fmt::format("they differ {}", when);
+}
+
+Verdict RankEquality::verdict(const std::string& drift) const {
+    const std::string check = "parameters equal on all ranks";
+    if (control_.world_size() == 1) return {check, kDoesNotApply, "there is one rank"};
+    if (!holds()) return {check, "failed", difference_};
+    if (!drift.empty()) return {check, "not verified", drift};
+    const bool with_buffers = buffer_comparisons_ > 0 && !model_.buffers().empty();
+    return {check, "passed",
+            fmt::format("bit by bit, {}{}", times_text(comparisons_),
+                        with_buffers ? fmt::format("; buffers {}, where rank 0's were handed to all",
+                                                   times_text(buffer_comparisons_))
+                                     : "")};
+}
+
+}  // namespace ranklab::experiments

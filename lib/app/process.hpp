@@ -1,9 +1,13 @@
-// Where a report, or a run as JSON, goes: stdout or a file, whole or not at all.
+// How every program begins and ends, with MPI or without, and where its output goes.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "results/run.hpp"
@@ -11,6 +15,31 @@
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
+/// What every program does first: write errors come as errors, not as signals; the allocator keeps big
+/// blocks.
+void prepare_process();
+/// Raises the allocator's thresholds (once), and says to what, for the run's context.
+std::string allocator_settings();
+
+/// Within a catch: one line on stderr about the error, and its exit code. Where another rank has failed, that
+/// one has said why.
+int code_of_current_exception();
+/// Runs the work of a program without MPI: its only catch.
+int guarded(const std::function<int()>& work);
+
+/// Does not fail: check_printed says at the end of the program what was lost.
+void print_text(std::string_view text);
+template <class... Values>
+void print(fmt::format_string<Values...> format, Values&&... values) {
+    print_text(fmt::format(format, std::forward<Values>(values)...));
+}
+
+/// Onto stdout, whole, whatever was lost before; EnvironmentError where it does not take it.
+void print_whole(std::string_view text);
+/// A line on stderr.
+void print_progress(const std::string& line);
+/// EnvironmentError where something of what was printed since then is lost. It is said once.
+void check_printed();
 
 /// Keeps back what is written until commit(): where a report fails half way, stdout has nothing of it and the
 /// file is what it was.

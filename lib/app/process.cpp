@@ -1,0 +1,155 @@
+#include "app/process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <span>
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "base/log.hpp"
+#include "base/utf8.hpp"
+#include "comm/exchange.hpp"
+#include "hdf5/file.hpp"
+#include "options/schema.hpp"
+#include "report/formats/formats.hpp"
+
+namespace ranklab::app {
+namespace {
+
+// glibc gives blocks above 128 KiB back to the kernel at every free, and the next step faults them in again.
+// Older ones take no more than 32 MiB here.
+constexpr int kKeepBytes[] = {1 << 30, 32 << 20};
+
+// Where the caller has closed one of the standard streams, the next file that is opened would take its place,
+// and what is printed would go into it. What cannot be written to says so to those who write.
+void hold_standard_streams() {
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+        if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+            static_cast<void>(::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY));
+    }
+}
+
+}  // namespace
+
+int code_of_current_exception() {
+    try {
+        throw;
+    } catch (const comm::PeerError& error) {
+        return static_cast<int>(error.code());  // the rank that failed has said why
+    } catch (const std::exception& error) {
+        const auto failure = base::describe_failure(error);
+        base::log::error(failure.sentence, failure.settings);
+        return static_cast<int>(failure.code);
+    }
+}
+
+int guarded(const std::function<int()>& work) {
+    try {
+        const int code = work();
+        if (code == 0) check_printed();
+        return code;
+    } catch (...) {
+        return code_of_current_exception();
+    }
+}
+
+void prepare_process() {
+    hold_standard_streams();
+    base::log::set_teller(options::told);
+    std::signal(SIGXFSZ, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
+    allocator_settings();
+}
+
+std::string allocator_settings() {
+    static const std::string settings = [] {
+        for (const int bytes : kKeepBytes) {
+            if (mallopt(M_MMAP_THRESHOLD, bytes) == 1 && mallopt(M_TRIM_THRESHOLD, bytes) == 1) {
+                return fmt::format("glibc mallopt: mmap and trim thresholds {} MiB", bytes >> 20);
+            }
+        }
+        return std::string("defaults");
+    }();
+    return settings;
+}
+
+void print_text(std::string_view text) {
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));  // stdout remembers a failure
+}
+
+void print_whole(std::string_view text) {
+    std::clearerr(stdout);  // of an earlier line that did not matter
+    print_text(text);
+    check_printed();
+}
+
+void print_progress(const std::string& line) {
+    fmt::print(stderr, "{}\n", line);
+}
+
+void check_printed() {
+    const bool flushed = std::fflush(stdout) == 0;
+    if (flushed && std::ferror(stdout) == 0) return;
+    std::clearerr(stdout);
+    throw base::EnvironmentError(
+        "what was to be shown could not be written to stdout; is its disk full or the pipe closed?");
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kJson = "json-file";
+
+fs::path checked_target(const std::string& path, const char* setting) {
+    const fs::path target = results::resolve(path);
+    if (const auto kind = base::irregular_kind(target); !kind.empty())
+        throw base::OptionError(fmt::format("{} is {}; name a file", target.string(), kind), {setting});
+    hdf5::spare(target, setting);
+    return target;
+}
+
+}  // namespace
+
+ReportOutput::ReportOutput(const std::string& path) : path_(path) {
+    if (path.empty()) return;
+    const fs::path target = checked_target(path, "output");
+    results::make_parent_folders(target);
+    file_.emplace(target, "output");
+}
+
+void ReportOutput::write(std::string_view text) {
+    if (file_)
+        file_->write(std::as_bytes(std::span(text)));
+    else
+        text_ += text;
+}
+
+void ReportOutput::commit() {
+    if (!file_) return print_whole(text_);
+    file_->commit();
+    base::log::info("the report is in " + base::one_line(path_));
+}
+
+void check_json_file(const vocabulary::CommonSettings& common) {
+    // Shows whether the folder lets us make files.
+    if (common.json_file) results::StagedFile(checked_target(*common.json_file, kJson), kJson);
+}
+
+void write_json_file(const vocabulary::CommonSettings& common, const std::vector<results::Run>& runs) {
+    if (!common.json_file) return;
+    const std::string text = report::formats::runs_json(runs);
+    results::StagedFile staged(checked_target(*common.json_file, kJson), kJson);
+    staged.write(std::as_bytes(std::span(text)));
+    staged.commit();
+}
+
+}  // namespace ranklab::app
