@@ -15,7 +15,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
-#include "base/utf8.hpp"
+#include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "hdf5/file.hpp"
 #include "options/schema.hpp"

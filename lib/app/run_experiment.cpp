@@ -19,7 +19,6 @@
 #include "base/stop_signals.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "comm/exchange.hpp"
 #include "report/formats/formats.hpp"
 #include "results/result_file.hpp"

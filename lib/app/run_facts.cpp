@@ -10,21 +10,19 @@
 
 #include "app/process.hpp"
 #include "app/version.hpp"
-#include "base/file_system.hpp"
-#include "base/number_ranges.hpp"
+#include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
 #include "comm/mpi_environment.hpp"
 #include "device/gpus.hpp"
-#include "experiments/shared/doubts.hpp"
+#include "experiments/shared/verdicts.hpp"
 #include "hdf5/file.hpp"
-#include "host/facts.hpp"
 #include "host/findings.hpp"
 #include "host/process.hpp"
 #include "report/model/values.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::app {
 namespace {

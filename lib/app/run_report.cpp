@@ -16,7 +16,6 @@
 #include "base/log.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "report/figures/figure.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/readable.hpp"
@@ -24,7 +23,7 @@
 #include "report/model/network.hpp"
 #include "report/model/reference.hpp"
 #include "report/model/values.hpp"
-#include "report/page/html.hpp"
+#include "report/page/parts.hpp"
 #include "results/result_file.hpp"
 #include "results/vocabulary/measurements.hpp"
 

@@ -10,7 +10,6 @@
 #include "app/programs.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "report/formats/formats.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "results/archive.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/terminal.hpp"
-#include "base/utf8.hpp"
+#include "base/text.hpp"
 
 namespace ranklab::base::log {
 namespace {

@@ -3,14 +3,17 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace ranklab::base {
-
 /// A count as a real number: exact up to 2^53, far above what is counted here. Where only the sign differs
 /// (an index, a length) no conversion is needed: a cast would check nothing either
 /// (-Wconversion, lib/cmake/RanklabSettings.cmake).
@@ -58,5 +61,17 @@ inline Share share_of(std::int64_t total, int rank, int ranks) {
     const std::int64_t r = rank;
     return {r * each + (r < longer ? r : longer), each + (r < longer ? 1 : 0)};
 }
+
+using NumberRanges = std::vector<std::pair<std::size_t, std::size_t>>;  ///< first and last of each
+
+/// "0-3,8"; nothing where it is none.
+std::optional<NumberRanges> ranges_in(const std::string& text);
+/// "0-3,8" of ascending numbers; of more than `most` ranges the first ones and how many numbers there are:
+/// "0,8,16,... (128 in all)". For a sentence; what is stored has them all (compact_ranges).
+std::string few_ranges(const std::vector<int>& numbers, std::size_t most = 6);
+/// Each number once, whatever overlaps.
+std::size_t count_of(NumberRanges ranges);
+/// The sets, by their places, that share a number, directly or through others: each place once.
+std::vector<std::vector<std::size_t>> connected(const std::vector<NumberRanges>& sets);
 
 }  // namespace ranklab::base

@@ -19,7 +19,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/mpi_words.hpp"
+#include "base/program.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "host/topology.hpp"

@@ -9,7 +9,6 @@
 #include "base/files.hpp"
 #include "base/program.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "campaign/campaign.hpp"
 #include "report/frame/frame.hpp"
 

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
+#include "report/formats/formats.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::campaign {
@@ -160,6 +161,21 @@ int run_missing(const Sweep& sweep, const Say& say) {
         say(fmt::format("{} of {} runs are missing; the same command starts them again", missing,
                         sweep.points.size() * static_cast<std::size_t>(sweep.repeat)));
     return code != 0 || missing == 0 ? code : base::number_of(base::ExitCode::environment);
+}
+
+std::string table_text(const Sweep& sweep, const std::vector<std::string>& allow) {
+    if (!std::filesystem::exists(sweep.output)) return "";
+    report::model::Choice choice;
+    choice.label = sweep.label;
+    choice.conditions = {"command=" + sweep.program, "cut_short="};
+    const report::model::ChosenRuns runs(results::ResultFile(sweep.output), choice);
+    if (runs.headers().empty()) return "";
+    const report::model::Groups groups(report::model::runs_frame(runs, {sweep.keys, {}, allow}));
+    const std::string file = base::shell_path(sweep.output.string());
+    return report::formats::groups_text(groups) +
+           report::formats::screen_line("stored", fmt::format("{} as {}", file, sweep.label)) +
+           fmt::format("  {:<14}ranklab report {} --label {} --group-by {}\n", "next", file,
+                       base::shell_quote({sweep.label}), base::join(sweep.keys, ","));
 }
 
 }  // namespace ranklab::campaign

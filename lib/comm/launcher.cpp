@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/mpi_words.hpp"
 #include "base/numbers.hpp"
+#include "base/program.hpp"
 
 namespace ranklab::comm {
 namespace {

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/file_system.hpp"
 #include "base/files.hpp"
 
 namespace ranklab::data {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "base/mpi_words.hpp"
+#include "base/program.hpp"
 
 namespace ranklab::hdf5 {
 

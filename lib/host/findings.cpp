@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "base/mpi_words.hpp"
-#include "base/number_ranges.hpp"
+#include "base/numbers.hpp"
+#include "base/program.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::host {

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "host/facts.hpp"
 #include "host/placement.hpp"
+#include "host/process.hpp"
 
 namespace ranklab::host {
 

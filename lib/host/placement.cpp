@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "host/facts.hpp"
+#include "host/process.hpp"
 #include "host/topology.hpp"
 
 namespace ranklab::host {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "host/cgroups.hpp"
+#include "host/topology.hpp"
 
 namespace ranklab::host {
 

@@ -2,19 +2,27 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/numbers.hpp"
-#include "host/facts.hpp"
+#include "base/program.hpp"
+#include "base/text.hpp"
+
+extern char** environ;
 
 namespace ranklab::host {
 namespace {
@@ -83,6 +91,97 @@ void StartUp::done(std::string part) {
 void StartUp::finish(std::string part) {
     done(std::move(part));
     finished_ = true;
+}
+
+namespace {
+
+constexpr const char* kUnknown = "unknown";
+
+std::string first_line(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    return std::getline(file, line) && !line.empty() ? line : std::string(kUnknown);
+}
+
+// The value of "key : value" in a /proc file.
+std::string proc_value(const std::string& path, std::string_view key) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        const auto colon = line.find(':');
+        if (colon != std::string::npos && base::trim(line.substr(0, colon)) == key)
+            return base::trim(line.substr(colon + 1));
+    }
+    return kUnknown;
+}
+
+// Slurm can hold a login token.
+bool is_secret(std::string_view name) {
+    static constexpr std::array<std::string_view, 5> kSecret{"JWT", "TOKEN", "SECRET", "PASSW", "_KEY"};
+    return std::any_of(kSecret.begin(), kSecret.end(),
+                       [&](auto s) { return name.find(s) != std::string_view::npos; });
+}
+
+}  // namespace
+
+std::filesystem::path system_root() {
+    const char* const root = std::getenv("RANKLAB_SYSTEM_ROOT");
+    return root == nullptr ? "/" : root;
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+std::string cpu_model() {
+    return proc_value("/proc/cpuinfo", "model name");
+}
+
+std::string governor_of(const std::vector<int>& cpus, const std::filesystem::path& root) {
+    std::set<std::string> names;
+    for (const int cpu : cpus)
+        names.insert(
+            first_line(root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu)));
+    names.erase(kUnknown);
+    return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::vector<std::pair<std::string, std::string>> host_facts() {
+    utsname system{};
+    uname(&system);
+    const std::string load = first_line("/proc/loadavg");
+    return {
+        {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+        {"machine", system.machine},
+        {"cpu", cpu_model()},
+        {"logical_cpus", fmt::format("{}", std::thread::hardware_concurrency())},
+        {"numa_nodes", first_line("/sys/devices/system/node/online")},
+        {"memory", proc_value("/proc/meminfo", "MemTotal")},
+        {"governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
+        {"transparent_hugepages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
+        {"load_1min", load.substr(0, load.find(' '))},
+    };
+}
+
+std::vector<std::pair<std::string, std::string>> allowed_environment() {
+    static constexpr std::array<std::string_view, 14> kPrefixes{
+        "OMP_", "NCCL_",  "UCX_",  "OMPI_MCA_", "MPIR_CVAR_", "MPICH_", "I_MPI_",
+        "FI_",  "ROMIO_", "HDF5_", "SLURM_",    "ONEDNN_",    "DNNL_",  "ATEN_"};
+    std::vector<std::pair<std::string, std::string>> facts;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        const auto equals = text.find('=');
+        if (equals == std::string_view::npos) continue;
+        const auto name = text.substr(0, equals);
+        if (base::is_launchers_own(name) || is_secret(name)) continue;
+        const bool allowed = name == "CUDA_VISIBLE_DEVICES" ||
+                             std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                                         [&](auto p) { return name.substr(0, p.size()) == p; });
+        if (allowed) facts.emplace_back(name, text.substr(equals + 1));
+    }
+    std::sort(facts.begin(), facts.end());
+    return facts;
 }
 
 }  // namespace ranklab::host

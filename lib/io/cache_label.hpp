@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "base/file_system.hpp"
+#include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "comm/communicator.hpp"
 

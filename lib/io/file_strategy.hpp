@@ -9,7 +9,7 @@
 #include "io/kernel.hpp"
 #include "io/record_files.hpp"
 #include "io/strategy.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::io {
 

@@ -11,9 +11,8 @@
 #include "base/handle.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
-#include "comm/point_to_point.hpp"
 #include "hdf5/record_source.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 #include "results/staged_file.hpp"
 
 namespace ranklab::io {

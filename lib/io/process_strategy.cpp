@@ -15,11 +15,10 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/mpi_words.hpp"
 #include "base/numbers.hpp"
 #include "base/program.hpp"
 #include "base/stop_signals.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::io {
 namespace {

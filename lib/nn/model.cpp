@@ -1,7 +1,13 @@
 #include "nn/model.hpp"
 
-namespace ranklab::nn {
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace ranklab::nn {
 torch::Tensor Model::loss(const torch::Tensor& output, const torch::Tensor& targets) const {
     return torch::nll_loss(output, targets);
 }
@@ -18,6 +24,36 @@ std::int64_t parameter_count(const Model& model) {
     std::int64_t count = 0;
     for (const auto& parameter : model.parameters()) count += parameter.numel();
     return count;
+}
+
+void require_width(std::int64_t width, std::int64_t channels, const std::string& model) {
+    if (width >= 1 && channels % width == 0) return;
+    std::int64_t below = std::clamp<std::int64_t>(width, 1, channels);
+    while (channels % below != 0) --below;
+    std::int64_t above = std::max<std::int64_t>(width, 1);
+    while (above < channels && channels % above != 0) ++above;
+    const bool one = above > channels || above == below;
+    throw base::OptionError(
+        fmt::format("the width's divisor {} does not divide the {} channels of {}; use {}", width, channels,
+                    model, one ? fmt::format("{}", below) : fmt::format("{} or {}", below, above)),
+        {"width"});
+}
+
+namespace {
+
+thread_local at::Generator current;
+
+}  // namespace
+
+GeneratorScope::GeneratorScope(at::Generator generator)
+    : outer_(std::exchange(current, std::move(generator))) {}
+
+GeneratorScope::~GeneratorScope() {
+    current = std::move(outer_);
+}
+
+const at::Generator& scoped_generator() {
+    return current;
 }
 
 }  // namespace ranklab::nn

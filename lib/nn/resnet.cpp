@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "nn/width.hpp"
+#include "nn/model.hpp"
 
 namespace ranklab::nn {
 namespace {

@@ -5,16 +5,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "hdf5/table.hpp"
 #include "results/vocabulary/measurements.hpp"
+#include "results/vocabulary/tables.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::results {
-
 using vocabulary::Kind;
 std::string kind_name(Kind kind);
 
@@ -125,5 +128,24 @@ inline constexpr std::string_view kNotComplete = "the run is NOT COMPLETE: ";
 /// A new run id: the UTC start and 24 random bits from the system, so that ids of jobs that start in
 /// the same second do not clash.
 std::string make_run_id(std::int64_t unix_seconds);
+
+class Rows {
+  public:
+    using Value = std::variant<double, std::int64_t, std::string>;
+
+    /// Of the table of that name (vocabulary/tables.hpp). Throws Error where there is none.
+    explicit Rows(std::string_view table);
+
+    /// A value for each column, in their order and of their types. Throws Error for anything else: a bug.
+    void add(std::initializer_list<Value> row);
+
+    std::size_t size() const { return rows_; }
+    /// With all its columns, also where it has no row.
+    Table table() && { return std::move(table_); }
+
+  private:
+    Table table_;
+    std::size_t rows_ = 0;
+};
 
 }  // namespace ranklab::results

@@ -1,4 +1,4 @@
-#include "results/store.hpp"
+#include "results/access.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,6 @@
 #include "base/text.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/table.hpp"
-#include "results/access.hpp"
 #include "results/json.hpp"
 
 namespace ranklab::results {

@@ -1,6 +1,7 @@
 // The ranks' training states made one, and compared.
 #pragma once
 
+#include <ATen/core/Generator.h>
 #include <torch/types.h>
 
 #include <cstdint>
@@ -12,7 +13,6 @@
 #include "train/optimizer.hpp"
 
 namespace ranklab::train {
-
 /// 64 bits over the tensors' bytes in their order (FNV-1a), whatever their strides and device.
 std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
 /// A hash of all parameters: equal models have equal hashes.
@@ -51,6 +51,24 @@ class BufferSync {
     };
     comm::Communicator& comm_;
     std::vector<Group> groups_;
+};
+
+/// What a model on that device draws from: torch's default generators of the CPU and of the device.
+std::vector<at::Generator> default_generators(torch::Device device);
+
+class Rewind {
+  public:
+    /// Remembers the model's buffers (running statistics) and the states of the generators that it draws
+    /// from.
+    Rewind(const nn::Model& model, std::vector<at::Generator> generators);
+    /// Puts them back; as often as wanted.
+    void operator()();
+
+  private:
+    std::vector<torch::Tensor> buffers_;
+    std::vector<torch::Tensor> values_;
+    std::vector<at::Generator> generators_;
+    std::vector<torch::Tensor> states_;
 };
 
 }  // namespace ranklab::train

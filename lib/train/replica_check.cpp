@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "nn/random.hpp"
+#include "nn/model.hpp"
+#include "train/equal_state.hpp"
 #include "train/gradient_sync.hpp"
-#include "train/rewind.hpp"
 
 namespace ranklab::train {
 namespace {

@@ -8,10 +8,10 @@
 #include <mutex>
 
 #include "base/error.hpp"
-#include "nn/random.hpp"
-#include "train/coalesced.hpp"
+#include "nn/model.hpp"
+#include "train/equal_state.hpp"
 #include "train/gradient_sync.hpp"
-#include "train/rewind.hpp"
+#include "train/tensor_view.hpp"
 
 namespace ranklab::train {
 

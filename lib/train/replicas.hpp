@@ -18,7 +18,6 @@
 #include "train/grad_scaler.hpp"
 #include "train/optimizer.hpp"
 #include "train/replica_places.hpp"
-#include "train/replica_threads.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::train {

@@ -3,10 +3,12 @@
 
 #include <torch/types.h>
 
+#include <cstdint>
+#include <vector>
+
 #include "comm/buffer.hpp"
 
 namespace ranklab::train {
-
 /// The type of a tensor's elements, and the way back. Error for a type that cannot be communicated.
 comm::DType element_of(torch::Dtype dtype);
 torch::Dtype dtype_of(comm::DType element);
@@ -24,5 +26,25 @@ torch::Tensor viewed_as(const torch::Tensor& flat, const torch::Tensor& like);
 
 /// `tensor` with the strides of `like` and on its device: itself where it has them, else a copy.
 torch::Tensor laid_out_as(const torch::Tensor& like, const torch::Tensor& tensor);
+
+/// What PyTorch's DataParallel puts into one message.
+inline constexpr std::int64_t kPieceBytes = std::int64_t{10} << 20;
+
+/// Dense tensors on one device, one after another in their order, in pieces of one element type that close
+/// once they hold `piece_bytes`.
+std::vector<torch::Tensor> flattened_pieces(const std::vector<torch::Tensor>& tensors,
+                                            std::int64_t piece_bytes = kPieceBytes);
+
+/// Of pieces that flattened_pieces made of tensors with the same types, sizes and strides, anywhere, with the
+/// same `piece_bytes`: their values go into `tensors` (copy), or are added to them (add).
+void copy_pieces(const std::vector<torch::Tensor>& pieces, const std::vector<torch::Tensor>& tensors,
+                 std::int64_t piece_bytes = kPieceBytes);
+void add_pieces(const std::vector<torch::Tensor>& pieces, const std::vector<torch::Tensor>& tensors,
+                std::int64_t piece_bytes = kPieceBytes);
+
+/// The reduction of data parallelism within a process. parameters[r] are replica r's, in the same order and
+/// of the same shapes. Afterwards the gradient of each parameter of replica 0 is the sum over replicas, added
+/// in their order; a gradient that no replica has stays undefined. `piece_bytes` 0: tensor by tensor.
+void sum_gradients(const std::vector<std::vector<torch::Tensor>>& parameters, std::int64_t piece_bytes = 0);
 
 }  // namespace ranklab::train

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "train/rewind.hpp"
+#include "train/equal_state.hpp"
 
 namespace ranklab::train {
 namespace {

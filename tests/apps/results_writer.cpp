@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "results/access.hpp"
 #include "results/result_file.hpp"
-#include "results/store.hpp"
 
 namespace {
 

@@ -20,7 +20,7 @@
 
 #include "base/clock.hpp"
 #include "experiments/shared/measurements.hpp"
-#include "experiments/shared/statistics_table.hpp"
+#include "experiments/shared/verdicts.hpp"
 #include "many_ranks.hpp"
 #include "results/result_file.hpp"
 #include "results/vocabulary/measurements.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "data/make/counter_random.hpp"
+#include "data/make/field_formulae.hpp"
 
 namespace ranklab::data {
 

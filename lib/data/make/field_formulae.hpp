@@ -3,12 +3,13 @@
 // ln(rho)/14, v/9e7 cm/s, ln(T)/8 - 1.5.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace ranklab::data {
-
 struct SpectrumSpec {
     std::string name = "cdm-like";  ///< or "power-law"
     double index = 0.96;            ///< n of k^n
@@ -54,5 +55,29 @@ double gas_velocity(double component);
 /// Hydro channel 4: T = 1e4 K (rho/mean)^0.6, and up to exp(4) times hotter where the gas is dense and fast
 /// (a shock); `speed_squared` is the sum over the smoothed components.
 double gas_temperature(const MatterScales& scales, double g, double speed_squared);
+
+using Words = std::array<std::uint32_t, 4>;
+
+/// The block cipher itself; its published test vectors are in the unit test.
+Words philox(const Words& counter, const std::array<std::uint32_t, 2>& key);
+
+class CounterRandom {
+  public:
+    CounterRandom(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
+
+    /// Block i: 128 random bits.
+    Words block(std::uint64_t i) const;
+    /// In [0, 1), from 53 bits of block i.
+    double uniform(std::uint64_t i) const;
+    /// 64 random bits of block i.
+    std::uint64_t bits(std::uint64_t i) const;
+    /// Normal numbers first, first + 1, ... of mean 0 and variance 1 (Box and Muller): block j has those of
+    /// 2j and 2j + 1.
+    void normals(std::uint64_t first, std::span<double> out) const;
+
+  private:
+    std::uint64_t seed_;
+    std::uint64_t stream_;
+};
 
 }  // namespace ranklab::data

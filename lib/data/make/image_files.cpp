@@ -11,7 +11,6 @@
 #include "data/formats/cifar100.hpp"
 #include "data/idx.hpp"
 #include "data/make/class_images.hpp"
-#include "data/make/output_file.hpp"
 #include "data/make/slab_writer.hpp"
 
 namespace ranklab::data {

@@ -14,7 +14,6 @@
 #include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "experiments/collectives/templates.hpp"
 #include "results/vocabulary/tables.hpp"
 

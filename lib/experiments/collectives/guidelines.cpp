@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "comm/exchange.hpp"
-#include "host/facts.hpp"
+#include "host/process.hpp"
 
 namespace ranklab::experiments {
 

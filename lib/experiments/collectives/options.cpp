@@ -7,11 +7,11 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "base/mpi_words.hpp"
+#include "base/program.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "host/cgroups.hpp"
-#include "host/facts.hpp"
+#include "host/process.hpp"
+#include "host/topology.hpp"
 #include "options/byte_size.hpp"
 
 namespace ranklab::experiments {

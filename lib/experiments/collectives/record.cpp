@@ -8,11 +8,10 @@
 #include <tuple>
 
 #include "base/error.hpp"
-#include "base/mpi_words.hpp"
 #include "base/numbers.hpp"
+#include "base/program.hpp"
 #include "base/text.hpp"
 #include "experiments/shared/measurements.hpp"
-#include "experiments/shared/statistics_table.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/verdicts.hpp"
 #include "host/process.hpp"

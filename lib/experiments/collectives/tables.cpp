@@ -11,7 +11,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "experiments/collectives/guidelines.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 #include "stats/interval.hpp"
 #include "stats/line_fit.hpp"
 

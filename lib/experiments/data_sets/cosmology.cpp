@@ -4,7 +4,6 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "data/make/cosmology.hpp"
-#include "data/make/output_file.hpp"
 #include "data/make/slab_writer.hpp"
 #include "experiments/data_sets/data_sets.hpp"
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "measure/samples.hpp"
-#include "results/rows.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::experiments {

@@ -4,13 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "comm/communicator.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::experiments {
-
 /// Asks between units of work (steps, batches), of which all ranks make equally many, and outside of what is
 /// timed: after the first unit, then after every kMostUnits, or more often where they are long, so that a
 /// quarter of a second passes in between, or one unit.
@@ -61,5 +61,33 @@ void refuse_after_a_stop(comm::Communicator& control, int signal);
 /// A run that somebody stopped: the first warning says how far it came ("after 57 of 200 steps"), and the
 /// exit code is 128 + the signal, where no check failed. Nothing where none was received (0).
 void mark_stopped(results::Run& run, int signal, const std::string& what_is_there);
+
+class StopNotes {
+  public:
+    /// Notes go over `control`, by way of rank 0.
+    explicit StopNotes(comm::Communicator& control) : control_(control) {}
+
+    /// Between two pieces of work, and while a rank waits for others: the signal that this rank was told to
+    /// stop by, or that another one tells of; 0: go on. Looks for notes ten times a second at most.
+    int heard();
+    /// The same, but for signals of this rank's own: where it is about to be done and others may be too.
+    int heard_from_others();
+
+    /// Collective, after the work: takes the notes that nobody looked for any more. A message that is never
+    /// received is a fault of the program to MPI, and some libraries say so on stdout.
+    void settle();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    void pass_on();
+    void send_to(int rank) const;
+    void take_from(int rank);
+
+    comm::Communicator& control_;
+    Clock::time_point looked_at_ = Clock::now();
+    int signal_ = 0;
+    bool has_passed_on_ = false;
+    std::set<int> taken_;  // the ranks whose note was received; each sends one to a rank at most
+};
 
 }  // namespace ranklab::experiments

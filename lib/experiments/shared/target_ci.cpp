@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::experiments {
 namespace {

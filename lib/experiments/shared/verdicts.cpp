@@ -1,10 +1,19 @@
 #include "experiments/shared/verdicts.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
 #include "base/error.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
+#include "results/vocabulary/measurements.hpp"
+#include "stats/interval.hpp"
+#include "stats/series.hpp"
 
 namespace ranklab::experiments {
-
 void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
     results::Rows table("verification");
     for (const auto& [check, result, detail] : verdicts) {
@@ -15,6 +24,116 @@ void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
     }
     run.tables.push_back(std::move(table).table());
     if (!run.valid) run.exit_code = static_cast<int>(base::ExitCode::wrong_data);
+}
+
+namespace {
+
+void doubt_batch(results::Run& run) {
+    const std::string batch = run.setting("global-batch-size");
+    const std::string samples = run.fact("training", "train_samples");
+    if (batch.empty() || samples.empty() || !(std::stod(batch) > std::stod(samples))) return;
+    run.warnings.push_back(fmt::format(
+        "the batch of all ranks, {}, is larger than the data set, {} samples: no step is a full one; "
+        "take a smaller --batch-size or more data",
+        batch, samples));
+}
+
+}  // namespace
+
+void add_doubts(results::Run& run) {
+    doubt_batch(run);
+}
+
+namespace {
+
+using results::Kind;
+using results::Measurement;
+
+constexpr std::size_t kFewestRows = 6;  // no interval below
+constexpr std::size_t kMostRows = 8;    // of the table
+constexpr double kShareThatMatters = 0.05;
+// The times of a whole: they are warned of. What they are made of stands in the table.
+constexpr std::array kWholes{vocabulary::kStepTime, vocabulary::kJobTime, vocabulary::kEpochTime,
+                             vocabulary::kCallTime};
+
+// One value a row, as the summary has it.
+struct Series {
+    stats::MedianEstimate estimate;
+    stats::Outliers outliers;
+    std::size_t warmup_fixed = 0, warmup_detected = 0;
+};
+
+// Of a rate by what one takes, as its summary is.
+stats::MedianEstimate estimate_of(const Measurement& m, std::vector<double> counted) {
+    if (m.kind != Kind::rate) return stats::estimate_median(counted);
+    for (double& value : counted) value = 1 / value;
+    auto estimate = stats::estimate_median(counted);
+    estimate.value = 1 / estimate.value;
+    estimate.ci = {1 / estimate.ci.high, 1 / estimate.ci.low};
+    return estimate;
+}
+
+Series series_of(const Measurement& m) {
+    const auto counted = m.largest_of_rows();
+    auto all = m.largest_of(m.warmup);
+    const std::size_t warmup = all.size();
+    all.insert(all.end(), counted.begin(), counted.end());
+    return {estimate_of(m, counted), stats::outliers(counted), warmup, stats::warmup_end(all)};
+}
+
+bool is_series(const Measurement& m) {
+    return m.axis != "run" && m.rows() >= kFewestRows && (m.columns == 1 || m.rank_reduction == "max");
+}
+
+bool is_whole(const Measurement& m) {
+    return std::find(kWholes.begin(), kWholes.end(), m.name) != kWholes.end();
+}
+
+// Wholes, and the phases that are more than a few per cent of them.
+bool matters(const Measurement& m, const results::Run& run) {
+    if (is_whole(m)) return true;
+    const Measurement* whole = run.find(m.axis == "step" ? vocabulary::kStepTime : vocabulary::kJobTime);
+    return m.kind == Kind::cost && m.unit == "s" && whole != nullptr && whole->axis == m.axis &&
+           whole->rows() == m.rows() && m.summary.median >= kShareThatMatters * whole->summary.median;
+}
+
+void add_row(results::Rows& table, const Measurement& m, const Series& series) {
+    if (table.size() >= kMostRows) return;
+    const auto whole = [](std::size_t count) { return static_cast<std::int64_t>(count); };
+    const auto& [estimate, outliers, warmup_fixed, warmup_detected] = series;
+    table.add({m.name, whole(m.rows()), estimate.dependence.lag1, estimate.dependence.effective_n,
+               std::string(estimate.method), whole(outliers.below), whole(outliers.above),
+               whole(warmup_fixed), whole(warmup_detected)});
+}
+
+// It stands as valid, and says nothing all the same.
+void warn_of_width(results::Run& run, const Measurement& m) {
+    const auto& [low, high] = m.summary.ci95;
+    const double median = m.summary.median;
+    if (!std::isfinite(low) || !std::isfinite(high) || !(median > 0) || high - low < median) return;
+    run.warnings.push_back(
+        fmt::format("{} tells little: its 95 % interval, {:.4g} .. {:.4g} {}, is as wide as its value, "
+                    "{:.4g} {}; measure "
+                    "more often (--target-ci 5%), longer or on a quiet machine",
+                    m.name, low, high, m.unit, median, m.unit));
+}
+
+}  // namespace
+
+void add_statistics(results::Run& run) {
+    results::Rows table("statistics");
+    for (Measurement& m : run.measurements) {
+        if (m.kind == Kind::ratio && m.rows() > 1) m.summary.mean = stats::kNone;
+        if (!is_series(m)) continue;
+        const Series series = series_of(m);
+        m.summary.ci95 = series.estimate.ci;
+        if (matters(m, run)) add_row(table, m, series);
+        if (is_whole(m)) warn_of_width(run, m);
+        if (is_whole(m) && !series.estimate.dependence.warning.empty())
+            run.warnings.push_back(fmt::format("{}: {} (docs/reducing_variance.md)", m.name,
+                                               series.estimate.dependence.warning));
+    }
+    if (table.size() > 0) run.tables.push_back(std::move(table).table());
 }
 
 }  // namespace ranklab::experiments

@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/record.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::experiments {
 

@@ -6,7 +6,7 @@
 
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
-#include "host/facts.hpp"
+#include "host/process.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -9,12 +9,11 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/file_system.hpp"
+#include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
-#include "experiments/shared/statistics_table.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/target_ci.hpp"
 #include "experiments/shared/verdicts.hpp"

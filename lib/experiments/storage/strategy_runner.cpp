@@ -9,7 +9,6 @@
 #include <exception>
 
 #include "base/error.hpp"
-#include "base/file_system.hpp"
 #include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/stop_signals.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "experiments/shared/experiment.hpp"
-#include "experiments/shared/stop_notes.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/options.hpp"
 #include "experiments/storage/readers.hpp"

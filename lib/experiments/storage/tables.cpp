@@ -13,7 +13,7 @@
 #include "experiments/shared/measurements.hpp"
 #include "io/ceilings.hpp"
 #include "measure/samples.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {

@@ -20,7 +20,7 @@
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/steps.hpp"
 #include "hdf5/file.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 #include "stats/distributions.hpp"
 
 namespace ranklab::experiments {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "base/number_ranges.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
-#include "train/rewind.hpp"
+#include "train/equal_state.hpp"
 #include "train/tensor_view.hpp"
 
 namespace ranklab::experiments {

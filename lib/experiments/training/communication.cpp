@@ -10,7 +10,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/overlap.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/distributions.hpp"
 #include "stats/summary.hpp"

@@ -12,12 +12,12 @@
 #include "base/phase.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
-#include "experiments/shared/statistics_table.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/target_ci.hpp"
+#include "experiments/shared/verdicts.hpp"
 #include "host/process.hpp"
 #include "measure/samples.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {

@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/training/options.hpp"
-#include "host/cgroups.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
 

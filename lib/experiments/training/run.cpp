@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "base/error.hpp"
-#include "base/mpi_words.hpp"
+#include "base/program.hpp"
 #include "base/text.hpp"
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
@@ -19,7 +19,7 @@
 #include "experiments/training/checkpoint.hpp"
 #include "experiments/training/files.hpp"
 #include "experiments/training/loop.hpp"
-#include "host/facts.hpp"
+#include "host/process.hpp"
 #include "host/topology.hpp"
 #include "options/schema.hpp"
 

@@ -3,7 +3,6 @@
 #include <torch/nn/modules/linear.h>
 
 #include "nn/model.hpp"
-#include "nn/width.hpp"
 
 namespace ranklab::nn {
 namespace {

@@ -4,7 +4,6 @@
 #include "nn/model.hpp"
 #include "nn/ops/dropout.hpp"
 #include "nn/ops/relu_max_pool.hpp"
-#include "nn/width.hpp"
 
 namespace ranklab::nn {
 namespace {

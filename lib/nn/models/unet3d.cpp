@@ -5,7 +5,6 @@
 
 #include "base/error.hpp"
 #include "nn/model.hpp"
-#include "nn/width.hpp"
 
 namespace ranklab::nn {
 namespace {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <span>
 
-#include "nn/random.hpp"
+#include "nn/model.hpp"
 
 namespace ranklab::nn {
 namespace {

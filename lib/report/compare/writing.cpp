@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "report/compare/compare.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"

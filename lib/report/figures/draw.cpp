@@ -8,7 +8,6 @@
 
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "report/figures/figure.hpp"
 #include "report/frame/readable.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/messages.hpp"

@@ -13,7 +13,6 @@
 #include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/frame.hpp"
 #include "report/model/conditions.hpp"

@@ -6,7 +6,6 @@
 
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/readable.hpp"
 

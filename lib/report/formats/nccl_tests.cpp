@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/element.hpp"
-#include "base/utf8.hpp"
+#include "base/text.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/messages.hpp"

@@ -6,9 +6,8 @@
 #include <map>
 #include <set>
 
-#include "base/number_ranges.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "report/formats/answer.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/ladder.hpp"

@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {

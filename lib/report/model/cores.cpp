@@ -8,7 +8,6 @@
 #include <set>
 #include <vector>
 
-#include "base/number_ranges.hpp"
 #include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"

@@ -10,7 +10,6 @@
 #include "report/model/conditions.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
-#include "report/page/html.hpp"
 #include "report/page/parts.hpp"
 #include "report/page/templates.hpp"
 #include "results/vocabulary/measurements.hpp"

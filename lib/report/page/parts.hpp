@@ -2,13 +2,15 @@
 #pragma once
 
 #include <kainjow/mustache.hpp>
+
+#include <filesystem>
 #include <string>
 
 #include "report/figures/figure.hpp"
+#include "report/model/chosen_runs.hpp"
 #include "report/model/groups.hpp"
 
 namespace ranklab::report::page {
-
 using Data = kainjow::mustache::data;
 using Object = kainjow::mustache::object;
 using List = kainjow::mustache::list;
@@ -27,5 +29,10 @@ std::string ranks_of(const figures::Source& source);
 std::string runs_of(const figures::Source& source);
 std::string environment_of(const model::Groups& groups);
 std::string definitions_of(const model::Groups& groups);
+
+/// UTF-8 HTML. `reference`: the folder of published figures (results/reference/*.csv); empty: none are shown.
+/// Figures are drawn by gnuplot; where it is missing the page says so in their places, their numbers are
+/// there all the same. Throws what ChosenRuns::visit throws.
+std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& reference = {});
 
 }  // namespace ranklab::report::page

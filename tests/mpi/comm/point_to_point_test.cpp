@@ -1,4 +1,4 @@
-#include "comm/point_to_point.hpp"
+#include "comm/exchange.hpp"
 
 #include <gtest/gtest.h>
 

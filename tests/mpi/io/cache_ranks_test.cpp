@@ -1,7 +1,7 @@
 // Several ranks' observations become one label.
 #include <gtest/gtest.h>
 
-#include "base/file_system.hpp"
+#include "base/files.hpp"
 #include "io/cache_label.hpp"
 #include "mpi_world.hpp"
 

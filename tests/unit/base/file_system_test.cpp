@@ -1,4 +1,4 @@
-#include "base/file_system.hpp"
+#include "base/files.hpp"
 
 #include <gtest/gtest.h>
 

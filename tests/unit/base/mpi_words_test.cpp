@@ -1,4 +1,4 @@
-#include "base/mpi_words.hpp"
+#include "base/program.hpp"
 
 #include <gtest/gtest.h>
 

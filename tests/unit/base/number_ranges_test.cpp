@@ -1,4 +1,4 @@
-#include "base/number_ranges.hpp"
+#include "base/numbers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

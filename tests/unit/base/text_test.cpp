@@ -1,5 +1,4 @@
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 
 #include <gtest/gtest.h>
 #include <stdio.h>

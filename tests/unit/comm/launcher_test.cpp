@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "base/mpi_words.hpp"
+#include "base/program.hpp"
 
 namespace ranklab::comm {
 namespace {

@@ -1,4 +1,4 @@
-#include "host/cgroups.hpp"
+#include "host/topology.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "host/facts.hpp"
+#include "host/process.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "base/mpi_words.hpp"
+#include "base/program.hpp"
 
 namespace ranklab::host {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/pack.hpp"
-#include "host/facts.hpp"
+#include "host/process.hpp"
 #include "host/topology.hpp"
 
 namespace ranklab::host {

@@ -1,5 +1,5 @@
 #include "io/cache_label.hpp"
-#include "base/file_system.hpp"
+#include "base/files.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

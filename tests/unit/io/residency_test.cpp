@@ -1,4 +1,4 @@
-#include "base/file_system.hpp"
+#include "base/files.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

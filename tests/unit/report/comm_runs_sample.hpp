@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "results/rows.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report {

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "base/io_times.hpp"
 #include "base/phase.hpp"
-#include "results/rows.hpp"
+#include "results/run.hpp"
 #include "results/vocabulary/facts.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "results/vocabulary/tables.hpp"

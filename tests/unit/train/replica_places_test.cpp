@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "train/coalesced.hpp"
+#include "train/tensor_view.hpp"
 
 namespace ranklab::train {
 namespace {

@@ -16,8 +16,8 @@
 #include "measure/samples.hpp"
 #include "nn/ops/dropout.hpp"
 #include "thrown_sentence.hpp"
-#include "train/coalesced.hpp"
 #include "train/replica_check.hpp"
+#include "train/tensor_view.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::train {

@@ -1,4 +1,4 @@
-#include "data/make/counter_random.hpp"
+#include "data/make/field_formulae.hpp"
 
 #include <gtest/gtest.h>
 

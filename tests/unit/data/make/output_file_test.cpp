@@ -1,4 +1,4 @@
-#include "data/make/output_file.hpp"
+#include "data/make/slab_writer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "experiments/shared/doubts.hpp"
+#include "experiments/shared/verdicts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

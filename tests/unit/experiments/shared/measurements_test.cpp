@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/shared/statistics_table.hpp"
+#include "experiments/shared/verdicts.hpp"
 #include "many_ranks.hpp"
 #include "results/vocabulary/measurements.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "results/rows.hpp"
+#include "results/run.hpp"
 #include "unit/report/outputs.hpp"
 
 namespace ranklab::report::model {

@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "report/figures/figure.hpp"
 #include "report/model/scaling.hpp"
-#include "report/page/html.hpp"
+#include "report/page/parts.hpp"
 #include "unit/report/comm_runs_sample.hpp"
 #include "unit/report/io_runs_sample.hpp"
 #include "unit/report/outputs.hpp"

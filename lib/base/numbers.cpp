@@ -1,4 +1,4 @@
-#include "base/number_ranges.hpp"
+#include "base/numbers.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "base/numbers.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::base {
