@@ -69,7 +69,9 @@ void write_json(const model::ChosenRuns& runs, const model::Sink& sink);
 void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink);
 
 /// For Extra-P: JSON lines, one a median of a valid run. `keys`: the settings that are parameters, empty:
-/// ranks; `ranks` is written as p. OptionError where one is no number in some run.
+/// ranks; `ranks` is written as p. A single-device run on one rank begins the ladders of its workload. Warns
+/// of measurements that are left out, since Extra-P takes only those that have all points. OptionError where
+/// a parameter is no number in some run.
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink);
 
