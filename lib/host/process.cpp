@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -114,6 +116,15 @@ std::string proc_value(const std::string& path, std::string_view key) {
     return kUnknown;
 }
 
+// Free space for the segments by which MPI's ranks of a host exchange messages, as a power of two: it changes
+// a little all the time, and from 1 GiB on it decides nothing.
+std::string free_shared_memory() {
+    struct statvfs place {};
+    if (::statvfs("/dev/shm", &place) != 0) return kUnknown;
+    const std::uint64_t bytes = std::bit_floor(std::uint64_t{place.f_bavail} * place.f_frsize);
+    return bytes >= std::uint64_t{1} << 30U ? "1 GiB or more" : base::human_bytes(static_cast<double>(bytes));
+}
+
 // Slurm can hold a login token.
 bool is_secret(std::string_view name) {
     static constexpr std::array<std::string_view, 5> kSecret{"JWT", "TOKEN", "SECRET", "PASSW", "_KEY"};
@@ -158,6 +169,7 @@ std::vector<std::pair<std::string, std::string>> host_facts() {
         {"logical_cpus", fmt::format("{}", std::thread::hardware_concurrency())},
         {"numa_nodes", first_line("/sys/devices/system/node/online")},
         {"memory", proc_value("/proc/meminfo", "MemTotal")},
+        {"shared_memory", free_shared_memory()},
         {"governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
         {"transparent_hugepages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")},
         {"load_1min", load.substr(0, load.find(' '))},

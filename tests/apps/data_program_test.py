@@ -239,6 +239,10 @@ class Images(Case):
         cli.make_idx(self.folder / "idx")
         (self.folder / "idx" / cli.IDX_FILES[1]).write_bytes(cli.idx_bytes(63)[1])
         self.assertSays(data("verify", "idx", cwd=self.folder), 3, "64 images", "63 labels")
+        cli.make_idx(self.folder / "both")
+        packed = self.folder / "both" / f"{cli.IDX_FILES[0]}.gz"
+        packed.write_bytes(b"\x1f\x8b broken")  # beside the plain file, where training does not look
+        self.assertSays(data("verify", "both", cwd=self.folder), 3, packed.name)
 
 
 class Places(Case):

@@ -229,6 +229,10 @@ Found look_into(const fs::path& folder) {
     for (const char* name : kIdxNames)
         if (fs::exists(plain_or_gz(folder, name)) && found.idx.empty())
             for (const char* each : kIdxNames) found.idx.push_back(plain_or_gz(folder, each));
+    for (const char* name : kIdxNames)  // beside a plain file the packed one is read by others
+        if (const fs::path gz = folder / (std::string(name) + ".gz");
+            fs::exists(folder / name) && fs::exists(gz))
+            found.files.push_back(gz);
     for (const fs::path& place : {folder, folder / "cifar-100-binary"}) {
         std::error_code missing;
         for (const auto& entry : fs::directory_iterator(place, missing)) {

@@ -23,6 +23,8 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"host.logical_cpus", surroundings, "computes"},
     {"host.cpu_quota", surroundings, "least CPU time that a cgroup of a rank allows, in CPUs, or none", false,
      "host.logical_cpus"},
+    {"host.shared_memory", surroundings, "where it is short, MPI takes another transport", false,
+     "host.logical_cpus"},
     {"host.governor", surroundings, "sets the clock"},
     {"host.kernel", noted, "schedules, and does the input and output"},
     {"host.memory", noted, "what caches have room in"},
