@@ -15,7 +15,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 RANKLAB = HERE.parents[1] / "build" / "release" / "bin" / "ranklab"
 GIB = str(1 << 30)
-# What ranklab sets with mallopt at its start (lib/app/guarded.cpp), as glibc's environment variables.
+# What ranklab sets with mallopt at its start (lib/app/process.cpp), as glibc's environment variables.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": GIB, "MALLOC_TRIM_THRESHOLD_": GIB}
 OPEN_MPI_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 

@@ -8,7 +8,7 @@ namespace {
 using enum FactRole;
 
 // Of the environment's variables those that a launcher sets of its own are no facts of the user's
-// (base/mpi_words.hpp).
+// (base/program.hpp).
 constexpr auto kFacts = std::to_array<Fact>({
     {"build.type", surroundings, "a debug build's times are others"},
     {"build.compiler", surroundings, "makes the code"},
