@@ -85,10 +85,10 @@ std::string completion_script(const std::string& shell, const Commands& commands
 bool answer_manual(const std::vector<std::string>& words, const std::function<ProgramManual()>& program) {
     if (words.empty() || words.front() != "--help-as") return false;
     const auto& form = words.back();
-    if (form != "man" && form != "bash" && form != "zsh")
+    if (form != "bash" && form != "zsh")
         throw base::OptionError(
-            fmt::format("--help-as takes man, bash or zsh, not '{}'", base::printable(form, 20)));
-    print_text(form == "man" ? man_page(program()) : completion(program()));
+            fmt::format("--help-as takes bash or zsh, not '{}'", base::printable(form, 20)));
+    print_text(completion(program()));
     return true;
 }
 

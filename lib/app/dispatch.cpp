@@ -108,10 +108,6 @@ int dispatch(int argc, char** argv) {
             schema.positional(2);
             return run_plain_command(schema, kCompletion, {words.begin() + 1, words.end()}, print_completion);
         }
-        if (word == "--help-as") {
-            print_text(overview_page(kCommands));
-            return 0;
-        }
         std::vector<std::string> names;
         for (const auto& [name, summary] : kCommands) {
             if (word == name) replace_by(word, argv + 1);

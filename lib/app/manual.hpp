@@ -1,6 +1,6 @@
-// What a program says of itself to man and to the shells, made of the rows that --help is made of. Each
-// program prints its own where it is asked `--help-as man|bash|zsh`; `ranklab completion` and the
-// installation put them together.
+// What a program says of itself to the shells, made of the rows that --help is made of. Each program prints
+// its own where it is asked `--help-as bash|zsh`; `ranklab completion` and the installation put them
+// together.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,6 @@ inline ProgramManual manual_of(const ProgramText& text, const options::Schema& s
     return {text.command, text.summary, {{text, schema}}};
 }
 
-std::string man_page(const ProgramManual& program);
 /// The completion of its command lines, for bash and zsh.
 std::string completion(const ProgramManual& program);
 
@@ -51,9 +50,8 @@ int run_verbs(ProgramManual program, const std::vector<std::string>& words,
                                       const std::vector<std::string>&)>& work);
 
 /// Of all commands, with what each does: what a shell reads, where `parts` are what the programs print of
-/// themselves, and ranklab(1).
+/// themselves.
 using Commands = std::vector<std::pair<std::string, std::string>>;
 std::string completion_script(const std::string& shell, const Commands& commands, const std::string& parts);
-std::string overview_page(const Commands& commands);
 
 }  // namespace ranklab::app

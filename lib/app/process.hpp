@@ -15,6 +15,7 @@
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
+
 /// What every program does first: write errors come as errors, not as signals; the allocator keeps big
 /// blocks.
 void prepare_process();

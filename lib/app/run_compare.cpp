@@ -64,8 +64,7 @@ report::compare::SidesAsked sides_of(const Options& options) {
     if (options.positional().size() != 2)
         throw base::OptionError(
             "compare needs two sides, A and B: ranklab compare old.h5 new.h5, or two labels of one file");
-    return {options.positional()[0], options.positional()[1], options.text("file"), options.is_set("file"),
-            options.texts("where")};
+    return {options.positional()[0], options.positional()[1], options.text("file"), options.texts("where")};
 }
 
 std::string written(const report::compare::Comparison& comparison, const report::compare::Gate& gate,

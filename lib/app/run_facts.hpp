@@ -8,11 +8,12 @@
 #include "base/clock.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "host/load.hpp"
-#include "host/placement.hpp"
+#include "host/topology.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::app {
+
 /// A part of the start-up of all ranks.
 struct StartUpPart {
     std::string name;

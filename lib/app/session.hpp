@@ -15,13 +15,14 @@
 #include "comm/mpi_environment.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "host/findings.hpp"
-#include "host/placement.hpp"
 #include "host/process.hpp"
+#include "host/topology.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::app {
+
 class Session {
   public:
     /// --stall-timeout, while a config file that may set it is not read yet.

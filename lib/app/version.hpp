@@ -7,7 +7,6 @@ namespace ranklab::app {
 
 std::string version();         ///< "0.1.0"
 std::string git_revision();    ///< "3f9a1c0d" or "3f9a1c0d-dirty"; "unknown" outside a checkout
-std::string revision_date();   ///< "2026-11-22": of the commit, or of the build outside a checkout
 std::string compiler();        ///< "GNU 12.2.0"
 std::string build_type();      ///< "Release"
 std::string build_features();  ///< "LibTorch 2.11.0, CUDA runtime, ..."

@@ -13,6 +13,7 @@
 #include "base/handle.hpp"
 
 namespace ranklab::base {
+
 struct DescriptorTraits {
     using type = int;
     static constexpr type empty = -1;

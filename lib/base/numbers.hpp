@@ -14,6 +14,7 @@
 #include <vector>
 
 namespace ranklab::base {
+
 /// A count as a real number: exact up to 2^53, far above what is counted here. Where only the sign differs
 /// (an index, a length) no conversion is needed: a cast would check nothing either
 /// (-Wconversion, lib/cmake/RanklabSettings.cmake).

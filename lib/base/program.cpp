@@ -8,6 +8,7 @@
 #include <sstream>
 
 namespace ranklab::base {
+
 std::filesystem::path program_beside(const std::string& name) {
     return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
 }

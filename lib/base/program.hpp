@@ -6,6 +6,7 @@
 #include <string_view>
 
 namespace ranklab::base {
+
 /// The program of that name in the folder of this one, where all of a build or installation lie, whether it
 /// is there or not.
 std::filesystem::path program_beside(const std::string& name);

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace ranklab::base {
+
 /// The candidate with the smallest edit distance to `word`, capital letters or not, if it is near enough to
 /// be a slip of the fingers (distance at most a third of the shorter one, at least 2; 1 of three letters).
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);

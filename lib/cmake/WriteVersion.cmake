@@ -4,10 +4,7 @@ execute_process(COMMAND git -C "${SOURCE}" rev-parse --short=12 HEAD OUTPUT_VARI
   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE rc)
 if(NOT rc EQUAL 0)
   set(REVISION "unknown")
-  string(TIMESTAMP REVISION_DATE "%Y-%m-%d" UTC)
 else()
-  execute_process(COMMAND git -C "${SOURCE}" log -1 --format=%cs OUTPUT_VARIABLE REVISION_DATE
-    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   execute_process(COMMAND git -C "${SOURCE}" status --porcelain --untracked-files=no OUTPUT_VARIABLE changes ERROR_QUIET)
   if(NOT changes STREQUAL "")
     string(APPEND REVISION "-dirty")

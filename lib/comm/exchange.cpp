@@ -20,6 +20,7 @@
 #include "comm/mpi_environment.hpp"
 
 namespace ranklab::comm {
+
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine) {
     std::vector<std::int64_t> lengths(control.world_size());
     const std::int64_t length = std::ssize(mine);

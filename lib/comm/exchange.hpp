@@ -14,6 +14,7 @@
 #include "comm/communicator.hpp"
 
 namespace ranklab::comm {
+
 /// Every rank's text, by rank, on every rank.
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine);
 /// Whether all ranks have the same text, by 64 bits of it: small reductions, however long it is.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/element.hpp"
-#include "hdf5/group.hpp"
+#include "hdf5/file.hpp"
 
 namespace ranklab::hdf5 {
 

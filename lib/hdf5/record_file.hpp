@@ -1,6 +1,7 @@
-// One file of many float64 datasets in the group /output, written by one process or by all ranks of an
-// MPI_Comm through MPI-IO: the writing side of the HDF5 strategies. It asks the library after each transfer
-// what really happened, since HDF5 falls back from collective to independent transfers without a word.
+// One file of many float64 datasets in the group /output, and the reader of one (RecordSource). It is written
+// by one process or by all ranks of an MPI_Comm through MPI-IO: the writing side of the HDF5 strategies. It
+// asks the library after each transfer what really happened, since HDF5 falls back from collective to
+// independent transfers without a word.
 #pragma once
 
 #include <cstdint>
@@ -100,6 +101,26 @@ class RecordFile {
     Id collective_;
     std::map<Transfer, std::int64_t> transfers_;
     std::vector<std::pair<std::string, std::string>> mpi_io_;
+};
+
+class RecordSource {
+  public:
+    /// DataError where the file is missing, cut off or no HDF5 file.
+    explicit RecordSource(const std::filesystem::path& path);
+
+    /// The dataset /output/NAME, which holds float64 of this shape; else DataError.
+    Object open(const std::string& name, std::span<const std::int64_t> shape) const;
+    /// All of the dataset, row-major.
+    void read(const Object& dataset, std::span<double> values) const;
+    /// Of a dataset of three dimensions the plane [index, :, :].
+    void read_plane(const Object& dataset, std::int64_t index, std::span<double> values) const;
+
+  private:
+    Object open_within(const std::string& within) const;
+    void read_part(const Object& dataset, Id::type memory, Id::type space, std::span<double> values) const;
+
+    std::string path_;
+    Id file_;
 };
 
 }  // namespace ranklab::hdf5

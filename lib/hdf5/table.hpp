@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "hdf5/group.hpp"
+#include "hdf5/file.hpp"
 
 namespace ranklab::hdf5 {
 

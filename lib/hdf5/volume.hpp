@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "hdf5/group.hpp"
+#include "hdf5/file.hpp"
 #include "hdf5/object.hpp"
 
 namespace ranklab::hdf5 {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "host/load.hpp"
-#include "host/placement.hpp"
+#include "host/topology.hpp"
 
 namespace ranklab::host {
 

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "host/placement.hpp"
 #include "host/process.hpp"
+#include "host/topology.hpp"
 
 namespace ranklab::host {
 

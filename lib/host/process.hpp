@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace ranklab::host {
+
 /// Highest resident set so far, in bytes (getrusage's ru_maxrss).
 std::int64_t peak_rss_bytes();
 

@@ -1,4 +1,4 @@
-// The machine as hwloc sees it; it is loaded once a process, which takes 10 ms.
+// The machine as hwloc sees it (it is loaded once a process, which takes 10 ms), and where each rank sits.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "host/process.hpp"
 
 namespace ranklab::host {
+
 /// Logical CPUs that the calling thread may run on, ascending.
 std::vector<int> cpuset();
 
@@ -48,5 +49,55 @@ std::optional<double> least_limit(const CpuQuota& quota);
 /// Bytes that this process and others in its cgroups can still take without swapping; nullopt where the
 /// system does not say it.
 std::optional<std::int64_t> free_memory(const std::filesystem::path& root = "/");
+
+/// The GPU that a rank would use.
+struct OwnGpu {
+    std::string name = {};  ///< "" where it sees none
+    std::string uuid = {};
+    std::string pci_id = {};
+    std::vector<int> cpus = {};  ///< near it; empty where the system does not say
+
+    static auto fields(auto& self) { return std::tie(self.name, self.uuid, self.pci_id, self.cpus); }
+};
+
+/// What one rank knows of its own place.
+struct Placement {
+    int rank = 0;
+    int local_rank = 0;
+    std::string host;
+    std::vector<int> cpus;        ///< logical CPUs of its cpuset
+    std::vector<int> cores = {};  ///< physical cores among them (core_names)
+    std::vector<int> numa = {};   ///< NUMA nodes of its cpuset
+    int threads = 0;              ///< intra-op threads it will use
+    std::string build;            ///< version and revision of its program
+    std::string gpus;             ///< names of the GPUs it sees, or why none
+    std::string cpu = {};         ///< the processor's model
+    std::string governor = {};    ///< of its CPUs: "performance", "powersave and performance"; "" unknown
+    OwnGpu own_gpu = {};
+    CpuQuota quota = {};
+    bool threads_by_default = false;          ///< the user did not give their number
+    std::vector<std::string> libraries = {};  ///< versions as the libraries tell them
+
+    static auto fields(auto& self) {
+        return std::tie(self.rank, self.local_rank, self.host, self.cpus, self.cores, self.numa, self.threads,
+                        self.build, self.gpus, self.cpu, self.governor, self.own_gpu, self.quota,
+                        self.threads_by_default, self.libraries);
+    }
+};
+
+/// This rank's place; `threads` 0 means one per core of the cpuset (settle_threads has the last word).
+Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
+                        const std::string& gpus);
+
+/// Threads that the user did not give are at most what the cgroups allow: the ranks that share a limit have
+/// equal parts of it, rounded down, and one thread at least.
+void settle_threads(std::vector<Placement>& placements);
+
+/// The least CPU time that a cgroup of a rank allows, in CPUs: "2", "none", "unknown".
+std::string quota_text(const std::vector<Placement>& placements);
+
+/// What each rank computes on, by place in `placements`: its GPU, "NVIDIA H100 [GPU-<hex>]", where `on_gpus`,
+/// otherwise "cpu", with the processor's model where the hosts' differ.
+std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus);
 
 }  // namespace ranklab::host

@@ -11,7 +11,7 @@
 #include "base/handle.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
-#include "hdf5/record_source.hpp"
+#include "hdf5/record_file.hpp"
 #include "results/run.hpp"
 #include "results/staged_file.hpp"
 

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 
 namespace ranklab::nn {
+
 torch::Tensor Model::loss(const torch::Tensor& output, const torch::Tensor& targets) const {
     return torch::nll_loss(output, targets);
 }

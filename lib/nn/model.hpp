@@ -15,6 +15,7 @@
 #include "nn/ops/ops.hpp"
 
 namespace ranklab::nn {
+
 /// One sample's shape, and what is to be told of it: its class, or (target_channels > 0) a field of values of
 /// the same extents.
 struct InputShape {

@@ -17,6 +17,7 @@
 #include "results/staged_file.hpp"
 
 namespace ranklab::results {
+
 /// Whether there is a regular file. OptionError where there is a folder, a device or a pipe.
 bool results_file_exists(const std::filesystem::path& path);
 

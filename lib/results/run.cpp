@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 
 namespace ranklab::results {
+
 std::string kind_name(Kind kind) {
     static constexpr std::array<const char*, 4> kNames{"cost", "rate", "ratio", "count"};
     return kNames[base::number_of(kind)];

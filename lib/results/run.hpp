@@ -18,6 +18,7 @@
 #include "stats/summary.hpp"
 
 namespace ranklab::results {
+
 using vocabulary::Kind;
 std::string kind_name(Kind kind);
 

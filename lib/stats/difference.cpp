@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/numbers.hpp"
-#include "stats/distributions.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::stats {
 namespace {

@@ -1,4 +1,4 @@
-// Intervals of medians and of ratios of medians.
+// Intervals of medians and of ratios of medians, and the distributions that they need.
 // Pure functions; where no interval exists it is NaN, with the reason in words.
 #pragma once
 
@@ -59,5 +59,23 @@ RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span
 /// widened where it does not hold the ratio of the medians: what differs from run to run is in its interval.
 /// The interval is NaN below 3 values a side, or where a value is not above 0.
 RatioEstimate run_ratio(std::span<const double> numerator, std::span<const double> denominator);
+
+double normal_cdf(double z);
+/// The inverse of normal_cdf; infinite at 0 and 1, NaN outside of them.
+double normal_quantile(double p);
+/// Quantiles by degrees of freedom, above 0.
+double student_quantile(double p, double degrees);
+double chi_square_quantile(double p, double degrees);
+
+/// P(Bin(n, q) = k)
+double binomial_probability(std::size_t n, double q, std::size_t k);
+
+/// The largest k such that P(Bin(n, q) < k) <= tail; 0 where there is none but 0.
+/// `below` is that probability.
+struct BinomialRank {
+    std::size_t k = 0;
+    double below = 0;
+};
+BinomialRank binomial_rank(std::size_t n, double q, double tail);
 
 }  // namespace ranklab::stats

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/numbers.hpp"
-#include "stats/distributions.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::stats {
 namespace {

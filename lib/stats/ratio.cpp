@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/numbers.hpp"
-#include "stats/distributions.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::stats {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/numbers.hpp"
-#include "stats/distributions.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::stats {
 namespace {

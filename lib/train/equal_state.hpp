@@ -9,10 +9,11 @@
 
 #include "comm/communicator.hpp"
 #include "nn/model.hpp"
-#include "train/grad_scaler.hpp"
 #include "train/optimizer.hpp"
+#include "train/precision.hpp"
 
 namespace ranklab::train {
+
 /// 64 bits over the tensors' bytes in their order (FNV-1a), whatever their strides and device.
 std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
 /// A hash of all parameters: equal models have equal hashes.

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 
 namespace ranklab::train {
+
 ReplicaPlaces::ReplicaPlaces(std::vector<torch::Device> devices,
                              const c10::impl::DeviceGuardImplInterface* guard)
     : devices_(std::move(devices)), guard_(guard) {

@@ -21,6 +21,7 @@
 #include "base/handle.hpp"
 
 namespace ranklab::train {
+
 /// Each GPU has one stream on which its replica computes: replica 0's is the one on which the maker of this
 /// object computes. Every thread that works for replicas takes all of these streams as current, so that a
 /// copy between two GPUs, whoever asks for it, waits for what both were computing and is waited for. On the

@@ -15,8 +15,8 @@
 
 #include "base/numbers.hpp"
 #include "nn/model.hpp"
-#include "train/grad_scaler.hpp"
 #include "train/optimizer.hpp"
+#include "train/precision.hpp"
 #include "train/replica_places.hpp"
 #include "train/trainer.hpp"
 

@@ -9,6 +9,7 @@
 #include "comm/buffer.hpp"
 
 namespace ranklab::train {
+
 /// The type of a tensor's elements, and the way back. Error for a type that cannot be communicated.
 comm::DType element_of(torch::Dtype dtype);
 torch::Dtype dtype_of(comm::DType element);

@@ -10,10 +10,10 @@
 #include "base/phase.hpp"
 #include "nn/model.hpp"
 #include "train/equal_state.hpp"
-#include "train/grad_scaler.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/input.hpp"
 #include "train/optimizer.hpp"
+#include "train/precision.hpp"
 
 namespace ranklab::train {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "train/grad_scaler.hpp"
+#include "train/precision.hpp"
 
 namespace {
 

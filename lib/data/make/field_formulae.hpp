@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace ranklab::data {
+
 struct SpectrumSpec {
     std::string name = "cdm-like";  ///< or "power-law"
     double index = 0.96;            ///< n of k^n

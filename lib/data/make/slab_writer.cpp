@@ -15,6 +15,7 @@
 #include "results/staged_file.hpp"
 
 namespace ranklab::data {
+
 std::int64_t planes_a_piece(std::int64_t plane_values) {
     constexpr std::int64_t kMostValues = (std::int64_t{256} << 20) / 4;
     return std::max<std::int64_t>(1, kMostValues / std::max<std::int64_t>(1, plane_values));

@@ -21,6 +21,7 @@
 #include "results/staged_file.hpp"
 
 namespace ranklab::data {
+
 /// Progress of work in parts of known number, with the rate that it had so far.
 class Pace {
   public:

@@ -11,6 +11,7 @@
 #include "results/run.hpp"
 
 namespace ranklab::experiments {
+
 /// Asks between units of work (steps, batches), of which all ranks make equally many, and outside of what is
 /// timed: after the first unit, then after every kMostUnits, or more often where they are long, so that a
 /// quarter of a second passes in between, or one unit.

@@ -14,6 +14,7 @@
 #include "stats/series.hpp"
 
 namespace ranklab::experiments {
+
 void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
     results::Rows table("verification");
     for (const auto& [check, result, detail] : verdicts) {

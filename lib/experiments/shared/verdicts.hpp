@@ -7,6 +7,7 @@
 #include "results/run.hpp"
 
 namespace ranklab::experiments {
+
 inline constexpr const char* kDoesNotApply = "does not apply";
 
 struct Verdict {

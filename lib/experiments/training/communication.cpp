@@ -12,7 +12,7 @@
 #include "experiments/training/overlap.hpp"
 #include "results/run.hpp"
 #include "results/vocabulary/measurements.hpp"
-#include "stats/distributions.hpp"
+#include "stats/interval.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {

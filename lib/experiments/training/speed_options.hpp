@@ -11,7 +11,6 @@
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
 #include "results/vocabulary/settings.hpp"
-#include "train/grad_scaler.hpp"
 #include "train/precision.hpp"
 
 namespace ranklab::experiments {

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <map>
-#include <optional>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -38,7 +37,7 @@ constexpr std::array kBy{
     By{"label:", [](const Run& run, const std::string& word) { return run.label == word; }},
     By{"rev:", is_revision},
     By{"id:", [](const Run& run, const std::string& word) { return run.id == word; }}};
-constexpr const By &kFile = kBy[0], &kLabel = kBy[1], &kRevision = kBy[2];
+constexpr const By& kFile = kBy[0];
 
 struct Word {
     const By* by = &kFile;
@@ -48,22 +47,6 @@ struct Word {
     bool is_file() const { return by == &kFile; }
     bool fits(const Run& run) const { return by->fits(run, value); }
 };
-
-bool is_file(const std::string& word) {
-    std::error_code ignored;
-    return fs::is_regular_file(word, ignored);
-}
-
-// A name that can only mean a file: where there is none, the file is what is missed.
-bool looks_like_file(const std::string& word) {
-    return word.find('/') != std::string::npos || word.ends_with(".h5") || word.ends_with(".hdf5");
-}
-
-std::optional<Word> with_prefix(const std::string& word) {
-    for (const By& by : kBy)
-        if (word.starts_with(by.prefix)) return Word{&by, word.substr(by.prefix.size()), word};
-    return std::nullopt;
-}
 
 // All runs of the file, without their measurements.
 void visit(const fs::path& file, const std::function<void(const Run&)>& take) {
@@ -85,35 +68,16 @@ void visit(const fs::path& file, const std::function<void(const Run&)>& take) {
                                         listed(revisions)));
 }
 
-// What a bare word of labels and revisions means in that file.
-Word bare_word(const std::string& word, const fs::path& file) {
-    std::vector<std::string> meanings;
-    const By* meant = nullptr;
-    if (is_file(word)) meanings.push_back("file:" + word), meant = &kFile;
-    for (const By* by : {&kLabel, &kRevision}) {
-        std::size_t runs = 0;
-        visit(file, [&](const Run& run) { runs += by->fits(run, word) ? 1 : 0; });
-        if (runs > 0) meanings.push_back(fmt::format("{}{} ({} runs)", by->prefix, word, runs)), meant = by;
-    }
-    if (meanings.size() > 1)
-        throw base::OptionError(fmt::format("'{}' may mean several things; give one of: {}",
-                                            base::printable(word, 60), base::join(meanings, " or ")));
-    if (meant == nullptr) refuse_unmatched({&kLabel, word, word}, file);
-    return {meant, word, word};
-}
-
-Word meaning_of(const std::string& word, const SidesAsked& asked) {
+Word meaning_of(const std::string& word) {
     if (word.empty()) throw base::OptionError("A and B must not be empty; name files, labels or revisions");
-    if (const auto explicit_word = with_prefix(word)) return *explicit_word;
-    if (!asked.file_given && (is_file(word) || looks_like_file(word))) return {&kFile, word, word};
+    for (const By& by : kBy)
+        if (word.starts_with(by.prefix)) return {&by, word.substr(by.prefix.size()), word};
     std::error_code ignored;
-    if (!asked.file_given && !fs::exists(asked.file, ignored))
+    if (!fs::exists(word, ignored))
         throw base::OptionError(
-            fmt::format("'{}' is no file, and {}, in which labels and revisions would be looked up, is not "
-                        "there; name two results files, or the one that has the runs",
-                        base::printable(word, 60), asked.file.string()),
-            {"file"});
-    return bare_word(word, asked.file);
+            fmt::format("there is no file '{0}'; a label is written label:{0}, a revision rev:{0}",
+                        base::printable(word, 60)));
+    return {&kFile, word, word};
 }
 
 Side side_of(const Word& word, const fs::path& file, const SidesAsked& asked) {
@@ -140,7 +104,7 @@ Side side_of(const Word& word, const fs::path& file, const SidesAsked& asked) {
 }  // namespace
 
 std::pair<Side, Side> read_sides(const SidesAsked& asked) {
-    const Word a = meaning_of(asked.a, asked), b = meaning_of(asked.b, asked);
+    const Word a = meaning_of(asked.a), b = meaning_of(asked.b);
     const fs::path file_a = a.is_file() ? fs::path(a.value) : asked.file,
                    file_b = b.is_file() ? fs::path(b.value) : asked.file;
     model::refuse_unknown_keys(model::Selection(asked.where).keys(),

@@ -10,7 +10,6 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "report/model/scaling_findings.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/settings.hpp"
 #include "stats/interval.hpp"

@@ -1,5 +1,5 @@
 // Verdicts of a scaling, and what it compares.
-#include "report/model/scaling_findings.hpp"
+#include "report/model/scaling.hpp"
 
 #include <algorithm>
 #include <array>

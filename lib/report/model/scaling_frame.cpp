@@ -5,10 +5,11 @@
 
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
-#include "report/model/scaling_findings.hpp"
+#include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {
+
 std::string baseline_note(const Groups& groups, std::size_t base) {
     const Group& group = groups.all[base];
     const std::string time = common_time(groups, group, group);

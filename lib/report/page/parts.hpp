@@ -11,6 +11,7 @@
 #include "report/model/groups.hpp"
 
 namespace ranklab::report::page {
+
 using Data = kainjow::mustache::data;
 using Object = kainjow::mustache::object;
 using List = kainjow::mustache::list;

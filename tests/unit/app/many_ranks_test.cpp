@@ -8,7 +8,7 @@
 #include "app/run_facts.hpp"
 #include "comm/exchange.hpp"
 #include "host/findings.hpp"
-#include "host/placement.hpp"
+#include "host/topology.hpp"
 #include "many_ranks.hpp"
 
 namespace ranklab::app {

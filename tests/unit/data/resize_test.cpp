@@ -1,6 +1,6 @@
 // The numbers are Pillow 13.0's: Image.fromarray(plane).resize((width, height), Image.BILINEAR), plane by
 // plane.
-#include "data/resize.hpp"
+#include "data/images.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,6 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "hdf5/record_source.hpp"
 #include "thrown_sentence.hpp"
 #include "unit/hdf5/scratch.hpp"
 

@@ -1,11 +1,10 @@
-#include "host/placement.hpp"
+#include "host/topology.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/pack.hpp"
 #include "host/process.hpp"
-#include "host/topology.hpp"
 
 namespace ranklab::host {
 namespace {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "simulated.hpp"
-#include "stats/distributions.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::stats {

@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 #include "measure/samples.hpp"
 #include "thrown_sentence.hpp"
-#include "train/grad_scaler.hpp"
 #include "train/graph_trainer.hpp"
 #include "train/replica_check.hpp"
 #include "train/replicas.hpp"

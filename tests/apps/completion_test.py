@@ -1,4 +1,4 @@
-"""Completion in bash, and man pages: made by the programs from the rows that --help shows. zsh: tests/slow/apps/zsh_test.py."""
+"""Completion in bash, made by the programs from the rows that --help shows. zsh: tests/slow/apps/zsh_test.py."""
 
 import re
 import shutil
@@ -59,27 +59,6 @@ class BashTest(Case):
     def test_values_of_train(self):
         self.assertIn("resnet50", self.complete("ranklab", "train", "--model", "res"))
         self.assertIn("bucketed", self.complete("ranklab-train", "--sync=b"))
-
-
-@needs("man")
-@needs("groff")
-class ManTest(Case):
-    def test_man_renders_them_without_a_warning_and_they_tell_all_options(self):
-        for name in ("", *PROGRAMS):
-            with self.subTest(name=name):
-                page = self.folder / f"ranklab-{name}.1"
-                page.write_text(ranklab(*filter(None, [name]), "--help-as", "man").stdout)
-                done = subprocess.run(["man", "--warnings=all", "-l", page], capture_output=True, text=True, timeout=60,
-                                      env=cli.environment(MANWIDTH="100", LC_ALL="C.UTF-8", MANPAGER="cat", PAGER="cat"))
-                self.assertEqual((done.returncode, done.stderr), (0, ""))
-                self.assertIn("EXIT STATUS", done.stdout)
-                text = re.sub(".\b|\033\\[[0-9;]*m", "", done.stdout)
-                if name == "": self.assertEqual([one for one in PROGRAMS if f"ranklab {one}" not in text], [])
-                elif name not in ("data", "results", "sweep"):
-                    self.assertEqual([option for option in options_in_help(name) if not re.search(rf"--{option}\b", text)], [])
-                if shutil.which("mandoc"):
-                    done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page], capture_output=True, text=True, timeout=60)
-                    self.assertEqual(done.stdout + done.stderr, "")
 
 
 if __name__ == "__main__":
