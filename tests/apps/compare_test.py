@@ -138,22 +138,20 @@ class Sides(Comparing):
     def test_labels_and_revisions_of_one_file(self):
         (self.folder / "results").mkdir()
         shutil.copy(self.store, self.folder / "results" / "ranklab.h5")  # the default
-        for words in (("--file", self.store, "label:old", "label:new"), ("rev:aaaa", "rev:bbbbbbbbbbbb"), ("old", "rev:" + 40 * "b"), ("old", "bbbb")):
+        for words in (("--file", self.store, "label:old", "label:new"), ("rev:aaaa", "rev:bbbbbbbbbbbb"), ("label:old", "rev:" + 40 * "b")):
             with self.subTest(words=words): self.assertAlmostEqual(self.row(*words)["ratio"], 2.0)
         one = self.json(*("id:" + run["id"] for run in made.step_times(near(0.1, 2), 0, 1)))
         self.assertEqual(one["groups"][0]["rows"][0]["verdict"], "too few runs")
 
-    def test_a_word_that_may_be_two_things_or_none(self):
-        self.assertSays(self.compare("--file", self.store, "old", "aaaa"), 2, "label:aaaa", "rev:aaaa")
-        for word in ("nothing", "label:nothing", "rev:dddd"):
-            self.assertSays(self.compare("--file", self.store, "old", word), 2, word, "aaaa, new, old", "aaaaaaaaaaaa, bbbbbbbbbbbb-dirty")
-        (self.folder / "old").write_text("a file of that name")
-        self.assertSays(self.compare("--file", self.store, "old", "new"), 2, "file:old", "label:old")
+    def test_a_word_without_a_prefix_is_a_file(self):
+        self.assertSays(self.compare("--file", self.store, "old", "new"), 2, "no file 'old'", "label:old", "rev:old")
+        for word in ("label:xyz", "rev:xyz"):
+            self.assertSays(self.compare("--file", self.store, "label:old", word), 2, word, "aaaa, new, old", "aaaaaaaaaaaa, bbbbbbbbbbbb-dirty")
 
     def test_where_narrows_both_sides(self):
         result = self.json(self.store, self.store, "--where", "model=mnist-cnn", "--where", "git_revision=aaaa*")
         self.assertEqual((result["a"]["runs"], result["b"]["runs"]), (5, 5))
-        self.assertSays(self.compare("--file", self.store, "old", "label:aaaa"), 2, "model (A: mnist-cnn; B: other)")
+        self.assertSays(self.compare("--file", self.store, "label:old", "label:aaaa"), 2, "model (A: mnist-cnn; B: other)")
 
 
 if __name__ == "__main__":

@@ -68,9 +68,10 @@ std::string ranks_text(const Run& run) {
     return counted(std::max<std::size_t>(1, run.hosts.size()), "rank");
 }
 
-// "4 MiB, allreduce fp32 sum"
+// "4 MiB, allreduce fp32 sum, in place"
 std::string size_and_name(const Message& one) {
-    return fmt::format("{}, {}", size_text(static_cast<double>(one.bytes)), model::full_name(one));
+    return fmt::format("{}, {}{}", size_text(static_cast<double>(one.bytes)), model::full_name(one),
+                       one.in_place() ? ", in place" : "");
 }
 
 Frame messages_frame(const std::vector<Message>& messages) {
