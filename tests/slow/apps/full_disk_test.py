@@ -64,7 +64,7 @@ class FullDiskTest(OutputCase):
                 path = re.search(r"the run is in (\S+\.h5): ", result.stderr).group(1)
                 report = ranklab("report", path)
                 self.assertCode(report, 0)
-                self.assertIn("step_time_s", report.stdout)
+                self.assertIn("samples/s", report.stdout)
                 with h5py.File(path) as file:
                     (run,) = file["runs"].values()
                     self.assertEqual(run["samples/step_time_s"].size, 40 * ranks)

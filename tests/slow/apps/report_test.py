@@ -85,7 +85,7 @@ class Report(ReportCase):
             done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, env=cli.environment())
             os.close(writer)
             self.assertEqual(done.returncode, 5, format)
-            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertIn("could not be written to stdout", done.stderr.splitlines()[-1])
 
     def test_an_output_that_cannot_be_is_refused(self):
         self.assertSays(self.report("--output", self.file), 2, "is an HDF5 file, which is not replaced", "(--output)")
@@ -107,13 +107,14 @@ class OddNumbersTest(cli.Case):
                                   hosts=[(rank, rank, "node01", "0-3", "cpu") for rank in range(ranks)])
                 for i, value in enumerate((0.1, 1e308, float("inf"), float("nan"))) for ranks in (1, 2)]
         file = results_files.write(self.folder / "odd.h5", runs)
-        for words in [("--run", runs[i]["id"]) for i in (2, 4, 6)] + [("--format", "html"), ("--plots", self.folder / "plots"), ("--group-by", "lr,ranks")]:
+        for words in [("--run", runs[i]["id"]) for i in (2, 4, 6)] + [("--format", "html"), ("--group-by", "lr,ranks")]:
             result = cli.ranklab("report", file, *words)
             self.assertCode(result, 0)
             self.assertEqual(result.stderr, "", words)
             self.assertNotIn("\x1b", result.stdout)
             if words[0] == "--run": self.assertNotRegex(result.stdout, r"\b(inf|nan)\b|n/a [%s]")
-        self.assertNotRegex("".join(path.read_text() for path in (self.folder / "plots").glob("*.*p")), r"\binf\b")
+        # The newest runs, which would be drawn, have no number that can be.
+        self.assertSays(cli.ranklab("report", file, "--plots", self.folder / "plots"), 2, "to draw")
 
 
 if __name__ == "__main__":
