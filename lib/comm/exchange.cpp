@@ -84,15 +84,17 @@ Outcome outcome_of(const std::function<void()>& work) {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// Whether the request is complete within `timeout`; between looks the rank sleeps, and calls `beat`.
+// Whether the request is complete within `timeout`; between looks the rank sleeps, for an eighth of what it
+// has waited so that it is not late by more, and calls `beat`.
 bool completes(Request& request, Seconds timeout, const std::function<void()>& beat) {
-    using std::chrono::microseconds;
-    constexpr microseconds kShortest(50), kLongest(2000);
+    constexpr Clock::duration kShortest = std::chrono::microseconds(20),
+                              kLongest = std::chrono::milliseconds(2);
     const auto begin = Clock::now();
-    for (microseconds pause = kShortest; !request.test(); pause = std::min(2 * pause, kLongest)) {
-        if (Seconds(Clock::now() - begin) > timeout) return false;
+    while (!request.test()) {
+        const auto waited = Clock::now() - begin;
+        if (Seconds(waited) > timeout) return false;
         beat();
-        std::this_thread::sleep_for(pause);
+        std::this_thread::sleep_for(std::clamp(waited / 8, kShortest, kLongest));
     }
     return true;
 }
