@@ -127,6 +127,7 @@ TEST_P(ProcessFaults, NoRoomForAFile) {
     ::setrlimit(RLIMIT_FSIZE, &before);
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->write(); });
     EXPECT_THAT(sentence, HasSubstr("there is no room"));
+    run.strategy.reset();  // waits for the other worker, which may still be at its file
     EXPECT_TRUE(fs::is_empty(run.job.directory)) << "half a file stays";
 }
 
