@@ -1,4 +1,5 @@
-// Files that a user named: opened, read and written whole, and what the system's refusals mean to the user.
+// Files that a user named: opened, read and written whole, the system's refusals, and the file system they
+// are on.
 #pragma once
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Other programs: those beside this one, and what they print.
+// Other programs: those beside this one, what they print, and the names of MPI libraries and launchers.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Small text helpers that several rooms need.
+// Text: words and lists in sentences, shell quoting, and foreign text made safe to show.
 #pragma once
 
 #include <cstddef>

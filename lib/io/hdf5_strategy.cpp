@@ -11,6 +11,7 @@
 #include "base/handle.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
+#include "comm/point_to_point.hpp"
 #include "hdf5/record_file.hpp"
 #include "results/run.hpp"
 #include "results/staged_file.hpp"

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "comm/exchange.hpp"
+#include "comm/point_to_point.hpp"
 
 namespace ranklab::measure {
 namespace {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "base/error.hpp"
 
@@ -38,23 +37,6 @@ void require_width(std::int64_t width, std::int64_t channels, const std::string&
         fmt::format("the width's divisor {} does not divide the {} channels of {}; use {}", width, channels,
                     model, one ? fmt::format("{}", below) : fmt::format("{} or {}", below, above)),
         {"width"});
-}
-
-namespace {
-
-thread_local at::Generator current;
-
-}  // namespace
-
-GeneratorScope::GeneratorScope(at::Generator generator)
-    : outer_(std::exchange(current, std::move(generator))) {}
-
-GeneratorScope::~GeneratorScope() {
-    current = std::move(outer_);
-}
-
-const at::Generator& scoped_generator() {
-    return current;
 }
 
 }  // namespace ranklab::nn

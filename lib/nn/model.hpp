@@ -1,7 +1,6 @@
 // A model: the network, its loss and what it takes. No ranks, no files, no options.
 #pragma once
 
-#include <ATen/core/Generator.h>
 #include <torch/nn/module.h>
 #include <torch/types.h>
 
@@ -11,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "base/handle.hpp"
 #include "nn/ops/ops.hpp"
 
 namespace ranklab::nn {
@@ -100,22 +98,5 @@ std::int64_t parameter_count(const Model& model);
 /// OptionError unless `width` divides `channels`, the fewest inner channels of `model` (the others are
 /// multiples of them).
 void require_width(std::int64_t width, std::int64_t channels, const std::string& model);
-
-/// While it lives, the CPU operations of this room that draw random numbers draw them, in this thread, from
-/// `generator` instead of torch's default one. Scopes nest.
-///
-/// Why: threads that share the default generator draw in the order in which they happen to run. With one
-/// each, a run is repeatable, and a thread can draw what a rank of its own would have drawn.
-class GeneratorScope : base::Pinned {
-  public:
-    explicit GeneratorScope(at::Generator generator);
-    ~GeneratorScope();
-
-  private:
-    at::Generator outer_;
-};
-
-/// The generator of this thread's innermost scope; an undefined one where there is none.
-const at::Generator& scoped_generator();
 
 }  // namespace ranklab::nn

@@ -1,4 +1,4 @@
-// Private to this room: how a results file is read, and the one way in which it changes.
+// Private to this room: the schema to and from HDF5, how a results file is read, and how it changes.
 #pragma once
 
 #include <fmt/format.h>

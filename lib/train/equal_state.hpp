@@ -1,4 +1,4 @@
-// The ranks' training states made one, and compared.
+// Training states: all ranks' made equal and compared; one rank's put back (Rewind).
 #pragma once
 
 #include <ATen/core/Generator.h>

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "nn/model.hpp"
+#include "nn/random.hpp"
 #include "train/equal_state.hpp"
 #include "train/gradient_sync.hpp"
 

@@ -1,5 +1,4 @@
-// Where the replicas of one process compute: on the CPU, or each on a GPU of its own. What a thread has to do
-// so that its work goes there.
+// Where the replicas of one process compute: the device or GPU of each, and a long-lived thread for each.
 #pragma once
 
 #include <c10/core/Event.h>

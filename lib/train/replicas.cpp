@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "base/error.hpp"
-#include "nn/model.hpp"
+#include "nn/random.hpp"
 #include "train/equal_state.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/tensor_view.hpp"

@@ -1,4 +1,4 @@
-// A tensor as the comm room sees it.
+// Tensors as buffers: views for the comm room, and many tensors in few large pieces.
 #pragma once
 
 #include <torch/types.h>

@@ -229,7 +229,7 @@ Found look_into(const fs::path& folder) {
     for (const char* name : kIdxNames)
         if (fs::exists(plain_or_gz(folder, name)) && found.idx.empty())
             for (const char* each : kIdxNames) found.idx.push_back(plain_or_gz(folder, each));
-    for (const char* name : kIdxNames)  // beside a plain file the packed one is read by others
+    for (const char* name : kIdxNames)  // other programs may read the packed one
         if (const fs::path gz = folder / (std::string(name) + ".gz");
             fs::exists(folder / name) && fs::exists(gz))
             found.files.push_back(gz);

@@ -7,6 +7,7 @@
 
 #include "base/numbers.hpp"
 #include "data/formats/cifar100.hpp"
+#include "data/make/counter_random.hpp"
 
 namespace ranklab::data {
 namespace {

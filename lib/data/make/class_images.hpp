@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "data/make/field_formulae.hpp"
-
 namespace ranklab::data {
 
 /// The training samples, or the test samples: other samples of the same classes.

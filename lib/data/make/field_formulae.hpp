@@ -57,28 +57,4 @@ double gas_velocity(double component);
 /// (a shock); `speed_squared` is the sum over the smoothed components.
 double gas_temperature(const MatterScales& scales, double g, double speed_squared);
 
-using Words = std::array<std::uint32_t, 4>;
-
-/// The block cipher itself; its published test vectors are in the unit test.
-Words philox(const Words& counter, const std::array<std::uint32_t, 2>& key);
-
-class CounterRandom {
-  public:
-    CounterRandom(std::uint64_t seed, std::uint64_t stream) : seed_(seed), stream_(stream) {}
-
-    /// Block i: 128 random bits.
-    Words block(std::uint64_t i) const;
-    /// In [0, 1), from 53 bits of block i.
-    double uniform(std::uint64_t i) const;
-    /// 64 random bits of block i.
-    std::uint64_t bits(std::uint64_t i) const;
-    /// Normal numbers first, first + 1, ... of mean 0 and variance 1 (Box and Muller): block j has those of
-    /// 2j and 2j + 1.
-    void normals(std::uint64_t first, std::span<double> out) const;
-
-  private:
-    std::uint64_t seed_;
-    std::uint64_t stream_;
-};
-
 }  // namespace ranklab::data

@@ -7,6 +7,7 @@
 
 #include "base/progress.hpp"
 #include "comm/communicator.hpp"
+#include "data/make/output_file.hpp"
 
 namespace ranklab::data {
 

@@ -5,20 +5,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/clock.hpp"
-#include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/progress.hpp"
 #include "comm/communicator.hpp"
 #include "data/formats/volume_form.hpp"
 #include "hdf5/volume.hpp"
-#include "results/staged_file.hpp"
 
 namespace ranklab::data {
 
@@ -102,36 +98,5 @@ void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape,
         pace.step(mebibytes(4 * std::min(piece, mine.count - begin) * shape[0] * shape[2] * shape[3]));
     }
 }
-
-/// Before any work: OptionError where `target` is there already (unless `force`) or is no name for a file,
-/// EnvironmentError where its folder is missing, may not be written to or has less than `bytes` free. For one
-/// rank; it changes nothing.
-void check_output(const std::filesystem::path& target, bool force, std::uint64_t bytes);
-
-class OutputFile {
-  public:
-    /// Collective. Rank 0 makes the empty file `.NAME.<16 hex digits>.tmp` beside `target`, after
-    /// check_output.
-    OutputFile(comm::Communicator& control, std::filesystem::path target, bool force, std::uint64_t bytes);
-
-    const std::filesystem::path& path() const { return path_; }  ///< where to write until commit()
-
-    /// Makes sure, where the file system can, that all of the file as it is now, and `more` bytes, can be
-    /// written: a full disk is said now. The file's size, which it returns, stays. For one rank.
-    std::uint64_t reserve(std::uint64_t more);
-    /// pwrite: each rank writes parts of its own. EnvironmentError, with the target's name.
-    void write(std::uint64_t offset, std::span<const std::byte> bytes);
-    /// Collective. What the ranks wrote is on the disk, and the file bears its name.
-    void commit();
-
-  private:
-    const base::Descriptor& descriptor();
-
-    comm::Communicator& control_;
-    std::filesystem::path target_;
-    std::filesystem::path path_;
-    std::optional<results::StagedFile> staged_;  // rank 0's: removed unless committed
-    base::Descriptor descriptor_;
-};
 
 }  // namespace ranklab::data

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
 #include "comm/exchange.hpp"
+#include "comm/point_to_point.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -1,4 +1,4 @@
-// What was checked before any number is believed.
+// What a run says of its own numbers: its checks, its doubts and the statistics of its series.
 #pragma once
 
 #include <string>

@@ -82,9 +82,9 @@ void check_batches(const TrainingOptions& options, const nn::Model& model, const
             if (count == 0 || (count - 1) % most + 1 >= model.least_batch()) continue;
             throw base::OptionError(
                 fmt::format(
-                    "batch {} of an epoch leaves one image of at most 32 x 32, which BatchNorm cannot "
-                    "normalise; use a batch size that leaves more",
-                    step + 1),
+                    "batch {} of an epoch has fewer than the {} samples that {} needs for BatchNorm at "
+                    "this image size; use another batch size",
+                    step + 1, model.least_batch(), options.settings.model),
                 {"batch-size", "train-samples", "image-size"});
         }
     });

@@ -1,7 +1,7 @@
 // Rank 0 scatters the numbers of the records (MPI_Scatterv), and every rank writes those it has been given.
 #include <numeric>
 
-#include "comm/exchange.hpp"
+#include "comm/point_to_point.hpp"
 #include "io/file_strategy.hpp"
 
 namespace ranklab::io {

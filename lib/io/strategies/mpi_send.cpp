@@ -9,7 +9,7 @@
 
 #include "base/progress.hpp"
 #include "base/ticker.hpp"
-#include "comm/exchange.hpp"
+#include "comm/point_to_point.hpp"
 #include "io/file_strategy.hpp"
 
 namespace ranklab::io {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <span>
 
-#include "nn/model.hpp"
+#include "nn/random.hpp"
 
 namespace ranklab::nn {
 namespace {

@@ -11,7 +11,7 @@ namespace ranklab::nn {
 /// very random numbers that LibTorch 2.11 would take: the masks are the same, and so is torch's generator
 /// afterwards. Dense CPU tensors of float or double take the fast path; all others, and all with
 /// Ops::libtorch, torch::dropout itself.
-/// Inside a GeneratorScope (nn/model.hpp) the numbers of CPU tensors come from its generator.
+/// Inside a GeneratorScope (nn/random.hpp) the numbers of CPU tensors come from its generator.
 ///
 /// Why: LibTorch draws one number at a time, which took an eighth of the MNIST CNN's step; here the same
 /// mt19937 makes them by the block.

@@ -1,21 +1,18 @@
-// Runs for Google Benchmark's compare.py and for Extra-P.
+// Runs for Google Benchmark's compare.py.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <span>
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/frame.hpp"
-#include "report/model/conditions.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
@@ -179,99 +176,6 @@ Json entry_of(const Benchmark& one, std::size_t i, const std::string& name, int 
     return entry;
 }
 
-double parameter(const Run& run, const std::string& key) {
-    const std::string text = model::value_of(run, key);
-    const auto value = base::number_in(text);
-    if (!value || !std::isfinite(*value))
-        throw base::OptionError(fmt::format("run {} has {} '{}', and Extra-P's parameters are numbers; name "
-                                            "other keys, or leave the run out",
-                                            run.id, key, base::printable(text, 40)),
-                                {"group-by", "where"});
-    return *value;
-}
-
-// "forward_time_s" is the time of the phase "forward" of the step; of other measurements the name is the
-// metric. The path goes on behind the workload's.
-std::pair<std::string, std::string> path_and_metric(const std::string& name) {
-    constexpr std::string_view kTime = "_time_s";
-    const auto* known = vocabulary::find_quantity(name);
-    if (known != nullptr && !known->part_of.empty())
-        return {"->" + name.substr(0, name.size() - kTime.size()), "time"};
-    for (const auto* whole : vocabulary::wholes())
-        if (name == whole->name) return {"", "time"};
-    return {"", name};
-}
-
-// A run at a point of Extra-P's parameters.
-struct Point {
-    Json params = Json::object();
-    std::string workload = {}, kind = {};  // kind: the workload without the way in which ranks work together
-    bool alone = false;  // the single-device code on one rank: the beginning of each ladder of its kind
-    std::vector<std::pair<std::string, double>> values = {};  // of measurements
-};
-
-Point point_of(const Run& run, const std::vector<std::string>& keys) {
-    Point point{.workload = workload_name(run)};
-    for (const auto& key : keys) point.params[key == "ranks" ? "p" : key] = parameter(run, key);
-    Run apart = run;
-    std::erase_if(apart.config, [](const auto& one) { return one.key == "mode" || one.key == "sync"; });
-    point.kind = workload_name(apart);
-    point.alone = run.setting("mode") == "single" && run.hosts.size() == 1;
-    for (const auto& m : run.measurements)
-        if (std::isfinite(m.summary.median)) point.values.emplace_back(m.name, m.summary.median);
-    return point;
-}
-
-std::vector<std::string> ladders_of(const Point& point, const std::vector<Point>& all) {
-    std::set<std::string> ladders;
-    for (const auto& other : all)
-        if (point.alone && !other.alone && other.kind == point.kind) ladders.insert(other.workload);
-    if (ladders.empty()) ladders.insert(point.workload);
-    return {ladders.begin(), ladders.end()};
-}
-
-using Coordinates = std::set<std::string>;
-struct Series {
-    Coordinates coordinates;
-    std::vector<std::string> lines;
-};
-
-std::map<std::string, Series> series_of(const std::vector<Point>& points) {
-    std::map<std::string, Series> all;  // by path and metric
-    for (const auto& point : points)
-        for (const auto& ladder : ladders_of(point, points))
-            for (const auto& [name, value] : point.values) {
-                const auto [path, metric] = path_and_metric(name);
-                Series& series = all[fmt::format("{}{} {}", ladder, path, metric)];
-                series.coordinates.insert(point.params.dump());
-                series.lines.push_back(json_line({{"params", point.params},
-                                                  {"callpath", ladder + path},
-                                                  {"metric", metric},
-                                                  {"value", value}}));
-            }
-    return all;
-}
-
-// The most that a series has: Extra-P refuses a file in which one lacks a point of another.
-Coordinates longest_ladder(const std::map<std::string, Series>& all) {
-    std::map<Coordinates, std::size_t> counts;
-    for (const auto& [name, series] : all) ++counts[series.coordinates];
-    const auto most = std::ranges::max_element(
-        counts, {}, [](const auto& one) { return std::pair(one.first.size(), one.second); });
-    return most == counts.end() ? Coordinates() : most->first;
-}
-
-void warn_of_differing(const std::map<std::string, std::vector<model::Conditions>>& met) {
-    std::set<std::string> apart;
-    for (const auto& [command, conditions] : met)
-        for (const auto& key : model::differing_keys(conditions)) apart.insert(key);
-    if (!apart.empty())
-        base::log::warn(
-            fmt::format("these runs differ in {}, and Extra-P takes those of equal parameters for "
-                        "repetitions; choose runs of one kind with --where",
-                        base::join({apart.begin(), apart.end()}, ", ")));
-}
-
 }  // namespace
 
 std::string workload_name(const Run& run) {
@@ -303,32 +207,6 @@ void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink) {
         }
     }
     sink("\n]}\n");
-}
-
-void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
-                  const model::Sink& sink) {
-    const std::vector<std::string> names = keys.empty() ? std::vector<std::string>{"ranks"} : keys;
-    std::map<std::string, std::vector<model::Conditions>> met;  // a run of another command is no repetition
-    std::vector<Point> points;
-    runs.visit(results::Detail::summaries, [&](const Run& run) {
-        // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
-        if (!run.valid || run.measurements.empty()) return;
-        met[run.command].push_back(model::kept_apart_by(run, false));
-        points.push_back(point_of(run, names));
-    });
-    warn_of_differing(met);
-    const auto all = series_of(points);
-    const Coordinates wanted = longest_ladder(all);
-    std::vector<std::string> left_out;
-    for (const auto& [name, series] : all) {
-        if (series.coordinates != wanted) left_out.push_back(name);
-        for (const auto& line : series.lines)
-            if (series.coordinates == wanted) sink(line + '\n');
-    }
-    if (!left_out.empty())
-        base::log::warn(
-            fmt::format("Extra-P needs all measurements at the same points: {} of {} were left out ({})",
-                        left_out.size(), all.size(), model::some_of(left_out, 3, ", ", 80)));
 }
 
 }  // namespace ranklab::report::formats

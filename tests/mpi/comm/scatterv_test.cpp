@@ -1,4 +1,4 @@
-#include "comm/exchange.hpp"
+#include "comm/point_to_point.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
+#include "comm/point_to_point.hpp"
 #include "data/make/slab_writer.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/volume.hpp"

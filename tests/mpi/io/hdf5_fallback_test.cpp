@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
-#include "comm/exchange.hpp"
+#include "comm/point_to_point.hpp"
 #include "hdf5/record_file.hpp"
 #include "io/hdf5_strategy.hpp"
 #include "mpi/shared_folder.hpp"

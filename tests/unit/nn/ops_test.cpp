@@ -11,9 +11,9 @@
 #include <limits>
 #include <thread>
 
-#include "nn/model.hpp"
 #include "nn/ops/dropout.hpp"
 #include "nn/ops/relu_max_pool.hpp"
+#include "nn/random.hpp"
 
 namespace ranklab::nn {
 namespace {

@@ -1,4 +1,4 @@
-#include "data/make/field_formulae.hpp"
+#include "data/make/counter_random.hpp"
 
 #include <gtest/gtest.h>
 

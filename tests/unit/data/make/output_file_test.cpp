@@ -1,4 +1,4 @@
-#include "data/make/slab_writer.hpp"
+#include "data/make/output_file.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,71 @@
+#include "comm/point_to_point.hpp"
+
+#include <mpi.h>
+
+#include <cstring>
+#include <vector>
+
+#include "comm/backends/mpi_communicator.hpp"
+
+namespace ranklab::comm {
+namespace {
+
+MPI_Comm native(const Communicator& communicator) {
+    return dynamic_cast<const MpiCommunicator&>(communicator).native();
+}
+
+int source_of(int from) {
+    return from == kAnyRank ? MPI_ANY_SOURCE : from;
+}
+
+}  // namespace
+
+void send(Communicator& communicator, const BufferView& message, int to, int tag) {
+    mpi_done(MPI_Send(message.data, mpi_count(message.count), mpi_type(message.dtype), to, tag,
+                      native(communicator)),
+             "MPI_Send");
+}
+
+int receive(Communicator& communicator, const BufferView& buffer, int from, int tag) {
+    MPI_Status status;
+    mpi_done(MPI_Recv(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), source_of(from), tag,
+                      native(communicator), &status),
+             "MPI_Recv");
+    return status.MPI_SOURCE;
+}
+
+std::optional<int> probe(Communicator& communicator, int from, int tag) {
+    int there = 0;
+    MPI_Status status;
+    mpi_check(MPI_Iprobe(source_of(from), tag, native(communicator), &there, &status), "MPI_Iprobe");
+    return there != 0 ? std::optional(status.MPI_SOURCE) : std::nullopt;
+}
+
+void scatterv(Communicator& communicator, const BufferView& send, std::span<const std::size_t> counts,
+              const BufferView& receive, int root) {
+    if (communicator.world_size() == 1) {
+        if (receive.count > 0) std::memcpy(receive.data, send.data, receive.bytes());
+        return;
+    }
+    std::vector<int> lengths, begins;
+    if (communicator.rank() == root) {
+        static_cast<void>(mpi_count(send.count));  // then every begin fits too
+        int begin = 0;
+        for (const std::size_t count : counts) {
+            lengths.push_back(static_cast<int>(count));
+            begins.push_back(begin);
+            begin += lengths.back();
+        }
+    }
+    const MPI_Datatype type = mpi_type(receive.dtype);
+    mpi_done(MPI_Scatterv(send.data, lengths.data(), begins.data(), type, receive.data,
+                          mpi_count(receive.count), type, root, native(communicator)),
+             "MPI_Scatterv");
+}
+
+const void* native_mpi(const Communicator& communicator) {
+    const auto* mpi = dynamic_cast<const MpiCommunicator*>(&communicator);
+    return mpi == nullptr ? nullptr : &mpi->native();
+}
+
+}  // namespace ranklab::comm

@@ -1,0 +1,92 @@
+#include "data/make/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "comm/exchange.hpp"
+#include "results/staged_file.hpp"
+
+namespace ranklab::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const char* call, const fs::path& target) {
+    base::throw_errno(call, target, errno);
+}
+
+fs::path folder_of(const fs::path& target) {
+    return target.has_parent_path() ? target.parent_path() : fs::path(".");
+}
+
+}  // namespace
+
+void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
+    std::error_code error;
+    const auto kind = fs::status(target, error).type();
+    if (target.filename().empty() || kind == fs::file_type::directory)
+        throw base::OptionError(fmt::format("'{}' is a folder; name a file in it", target.string()));
+    if (kind != fs::file_type::not_found && kind != fs::file_type::regular && kind != fs::file_type::none)
+        base::refuse_irregular<base::OptionError>(target);
+    if (kind == fs::file_type::regular && !force)
+        throw base::OptionError(
+            fmt::format("{} is there already; replace it, or give another name", target.string()), {"force"});
+    const fs::path folder = folder_of(target);
+    if (!fs::exists(folder, error))
+        throw base::EnvironmentError(fmt::format(
+            "{} cannot be made: there is no folder {}; make it first (mkdir -p), or name another place",
+            target.string(), folder.string()));
+    if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) fail("access", target);
+    results::check_free_space(fs::absolute(target), bytes);
+}
+
+OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force, std::uint64_t bytes)
+    : control_(control), target_(std::move(target)) {
+    comm::together(control_, [&] {
+        if (control_.rank() != 0) return;
+        check_output(target_, force, bytes);
+        staged_.emplace(fs::absolute(target_));
+        path_ = staged_->path();
+    });
+    path_ = comm::broadcast_text(control_, path_.string(), 0);
+}
+
+const base::Descriptor& OutputFile::descriptor() {
+    if (!descriptor_) descriptor_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+    if (!descriptor_) fail("open", target_);
+    return descriptor_;
+}
+
+std::uint64_t OutputFile::reserve(std::uint64_t more) {
+    const int fd = descriptor().get();
+    const off_t size = ::lseek(fd, 0, SEEK_END);
+    if (size < 0) fail("lseek", target_);
+    while (::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, size + static_cast<off_t>(more)) != 0) {
+        if (errno == EINTR) continue;
+        if (errno == EOPNOTSUPP || errno == ENOSYS) break;
+        fail("fallocate", target_);
+    }
+    return size;
+}
+
+void OutputFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+    if (!base::write_whole(descriptor().get(), bytes, offset)) fail("pwrite", target_);
+}
+
+void OutputFile::commit() {
+    comm::together(control_, [&] {
+        if (descriptor_ && ::fsync(descriptor_.get()) != 0) fail("fsync", target_);
+    });
+    comm::together(control_, [&] {
+        if (staged_) staged_->commit();
+    });
+}
+
+}  // namespace ranklab::data
