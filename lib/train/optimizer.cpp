@@ -33,6 +33,10 @@ bool suit_our_ops(const std::vector<torch::Tensor>& parameters) {
     });
 }
 
+bool on_gpu(const std::vector<torch::Tensor>& parameters) {
+    return !parameters.empty() && parameters.front().is_cuda();
+}
+
 torch::Tensor gradient_in_order(const torch::Tensor& parameter) {
     const torch::Tensor gradient = parameter.grad();
     return gradient.defined() ? laid_out_as(parameter, gradient) : gradient;

@@ -15,7 +15,8 @@ namespace ranklab::train {
 struct OptimizerConfig {
     double lr = 0.01;
     double momentum = 0.0;           ///< sgd only
-    bool fused = false;              ///< LibTorch's fused kernel; OptionError from `make` where there is none
+    bool fused = false;              ///< LibTorch's fused kernel, which a GPU takes in any case; OptionError
+                                     ///< from `make` where there is none
     nn::Ops ops = nn::Ops::ranklab;  ///< ours are for fp32 and fp64 on the CPU; else LibTorch's in any case
 };
 
@@ -52,6 +53,9 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<Sta
 
 /// Whether our own passes over memory can update these: fp32 or fp64 on the CPU.
 bool suit_our_ops(const std::vector<torch::Tensor>& parameters);
+
+/// Whether these are on a GPU, where a kernel for each parameter would cost more than its work.
+bool on_gpu(const std::vector<torch::Tensor>& parameters);
 
 /// The gradient with its elements in the parameter's order in memory, for kernels that walk through both: a
 /// copy where it is another one (a row-major gradient of a channels-last weight). Undefined if there is none.

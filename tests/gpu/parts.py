@@ -9,9 +9,10 @@ from commands import Failed
 FIRST_GRADIENT = "first gradient is the plain sum"
 REPLICAS = "replicas make one model's gradient"
 # Twenty steps of a small network with BatchNorm on one batch, an epoch each, so that the run tells each step's loss. A recorded graph replays from the twelfth on.
-SMALL = ["train", "--model", "bn-cnn", "--data", "synthetic", "--train-samples", 16, "--validation-samples", 16, "--batch-size", 16, "--epochs", 20, "--warmup", 0,
-         "--shuffle", "off", "--dropout", "off", "--optimizer", "sgd", "--lr", 0.05, "--lr-schedule", "none", "--evaluate", "off", "--threads", 1,
-         "--memory-format", "contiguous", "--output", "none", "--json"]
+ANY_OPTIMIZER = ["train", "--model", "bn-cnn", "--data", "synthetic", "--train-samples", 16, "--validation-samples", 16, "--batch-size", 16, "--epochs", 20,
+                 "--warmup", 0, "--shuffle", "off", "--dropout", "off", "--lr-schedule", "none", "--evaluate", "off", "--threads", 1,
+                 "--memory-format", "contiguous", "--output", "none", "--json"]
+SMALL = [*ANY_OPTIMIZER, "--optimizer", "sgd", "--lr", 0.05]
 ON_GPU, SYNTHETIC = ["--device", "cuda"], ["--input", "synthetic"]
 
 
@@ -119,6 +120,12 @@ def cpu_reference(name, *words):
     return Command([*SMALL, "--device", "cpu", *words], verified(FIRST_GRADIENT), name=name, on_cpu=True)
 
 
+def optimizer(*words):
+    """The same steps in double precision on the CPU and on the GPU."""
+    run, name = [*ANY_OPTIMIZER, *SYNTHETIC, "--precision", "fp64", "--optimizer", *words], " ".join(map(str, words))
+    return [Command([*run, "--device", "cpu"], verified(FIRST_GRADIENT), name=name, on_cpu=True), Command([*run, *ON_GPU], as_reference(name, 1e-8))]
+
+
 def test(program, *words):
     return Command([program, *words], nothing)
 
@@ -134,6 +141,8 @@ def all_parts():
         Part("precisions", 90, "every precision computes what it should",
              [cpu, exact, small(["--precision", "fp64"], as_reference("cpu fp64", 1e-8)), small([], as_reference("cpu", 1e-3)),
               *(small(["--precision", p], learns()) for p in ("tf32", "bf16", "fp16")), small(["--memory-format", "channels-last"], as_reference("cpu", 1e-3))]),
+        Part("optimizers", 40, "each optimizer's step on the GPU is the CPU's",
+             [*optimizer("adadelta"), *optimizer("adam"), *optimizer("sgd", "--lr", 0.05, "--momentum", 0.9)]),
         Part("graph", 50, "forward and backward as a recorded CUDA graph",
              [cpu, small(["--cuda-graph"], as_reference("cpu", 1e-3)), small(["--cuda-graph", "--precision", "fp16"], learns())]),
         Part("pinned", 40, "batches of a loader's threads, copied from pinned memory",

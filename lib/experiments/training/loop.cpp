@@ -194,7 +194,7 @@ void TrainingLoop::note_replicas(const std::vector<train::ReplicaTimes>& times) 
 
 void TrainingLoop::note_reductions() {
     if (!record_.reductions.add(steps_.reductions())) return;
-    if (record_.facts.bucket_bytes.size() != record_.reductions.steps().back().reductions.size())
+    if (record_.facts.bucket_bytes.size() != steps_.reduction_count())
         record_.facts = steps_.facts();  // the buckets were rebuilt
 }
 

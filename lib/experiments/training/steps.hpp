@@ -112,8 +112,9 @@ class TrainingSteps {
     void silence(bool on) { data_plane_.silence(on); }
     /// Of the last step.
     StepReductions reductions() const;
-    /// What the last step reduced.
+    /// What the last step reduced, known where its times are not (a GPU's reductions).
     CommunicationFacts facts() const;
+    std::size_t reduction_count() const { return sync_->stamps().size(); }
 
   private:
     std::unique_ptr<train::Stepper> make_stepper();

@@ -1,4 +1,9 @@
 #include <ATen/Parallel.h>
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_addcmul.h>
+#include <ATen/ops/_foreach_div.h>
+#include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_sqrt.h>
 
 #include <cmath>
 
@@ -11,7 +16,8 @@ namespace {
 // Adadelta (Zeiler 2012, arXiv:1212.5701) as PyTorch defines it; LibTorch's C++ API has none.
 //   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;  u = rho u + (1 - rho) d^2;  p = p - lr
 //   d
-// Ours makes one pass over memory per parameter, where LibTorch's operations on whole tensors make eight.
+// On the CPU ours makes one pass over memory per parameter, where LibTorch's operations on whole tensors make
+// eight. On a GPU LibTorch's operations on lists make one kernel for many parameters.
 class Adadelta final : public Optimizer {
   public:
     Adadelta(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
@@ -25,17 +31,22 @@ class Adadelta final : public Optimizer {
     }
 
     void step() override {
+        Lists lists;
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             const torch::Tensor gradient = gradient_in_order(parameters_[i]);
             if (!gradient.defined()) continue;
             if (!ours_) {
-                update_by_tensors(i, gradient);
+                lists.parameters.push_back(parameters_[i]);
+                lists.gradients.push_back(gradient);
+                lists.squares.push_back(square_average_[i]);
+                lists.deltas.push_back(delta_average_[i]);
             } else if (parameters_[i].scalar_type() == torch::kDouble) {
                 update<double>(i, gradient);
             } else {
                 update<float>(i, gradient);
             }
         }
+        if (!lists.parameters.empty()) update_by_lists(lists);
     }
     void set_lr(double lr) override { lr_ = lr; }
 
@@ -55,14 +66,24 @@ class Adadelta final : public Optimizer {
     static constexpr double kEps = 1e-6;
     static constexpr std::int64_t kGrain = 1 << 14;  // elements a thread takes at least
 
+    struct Lists {
+        std::vector<torch::Tensor> parameters, gradients, squares, deltas;
+    };
+
     // The formula as it stands, in the order of torch.optim.Adadelta.
-    void update_by_tensors(std::size_t i, const torch::Tensor& g) {
+    void update_by_lists(const Lists& lists) {
         const torch::NoGradGuard no_gradients;
-        square_average_[i].mul_(kRho).addcmul_(g, g, 1 - kRho);
-        const torch::Tensor delta =
-            delta_average_[i].add(kEps).sqrt_().div_(square_average_[i].add(kEps).sqrt_()).mul_(g);
-        delta_average_[i].mul_(kRho).addcmul_(delta, delta, 1 - kRho);
-        parameters_[i].add_(delta, -lr_);
+        at::_foreach_mul_(lists.squares, kRho);
+        at::_foreach_addcmul_(lists.squares, lists.gradients, lists.gradients, 1 - kRho);
+        auto divisor = at::_foreach_add(lists.squares, kEps);
+        at::_foreach_sqrt_(divisor);
+        auto delta = at::_foreach_add(lists.deltas, kEps);
+        at::_foreach_sqrt_(delta);
+        at::_foreach_div_(delta, divisor);
+        at::_foreach_mul_(delta, lists.gradients);
+        at::_foreach_mul_(lists.deltas, kRho);
+        at::_foreach_addcmul_(lists.deltas, delta, delta, 1 - kRho);
+        at::_foreach_add_(lists.parameters, delta, -lr_);
     }
 
     template <class T>

@@ -163,7 +163,8 @@ class FusedAdam final : public AdamState {
 };
 
 std::unique_ptr<Optimizer> make_adam(std::vector<torch::Tensor> parameters, const OptimizerConfig& config) {
-    if (config.fused) return std::make_unique<FusedAdam>(std::move(parameters), config.lr);
+    if (config.fused || on_gpu(parameters))
+        return std::make_unique<FusedAdam>(std::move(parameters), config.lr);
     if (config.ops == nn::Ops::ranklab && suit_our_ops(parameters))
         return std::make_unique<Adam>(std::move(parameters), config.lr);
     return std::make_unique<LibTorchAdam>(std::move(parameters), config.lr);

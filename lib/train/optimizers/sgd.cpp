@@ -115,7 +115,8 @@ OptimizerEntry sgd_entry() {
             .has_fused = true,
             .make = [](std::vector<torch::Tensor> parameters,
                        const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
-                if (config.fused) return std::make_unique<FusedSgd>(std::move(parameters), config);
+                if (config.fused || on_gpu(parameters))
+                    return std::make_unique<FusedSgd>(std::move(parameters), config);
                 return std::make_unique<Sgd>(std::move(parameters), config);
             }};
 }
