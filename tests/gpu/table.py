@@ -86,13 +86,12 @@ def planned(rehearsal):
 
 
 def agenda(rows):
-    """(row, side) in the order of measuring, should time run out: what starts fast, of all variants; of torch.compile, which takes long, one variant early and the
-    rest last. A row's sides are measured in one run."""
+    """(row, side) in the order of measuring, should time run out: what starts fast, of all variants, and torch.compile, which takes long, last."""
     def of(variants, names):
         return [(row, name) for variant in variants for row in rows if row.variant == variant for name in row.names() if name in names]
     first, fast = ("fp32", "bf16"), ("ranklab", "eager", "graph")
     later = [variant for variant in VARIANTS if variant not in first]
-    return of(first, fast) + of(["bf16"], ["compile"]) + of(later, fast) + of([v for v in VARIANTS if v != "bf16"], ["compile"])
+    return of(first, fast) + of(later, fast) + of(["bf16", *(v for v in VARIANTS if v != "bf16")], ["compile"])
 
 
 def side_of(median_s, steps, first_loss, last_loss, peak_bytes):
@@ -161,13 +160,16 @@ def markdown(rows, facts, rehearsal):
 
 
 def missing_lines(rows):
-    """One line a reason, with the rows that it is the reason of."""
-    reasons = {}
+    """One line a reason, with the cells that it is the reason of."""
+    reasons, late = {}, 0
     for row in rows:
         for side in row.names():
-            if not row.measured(side):
-                reasons.setdefault(row.sides.get(side, {}).get("error", "it was not its turn"), []).append(f"{row.model} {row.variant} {side}")
-    return [f"- not measured: {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+            if side not in row.sides:
+                late += 1
+            elif not row.measured(side):
+                reasons.setdefault(row.sides[side]["error"], []).append(f"{row.model} {row.variant} {side}")
+    lines = [f"- not measured: {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    return lines + ([f"- not measured: {late} more cells, for which no time was left"] if late else [])
 
 
 def put_between_markers(document, table):

@@ -15,7 +15,7 @@ namespace {
 
 void need_device(const BufferView& buffer) {
     if (buffer.memory == Memory::device) return;
-    throw base::NcclError("the nccl backend was given host memory; compute elsewhere, or use another backend",
+    throw base::NcclError("--backend nccl carries GPU memory alone, and this rank computes on the CPU",
                           {"device cuda", "backend mpi"});
 }
 

@@ -232,6 +232,10 @@ void add_way(Schema& rows) {
                    .values = {"dp"},
                    .because = "dp copies between the GPUs of one process and needs no backend",
                    .own = {"nccl"}})
+        .excludes({.other = "sync",
+                   .values = {"c10d"},
+                   .because = "c10d reduces in host memory; use --backend mpi, or --sync bucketed",
+                   .own = {"nccl"}})
         .real("bucket-cap-mb", {0.001, 1e6}, "25",
               "MiB of gradients in a bucket (the first: 1, if that is less)")
         .bind(&TrainingSettings::bucket_cap_mb, Role::together)

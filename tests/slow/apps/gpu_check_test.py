@@ -45,7 +45,7 @@ class WithoutAGpu(gpu.CheckCase):
         for name, (outcome, detail) in outcomes.items():
             self.assertEqual(outcome, "no GPU", f"{name}: {detail}")
             self.assertIn("no GPU can be used", detail, name)
-        self.assertRegex(done.stdout, r"(?m)^no GPU: 11 parts said so, 0 skipped, 0 failed; \d+ s")
+        self.assertRegex(done.stdout, r"(?m)^no GPU: 12 parts said so, 0 skipped, 0 failed; \d+ s")
         text = (self.folder / "out/gpu-rehearsal.md").read_text()
         self.assertTrue(text.startswith("**A rehearsal on a CPU with tiny networks: no figure here is of a GPU.**"))
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ") and "variant" not in line]
