@@ -148,7 +148,7 @@ def markdown(rows, facts, rehearsal):
     if rehearsal:
         lines += ["**A rehearsal on a CPU with tiny networks: no figure here is of a GPU.**", ""]
     lines += [f"- {name}: {value}" for name, value in facts.items()] + [""]
-    lines += ["samples/s; ratios are ranklab's speed over the other's, above 1 ranklab is faster; GiB are the most that tensors took.", ""]
+    lines += ["samples/s; a ratio above 1: ranklab is faster; GiB: the most that tensors took.", ""]
     lines += ["| model | batch | variant | ranklab | eager | graph | compile | over eager | over graph | over compile | GiB | GiB eager |",
               "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in shown:

@@ -15,7 +15,7 @@ namespace {
 
 void need_device(const BufferView& buffer) {
     if (buffer.memory == Memory::device) return;
-    throw base::NcclError("--backend nccl carries GPU memory alone, and this rank computes on the CPU",
+    throw base::NcclError("the nccl backend carries GPU memory alone, and this rank computes on the CPU",
                           {"device cuda", "backend mpi"});
 }
 
