@@ -65,7 +65,8 @@ void add_length(Schema& rows) {
 void add_optimizer(Schema& rows) {
     rows.choice("optimizer", {}, kOpen, "the optimizer (default: the model's, adadelta for mnist-cnn)")
         .bind(&TrainingSettings::optimizer, kDecidesNumbers)
-        .flag("fused-optimizer", "use LibTorch's fused kernel for --optimizer sgd or adam on the CPU, as on a GPU")
+        .flag("fused-optimizer",
+              "use LibTorch's fused kernel for --optimizer sgd or adam on the CPU, as on a GPU")
         .bind(&TrainingSettings::fused_optimizer, kDecidesNumbers)
         .real("momentum", 0, kOpen, "momentum of --optimizer sgd (default: the model's, 0.9 for resnets)")
         .bind(&TrainingSettings::momentum, kDecidesNumbers)
