@@ -11,7 +11,7 @@ Usage: ci_gate.sh --base REVISION [options] -- COMMAND [options of ranklab COMMA
   --runs N          runs a side, a process each (9)
   --fail P%         fail where a measurement is worse by this much (5%)
   --inconclusive pass|fail   what no verdict means (pass)
-  --allow KEY,...   settings and facts that may differ between the revisions
+  --ignore KEY,...   settings and facts that may differ between the revisions
   --launch WORDS    how to start ranklab: 'mpirun -n 2'
   --results FILE    results file, which must be new (gate.h5)
   --report FILE     append the comparison to it in Markdown
@@ -43,7 +43,7 @@ while (($# > 0)); do
     --runs) runs=$2 ;;
     --fail) threshold=$2 ;;
     --inconclusive) inconclusive=$2 ;;
-    --allow) allow=$2 ;;
+    --ignore) allow=$2 ;;
     --launch) launch=$2 ;;
     --results) results=$2 ;;
     --report) report=$2 ;;
@@ -93,7 +93,7 @@ done
 
 compare=("$work/head/$programs/ranklab" compare --file "$results" label:gate-base label:gate-head
   --fail-on-regression "$threshold" --inconclusive "$inconclusive")
-[[ -z $allow ]] || compare+=(--allow "$allow")
+[[ -z $allow ]] || compare+=(--ignore "$allow")
 code=0
 "${compare[@]}" || code=$?
 [[ -z $report ]] || "${compare[@]}" --format markdown 2>/dev/null >>"$report" || true

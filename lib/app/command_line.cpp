@@ -155,7 +155,7 @@ int threads_of(const std::optional<int>& asked, int fallback) {
     if (threads >= 1 && threads <= vocabulary::kMostThreads) return threads;
     if (speaks_for_job())
         base::log::warn(
-            fmt::format("OMP_NUM_THREADS is '{}', which is no number from 1 to {}, so a rank runs as many "
+            fmt::format("OMP_NUM_THREADS is '{}', which is not a number from 1 to {}, so a rank runs as many "
                         "threads as without it: one for each core of its cpuset, as far as its cgroup "
                         "allows; --threads gives their number",
                         base::printable(text, 40), vocabulary::kMostThreads));

@@ -52,7 +52,7 @@ fs::path program_of(const std::string& command) {
     return base::program_beside("ranklab-" + command);
 }
 
-// What a program prints on stdout, to its end.
+// The whole stdout of a program.
 std::string said_by(const std::vector<std::string>& arguments) {
     const std::string line = base::shell_quote(arguments);
     auto output = base::output_of(line);

@@ -16,8 +16,7 @@
 
 namespace ranklab::app {
 
-/// What every program does first: write errors come as errors, not as signals; the allocator keeps big
-/// blocks.
+/// The first call of every program: write errors are errors, not signals, and the allocator keeps big blocks.
 void prepare_process();
 /// Raises the allocator's thresholds (once), and says to what, for the run's context.
 std::string allocator_settings();

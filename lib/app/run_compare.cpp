@@ -26,7 +26,7 @@ const ProgramText kText{
     "  ranklab compare label:before label:after                      two labels in results/ranklab.h5\n"
     "  ranklab compare --file ci.h5 rev:1a2b3c rev:4d5e6f            two revisions\n"
     "  ranklab compare old.h5 new.h5 --fail-on-regression 5%         a gate: exit 4 where B is worse by 5 %\n"
-    "  ranklab compare old.h5 new.h5 --allow hosts --format markdown\n"
+    "  ranklab compare old.h5 new.h5 --ignore hosts --format markdown\n"
     "Here exit code 4 is a regression (--fail-on-regression), 2 also runs that must\n"
     "not be compared, and 7 that no verdict is possible (no usable run, or\n"
     "--inconclusive fail).\n"};
@@ -40,7 +40,7 @@ double fraction(const std::string& option, const std::string& text) {
     return *value / 100;
 }
 
-// Of an option that may be given several times, and each time lists some: "--allow hosts,mpi --allow lr".
+// All values of an option that may be given several times with a list each: "--ignore hosts,mpi --ignore lr".
 std::vector<std::string> listed(const Options& options, const std::string& name) {
     std::vector<std::string> words;
     for (const auto& text : options.texts(name)) {
@@ -52,11 +52,11 @@ std::vector<std::string> listed(const Options& options, const std::string& name)
 }
 
 double smallest_of(const Options& options) {
-    if (!options.has("fail-on-regression")) return fraction("smallest", options.text("smallest"));
+    if (!options.has("fail-on-regression")) return fraction("min-effect", options.text("min-effect"));
     const double gate = fraction("fail-on-regression", options.text("fail-on-regression"));
-    if (options.is_set("smallest") && fraction("smallest", options.text("smallest")) != gate)
+    if (options.is_set("min-effect") && fraction("min-effect", options.text("min-effect")) != gate)
         throw base::OptionError(
-            "--fail-on-regression also sets the smallest change of interest; leave --smallest out");
+            "--fail-on-regression also sets the smallest change of interest; leave --min-effect out");
     return gate;
 }
 
@@ -76,7 +76,7 @@ std::string written(const report::compare::Comparison& comparison, const report:
 
 int show(const Options& options) {
     const report::compare::CompareOptions how{smallest_of(options), listed(options, "measure"),
-                                              listed(options, "allow"), options.flag("with-unverified")};
+                                              listed(options, "ignore"), options.flag("with-unverified")};
     const report::compare::Gate gate{options.has("fail-on-regression"),
                                      options.text("inconclusive") == "fail"};
     const auto [a, b] = report::compare::read_sides(sides_of(options));
@@ -99,13 +99,13 @@ void describe(options::Schema& schema) {
                "only runs of both sides that meet this condition, as in ranklab report: model=mnist-cnn, "
                "ranks>=2; may be "
                "given several times")
-        .texts("allow", "KEY,...",
+        .texts("ignore", "KEY,...",
                "settings or facts that may differ between A and B: hosts, libraries.mpi, host.*")
         .flag("with-unverified", "also count runs of which nothing was verified");
     schema.section("What is asked")
         .texts("measure", "NAME,...|all",
                "measurements to compare (default: the headline ones of the command)")
-        .text("smallest", "P%", "3%", "the smallest change of interest: to find 5 % for sure, say 3 %")
+        .text("min-effect", "P%", "3%", "the smallest change of interest: to find 5 % for sure, say 3 %")
         .text("fail-on-regression", "P%", std::nullopt,
               "exit with 4 if a measurement is worse by this much, which is then also the smallest change of "
               "interest")
@@ -115,6 +115,8 @@ void describe(options::Schema& schema) {
         .choice("format", {"text", "json", "markdown"}, "text", "how it is written")
         .text("output", "FILE", std::nullopt,
               "write into this file, whole or not at all, instead of to stdout");
+    schema.no_option({"smallest"}, "did you mean --min-effect?")
+        .no_option({"allow"}, "did you mean --ignore?");
 }
 
 }  // namespace

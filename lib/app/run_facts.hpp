@@ -1,4 +1,4 @@
-// What only the program knows of its runs: how it was called, on what hosts, and how busy they were.
+// Facts of a run that the program knows: its command line, its hosts, and how busy they were.
 #pragma once
 
 #include <string>
@@ -62,7 +62,7 @@ std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& plac
 
 /// "# ranks: 2 on 1 node, each 1 thread on 2 cores (node07)".
 std::string placement_line(const std::vector<host::Placement>& placements);
-/// The same, and a line a node: what runs where, a few lines at any number of ranks.
+/// The one-line placement and a line a node, a few lines at any number of ranks.
 std::string placement_header(const std::vector<host::Placement>& placements);
 
 }  // namespace ranklab::app

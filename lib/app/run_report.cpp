@@ -76,7 +76,7 @@ report::model::Groups groups_of(const ChosenRuns& runs, const Options& options,
                                 const std::string& otherwise) {
     return report::model::Groups(report::model::runs_frame(
         runs,
-        {listed(options, "group-by", otherwise), measurements_asked(options), listed(options, "allow")}));
+        {listed(options, "group-by", otherwise), measurements_asked(options), listed(options, "ignore")}));
 }
 
 bool asks_for_groups(const Options& options) {
@@ -104,7 +104,7 @@ std::string published(const results::Run& run) {
     return report::model::reference_lines(run, references);
 }
 
-// What the network alone gives the buckets of a training run.
+// The time that the network alone needs for the buckets of a training run.
 std::string network(const ChosenRuns& runs, const results::Run& run) {
     if (!report::model::pays_network(run)) return "";
     const auto cost = report::model::network_cost(runs.file(), run);
@@ -151,7 +151,7 @@ void write_csv(const ChosenRuns& runs, const Options& options, const Sink& sink)
     report::formats::write_csv(runs, sink);
 }
 
-// Of the newest chosen run of comm.
+// For the newest chosen run of comm.
 void write_nccl_tests(const ChosenRuns& runs, const Options&, const Sink& sink) {
     const auto headers = runs.headers();
     const auto newest =
@@ -221,15 +221,15 @@ ChosenRuns chosen_runs(const Options& options) {
     return {results::ResultFile(file_of(options)), std::move(choice)};
 }
 
-// What is asked for and would be left out without a word.
+// Refuses options that would have no effect.
 void refuse_what_has_no_effect(const Options& options) {
     options.check_relations();
     if (options.has("group-by") && options.text("group-by").empty())
         throw base::OptionError("--group-by names no key; give some, such as ranks,sync");
     const bool groups =
         options.is("format", "markdown") || options.is("format", "latex") || asks_for_groups(options);
-    if (options.has("allow") && !groups)
-        throw base::OptionError("--allow is for tables: give --group-by with it");
+    if (options.has("ignore") && !groups)
+        throw base::OptionError("--ignore is for tables: give --group-by with it");
 }
 
 // On stderr, since what a program reads has no place for it.
@@ -278,7 +278,7 @@ void describe(options::Schema& schema) {
         .essential()
         .needs({.other = "format", .values = {"text", "markdown", "json", "extrap", "latex", "csv"}})
         .excludes({.other = "plots"})
-        .text("allow", "KEY[,KEY]", std::nullopt,
+        .text("ignore", "KEY[,KEY]", std::nullopt,
               "pool runs although they differ in these surroundings (hosts, host.cpu, "
               "git_revision, a beginning with *); by default each has its own row")
         .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
@@ -303,6 +303,7 @@ void describe(options::Schema& schema) {
               "draw every figure into DIR (gnuplot), as svg, pdf and png, with its numbers")
         .essential()
         .excludes({.other = "format", .because = "it draws pictures and no report"});
+    schema.no_option({"allow"}, "did you mean --ignore?");
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
     if (code != 0 || answered) return code;
 
     return guarded([&] {
-        // What a config file says comes later.
+        // The config file's value is applied later.
         Session session(start, parsed ? parsed->real("stall-timeout") : Session::kStallTimeout);
         return session.conclude([&] {
             comm::together(session.control(), [&] {
@@ -273,9 +273,8 @@ Launch examine_launch(Session& session, options::Options& options,
                                       experiment.may_use_gpus(options)))
         launch.warnings.push_back(std::move(warning));
     if (is_alone(session) && experiment.wants_ranks(options))
-        launch.warnings.push_back(fmt::format(
-            "this is one rank alone, and it asks for several: start it with {} -n N, or srun -n N",
-            base::mpirun()));
+        launch.warnings.push_back(
+            fmt::format("this is one rank; start several with {} -n N, or srun -n N", base::mpirun()));
     if (!common.threads) common.threads = launch.placements[static_cast<std::size_t>(control.rank())].threads;
     options.settle(common);
     session.start_up().done("options and launch guard");

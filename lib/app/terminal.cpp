@@ -21,7 +21,7 @@ constexpr auto kUntilTold = std::chrono::seconds(4);     // of what nobody hears
 constexpr auto kBetweenTold = std::chrono::seconds(30);  // where each time is a line
 constexpr std::size_t kShortestBar = 10, kLongestBar = 30;
 
-// That nobody sees it is no reason to end the work.
+// A terminal that cannot be written to does not end the work.
 void show(const std::string& text) {
     std::fputs(text.c_str(), stderr);
     std::fflush(stderr);

@@ -108,7 +108,7 @@ struct CudaError : Error {
         : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
 };
 
-/// What an exception means to whoever started the program.
+/// The message and exit code that an exception means to the user.
 struct Failure {
     std::string sentence;
     ExitCode code = ExitCode::internal;

@@ -27,13 +27,13 @@ using Descriptor = unique_handle<DescriptorTraits>;
 [[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error,
                               const char* setting = "output");
 
-/// The same for one that was only to read, and asks for no writable place; `setting` null: no option named
-/// the path.
+/// The error of a file that was only to be read: it does not ask for a writable place; `setting` null: no
+/// option named the path.
 [[noreturn]] void throw_read_errno(const char* call, const std::filesystem::path& path, int error,
                                    const char* setting = nullptr);
 
-/// What is there in place of a regular file: "a FIFO (named pipe)", "a folder", "a link to nothing"... A FIFO
-/// would block, and a device never end. "" where there is a regular file, or nothing at all.
+/// The kind of a file that is not a regular one: "a FIFO (named pipe)", "a folder", "a link to nothing"... A
+/// FIFO would block, and a device never end. "" where there is a regular file, or nothing at all.
 std::string irregular_kind(const std::filesystem::path& path);
 
 /// "x.ini is a FIFO (named pipe), not a regular file; name a file".
@@ -48,7 +48,7 @@ void refuse_irregular(const std::filesystem::path& path) {
 /// open(2), with O_CLOEXEC. Empty where the system does not open it: errno says why.
 Descriptor open_file(const std::filesystem::path& path, int flags);
 
-/// The same, where nothing else than a regular file is there.
+/// Opens a file; anything but a regular file is refused.
 template <class ErrorType>
 Descriptor open_regular(const std::filesystem::path& path, int flags) {
     refuse_irregular<ErrorType>(path);
@@ -66,7 +66,7 @@ bool write_bytes(int file, std::span<const std::byte> bytes, std::optional<std::
 std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes,
                                       std::optional<std::uint64_t> at = {});
 
-/// The same of what lies one value after the other in memory: a text, a vector, a span.
+/// Writes values that lie one after the other in memory: a text, a vector, a span.
 template <class Values>
 bool write_whole(int file, const Values& values, std::optional<std::uint64_t> at = {}) {
     return write_bytes(file, std::as_bytes(std::span(values)), at);
@@ -87,8 +87,8 @@ struct FileSystem {
     FileSystemKind kind = FileSystemKind::other;
 };
 
-/// Of the file system that holds `place`, or its nearest parent that exists. Named "unknown" where it cannot
-/// be asked.
+/// The file system that holds `place`, or its nearest parent that exists. Named "unknown" where it cannot be
+/// asked.
 FileSystem file_system_at(const std::filesystem::path& place);
 
 }  // namespace ranklab::base

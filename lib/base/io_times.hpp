@@ -27,7 +27,7 @@ inline constexpr std::size_t kIoPhaseCount = kIoPhaseNames.size();
 /// Per cent. What reaches more of a ceiling was not bound by it, noise of two measurements apart.
 inline constexpr double kMostOfCeiling = 105;
 
-/// Of one phase: how often, how long in all, the longest.
+/// One phase: count, total and longest time.
 struct IoTally {
     double calls = 0;
     double total_s = 0;

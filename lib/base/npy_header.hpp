@@ -1,4 +1,4 @@
-// What stands before the values of a NumPy npy file.
+// The header of a NumPy npy file.
 #pragma once
 
 #include <fmt/format.h>

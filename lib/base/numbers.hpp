@@ -30,8 +30,8 @@ constexpr auto number_of(Enum one) {
     return static_cast<std::underlying_type_t<Enum>>(one);
 }
 
-/// The number that the whole text is, in from_chars' form ("0.5", "1e-3", "inf"); none where it is no number
-/// or has anything around it.
+/// The number that the whole text is, in from_chars' form ("0.5", "1e-3", "inf"); none where it is not a
+/// number or has anything around it.
 template <class Number = double>
 std::optional<Number> number_in(std::string_view text) {
     Number value{};

@@ -19,9 +19,9 @@ struct ProgramOutput {
 /// Runs a line of the shell to its end.
 ProgramOutput output_of(const std::string& line);
 
-/// What is typed on this machine to start ranks of this build: "mpirun" where the one in PATH was that of its
-/// MPI at the configure step, otherwise another name or a path ("mpiexec.mpich", where Open MPI's mpirun came
-/// first).
+/// The command that starts ranks of this build on this machine: "mpirun" where the one in PATH was that of
+/// its MPI at the configure step, otherwise another name or a path ("mpiexec.mpich", where Open MPI's mpirun
+/// came first).
 std::string mpirun();
 
 /// One short line of what MPI_Get_library_version gives: "Open MPI v4.1.4, package: ...", "MPICH 4.0.2"

@@ -34,7 +34,7 @@ class ProgressSink {
     /// Other work behind these units: its seconds, which the time left counts, and what nobody knows the time
     /// of yet ("the evaluation"; "" for nothing).
     virtual void afterwards(double /*seconds*/, std::string_view /*unknown*/) {}
-    /// What the units of work are, where they are not steps ("files").
+    /// The name of the units of work, where they are not steps ("files").
     virtual void counts(std::string_view) {}
     /// The rank's present work ("reading data"): the watchdog names it.
     virtual void activity(std::string_view what) = 0;

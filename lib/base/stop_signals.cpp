@@ -20,8 +20,8 @@ bool is_warning(int signal) {
     return signal == SIGUSR1 || signal == SIGUSR2;
 }
 
-// Who loses a terminal may get two SIGHUPs, from the shell and from the kernel, and a batch system may warn
-// each process and have the launcher warn it again: the second is no other wish.
+// A process that loses its terminal may get two SIGHUPs (shell and kernel), and a batch system may signal it
+// directly and through the launcher: the second signal does not ask for more.
 bool ends_when_repeated(int signal) {
     return signal != SIGHUP && !is_warning(signal);
 }
@@ -57,6 +57,17 @@ std::string signal_name(int signal) {
     for (const auto& [number, name] : kNames)
         if (number == signal) return name;
     return fmt::format("signal {}", signal);
+}
+
+StopSignalsBlocked::StopSignalsBlocked() {
+    sigset_t stop;
+    sigemptyset(&stop);
+    for (const int signal : kStopSignals) sigaddset(&stop, signal);
+    pthread_sigmask(SIG_BLOCK, &stop, &before_);
+}
+
+StopSignalsBlocked::~StopSignalsBlocked() {
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 StopSignals::StopSignals() {

@@ -9,8 +9,18 @@
 
 namespace ranklab::base {
 
-/// What asks a process to stop, and reaches all processes of its group or its job step.
+/// Signals that ask all processes of a group or job step to stop.
 inline constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+/// While it lives this thread, and threads that it starts, take none of kStopSignals: they wait.
+class StopSignalsBlocked : Pinned {
+  public:
+    StopSignalsBlocked();
+    ~StopSignalsBlocked();
+
+  private:
+    sigset_t before_;
+};
 
 /// As scripts ask for it: "SIGTERM".
 std::string signal_name(int signal);

@@ -1,4 +1,4 @@
-// What the terminal of who reads can show, and text on lines that it shows whole.
+// The terminal's width and colours, and text wrapped to its lines.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-// Of a short word two letters are no slip: "gpus" is not meant to be "ops".
+// Two wrong letters in a short word are too many: "gpus" does not mean "ops".
 std::size_t most_slips(std::size_t letters) {
     return letters < 4 ? letters / 2 : std::max<std::size_t>(2, letters / 3);
 }
@@ -49,7 +49,7 @@ bool begins_a_part(const std::string& word, const std::string& candidate) {
     return false;
 }
 
-// More of them are no hint any more, and two letters begin too many.
+// More of them do not help, and two letters begin too many.
 constexpr std::size_t kMostAlike = 4, kLeastLetters = 3;
 
 std::vector<std::string> alike(std::string_view word, const std::vector<std::string>& candidates) {

@@ -19,7 +19,7 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
 /// is like it: the nearest candidate, else the few that have `word` as the beginning of one of their parts.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view before = "");
-/// The same in brackets, behind a sentence: " (did you mean flat?)".
+/// did_you_mean in brackets, behind a sentence: " (did you mean flat?)".
 std::string or_did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
@@ -52,10 +52,10 @@ std::uint64_t fingerprint(std::string_view text);
 std::string utc_compact(std::int64_t unix_seconds);
 std::string utc_iso(std::int64_t unix_seconds);
 
-/// What stands in the place of a byte that is no part of UTF-8: U+FFFD.
+/// U+FFFD, which replaces a byte that is not UTF-8.
 inline constexpr std::string_view kReplacementLetter = "\xEF\xBF\xBD";
 
-/// One letter (code point) of UTF-8, or one byte that is no part of a well-formed one (Unicode, table 3-7: no
+/// One letter (code point) of UTF-8, or one byte outside a well-formed one (Unicode, table 3-7: no
 /// overlong forms, no surrogates, nothing above U+10FFFF, nothing cut off).
 struct Letter {
     char32_t code = 0;
@@ -74,10 +74,10 @@ Letter first_letter(std::string_view text);
 /// DEL), marks of direction, separators of lines.
 bool steers(char32_t code);
 
-/// Each byte that is no part of well-formed UTF-8 becomes U+FFFD.
+/// Each byte outside well-formed UTF-8 becomes U+FFFD.
 std::string valid_utf8(std::string_view text);
 /// One line that cannot steer the terminal or turn the line around: its letters stay, one that steers becomes
-/// a blank, a byte that is no part of UTF-8 U+FFFD.
+/// a blank, a byte outside UTF-8 U+FFFD.
 std::string one_line(std::string_view text);
 
 }  // namespace ranklab::base

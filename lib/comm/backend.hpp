@@ -34,7 +34,7 @@ struct BackendEntry {
 /// Generated: all entries, in CMake's order.
 std::vector<BackendEntry> backends();
 
-// What a backend checks of its buffers before the library sees them, where a slip would be a hang or a crash.
+// Checks of buffers before the library sees them: there a mistake would be a hang or a crash.
 
 /// `whole` holds one `part` per rank, of the same type.
 inline void need_whole_of_parts(const BufferView& part, const BufferView& whole, int ranks,

@@ -1,4 +1,4 @@
-// What a collective works on.
+// Buffers of collectives: memory, element type, count.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What ranks tell each other over the control plane: texts, verdicts, exit codes.
+// Texts, verdicts and exit codes exchanged between ranks over the control plane.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ std::vector<std::string> gather_texts(Communicator& control, const std::string& 
 bool is_same_everywhere(Communicator& control, const std::string& mine);
 /// Root's text, on every rank.
 std::string broadcast_text(Communicator& control, const std::string& text, int root);
-/// EnvironmentError where the bytes are no such value: they are of another build.
+/// EnvironmentError where the bytes are not such a value: they are of another build.
 template <class Value>
 Value understood(const std::string& bytes) {
     if (auto value = base::unpacked<Value>(bytes)) return *std::move(value);

@@ -26,8 +26,8 @@ class MpiEnvironment {
     /// A duplicate of the world, for options, ids and timings; never the measured one. Without MPI: 'self'.
     Communicator& control() { return *control_; }
 
-    /// The same ranks, for the exit code and nothing else: a rank that failed within a collective of the
-    /// other one can still use it.
+    /// A second communicator of all ranks, for the exit code alone: a rank that failed within a collective of
+    /// the other one can still use it.
     Communicator& exit_plane() { return *exit_plane_; }
 
     /// The code that all ranks have agreed on.

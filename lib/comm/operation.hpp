@@ -29,7 +29,7 @@ constexpr std::string_view name_of(Operation operation) {
     return kOperationNames.at(static_cast<std::size_t>(operation));
 }
 
-/// Who moves what. With n ranks and `count` elements of a rank's part:
+/// Element counts of the operations. With n ranks and `count` elements of a rank's part:
 ///   allreduce, broadcast, reduce, sendrecv, latency, bandwidth: send and receive hold `count`
 ///   allgather: send `count`, receive n x count; reduce_scatter: the other way round; alltoall: both n x
 ///   count
@@ -59,7 +59,7 @@ class Prepared {
     virtual ~Prepared() = default;
     /// Once, from beginning to end.
     virtual void run() = 0;
-    /// The same, begun: what the ranks do meanwhile is theirs. One at a time.
+    /// Starts the operation and returns; the ranks may work meanwhile. One at a time.
     virtual Request start() = 0;
 
     /// Where this rank's result is after it: in place, a backend may leave it in another part.

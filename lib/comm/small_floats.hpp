@@ -8,8 +8,8 @@
 
 namespace ranklab::comm {
 
-/// What the two formats differ in. narrow() rounds to nearest, ties to even; a NaN becomes the one quiet NaN,
-/// so that ranks that combine NaNs in another order still hold the same bits.
+/// The differences of the two formats. narrow() rounds to nearest, ties to even; a NaN becomes the one quiet
+/// NaN, so that ranks that combine NaNs in another order still hold the same bits.
 struct Float16Format {
     static constexpr std::uint16_t kInfinity = 0x7c00;
     static constexpr std::uint16_t kNan = 0x7e00;

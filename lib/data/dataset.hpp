@@ -19,7 +19,7 @@ struct VolumeRequest {
     bool rotate_vectors = false;  ///< the velocities' components with it
 };
 
-/// What a data set is asked for: the model's shape and classes, and where to look.
+/// A request for a data set: the model's shape and classes, and the folder.
 struct DataRequest {
     std::vector<std::int64_t> input{};   ///< [channels, height, width], or [channels, depth, height, width]
     std::vector<std::int64_t> target{};  ///< [] for a class
@@ -46,7 +46,7 @@ struct DataSet {
 struct SourceEntry {
     std::string name;
     std::string summary;
-    /// Of pixels in [0, 1], one a channel or one for all: the normalisation of the published workload.
+    /// The published workload's normalisation of pixels in [0, 1]: one value a channel, or one for all.
     std::vector<double> pixel_mean{0.0};
     std::vector<double> pixel_std{1.0};
     /// Collective. Throws on all ranks: DataError with a sentence for anything that is not right, OptionError

@@ -53,10 +53,10 @@ class IdxReader {
     void expect_magic(std::uint32_t expected, const char* kind) {
         const std::uint32_t magic = read_header_word();
         if (magic == expected) return;
-        fail(
-            fmt::format("starts with 0x{:08x}, not 0x{:08x}: it is no idx file of {}; check that the files "
-                        "are not mixed up",
-                        magic, expected, kind));
+        fail(fmt::format(
+            "starts with 0x{:08x}, not 0x{:08x}: it is not an idx file of {}; check that the files "
+            "are not mixed up",
+            magic, expected, kind));
     }
 
     // Exactly `count` bytes and not one more. Read in pieces: a hostile header must not allocate.
@@ -126,7 +126,7 @@ IdxImages read_idx_images(const fs::path& file) {
     images.columns = reader.read_header_word();
     if (images.count == 0 || images.rows == 0 || images.columns == 0 || images.rows > 65535 ||
         images.columns > 65535) {
-        reader.fail(fmt::format("claims {} images of {} x {}: that is no usable set; copy the file again",
+        reader.fail(fmt::format("claims {} images of {} x {}: that set cannot be used; copy the file again",
                                 images.count, images.rows, images.columns));
     }
     images.pixels =

@@ -35,7 +35,7 @@ class BilinearResize {
     void operator()(const std::uint8_t* image, std::uint8_t* resized) const;
 
   private:
-    /// Of one output pixel.
+    /// The input pixels and weights of one output pixel.
     struct Taps {
         std::int64_t first;  ///< input pixel
         std::int64_t count;

@@ -53,13 +53,13 @@ class Sampler {
 
     /// This rank's sample indices in `step` of the epoch; may be empty at an exact epoch's end.
     std::span<const std::int64_t> batch(std::int64_t step) const;
-    /// The same with each sample's random number, which follows from seed, epoch and the sample's place in
-    /// the epoch's order over all ranks: it is the same at any rank count.
+    /// The samples of a step with each one's random number, which follows from seed, epoch and the sample's
+    /// place in the epoch's order over all ranks: it is the same at any rank count.
     std::vector<Draw> draws(std::int64_t step) const;
     std::int64_t local_count(std::int64_t step) const { return count_on(config_.rank, step); }
     /// Samples of all ranks in that step, repeats of padding included: the divisor of the mean.
     std::int64_t global_count(std::int64_t step) const;
-    /// The same without repeats: what samples/s counts.
+    /// The samples of a step without repeats: these count in samples/s.
     std::int64_t true_count(std::int64_t step) const;
 
   private:

@@ -127,7 +127,7 @@ class FiniteCopy {
     std::array<Four, 4> sums_{};
 };
 
-// Asks for a row that will be copied soon: rows a few hundred bytes long at a distance are no stream that the
+// Asks for a row that will be copied soon: distant rows of a few hundred bytes are not a stream that the
 // processor foresees. Into the second cache, which can wait for more lines at once than the first (a quarter
 // less time in chunks). Any address may be asked for.
 void foresee(const std::byte* from, std::int64_t n) {

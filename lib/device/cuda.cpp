@@ -42,7 +42,7 @@ void cuda_log(cudaError_t rc, const char* call) noexcept {
     if (rc == cudaSuccess || rc == cudaErrorCudartUnloading) return;
     try {
         base::log::warn(sentence(rc, call));
-    } catch (...) {  // a text that cannot be made is no reason to end the program
+    } catch (...) {  // a text that cannot be made does not end the program
     }
 }
 

@@ -53,7 +53,7 @@ class Stream {
     base::unique_handle<StreamTraits> stream_;
 };
 
-/// What is put on `stream` from here on waits for `event`; the host does not.
+/// Later work on `stream` waits for `event`; the host does not.
 void wait_on(StreamHandle stream, const Event& event);
 /// The host waits for all that is on `stream`.
 void synchronize(StreamHandle stream);

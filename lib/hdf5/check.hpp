@@ -13,7 +13,7 @@ namespace ranklab::hdf5 {
 
 static_assert(std::is_same_v<hid_t, std::int64_t>, "ranklab needs HDF5 1.10 or newer");
 
-/// What the library's error stack says: the outermost complaint, then its innermost cause.
+/// The library's error stack: the outermost message, then the innermost cause.
 std::string library_text();
 
 /// Throws Hdf5Error: what a call worked on, and the library's text.
@@ -48,7 +48,7 @@ void check_claim(hid_t object, unsigned long long bytes, std::string_view what);
 
 /// Opens the object of that name (or path). DataError where an external link leads into another file.
 Id open_inside(hid_t place, const std::string& name, const std::string& what);
-/// The same, known to be a dataset; `access` are its access properties.
+/// Opens a dataset; `access` are its access properties.
 Id open_dataset_inside(hid_t place, const std::string& name, const std::string& what,
                        hid_t access = H5P_DEFAULT);
 

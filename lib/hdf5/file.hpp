@@ -22,7 +22,7 @@ class Group : public Object {
     Group create_large_group(const std::string& name) const;
     Group open_group(const std::string& name) const;
 
-    /// Of a member, there or not: "/runs/x".
+    /// The path of a member, existing or not: "/runs/x".
     std::string path_of(const std::string& name) const;
     bool has(const std::string& name) const;
     /// Names in the order they were made (by name in a file that does not track that).
@@ -34,7 +34,7 @@ class Group : public Object {
 /// The dataset itself, for its attributes. DataError where the name is another object's.
 Object open_dataset(const Group& group, const std::string& name);
 
-/// Whether the file begins as an HDF5 file does. False where it cannot be read or is no regular file.
+/// Whether the file begins as an HDF5 file does. False where it cannot be read or is not a regular file.
 bool is_hdf5(const std::filesystem::path& path);
 /// OptionError where an HDF5 file is in the place of a text: a slip of the keyboard would end all that is in
 /// it. `setting` names the place.

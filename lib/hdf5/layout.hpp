@@ -17,7 +17,7 @@ Id file_access();
 /// is not filled.
 Id plain_dataset();
 
-/// The same, by size: up to 2 KiB in the object's header, up to 32 KiB contiguous, above that in chunks of
+/// The layout by size: up to 2 KiB in the object's header, up to 32 KiB contiguous, above that in chunks of
 /// about 256 KiB, shuffled and deflated (both filters are part of every HDF5).
 Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes);
 

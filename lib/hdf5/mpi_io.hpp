@@ -12,7 +12,8 @@
 
 namespace ranklab::hdf5 {
 
-/// Of the MPI_Comm that it points to, if any. One rank needs no MPI-IO: what it writes is the same.
+/// Whether the MPI_Comm that it points to, if any, has several ranks. One rank needs no MPI-IO: it writes the
+/// same file.
 bool several_ranks(const void* mpi);
 
 /// Puts the MPI-IO driver and its settings into the file access properties. `serial`: what has one rank
@@ -22,7 +23,7 @@ void use_mpi_io(const Id& access, const RecordFileOptions& options, const base::
 /// Transfer properties through MPI-IO.
 Id mpi_transfer(Requested requested);
 
-/// What HDF5 says of the last transfer by these properties.
+/// HDF5's account of the last transfer by these properties.
 Transfer outcome_of(const Id& transfer, Requested requested);
 
 /// {key, value}: the implementation, where it can be told, and the hints in effect ("hint KEY").

@@ -1,4 +1,4 @@
-// What groups and datasets have in common: attributes.
+// Attributes of groups and datasets.
 #pragma once
 
 #include <cstdint>

@@ -65,8 +65,8 @@ class RecordFile {
     /// Replaces what is there. EnvironmentError where MPI is asked for and this HDF5 was built without it;
     /// OptionError for a hint that MPI does not take.
     RecordFile(const std::filesystem::path& path, const RecordFileOptions& options);
-    /// Of a file that was not closed nothing more is written. One of several ranks stays open in the library:
-    /// closing it is collective, and who destroys it early is likely to be alone.
+    /// Writes nothing more to a file that was not closed. A file of several ranks stays open in the library:
+    /// closing is collective, and a rank that destroys it early may be alone.
     ~RecordFile();
 
     /// A dataset /output/NAME, closed at once: what stays in memory is HDF5's. An empty `chunk`: contiguous;
@@ -82,9 +82,9 @@ class RecordFile {
     /// After close(): what this rank's node has of the file is on the device, then.
     void sync();
 
-    /// What became of this rank's calls of write(), each distinct outcome with how often it was met.
+    /// The outcomes of this rank's calls of write(), with their counts.
     const std::map<Transfer, std::int64_t>& transfers() const { return transfers_; }
-    /// What is known of the MPI-IO beneath, {key, value}; empty without MPI.
+    /// Facts about the MPI-IO beneath, {key, value}; empty without MPI.
     const std::vector<std::pair<std::string, std::string>>& mpi_io() const { return mpi_io_; }
 
   private:
@@ -112,7 +112,7 @@ class RecordSource {
     Object open(const std::string& name, std::span<const std::int64_t> shape) const;
     /// All of the dataset, row-major.
     void read(const Object& dataset, std::span<double> values) const;
-    /// Of a dataset of three dimensions the plane [index, :, :].
+    /// The plane [index, :, :] of a dataset of three dimensions.
     void read_plane(const Object& dataset, std::int64_t index, std::span<double> values) const;
 
   private:

@@ -101,7 +101,8 @@ std::vector<std::int64_t> array_shape_of(const Object& dataset) {
     const std::string& what = dataset.path();
     const auto shape = shape_of(dataset);
     if (shape.empty() || shape.size() > kMostDimensions)
-        throw base::DataError(fmt::format("{} is no array of one to {} dimensions", what, kMostDimensions));
+        throw base::DataError(
+            fmt::format("{} is not an array of one to {} dimensions", what, kMostDimensions));
     return {shape.begin(), shape.end()};
 }
 

@@ -81,7 +81,7 @@ DatasetPlace place_of(const Object& dataset);
 
 class Volume {
   public:
-    /// `title` names it in messages. DataError where `name` is no dataset.
+    /// `title` names it in messages. DataError where `name` is not a dataset.
     static Volume open(const Group& group, const std::string& name, const std::string& title);
 
     const DatasetPlace& place() const { return place_; }

@@ -56,7 +56,7 @@ Cases not_connected(const Evidence& evidence) {
               fmt::format("({}), or give --expect-ranks {}", evidence.own_launchers, world)}}};
 }
 
-// Of each rank whose `field` is not rank 0's: what `say(the rank, rank 0)` says.
+// Calls `say(rank, rank 0)` for each rank whose `field` differs from rank 0's.
 template <class Say>
 Cases unlike_rank_0(const Evidence& evidence, auto Placement::*field, const Say& say) {
     Cases cases;
@@ -104,7 +104,7 @@ Cases threads_beyond_cores(const Evidence& evidence) {
     return cases;
 }
 
-// Of ranks of a host that share cores with each other, where these are too few for all their threads.
+// Ranks of a host share cores, and these are too few for all their threads.
 void add_crowd(Cases& cases, const std::vector<const Placement*>& group, const std::string& launcher) {
     std::set<int> cores;
     std::vector<int> ranks;

@@ -168,7 +168,7 @@ std::optional<std::int64_t> number_behind(const fs::path& file, std::string_view
     return base::number_in<std::int64_t>(*(found + 1));
 }
 
-// "200000 100000" in cpu.max; "max", and -1 in version 1, are no limit.
+// "200000 100000" in cpu.max; "max", and -1 in version 1, mean no limit.
 std::optional<double> limit_of(const fs::path& cgroup, bool version2) {
     auto words = words_in(cgroup / (version2 ? "cpu.max" : "cpu.cfs_quota_us"));
     if (!version2) std::ranges::copy(words_in(cgroup / "cpu.cfs_period_us"), std::back_inserter(words));

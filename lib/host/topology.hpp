@@ -60,7 +60,7 @@ struct OwnGpu {
     static auto fields(auto& self) { return std::tie(self.name, self.uuid, self.pci_id, self.cpus); }
 };
 
-/// What one rank knows of its own place.
+/// Placement of one rank, as it sees itself.
 struct Placement {
     int rank = 0;
     int local_rank = 0;
@@ -96,8 +96,8 @@ void settle_threads(std::vector<Placement>& placements);
 /// The least CPU time that a cgroup of a rank allows, in CPUs: "2", "none", "unknown".
 std::string quota_text(const std::vector<Placement>& placements);
 
-/// What each rank computes on, by place in `placements`: its GPU, "NVIDIA H100 [GPU-<hex>]", where `on_gpus`,
-/// otherwise "cpu", with the processor's model where the hosts' differ.
+/// The device of each rank, in the order of `placements`: its GPU, "NVIDIA H100 [GPU-<hex>]", where
+/// `on_gpus`, otherwise "cpu", with the processor's model where the hosts' differ.
 std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus);
 
 }  // namespace ranklab::host

@@ -77,7 +77,7 @@ void evict(const fs::path& file) {
     // The cache keeps what is not yet on the device. Some file systems have no fsync of what was only read.
     if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
         base::throw_errno("fsync", file, errno, kSetting);
-    // A refusal is no failure: the pages stay, and residency_of says so.
+    // The kernel may refuse: the pages stay, and residency_of says so.
     static_cast<void>(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED));
 }
 
@@ -104,7 +104,7 @@ std::string delivered_text(const CacheEvidence& e) {
                        base::human_bytes(base::real(e.requested)));
 }
 
-// What neither number sees.
+// Caches that neither number sees.
 std::string unseen_text(const FileSystem& where) {
     if (where.kind == Kind::own_cache)
         return fmt::format("{} has a cache of its own, which is not seen", where.name);

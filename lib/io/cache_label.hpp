@@ -1,5 +1,5 @@
-// What a read may be called, of what was measured and of nothing else: cold, warm, mixed or unknown.
-// The rules, and what they do not see, are in docs/writing.md.
+// The label of a read, from measurements alone: cold, warm, mixed or unknown. The rules and their limits are
+// in docs/writing.md.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> delivered_bytes();
 /// EnvironmentError where the file cannot be opened or written back.
 void evict(const std::filesystem::path& file);
 
-/// What is known of a read, or of several: of files and ranks.
+/// Evidence about one read, or several (files, ranks).
 struct CacheEvidence {
     base::FileSystem file_system;
     std::uint64_t requested = 0;                    ///< bytes that were read

@@ -180,7 +180,7 @@ class Measurement {
 
 std::string mark_of(CeilingKind kind, double percent, const StrategyEffort& strategy) {
     if (!(percent > base::kMostOfCeiling)) return "";
-    return fmt::format("{:.1f} % of {}: a ceiling that does not bind{}", percent, name_of(kind),
+    return fmt::format("{:.1f} % of {}: not the limit{}", percent, name_of(kind),
                        strategy.workers > 1 ? "; it is of one process" : "");
 }
 

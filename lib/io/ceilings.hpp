@@ -38,8 +38,8 @@ struct CeilingWork {
     std::filesystem::path directory;     ///< where the strategies write
     std::int64_t records = 0;            ///< shared out to the ranks by base::share_of
     std::uint64_t bytes_per_record = 0;  ///< in the file: also the size of each write()
-    /// Of write_shared: 0: each rank its part of the records; else how many rows a record has, of which each
-    /// rank writes its block, of every record.
+    /// For write_shared. 0: each rank writes its part of the records; else the rows of a record: each rank
+    /// writes its block of rows of every record.
     std::int64_t rows = 0;
     bool fsync = false;  ///< after each record of write_own, at the end of write_shared: as the strategies
     bool memory_copy = true;                ///< takes up to 128 MiB of memory per rank meanwhile
@@ -74,11 +74,11 @@ struct CeilingShare {
     double ceiling_s = 0;   ///< amount of the strategy / ceiling's rate
     double strategy_s = 0;  ///< create_s for create, write_s for all others
     double percent = 0;     ///< 100 ceiling_s / strategy_s
-    std::string mark;       ///< above base::kMostOfCeiling: that it does not bind; otherwise ""
+    std::string mark;       ///< above base::kMostOfCeiling: why it is not the limit; otherwise ""
     bool nearest = false;   ///< under this one the strategy's work takes longest
 };
 
-/// Of each ceiling that applies to the strategy and is known.
+/// One for each known ceiling that applies to the strategy.
 std::vector<CeilingShare> shares_of(const Ceilings& ceilings, const StrategyEffort& strategy);
 
 }  // namespace ranklab::io

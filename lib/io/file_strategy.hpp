@@ -1,4 +1,4 @@
-// What the strategies share that write a file per record. Private to this room and its tests.
+// The common part of strategies that write a file per record. Private to this room and its tests.
 #pragma once
 
 #include <functional>

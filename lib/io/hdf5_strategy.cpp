@@ -78,7 +78,7 @@ std::string dataset_name(const Job& job, std::int64_t id) {
     return is_single(job) ? "data" : record_name(id);
 }
 
-// Of a record, and before them the number of records where one dataset holds several.
+// The sizes of a record, preceded by the number of records where one dataset holds several.
 std::vector<std::int64_t> extents(const Job& job, std::int64_t records, std::int64_t edge) {
     if (is_single(job)) return {records, edge, edge};
     return {edge, edge};
@@ -218,7 +218,7 @@ void Hdf5Strategy::produce(const hdf5::Object& dataset, const Part& part, hdf5::
         box.count.insert(box.count.begin(), part.records);
     }
     if (requested == hdf5::Requested::collective) {
-        // Who comes first waits for the others in any case: here it does not count as writing.
+        // The first ranks wait for the others: this is not counted as writing.
         const auto mark = place_.times.phase(IoPhase::wait);
         place_.ranks.barrier();
     }

@@ -1,5 +1,5 @@
-// What the strategies share that write one HDF5 file, data.h5: the file, its datasets (one a record, or one
-// for all), reading back, and the account of what HDF5 really did. Private to this room and its tests.
+// The common part of strategies that write one HDF5 file, data.h5: the file, its datasets (one a record, or
+// one for all), reading back, and HDF5's account of its transfers. Private to this room and its tests.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 
 namespace ranklab::io {
 
-/// What became of the calls of H5Dwrite, each outcome with how often it was met.
+/// The outcomes of the calls of H5Dwrite, with their counts.
 using Transfers = std::map<hdf5::Transfer, std::int64_t>;
 
-/// Of all ranks, on every rank. Collective.
+/// Those of all ranks, on every rank. Collective.
 Transfers gather_transfers(comm::Communicator& ranks, const hdf5::RecordFile& file);
 /// A sentence for each way in which collective requests fell back.
 std::vector<Remark> fallback_remarks(const Transfers& transfers);

@@ -1,4 +1,4 @@
-// What is to be written, the same for every strategy of the ladder, and who reads it back.
+// The records to be written, equal for all strategies of the ladder, and the ranks that read them back.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace ranklab::io {
 /// files: a dataset per record. single: one dataset [n, size, size].
 enum class Layout { files, single };
 
-/// What the parallel-HDF5 strategies (and, where it applies, hdf5-serial) may be told.
+/// Settings of the parallel-HDF5 strategies and, where they apply, of hdf5-serial.
 struct Hdf5Settings {
     Layout layout = Layout::files;
     std::int64_t chunk = 0;  ///< edge of square chunks of a record; 0: contiguous
@@ -40,7 +40,7 @@ struct Job {
     bool rename = false;  ///< give a file a temporary name until it is whole
 
     std::filesystem::path directory;  ///< exists when a strategy is opened
-    /// Of the process strategies; empty: ranklab-io-worker beside this program.
+    /// The worker program of the process strategies; empty: ranklab-io-worker beside this program.
     std::filesystem::path worker_program;
     Hdf5Settings hdf5;
 
@@ -60,7 +60,7 @@ class Reader {
 inline std::string record_name(std::int64_t id) {
     return fmt::format("data{:05}", id);
 }
-/// What the file bears with --rename until it is whole: ".data00042.npy.tmp" beside it.
+/// The file's name with --rename until it is whole: ".data00042.npy.tmp" beside it.
 inline std::filesystem::path temporary_of(const std::filesystem::path& path) {
     return path.parent_path() / fmt::format(".{}.tmp", path.filename().string());
 }

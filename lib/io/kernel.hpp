@@ -20,8 +20,8 @@ struct Grid {
     std::int64_t size() const { return std::ssize(x); }
 };
 
-/// Whose index comes first in a record: by_y is numpy.meshgrid's (row r, column c: f(x[c], y[r])), by_x the
-/// original's double loop (f(x[r], y[c])), its transpose.
+/// The index that comes first in a record: by_y is numpy.meshgrid's (row r, column c: f(x[c], y[r])), by_x
+/// the original's double loop (f(x[r], y[c])), its transpose.
 enum class Order { by_y, by_x };
 
 /// One value, by a call that the compiler may not inline, vectorise or hoist: a loop over it costs what a

@@ -18,7 +18,7 @@
 
 namespace ranklab::io {
 
-/// What a strategy works with on each rank. All of it outlives the strategy.
+/// The parts that a strategy needs on each rank; all outlive it.
 struct Place {
     comm::Communicator& ranks;  ///< those that take part, for this strategy's own messages
     base::IoTimes& times;       ///< where this rank marks its phases while writing
@@ -52,12 +52,12 @@ class Strategy {
     /// The records that this rank wrote last, where that is not the part that base::share_of gives it (of a
     /// strategy that is not parallel: all of them to rank 0).
     virtual std::optional<std::vector<base::Share>> written() const { return std::nullopt; }
-    /// Of the last writing, what each of this rank's processes took that wrote at the same time. Empty: one
-    /// thing was done after the other, and the place's times say how long it took.
+    /// Times of each of this rank's processes that wrote at the same time in the last writing. Empty: one
+    /// process wrote, and the place has its times.
     virtual std::vector<base::IoTimes> writers() const { return {}; }
 
-    /// What else there is to say of the last writing (bytes per task, collective modes): complete on rank 0
-    /// after close(), which gathered it.
+    /// Further tables of the last writing (bytes per task, collective modes): complete on rank 0 after
+    /// close(), which gathered them.
     virtual std::vector<results::Table> tables() const { return {}; }
     /// Sentences that mark the row: a collective request that fell back.
     virtual std::vector<Remark> warnings() const { return {}; }

@@ -14,7 +14,7 @@ namespace ranklab::measure {
 /// "2%" is 0.02. OptionError for anything else than a percentage above 0.
 double parse_target(const std::string& text);
 
-/// What one look at the samples found. Seconds.
+/// The result of one look at the samples. Seconds.
 struct Look {
     std::int64_t samples = 0;
     double median = 0, low = 0, high = 0;

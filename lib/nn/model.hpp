@@ -28,7 +28,7 @@ struct InputShape {
     bool classifies() const { return target_channels == 0; }
     /// [channels, height, width] or [channels, depth, height, width].
     std::vector<std::int64_t> input_sizes() const { return sizes(channels); }
-    /// Of the field to be told; [] for a class.
+    /// The sizes of the target field; [] for a class.
     std::vector<std::int64_t> target_sizes() const {
         return classifies() ? std::vector<std::int64_t>() : sizes(target_channels);
     }

@@ -37,7 +37,7 @@ std::int64_t elements_behind_first(const torch::Tensor& t) {
     return product;
 }
 
-// What is known of a call before it runs: its inputs are gone afterwards.
+// Facts about a call before it runs: its inputs are gone afterwards.
 struct Call final : at::ObserverContext {
     std::int64_t macs = 0;          ///< of one row of the first dimension
     bool times_the_output = false;  ///< ... and for each element of the output's row
@@ -64,7 +64,7 @@ std::unique_ptr<at::ObserverContext> before_product(const torch::Tensor& left, c
     return call;
 }
 
-// Of the nested operations that a layer becomes, exactly one is counted.
+// Exactly one of the nested operations of a layer is counted.
 std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) {
     const std::string_view name = function.name();
     const auto inputs = function.inputs();

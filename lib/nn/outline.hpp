@@ -1,4 +1,4 @@
-// What a model costs, told from the network itself without computing with it.
+// The cost of a model, found from the network itself without computing.
 #pragma once
 
 #include <torch/types.h>

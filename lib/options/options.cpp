@@ -42,7 +42,7 @@ po::options_description boost_description(const Schema& schema) {
     return list;
 }
 
-// What Boost has read of an option, as our text.
+// The value that Boost read of an option, as our text.
 std::string text_of(const Option& option, const po::variable_value& value) {
     if (option.type == Type::flag) return value.as<bool>() ? "true" : "false";
     if (option.type == Type::texts) return base::join(value.as<Texts>(), std::string(1, kBetweenTexts));
@@ -144,7 +144,7 @@ void check_value(const Schema& schema, const std::string& name, const std::strin
         throw base::OptionError(fmt::format("{}{}{} is given more than once; give it once", where, dashes,
                                             bare(error.get_option_name())));
     } catch (const po::invalid_config_file_syntax& error) {
-        throw base::OptionError(fmt::format("{}'{}' is no line of the form key = value", where,
+        throw base::OptionError(fmt::format("{}'{}' is not a line of the form key = value", where,
                                             base::printable(error.tokens(), 40)));
     } catch (const po::error_with_option_name& error) {
         const std::string name = bare(error.get_option_name());

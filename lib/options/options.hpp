@@ -59,8 +59,8 @@ class Options {
     std::string text_or(const std::string& name, const std::string& other) const;
     std::int64_t integer_or(const std::string& name, std::int64_t other) const;
 
-    /// Of two options that say the same (Option::instead_of) the command line's wins over the config file's,
-    /// which is then dropped; throws OptionError if both come from the same place.
+    /// Where two options say the same (Option::instead_of), the command line's wins and the config file's is
+    /// dropped; throws OptionError if both come from the same place.
     void drop_overruled();
     /// OptionError where one is given without what it needs, or with what it excludes. Once all are settled.
     void check_relations() const;
@@ -80,7 +80,7 @@ class Options {
     };
     std::vector<Effective> effective() const;
 
-    /// The same options on another rank: values only.
+    /// The options' values as text, for another rank.
     std::string serialise() const;
     void adopt(const std::string& serialised);
 

@@ -1,4 +1,4 @@
-// What options need and exclude, as their rows say it.
+// Needs and exclusions of options, from their rows.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a program accepts: its options, a row each.
+// The options of a program, a row each.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ranklab::options {
 
 enum class Type { text, texts, choice, integer, real, bytes, flag };
 
-/// What an option is to a run: whether two runs that differ in it are of the same work.
+/// The role of an option: whether two runs that differ in it do the same work.
 enum class Role {
     work,         ///< what is measured
     together,     ///< how ranks, or replicas, work together; means nothing on a single device
@@ -28,8 +28,7 @@ enum class Role {
     request       ///< asks for something else than a run; is not stored
 };
 
-/// What an option has to do with another one. Either counts where it is given: set by the user, and not to
-/// what it is anyway.
+/// A relation between two options. Each counts if the user set it, and not to its default.
 struct Relation {
     std::string other;
     std::vector<std::string> values = {};  ///< of the other one, which are meant; none: that it is given
@@ -56,8 +55,8 @@ struct Option {
     bool essential = false;        ///< --help shows it; --help all shows the others too
     std::vector<Relation> needs = {}, excludes = {};
     std::string instead_of = {};  ///< the other option that says the same in another way
-    /// What a run did that lacks it, since it was made before there was the option, and of which other
-    /// settings that is so (none named: of all others).
+    /// The behaviour of a run that was made before the option existed, and the other settings for which this
+    /// holds (none named: all).
     std::vector<std::pair<std::string, Relation>> when_absent = {};
     Field field = {};  ///< of the program's struct
 };
@@ -71,7 +70,7 @@ inline constexpr auto kFollowsRanks = &Option::follows_ranks;
 inline constexpr auto kDecidesNumbers = &Option::decides_numbers;
 }  // namespace marks
 
-/// Names of other programs' options for what is no option here, and how it is said.
+/// Names of other programs' options for what is not an option here, and how it is said.
 struct NoOption {
     std::vector<std::string> names;
     std::string advice;
@@ -83,7 +82,7 @@ inline constexpr std::int64_t kMostWhole = 1'000'000'000'000;
 inline constexpr double kMostReal = 1e15;
 inline constexpr std::int64_t kWholeNumbers = std::numeric_limits<std::int64_t>::max();
 
-/// What an option takes: `least` alone, or {least, most}.
+/// The range of an option: `least` alone, or {least, most}.
 struct WholeRange {
     WholeRange(std::int64_t from, std::int64_t to = kMostWhole)  // NOLINT(google-explicit-constructor)
         : least(from), most(to) {}
@@ -95,7 +94,7 @@ struct RealRange {
     double least, most;
 };
 
-/// What a program accepts. The verbs add one option each to the section last named.
+/// The options that a program accepts. The verbs add one option each to the section last named.
 class Schema {
   public:
     using Fallback = std::optional<std::string>;
@@ -118,7 +117,7 @@ class Schema {
     Schema& no_option(std::vector<std::string> names, std::string advice);
     /// Said where an option that takes one value is given several, separated by commas.
     Schema& no_lists(std::string advice);
-    /// What the option last added is.
+    /// The role of the option last added.
     Schema& role(Role role);
     Schema& essential() { return change(&Option::essential, true); }
     Schema& needs(Relation relation);
@@ -145,8 +144,8 @@ class Schema {
     Schema& append(const Schema& other);
     /// Some of them, into the section last named.
     Schema& take(const Schema& other, const std::vector<std::string>& names);
-    /// What an option of this schema takes, or its default, where another room knows that. Throws Error where
-    /// there is none of that name.
+    /// Sets an option's choices, or its default, where another room knows them. Throws Error for an unknown
+    /// name.
     Schema& offer(const std::string& name, std::vector<std::string> choices);
     Schema& fallback(const std::string& name, std::string value);
 
@@ -180,8 +179,8 @@ class Schema {
     std::size_t most_positional_ = 0;
 };
 
-/// What a user reads of an error: its sentence, and how the settings that mend it are given: "...
-/// (--output)". A setting in capitals is a variable of the environment.
+/// The text of an error for the user: its sentence, and the options that mend it: "... (--output)". A setting
+/// in capitals is a variable of the environment.
 std::string told(const std::exception& error);
 std::string told(std::string sentence, const base::Settings& settings);
 

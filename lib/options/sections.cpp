@@ -50,8 +50,8 @@ std::string ini_text(const std::string& path, const IniUse& use) {
     // NUL parts the values where ranks tell them to each other.
     if (text.size() > kMostBytes || text.find('\0') != std::string::npos)
         throw base::OptionError(fmt::format(
-            "the {} '{}' has {}, so it is none; name an INI file such as {}", use.file, path,
-            text.size() > kMostBytes ? "more than 1 MiB" : "bytes that are no text", use.example));
+            "the {} '{}' has {}; name an INI file such as {}", use.file, path,
+            text.size() > kMostBytes ? "more than 1 MiB" : "bytes that are not text", use.example));
     return text;
 }
 

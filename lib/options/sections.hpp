@@ -21,7 +21,7 @@ std::vector<Section> read_sections(const std::string& path);
 struct IniUse {
     std::string before, file, takes, example;
 };
-/// The file's text. OptionError where it cannot be read, or is no text.
+/// The file's text. OptionError where it cannot be read, or is not text.
 std::string ini_text(const std::string& path, const IniUse& use);
 
 }  // namespace ranklab::options

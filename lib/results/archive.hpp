@@ -31,7 +31,7 @@ struct Inspection {
 /// Reads every run. Errors as of ResultFile::read where the file as a whole cannot be read.
 Inspection inspect(const std::filesystem::path& file);
 
-/// What became of the runs of one file.
+/// The outcome of merging one file.
 struct Merged {
     std::filesystem::path file;
     std::size_t added = 0;

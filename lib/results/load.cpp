@@ -29,7 +29,7 @@ const std::vector<T>& values_of(const Table& table, const char* column) {
 Kind kind_of(const std::string& name) {
     for (const Kind kind : {Kind::cost, Kind::rate, Kind::ratio, Kind::count})
         if (kind_name(kind) == name) return kind;
-    throw base::DataError(fmt::format("'{}' is no kind of measurement", name));
+    throw base::DataError(fmt::format("'{}' is not a kind of measurement", name));
 }
 
 stats::Summary summary_of(const Table& table, std::size_t row) {
@@ -104,7 +104,16 @@ std::vector<Table> load_tables(const hdf5::Group& group) {
     return tables;
 }
 
-// What a training did that was stored before there was the setting.
+// Settings that had another name when a run was stored.
+void rename_settings(Run& run) {
+    constexpr std::pair<std::string_view, const char*> kNames[] = {
+        {"progress", "mpi-progress"}, {"levels", "scope"}, {"made-for-ranks", "expected-ranks"}};
+    for (auto& setting : run.config)
+        for (const auto& [former, name] : kNames)
+            if (setting.key == former) setting.key = name;
+}
+
+// Adds settings that did not exist when a training was stored, with the behaviour of its time.
 void add_later_settings(Run& run) {
     if (run.command != "train") return;
     const auto other = [&run](const std::string& name) { return run.setting(name); };
@@ -126,6 +135,7 @@ void load_attributes(const hdf5::Group& group, Run& run) {
     run.version = group.text_attribute("version");
     run.git_revision = group.text_attribute("git_revision");
     run.config = config_from_json(load_text(group, "config_json"));
+    rename_settings(run);
     add_later_settings(run);
     run.context = context_from_json(load_text(group, "context_json"));
     run.warnings = warnings_from_json(load_text(group, "warnings_json"));

@@ -1,5 +1,5 @@
-// What one run leaves behind: plain structs, filled by experiments, written by ResultFile, read by
-// report. docs/results.md is the file's form of the same.
+// A run as plain structs, filled by experiments, written by ResultFile, read by report. docs/results.md has
+// the file's form.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct Measurement {
     std::size_t rows() const { return samples.size() / std::max<std::size_t>(1, columns); }
     /// The largest of each counted row.
     std::vector<double> largest_of_rows() const { return largest_of(samples); }
-    /// The same of other rows of as many columns.
+    /// The largest value of each row of `rows`, which has as many columns.
     std::vector<double> largest_of(const std::vector<double>& rows) const;
 };
 
@@ -84,7 +84,7 @@ struct Fact {
     std::string value;
 };
 
-/// What a list of runs shows.
+/// The facts of a run in a list of runs.
 struct RunHeader {
     std::string id;  ///< 20261121T101500Z-3f9a1c
     std::string command;
@@ -111,12 +111,12 @@ struct Run : RunHeader {
     const Table* find_table(std::string_view name) const;
     /// The effective option of that name; "" where there is none.
     std::string setting(const std::string& key) const;
-    /// What the context says of it; "" where it says nothing.
+    /// The value of a fact in the context; "" where it is missing.
     std::string fact(std::string_view section, std::string_view key) const;
     /// The median of that measurement; NaN where there is none.
     double median(std::string_view name) const;
-    /// Of the table `verification`: "yes" where all that apply passed, "NO" where the first that did not
-    /// failed, otherwise what it says ("not verified").
+    /// The verdict of the table `verification`: "yes" where all checks that apply passed, "NO" where the
+    /// first that did not pass failed, otherwise that one's result ("not verified").
     std::string verified() const;
     /// Why it has not all that it was to measure: "time limit", a signal ("SIGTERM"), "not complete" where
     /// its job ended without it (kNotComplete); "" where nothing cut it short.
@@ -134,7 +134,7 @@ class Rows {
   public:
     using Value = std::variant<double, std::int64_t, std::string>;
 
-    /// Of the table of that name (vocabulary/tables.hpp). Throws Error where there is none.
+    /// Rows of the table of that name (vocabulary/tables.hpp). Throws Error where there is none.
     explicit Rows(std::string_view table);
 
     /// A value for each column, in their order and of their types. Throws Error for anything else: a bug.

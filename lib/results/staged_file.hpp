@@ -45,7 +45,7 @@ class StagedFile {
     void write(std::span<const std::byte> bytes);
     /// Makes sure that `bytes` can be written behind what is there.
     void reserve(std::uint64_t bytes);
-    /// What was written is on the disk and bears the target's name when this returns.
+    /// When this returns, the data is on the disk under the target's name.
     void commit();
 
   private:

@@ -72,7 +72,7 @@ std::vector<double> splits_by_distance(const Pooled& all) {
     return by_distance;
 }
 
-// What the splits have to say about the one that was seen, as shares of all.
+// Shares of all splits that are at least as extreme as the one seen.
 struct Tail {
     double beyond = 0;      ///< farther apart
     double equal = 0;       ///< as far apart

@@ -1,4 +1,4 @@
-// Is B different from A? Tests on runs, one value a run: steps of one run are no independent samples.
+// Is B different from A? Tests on runs, one value a run: steps of one run are not independent samples.
 #pragma once
 
 #include <cstddef>

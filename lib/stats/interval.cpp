@@ -18,10 +18,8 @@ namespace {
 
 constexpr std::size_t kReference = 1024;  // samples that give the ranks of a longer series
 constexpr std::size_t kMostLags = 60;
-constexpr std::size_t kQuietLags = 5;  // so many small autocorrelations in a row are the end of it
-constexpr double kLongEnough = 1000;
+constexpr std::size_t kQuietLags = 5;    // so many small autocorrelations in a row are the end of it
 constexpr double kFewestEffective = 10;  // samples of a correlated series, for an interval
-constexpr double kStrong = 0.5;
 
 // Normal scores of mid-ranks: autocorrelations of these do not change with the shape of the distribution, and
 // one far-out sample cannot hide the correlation of the others.
@@ -126,27 +124,14 @@ Correlation correlation(std::span<const double> samples, double median) {
     return found;
 }
 
-std::string sentence(const Correlation& found, double n, double effective) {
-    if (effective >= n) return "";
-    const auto says = fmt::format(
-        "the samples are correlated (lag-1 {:.2f}): {:.0f} of them say as much as "
-        "{:.0f} independent ones",
-        found.lag1, n, effective);
-    // A slow drift has a small lag-1 and leaves little.
-    const bool strong = found.lag1 > kStrong || effective < n / 10;
-    if (n < kLongEnough)
-        return says +
-               fmt::format(", too few for a trustworthy interval of the median: measure {:.0f} or more{}",
-                           kLongEnough, strong ? ", or repeat the run and compare runs" : "");
-    if (strong)
-        return says +
-               ", too strongly for a trustworthy interval of the median: repeat the run and compare runs";
-    return "";
+// Whether so few independent samples remain that there is no interval.
+bool too_few(double effective, double n) {
+    return effective < std::min(kFewestEffective, n / 2);
 }
 
-// Of a short series no correlation but a strong one is visible, and what is seen is too small: its lag-1
-// value without its bias (Marriott and Pope, Biometrika 41, 1954), and as many independent samples as an
-// autoregressive series of it is worth. Below kShort nothing is known.
+// A short series shows only strong correlation, and too little of it: the lag-1 value is corrected for its
+// bias (Marriott and Pope, Biometrika 41, 1954), and the effective sample size is that of an autoregressive
+// series with it. Below kShort nothing is known.
 double effective_of_short(double lag1, double n) {
     constexpr double kShort = 20, kLong = 50;
     if (n < kShort || n >= kLong) return n;
@@ -186,7 +171,9 @@ Dependence dependence_about(std::span<const double> samples, double median) {
     if (const double few = effective_of_short(found.lag1, n); few < kFewestEffective)
         result.effective_n = std::max(1.0, std::min(result.effective_n, few));
     if (result.effective_n < n) result.block_length = found.block_length;
-    result.warning = sentence(found, n, result.effective_n);
+    if (too_few(result.effective_n, n))
+        result.warning =
+            fmt::format("effective sample size {:.0f} of {:.0f}: measure longer", result.effective_n, n);
     return result;
 }
 
@@ -218,7 +205,7 @@ MedianEstimate estimate_median(std::span<const double> samples) {
     estimate.value = quantile_of_sorted(*x, 0.5);
     estimate.dependence = dependence_about(samples, estimate.value);
     const double effective = estimate.dependence.effective_n;
-    if (effective < std::min(kFewestEffective, base::real(samples.size()) / 2)) return estimate;
+    if (too_few(effective, base::real(samples.size()))) return estimate;
     IntervalRanks ranks = median_ranks(samples.size());
     estimate.method = ranks.low == 0 ? "" : "order statistics";
     if (ranks.low > 0 && estimate.dependence.block_length > 0) {
@@ -241,7 +228,8 @@ namespace {
 
 namespace bm = boost::math;
 
-// What has no answer is NaN or infinite, as everywhere in this room; nothing is computed in long double.
+// Results that do not exist are NaN or infinite, as everywhere in this room; nothing is computed in long
+// double.
 using Policy = bm::policies::policy<bm::policies::domain_error<bm::policies::ignore_error>,
                                     bm::policies::overflow_error<bm::policies::ignore_error>,
                                     bm::policies::promote_double<false>>;

@@ -17,12 +17,11 @@ struct Dependence {
     /// does not matter, and a far-out sample cannot hide the others' correlation. NaN below n = 3, where all
     /// samples are equal or one is NaN.
     double lag1 = kNone;
-    /// Independent samples that say as much about the median: n over the long-run variance of "above the
+    /// The effective sample size: n over the long-run variance of "above the
     /// median" (flat-top window with Politis's adaptive bandwidth), n where no correlation is visible.
     double effective_n = kNone;
     double block_length = 0;  ///< for a block bootstrap; 0 where the samples pass as independent
-    /// "" where an interval of the median of this series can be trusted; otherwise why not, with the
-    /// effective n: too short for its correlation, or too strongly correlated.
+    /// "" where the median has an interval; otherwise the effective n, which is too small for one.
     std::string warning;
 };
 
@@ -47,17 +46,17 @@ struct RatioEstimate {
 };
 
 inline constexpr std::size_t kFewestRuns = 5;  ///< a side
-/// Of two sets of runs, by bootstrap (percentile; both sides resampled; deterministic). The interval is NaN
-/// where a side has fewer than kFewestRuns values.
+/// The ratio of two sets of runs, by bootstrap (percentile; both sides resampled; deterministic). The
+/// interval is NaN where a side has fewer than kFewestRuns values.
 RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator);
 
-/// The same of at least 6 samples that belong together, one of each side a step or round: pairs are drawn, so
+/// The ratio of at least 6 pairs of samples, one of each side a step or round: pairs are drawn, so
 /// that what moved both sides of a pair at once is in both or in none. Both sides have equally many.
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator);
 
-/// Of two sets of runs, one value a run: by Welch's t-test on the logarithms (Welch, Biometrika 34, 1947),
-/// widened where it does not hold the ratio of the medians: what differs from run to run is in its interval.
-/// The interval is NaN below 3 values a side, or where a value is not above 0.
+/// The ratio of two sets of runs, one value a run, by Welch's t-test on the logarithms (Welch, Biometrika 34,
+/// 1947), widened where it does not contain the ratio of the medians. Its interval includes variation between
+/// runs. The interval is NaN below 3 values a side, or where a value is not above 0.
 RatioEstimate run_ratio(std::span<const double> numerator, std::span<const double> denominator);
 
 double normal_cdf(double z);

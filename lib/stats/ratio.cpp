@@ -10,8 +10,7 @@
 namespace ranklab::stats {
 namespace {
 
-// Of very long series fewer resamples are drawn, which costs the limits some digits that such short intervals
-// do not have.
+// Very long series get fewer resamples: their intervals are so short that the lost digits do not show.
 constexpr std::size_t kResamples = 2000, kFewestResamples = 200;
 constexpr std::size_t kMostDraws = 20'000'000;
 constexpr std::uint64_t kSeed = 20261123;

@@ -9,10 +9,10 @@ namespace ranklab::stats {
 namespace {
 
 constexpr std::size_t kBatch = 5;
-// Of fewer samples nobody can tell where a beginning ends.
+// Fewer samples do not show where a warm-up ends.
 constexpr std::size_t kFewestForWarmup = 20;
 
-// Limited to the far-out fences of the later half: one slow step is no end of a warm-up.
+// Limited to the far-out fences of the later half: one slow step does not end a warm-up.
 std::vector<double> without_far_out(std::span<const double> samples) {
     const Outliers fences = outliers(samples.subspan(samples.size() / 2));
     std::vector<double> x;
@@ -41,7 +41,7 @@ struct Tail {
     double mser() const { return squares / (count * count); }
 };
 
-// What the median of a batch has to be off that of the later half to be unlike it: five standard deviations
+// The distance of a batch's median from that of the later half at which they differ: five standard deviations
 // of the means of batches, as the rest has them or as independent samples would, whichever is more. (The
 // median of five varies 1.25 times as much as their mean; and one slow step does not move it.)
 double unlike(const Tail& rest, std::span<const double> later_half) {

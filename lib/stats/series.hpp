@@ -1,4 +1,4 @@
-// What a series of samples, in the order measured, has to tell beside its median. Nothing is dropped.
+// Properties of a series of samples in the order measured: outliers, warm-up, drift. No sample is dropped.
 #pragma once
 
 #include <cstddef>

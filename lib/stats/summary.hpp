@@ -11,7 +11,7 @@
 namespace ranklab::stats {
 
 inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-/// What every interval of this room is meant to cover.
+/// The coverage of every interval of this room.
 inline constexpr double kConfidence = 0.95;
 
 struct Interval {
@@ -19,7 +19,7 @@ struct Interval {
     double high = kNone;
 };
 
-/// What a row of `measurements` holds. Same unit as the samples.
+/// A row of `measurements`. Same unit as the samples.
 struct Summary {
     std::size_t n = 0;
     double median = kNone;
@@ -37,9 +37,9 @@ double quantile(std::span<const double> samples, double q);
 
 Summary summarise(std::span<const double> samples);
 
-/// Of the rates counts[i]/costs[i], by their costs: the median is 1 over the median cost of one, so that rate
-/// and time are one number said twice; the mean is sum(counts)/sum(costs), since rates are not averaged.
-/// counts and costs have equal length; costs > 0.
+/// Summarises the rates counts[i]/costs[i] by their costs: the median is 1 over the median cost of one, so
+/// that rate and time agree; the mean is sum(counts)/sum(costs), since rates are not averaged. counts and
+/// costs have equal length; costs > 0.
 Summary summarise_rate(std::span<const double> counts, std::span<const double> costs);
 
 /// The mean of those that are finite; NaN where none is.

@@ -11,7 +11,7 @@ namespace ranklab::train {
 inline constexpr std::int64_t kFirstBucketBytes = std::int64_t{1} << 20;
 inline constexpr std::int64_t kBucketCapBytes = std::int64_t{25} << 20;
 
-/// What a plan needs to know of a parameter. Gradients of different kinds (element types) do not share a
+/// The facts of a parameter that a plan needs. Gradients of different kinds (element types) do not share a
 /// bucket.
 struct GradientSize {
     std::int64_t bytes = 0;

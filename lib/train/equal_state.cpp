@@ -42,8 +42,8 @@ std::vector<std::uint8_t> presence_of(const std::vector<OptimizerState>& state) 
     return there;
 }
 
-// What is missing here and there on rank 0 is made; its values come by the broadcast. Only what has the shape
-// of its parameter may be missing.
+// Tensors that rank 0 has and this rank lacks are made; their values come by the broadcast. Only those with
+// the shape of their parameter may be missing.
 void take_presence(std::vector<OptimizerState>& state, const std::vector<std::uint8_t>& wanted,
                    const std::vector<torch::Tensor>& parameters) {
     auto is_wanted = wanted.begin();

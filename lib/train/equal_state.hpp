@@ -54,7 +54,7 @@ class BufferSync {
     std::vector<Group> groups_;
 };
 
-/// What a model on that device draws from: torch's default generators of the CPU and of the device.
+/// The generators of a model on that device: torch's default ones of the CPU and of the device.
 std::vector<at::Generator> default_generators(torch::Device device);
 
 class Rewind {

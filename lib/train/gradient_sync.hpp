@@ -30,7 +30,7 @@ class GradientSync {
     /// and over the backwards since the last finish(). The trainer has weighted each loss by its share of the
     /// global batch, so that the sum is the mean over all samples.
     virtual void finish() = 0;
-    /// What the last finished step reduced, in order.
+    /// The reductions of the last finished step, in order.
     virtual const std::vector<ReductionStamp>& stamps() const = 0;
     /// The buckets in use: parameters by their place in attach()'s list; empty before there are any.
     virtual BucketPlan buckets() const = 0;
@@ -38,7 +38,7 @@ class GradientSync {
 
 enum class Compression { none, fp16, bf16 };
 
-/// What a strategy may use. The communicators must outlive it.
+/// The parts that a strategy uses. The communicators must outlive it.
 struct SyncSetup {
     comm::Communicator& data;     ///< carries the gradients
     comm::Communicator& control;  ///< for agreements, in host memory
@@ -54,7 +54,7 @@ struct SyncEntry {
     std::string summary;
     /// False for a strategy that lets the ranks drift apart: parameters are then not compared.
     bool keeps_ranks_equal = true;
-    /// Works through a ReductionQueue, so that --progress means something.
+    /// Works through a ReductionQueue, so that --mpi-progress means something.
     bool overlaps = false;
     bool compresses = false;
     std::function<std::unique_ptr<GradientSync>(const SyncSetup& setup)> make;
@@ -79,7 +79,7 @@ class GradientHooks : base::Pinned {
 };
 
 /// One blocking allreduce of a tensor in place, stamped. On a device the host's clock sees the launch alone,
-/// so that it is no stamp's end.
+/// so that it does not count as a stamp's end.
 void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor, std::vector<ReductionStamp>& stamps);
 
 /// Makes every parameter's gradient undefined, so that the next backward moves its result in without adding.

@@ -16,7 +16,7 @@ std::size_t index_of(const std::vector<std::string>& names, const std::string& n
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
         throw base::OptionError(
-            fmt::format("'{}' is no such name; there are {}", name, base::join(names, ", ")));
+            fmt::format("'{}' is not known; there are {}", name, base::join(names, ", ")));
     return static_cast<std::size_t>(found - names.begin());
 }
 

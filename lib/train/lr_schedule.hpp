@@ -14,7 +14,7 @@ enum class LrShape {
     cosine,           ///< half a cosine from the end of the warm-up to the last step, which has end_lr
     cosine_published  ///< as the U-Net tutorial's code has it: never reaches end_lr after a warm-up
 };
-/// Of the first rate with the global batch: x 1, x sqrt(global / base), x global / base.
+/// Scaling of the first rate with the global batch: x 1, x sqrt(global / base), x global / base.
 enum class LrScaling { none, sqrt, linear };
 
 /// The names that users type, in the enumerations' order.
@@ -60,8 +60,7 @@ class LrSchedule {
     std::int64_t warmup_;
 };
 
-/// What a schedule's rates are over `steps` steps, of a shape without epochs: for a person's eye, before the
-/// run.
+/// The range of a schedule's rates over `steps` steps without epochs, shown before the run.
 struct LrRange {
     double first = 0, highest = 0, last = 0;
 };

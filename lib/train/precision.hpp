@@ -22,7 +22,7 @@ enum class Precision { fp64, fp32, tf32, bf16, fp16 };
 
 /// OptionError for another name.
 Precision precision_named(const std::string& name);
-/// Of parameters, gradients and input.
+/// The type of parameters, gradients and input.
 torch::Dtype parameter_type(Precision precision);
 
 /// OptionError where that kind of device has no such arithmetic.
@@ -106,7 +106,7 @@ class GradScaler {
   public:
     explicit GradScaler(const GradScalerConfig& config = {});
 
-    /// What backward starts from: loss x scale, in fp32 at least.
+    /// The start of backward: loss x scale, in fp32 at least.
     torch::Tensor scaled(const torch::Tensor& loss) const;
     /// Divides the parameters' gradients in place; makes the optimizer's step if all are finite; adapts the
     /// scale. Returns whether the step was made. Waits for the device.

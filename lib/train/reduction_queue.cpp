@@ -277,7 +277,7 @@ class ReductionQueue::Worker {
     bool ends_ = false;
     std::exception_ptr failure_;
 
-    // Of the thread that calls MPI:
+    // Used by the thread that calls MPI:
     std::deque<Task> under_way_;  // one, or in a stream several
     std::thread thread_;
 };

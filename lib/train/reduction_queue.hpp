@@ -12,7 +12,7 @@
 
 namespace ranklab::train {
 
-/// Who gives the MPI library the time to move data while backward computes. Open MPI moves nothing by itself.
+/// How MPI progresses while backward computes. Open MPI has no progress of its own.
 enum class Progress {
     none,    ///< nobody: what is started in backward is completed after it (on a device: see push())
     poll,    ///< backward itself, each time a gradient is ready
@@ -41,7 +41,7 @@ struct ReductionStamp {
     Clock::time_point end;  ///< the sum was there
 };
 
-/// What moves at once (measured, docs/overlap.md). In shared memory a piece that stays in the cache from one
+/// The size of a piece (measured, docs/overlap.md). In shared memory a piece that stays in the cache from one
 /// rank's reading to the other's is summed faster; on a network, libnbc waits for both directions of a piece
 /// before it goes on, so that small ones keep the link busy.
 inline constexpr std::size_t kBlockingPieceBytes = std::size_t{8} << 20;

@@ -135,7 +135,7 @@ ReplicaThreads::ReplicaThreads(std::size_t count, int threads, const std::vector
     // Bound are all or none.
     if (std::any_of(cpus_.begin(), cpus_.end(), [](const auto& share) { return share.empty(); }))
         cpus_.clear();
-    // What a thread sets is also the number that threads to come begin with: put the caller's back.
+    // at::set_num_threads also sets the number of later threads: restore the caller's.
     at::set_num_threads(callers);
 }
 

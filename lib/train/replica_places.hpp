@@ -49,7 +49,7 @@ class ReplicaPlaces : base::Pinned {
     std::vector<c10::Stream> before_;   // of the maker's thread
 };
 
-/// Who computes where, for people: "replica 0 on GPU 0, replica 1 on GPU 1".
+/// The devices of the replicas, for people: "replica 0 on GPU 0, replica 1 on GPU 1".
 std::string placement(const ReplicaPlaces& places);
 
 /// The time that a piece of one replica's work takes: of the host's clock on the CPU, of the stream on a GPU,
@@ -60,7 +60,7 @@ class ReplicaStopwatch {
     void stop(const ReplicaPlaces& places, std::size_t replica);
     /// Nothing was done: 0 seconds.
     void clear();
-    /// Of what came last, once a GPU has done it (a step's end waits for that).
+    /// Seconds of the last work, once a GPU has done it (a step's end waits for that).
     double seconds() const;
 
   private:
@@ -92,7 +92,7 @@ class ReplicaThreads {
     int threads_each() const { return threads_each_; }
     /// The CPUs each replica is bound to; empty where none is.
     const std::vector<std::vector<int>>& cpus() const { return cpus_; }
-    /// Who computes where with how many threads, for people: "replica 0 on CPUs 0-3, ...; 4 threads each".
+    /// The CPUs and threads of the replicas, for people: "replica 0 on CPUs 0-3, ...; 4 threads each".
     std::string placement() const;
 
   private:

@@ -65,12 +65,12 @@ class DataParallel final : public Stepper {
     std::size_t count() const { return replicas_.size(); }
     /// 0: the model itself.
     nn::Model& model(std::size_t replica) { return *replicas_[replica].model; }
-    /// What that replica draws from: on the CPU a generator of its own, but for replica 0, which goes on with
-    /// torch's default one; on a GPU the default one of that GPU.
+    /// That replica's generator: on the CPU one of its own, but torch's default one for replica 0; on a GPU
+    /// the default one of that GPU.
     const at::Generator& generator(std::size_t replica) const { return replicas_[replica].generator; }
     const ReplicaThreads& threads() const { return threads_; }
     const ReplicaPlaces& places() const { return places_; }
-    /// Of the last step, once its device is done with it; zeros for a replica without samples.
+    /// Times of the last step, once its device is done with it; zeros for a replica without samples.
     std::vector<ReplicaTimes> times() const;
 
   private:

@@ -28,7 +28,7 @@ torch::Tensor viewed_as(const torch::Tensor& flat, const torch::Tensor& like);
 /// `tensor` with the strides of `like` and on its device: itself where it has them, else a copy.
 torch::Tensor laid_out_as(const torch::Tensor& like, const torch::Tensor& tensor);
 
-/// What PyTorch's DataParallel puts into one message.
+/// The size of a message of PyTorch's DataParallel.
 inline constexpr std::int64_t kPieceBytes = std::int64_t{10} << 20;
 
 /// Dense tensors on one device, one after another in their order, in pieces of one element type that close
@@ -36,8 +36,8 @@ inline constexpr std::int64_t kPieceBytes = std::int64_t{10} << 20;
 std::vector<torch::Tensor> flattened_pieces(const std::vector<torch::Tensor>& tensors,
                                             std::int64_t piece_bytes = kPieceBytes);
 
-/// Of pieces that flattened_pieces made of tensors with the same types, sizes and strides, anywhere, with the
-/// same `piece_bytes`: their values go into `tensors` (copy), or are added to them (add).
+/// Copies the values of `pieces` into `tensors` (copy), or adds them (add). flattened_pieces made the pieces
+/// of tensors with the same types, sizes and strides and the same `piece_bytes`.
 void copy_pieces(const std::vector<torch::Tensor>& pieces, const std::vector<torch::Tensor>& tensors,
                  std::int64_t piece_bytes = kPieceBytes);
 void add_pieces(const std::vector<torch::Tensor>& pieces, const std::vector<torch::Tensor>& tensors,

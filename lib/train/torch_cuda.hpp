@@ -15,7 +15,7 @@
 namespace ranklab::train {
 
 /// Whether load_torch_cuda() finds all it needs. Loads it. To be called before anything that asks LibTorch
-/// about GPUs, torch::manual_seed among them: its answer, once it was no, stays no.
+/// about GPUs, torch::manual_seed among them: a negative answer is final.
 bool has_torch_cuda();
 
 /// EnvironmentError that says what is missing: LibTorch's CUDA part in this build, or a GPU that it can use.

@@ -1,4 +1,4 @@
-// What needs LibTorch's CUDA part at link time: a module of its own, which train/torch_cuda.cpp loads.
+// A module that links LibTorch's CUDA part; train/torch_cuda.cpp loads it.
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -12,7 +12,7 @@ class CudaGraph final : public StepGraph {
     void capture(const std::function<void()>& work) override {
         // Nothing from before may end within the capture.
         c10::cuda::getCurrentCUDAStream().synchronize();
-        // Of this thread alone: the loader's threads go on, and may ask for pinned memory meanwhile.
+        // Captures this thread alone: the loader's threads go on, and may ask for pinned memory meanwhile.
         graph_.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
         try {
             work();

@@ -81,7 +81,7 @@ class RefusedCheckpointTest(RefusedCase):
         flipped[len(flipped) // 2] ^= 0x10
         self.refused(3, f"c/{FILE}", "damaged", content=self.good[:-1], ranks=3)
         self.refused(3, f"c/{FILE}", "damaged", content=bytes(flipped))
-        self.refused(3, f"c/{FILE}", "no checkpoint", content=(self.shared / "r.h5").read_bytes())
+        self.refused(3, f"c/{FILE}", "not a checkpoint", content=(self.shared / "r.h5").read_bytes())
         self.refused(3, f"c/{FILE}", "schema 4", "reads 3", content=sealed(*parts(self.good), "schema 4: "))
 
     def test_contents_that_do_not_fit(self):

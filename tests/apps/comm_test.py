@@ -87,7 +87,7 @@ class CommTest(cli.Case):
         self.assertEqual(self.measured("-n", 1, "-w", 0, "--from-model", "own.csv")["tables"]["buckets"]["bytes"], table["bytes"])
 
     def test_where_the_calls_hide(self):
-        run = self.measured("-n", 8, "--op", "all", "--sizes", "64K", "--nonblocking", "--progress", "poll", "--place", "out-of-place")
+        run = self.measured("-n", 8, "--op", "all", "--sizes", "64K", "--nonblocking", "--mpi-progress", "poll", "--place", "out-of-place")
         table = run["tables"]["nonblocking"]
         self.assertGreater(len(table["op"]), 5)
         for percent, mark in zip(table["overlap_percent"], table["mark"]):

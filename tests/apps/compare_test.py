@@ -102,10 +102,10 @@ class Refusals(Comparing):
         config = {"model": "mnist-cnn", "batch-size": 32, "lr": 0.1, "seed": 2, "new-flag": "false"}
         files = self.two(near(0.1, 5), near(0.1, 5), config=config)
         result = self.compare(*files)
-        self.assertSays(result, 2, "batch-size (A: 64; B: 32)", "lr (A: 0.7; B: 0.1)", "batch-size,lr", "--allow")
+        self.assertSays(result, 2, "batch-size (A: 64; B: 32)", "lr (A: 0.7; B: 0.1)", "batch-size,lr", "--ignore")
         for part in ("seed", "new-flag"): self.assertNotIn(part, result.stderr)
-        self.assertSays(self.compare(*files, "--allow", "lr", "--format", "json"), 2, "batch-size (A: 64; B: 32)")
-        differing = self.json(*files, "--allow", "lr,batch-size")["groups"][0]["differing"]
+        self.assertSays(self.compare(*files, "--ignore", "lr", "--format", "json"), 2, "batch-size (A: 64; B: 32)")
+        differing = self.json(*files, "--ignore", "lr,batch-size")["groups"][0]["differing"]
         self.assertEqual([(one["key"], one["a"], one["b"], one["allowed"]) for one in differing],
                          [("batch-size", ["64"], ["32"], True), ("lr", ["0.7"], ["0.1"], True)])
 
@@ -114,7 +114,7 @@ class Refusals(Comparing):
                          context={"host": {"cpu": "EPYC", "kernel": "6.5"}, "libraries": {"libtorch": "2.12.0"}})
         self.assertSays(self.compare(*files), 2, "hosts (A: node01; B: node02)", "ranks (A: 1; B: 2)", "host.cpu (A: A64FX; B: EPYC)",
                         "libraries.libtorch (A: 2.11.0; B: 2.12.0)")
-        result = self.compare(*files, "--allow", "host,ranks,host.cpu,libtorch")
+        result = self.compare(*files, "--ignore", "host,ranks,host.cpu,libtorch")
         self.assertCode(result, 0)
         self.assertIn("host.kernel (A: 6.1; B: 6.5)", result.stdout)
         self.assertSays(self.compare(*self.two(near(0.1, 5), near(0.1, 5), command="io")), 2, "train", "io")

@@ -49,8 +49,8 @@ class Configurations(cli.Case):
                 for key in {"model", "data", "epochs", "train-samples", "label"} & set(given):
                     self.assertEqual(shown[key], given[key])
                 self.assertIn(int(shown["parameters"]), {SIZES.get(name, int(shown["parameters"]))} - {0})
-                if "made-for-ranks" in given:
-                    self.assertIn(f"{given['made-for-ranks']} ranks", shown["note"])
+                if "expected-ranks" in given:
+                    self.assertIn(f"{given['expected-ranks']} ranks", shown["note"])
                 if name in RATES:
                     rates = [float(number) for number in re.findall(r"\d[\d.]*(?:e-?\d+)?", shown["learning-rate"])]
                     self.assertTrue(any(abs(rate / RATES[name] - 1) < 1e-3 for rate in rates), rates)

@@ -10,7 +10,7 @@ cli.need_train()
 
 DP_PHASES = ["data_time_s", "copy_time_s", "scatter_time_s", "replicate_time_s", "forward_time_s", "gather_time_s", "backward_time_s", "reduce_time_s",
              "optimizer_time_s"]
-CHECK = "replicas make one model's gradient"
+CHECK = "replicas' gradient equals one model's"
 SMALL_CNN = ("--model", "mnist-cnn", "--width", 8)
 
 

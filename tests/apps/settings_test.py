@@ -37,7 +37,7 @@ class OneSetOfSettings(cli.Case):
     def test_steps_at_two_ranks(self):
         shown = self.check(*TRAIN, "--steps", 6, "--target-ci", "100000%", ranks=2)
         self.assertEqual([shown[name] for name in ("mode", "warmup", "target-ci", "global-batch-size")], ["ddp", "0", "100000%", "32"])
-        self.assertIn(shown["progress"], ("none", "poll", "thread"))
+        self.assertIn(shown["mpi-progress"], ("none", "poll", "thread"))
 
     @cli.needs_train
     def test_what_the_samples_decide(self):

@@ -34,7 +34,7 @@ PAGES = {
     "page-io.txt": ("--label", "ladder", "--where", "strategy=text-loop,binary,mpi-scatter"),
     "page-one.txt": ("--label", "delayed"),
 }
-SYNC = ("label:ddp2", "label:turns", "--file", FILE, "--where", "sync=bucketed", "--allow", "steps,warmup,overlap-steps,repetitions,order")
+SYNC = ("label:ddp2", "label:turns", "--file", FILE, "--where", "sync=bucketed", "--ignore", "steps,warmup,overlap-steps,repetitions,order")
 COMPARISONS = {
     "self.txt": (FILE, FILE, "--where", "label=ddp2"),
     "turns.txt": ("label:turns", "label:turns", "--file", FILE, "--where", "sync=flat"),

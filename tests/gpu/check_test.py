@@ -280,7 +280,7 @@ class TheTable(unittest.TestCase):
 
     def test_a_run_that_is_not_verified_is_no_side(self):
         run = {"valid": True, "tables": {"verification": {"check": ["loss is a number"], "result": ["passed"]}}}
-        self.assertIn("first gradient is the plain sum: not there", table.ranklab_side(run)["error"])
+        self.assertIn("gradients summed correctly: not there", table.ranklab_side(run)["error"])
 
     def test_the_document_keeps_what_stands_around_the_markers(self):
         document = f"before\n{table.BEGIN}\nold\n{table.END}\nbehind\n"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from commands import Failed
 
-FIRST_GRADIENT = "first gradient is the plain sum"
-REPLICAS = "replicas make one model's gradient"
+FIRST_GRADIENT = "gradients summed correctly"
+REPLICAS = "replicas' gradient equals one model's"
 # Twenty steps of a small network with BatchNorm on one batch, an epoch each, so that the run tells each step's loss. A recorded graph replays from the twelfth on.
 ANY_OPTIMIZER = ["train", "--model", "bn-cnn", "--data", "synthetic", "--train-samples", 16, "--validation-samples", 16, "--batch-size", 16, "--epochs", 20,
                  "--warmup", 0, "--shuffle", "off", "--dropout", "off", "--lr-schedule", "none", "--evaluate", "off", "--threads", 1,

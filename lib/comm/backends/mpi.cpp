@@ -15,6 +15,7 @@
 #include "base/numbers.hpp"
 #include "base/program.hpp"
 #include "base/progress.hpp"
+#include "base/stop_signals.hpp"
 #include "base/ticker.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
@@ -228,7 +229,11 @@ MpiEnvironment::MpiEnvironment(Start start) {
     }
     const int wanted = start == Start::one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     int provided = MPI_THREAD_SINGLE;
-    mpi_check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
+    {
+        // Open MPI 4.1's mpirun may never end if a rank dies while it connects: a signal waits until then.
+        const base::StopSignalsBlocked connecting;
+        mpi_check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
+    }
     if (provided < std::min<int>(wanted, MPI_THREAD_SERIALIZED)) {
         MPI_Finalize();
         throw base::MpiError(

@@ -21,7 +21,7 @@ struct Refusal {
 
 #ifdef RANKLAB_HAS_NCCL
 
-// What this rank can say alone. The library last: a node without a GPU never loads it.
+// Checks that this rank makes alone. The library comes last: a node without a GPU never loads it.
 std::string own_refusal() {
     const auto list = device::list_gpus();
     if (list.gpus.empty()) {
@@ -70,7 +70,7 @@ std::string library_text() {
     return fmt::format("NCCL {} ({})", nccl_version_text(library->version), library->path);
 }
 
-// Of all ranks, which refusal_of found able to.
+// Connects all ranks, after refusal_of found no obstacle.
 std::unique_ptr<Communicator> connected(Communicator& control) {
     auto own = control.split(0, control.rank());
     const auto library = load_nccl();

@@ -45,7 +45,7 @@ class SelfCommunicator final : public Communicator {
     std::unique_ptr<Communicator> split(int, int) override { return std::make_unique<SelfCommunicator>(); }
 };
 
-// What a rank alone does with itself: a copy, or nothing.
+// An operation of one rank: a copy, or nothing.
 class SelfPrepared final : public Prepared {
   public:
     explicit SelfPrepared(const Transfer& transfer) : transfer_(transfer) {}

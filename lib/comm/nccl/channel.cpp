@@ -87,7 +87,7 @@ void NcclChannel::end(const char* call, ncclResult_t rc) {
     }
 }
 
-// What went wrong while no call was there to report it: a rank that died, a network that broke.
+// Errors between calls: a rank that died, a network that broke.
 void NcclChannel::check_async() {
     need_alive();
     ncclResult_t state = ncclSuccess;

@@ -22,7 +22,7 @@ void find(void* handle, const char* name, const std::string& path, Function& fun
     function = reinterpret_cast<Function>(dlsym(handle, name));
     if (function != nullptr) return;
     throw base::EnvironmentError(
-        fmt::format("{} lacks {}: it is no NCCL, or one older than {}; set RANKLAB_NCCL_LIBRARY to the "
+        fmt::format("{} lacks {}: it is not NCCL, or older than {}; set RANKLAB_NCCL_LIBRARY to the "
                     "libnccl.so.2 of a newer one",
                     path, name, nccl_version_text(kOldestVersion)));
 }

@@ -60,7 +60,7 @@ std::vector<std::string> nccl_search_path(const std::function<const char*(const 
 std::shared_ptr<const NcclLibrary> load_nccl(const std::vector<std::string>& paths);
 std::shared_ptr<const NcclLibrary> load_nccl();
 
-/// What check() says. `last_error` is NCCL's own account, which may be empty.
+/// The message of check(). `last_error` is NCCL's own text, which may be empty.
 std::string nccl_sentence(const char* call, ncclResult_t rc, const std::string& text,
                           const std::string& last_error);
 

@@ -43,7 +43,7 @@ class NcclChannel : base::Pinned {
     /// The point in our stream after all that was enqueued until now. recycle() takes it back.
     device::Event mark();
     void recycle(device::Event event);
-    /// What comes on the compute stream waits for `event`; the host does not.
+    /// Later work on the compute stream waits for `event`; the host does not.
     void order_compute_after(const device::Event& event);
     bool done(const device::Event& event);
     /// The host waits for all that was enqueued.
@@ -90,7 +90,7 @@ class NcclCommunicator final : public Communicator {
     std::unique_ptr<Communicator> split(int color, int key) override;
     void synchronize() override { channel_->synchronize(); }
 
-    /// What `put` enqueues, as NcclChannel::enqueue says.
+    /// Enqueues what `put` makes; see NcclChannel::enqueue.
     template <class Put>
     Request start(const char* call, const Put& put) {
         channel_->enqueue(call, put);

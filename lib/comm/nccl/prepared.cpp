@@ -9,7 +9,7 @@
 namespace ranklab::comm {
 namespace {
 
-// What is put on the stream, once for each call.
+// The call that is put on the stream.
 using Put = std::function<ncclResult_t(const NcclLibrary&, ncclComm_t, cudaStream_t)>;
 
 struct Parts {

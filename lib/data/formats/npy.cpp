@@ -64,7 +64,7 @@ std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_o
     std::array<unsigned char, 12> head{};
     if (!read_exactly(fd, 0, std::span(head).first(10)) ||
         std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
-        throw base::DataError(fmt::format("{} is no npy file: it does not begin with \\x93NUMPY", name));
+        throw base::DataError(fmt::format("{} is not an npy file: it does not begin with \\x93NUMPY", name));
     const int version = head[6];
     if (version < 1 || version > 3 || (version > 1 && !read_exactly(fd, 8, std::span(head).last(4))))
         throw base::DataError(fmt::format(

@@ -1,4 +1,4 @@
-// What a data file is, and whether all of it is right: idx, CIFAR-100 binary, cosmology HDF5, npy.
+// The kind of a data file, and whether all of it is valid: idx, CIFAR-100 binary, cosmology HDF5, npy.
 #pragma once
 
 #include <filesystem>

@@ -31,7 +31,7 @@ hdf5::File open_volume_file(const std::filesystem::path& file);
 /// float32 [channels, D, H, W], and all of it is in the file. `cube`: D = H = W.
 hdf5::Volume open_volume(const std::filesystem::path& file, const hdf5::File& opened,
                          const VolumeWanted& wanted, bool cube);
-/// The same extents, but for the channels.
+/// DataError unless both have the same extents, but for the channels.
 void check_extents(const std::filesystem::path& file, const hdf5::Volume& first, const hdf5::Volume& other);
 /// The checksum that was stored with its values, where one was.
 std::optional<std::uint64_t> stored_sum(const hdf5::Volume& volume);

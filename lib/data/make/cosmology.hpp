@@ -21,7 +21,7 @@ struct CosmologySpec {
     MatterScales scales;
 };
 
-/// Of the file, its small headers aside.
+/// Bytes of the file without its small headers.
 std::uint64_t cosmology_bytes(const CosmologySpec& spec);
 /// Memory of rank 0 in bytes: 24 a cell, and 32 a row.
 std::uint64_t cosmology_memory(const CosmologySpec& spec);

@@ -14,7 +14,7 @@
 
 namespace ranklab::data {
 
-/// Before any work: OptionError where `target` is there already (unless `force`) or is no name for a file,
+/// Before any work: OptionError where `target` is there already (unless `force`) or is not a file name,
 /// EnvironmentError where its folder is missing, may not be written to or has less than `bytes` free. For one
 /// rank; it changes nothing.
 void check_output(const std::filesystem::path& target, bool force, std::uint64_t bytes);

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kTableSetting = "from-model";
 constexpr std::string_view kTableSuffix = ".csv";
-// More is no such table: one row a parameter of the largest networks takes some 100 KB.
+// A larger file is not such a table: one row a parameter of the largest networks takes some 100 KB.
 constexpr std::size_t kMostTableBytes = std::size_t{4} << 20;
 constexpr std::int64_t kMostElements = 1'000'000'000'000;  // of a row; the sum over all rows is a number, too
 constexpr std::size_t kColumns = 5;
@@ -59,7 +59,7 @@ BucketTable read_table(const std::string& path) {
         return parse_bucket_table(text);
     } catch (const base::DataError& error) {
         throw base::DataError(
-            fmt::format("{} is no table of gradient buckets: {}; write one by `ranklab train "
+            fmt::format("{} is not a table of gradient buckets: {}; write one by `ranklab train "
                         "--dry-run --buckets FILE`",
                         base::one_line(path), error.what()),
             {kTableSetting});

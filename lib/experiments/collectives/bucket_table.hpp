@@ -25,8 +25,9 @@ struct BucketTable {
 
 std::vector<std::string> shipped_models();
 
-/// Of a shipped model, or (with a '/' in it, or .csv at its end) of a file. OptionError where there is no
-/// model of that name; DataError where the file is missing, or is no such table, or a part of one.
+/// The table of a shipped model, or (with a '/' in the name, or .csv at its end) of a file. OptionError where
+/// there is no model of that name; DataError where the file is missing, or is not such a table, or a part of
+/// one.
 BucketTable bucket_table(const std::string& name_or_file);
 
 BucketTable parse_bucket_table(const std::string& text);

@@ -43,7 +43,7 @@ class Memory {
     std::size_t bytes_ = 0;
 };
 
-/// Of one rank, for one message after the other: grown where a message is larger than all before it.
+/// One rank's buffers, for one message after the other; they grow to the largest message.
 class Buffers {
   public:
     /// With room for that at once, so that what cannot be had is known before anything is timed.

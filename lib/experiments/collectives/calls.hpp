@@ -76,7 +76,7 @@ struct CallTimes {
     void add(const CallTimes& later);
 };
 
-/// What the calls are made of; all outlive it.
+/// The parts that calls need; all outlive it.
 struct Caller {
     comm::Communicator& data;
     comm::Communicator& control;                             ///< of the same ranks

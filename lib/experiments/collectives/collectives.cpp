@@ -141,7 +141,7 @@ std::string Collectives::examples() const {
            "  srun -n 16 ranklab comm --op allreduce,latency      of hosts, and between them\n"
            "  mpirun -n 2 ranklab comm --from-model resnet50      a model's gradient buckets\n"
            "  mpirun -n 2 ranklab comm -b 1M -e 64M -f 4 -n 20 -d bf16\n"
-           "  mpirun -n 2 ranklab comm --nonblocking --progress thread\n";
+           "  mpirun -n 2 ranklab comm --nonblocking --mpi-progress thread\n";
 }
 
 void Collectives::describe(options::Schema& schema) const {

@@ -21,7 +21,7 @@ using comm::Operation;
 
 constexpr double kMatters = 1.1;
 
-// Of equal message sizes S, as the glossary counts them. Right sides are what does at least as much.
+// Both sides have equal message sizes S. The right side does at least as much.
 struct Guideline {
     Operation left;
     std::vector<Operation> right;
@@ -67,7 +67,8 @@ std::string verdict_of(const Timed& left, const Timed& right) {
     return left.us <= right.us ? "holds" : "cannot tell";
 }
 
-// Of many comparisons some look violated by chance: one of several sizes counts where a neighbour is, too.
+// Some of many comparisons look violated by chance: one size of several counts if a neighbour is violated,
+// too.
 void forgive_single_ones(std::span<GuidelineRow> rows) {
     if (rows.size() < 2) return;
     const auto broken = [&](std::size_t i) { return rows[i].left_us > kMatters * rows[i].right_us; };

@@ -1,5 +1,5 @@
-// What a good MPI library keeps, without any reference machine: no operation takes longer than others that do
-// the same together (Traff, Gropp & Thakur, Self-Consistent MPI Performance Guidelines, 2010).
+// Performance guidelines of an MPI library, without a reference machine: no operation takes longer than
+// others that do the same together (Traff, Gropp & Thakur, Self-Consistent MPI Performance Guidelines, 2010).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Timed {
     stats::Interval ci;
     std::size_t calls = 0;
 };
-/// Of one level, load, type and reduction; out of place where the operation can.
+/// Messages of one level, load, type and reduction; out of place where the operation can be.
 using TimedMessages = std::map<std::pair<comm::Operation, std::uint64_t>, Timed>;
 
 struct GuidelineRow {
@@ -39,7 +39,7 @@ struct GuidelineRow {
 /// fewer than 20 calls nobody can tell.
 std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed);
 
-/// What to try: the setting by which that library ("Open MPI v4.1.4, ...") takes another algorithm.
+/// The setting by which that library ("Open MPI v4.1.4, ...") takes another algorithm.
 std::string tuning_of(comm::Operation operation, const std::string& library);
 
 /// Adds to a run with its measurements the table `guidelines`, where it has rows, and a warning of what is

@@ -1,4 +1,4 @@
-// Who comes late to the calls: what the others wait for is not the network.
+// Stragglers in the calls: the time that other ranks wait for them is not the network's.
 #pragma once
 
 #include <cstddef>

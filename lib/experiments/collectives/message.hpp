@@ -1,4 +1,4 @@
-// What is timed: one message size of one operation, in one form.
+// The unit of timing: one message size of one operation, in one form.
 #pragma once
 
 #include <cstddef>

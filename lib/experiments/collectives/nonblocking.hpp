@@ -39,7 +39,7 @@ class Load {
     std::jthread thread_;
 };
 
-/// Who lets the library work while the rank computes.
+/// How MPI progresses while the rank computes.
 enum class Help { none, poll, thread };
 
 /// The times of each counted call, as OSU's non-blocking tests take them.

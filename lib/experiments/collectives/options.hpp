@@ -26,11 +26,11 @@ struct CollectivesOptions {
     MemoryNeed memory;                 ///< of the largest messages
     std::vector<std::uint64_t> sizes;  ///< bytes, as asked for
     std::optional<BucketTable> model;  ///< --from-model
-    std::optional<Help> nonblocking;   ///< --nonblocking, with this --progress
+    std::optional<Help> nonblocking;   ///< --nonblocking, with this --mpi-progress
     Fault fault;
 };
 
-/// What needs to know neither backend nor hosts. OptionError where two options do not go together.
+/// Settles all that needs neither backend nor hosts. OptionError where two options do not go together.
 CollectivesOptions settle_collectives(options::Options& options, int world_size);
 
 /// Settles the backend and the memory of the buffers. Collective. OptionError and EnvironmentError where what

@@ -33,7 +33,7 @@ std::string reduction_of(const Message& message, const CollectivesOptions& optio
                                                    : kWords.at(base::number_of(options.policy.over_ranks));
 }
 
-// What a run is known by: its first operation's largest message.
+// The headline of a run: its first operation's largest message.
 const MessageRow* headline_of(const Sweep& sweep) {
     const MessageRow* found = nullptr;
     for (const auto& row : sweep.rows()) {
@@ -107,7 +107,7 @@ Checks checks_of_elements(const Sweep& sweep) {
 }
 
 Verdict elements_verdict(const Checks& all, const CollectivesOptions& options) {
-    constexpr const char* kCheck = "every element is what the ranks' numbers come to";
+    constexpr const char* kCheck = "all results correct";
     if (all.wrong > 0)
         return {kCheck, "failed",
                 fmt::format("{} element{} wrong, in {} of {} messages; the first: {}", all.wrong,
@@ -155,7 +155,7 @@ void add_late_rank(results::Run& run, const Sweep& sweep) {
     if (late.rank < 0) return;
     const std::string& host = sweep.hosts().by_rank[static_cast<std::size_t>(late.rank)];
     const std::string who = fmt::format("rank {} on {} {}", late.rank, host, late.how);
-    run.warnings.push_back(who + ": the times contain the others' wait for it, and are not the network's");
+    run.warnings.push_back(who + ": times include waiting for it");
     add_fact(run, "late_rank", fmt::format("{}", late.rank));
     add_fact(run, "late_host", host);
     add_fact(run, "late_us", fmt::format("{:.1f}", late.late_s * 1e6));
@@ -224,9 +224,7 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
     add_late_rank(run, sweep);
     if (control.world_size() == 1)
         run.warnings.push_back(
-            "one rank talks to nobody: the times are those of calls and copies, and latency and bandwidth "
-            "are left out; start several ranks, such as " +
-            base::mpirun() + " -n 2");
+            "single rank: times are call and copy overhead only; start several: " + base::mpirun() + " -n 2");
     add_statistics(run);
     add_collectives_tables(run, sweep, options, library);
 }

@@ -22,7 +22,7 @@ constexpr int kFewestARound = 5;     // calls
 constexpr double kLoadedLoop = 0.1;  // seconds: several time slices of the kernel
 constexpr int kMostLoaded = 100;     // times as many calls as without a load
 
-// Of several hosts all parts are timed where that is not forbidden.
+// On several hosts all levels are timed unless an option excludes them.
 bool wants_levels(const CollectivesOptions& options, const HostsOfJob& hosts) {
     return options.settings.levels == "all" ||
            (options.settings.levels == "auto" && !options.model && hosts.has_levels());

@@ -20,7 +20,7 @@
 
 namespace ranklab::experiments {
 
-/// What was measured of a message; the same on all ranks.
+/// The measurement of a message, equal on all ranks.
 struct MessageRow {
     Message message;
     std::string level = "job", load = "idle";

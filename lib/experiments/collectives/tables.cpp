@@ -88,7 +88,8 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// What was to be hidden has to be as long as what hides it, and both together not shorter than their overlap.
+// Overlap can be judged if communication is as long as computation, and both together are not shorter than
+// the overlapped time.
 std::string overlap_mark(double overall, double compute, double pure) {
     constexpr double kOff = 1.25;
     if (compute > kOff * pure || pure > kOff * compute)

@@ -13,7 +13,7 @@ namespace {
 using Maker = std::vector<std::filesystem::path> (*)(comm::Communicator&, const data::ImageFilesSpec&,
                                                      base::ProgressSink&);
 
-// What the image sets differ in.
+// The differences of the image sets.
 struct ImageSetText {
     const char* name;
     const char* summary;

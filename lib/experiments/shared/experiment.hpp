@@ -1,5 +1,4 @@
-// What every program's work looks like to app: options in, Run out. Experiments read no argv and print
-// nothing.
+// The interface between app and experiments: options in, Run out. Experiments read no argv and print nothing.
 #pragma once
 
 #include <exception>
@@ -24,7 +23,7 @@ struct CountedPart {
     std::function<void()> ends = [] {};  ///< may be called again where more came after all
 };
 
-/// What an experiment is given on every rank.
+/// The surroundings of an experiment, on every rank.
 struct RunContext {
     comm::Communicator& control;  ///< control plane: options, verdicts, timings
     options::Options& options;    ///< settled; the same on all ranks
@@ -52,16 +51,16 @@ struct Runs {
     std::exception_ptr failure = {};  ///< a later strategy failed: thrown once `all` is stored
 };
 
-/// What a run will be: its options, settled once.
+/// A planned run: its options, settled once.
 class Plan {
   public:
     virtual ~Plan() = default;
 
-    /// What header and dry run show beside the options ("parameters").
+    /// Facts that header and dry run show beside the options ("parameters").
     virtual std::vector<results::Setting> facts() const = 0;
     /// Settles what follows from where the ranks are. Collective, no work.
     virtual void agree(options::Options&, comm::Communicator& /*control*/) {}
-    /// What a dry run does beyond saying what the run would be. Collective, after agree().
+    /// The part of a dry run beyond printing the plan. Collective, after agree().
     virtual void rehearse(comm::Communicator& /*control*/) {}
 
     /// Collective. What makes the work impossible throws. The runs hold measurements, tables, warnings and

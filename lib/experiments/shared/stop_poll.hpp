@@ -38,7 +38,7 @@ class StopPoll {
         next_ = done_ + 1;
     }
 
-    /// What the ranks agreed on: the signal's number, 0: go on.
+    /// The signal that the ranks agreed on; 0: go on.
     int signal() const { return signal_; }
 
   private:
@@ -71,7 +71,7 @@ class StopNotes {
     /// Between two pieces of work, and while a rank waits for others: the signal that this rank was told to
     /// stop by, or that another one tells of; 0: go on. Looks for notes ten times a second at most.
     int heard();
-    /// The same, but for signals of this rank's own: where it is about to be done and others may be too.
+    /// The signal that another rank tells of, ignoring this rank's own: for a rank that is about to finish.
     int heard_from_others();
 
     /// Collective, after the work: takes the notes that nobody looked for any more. A message that is never

@@ -44,10 +44,8 @@ void add_convergence(results::Run& run, const measure::Convergence& convergence,
     if (run.exit_code == 0) run.exit_code = static_cast<int>(base::ExitCode::invalid_measurement);
     run.warnings.insert(
         run.warnings.begin(),
-        fmt::format(
-            "not converged: {}; the numbers stand, but are less sure than --target-ci asks: give more "
-            "time (--time-limit), or see docs/reducing_variance.md",
-            verdict));
+        fmt::format("not converged: {}; give more time (--time-limit), or see docs/reducing_variance.md",
+                    verdict));
 }
 
 }  // namespace ranklab::experiments

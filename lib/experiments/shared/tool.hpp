@@ -1,4 +1,4 @@
-// What a program with sub-commands looks like to app (`ranklab data make cosmology ...`): each verb has
+// The interface between app and programs with sub-commands (`ranklab data make cosmology ...`): each verb has
 // options of its own, does its work on all ranks and gives a text to print. Tools read no argv and print
 // nothing, and what they do is not stored among the runs.
 #pragma once

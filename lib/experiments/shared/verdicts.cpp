@@ -34,9 +34,7 @@ void doubt_batch(results::Run& run) {
     const std::string samples = run.fact("training", "train_samples");
     if (batch.empty() || samples.empty() || !(std::stod(batch) > std::stod(samples))) return;
     run.warnings.push_back(fmt::format(
-        "the batch of all ranks, {}, is larger than the data set, {} samples: no step is a full one; "
-        "take a smaller --batch-size or more data",
-        batch, samples));
+        "the global batch, {}, exceeds the {} samples: use a smaller --batch-size", batch, samples));
 }
 
 }  // namespace
@@ -64,7 +62,7 @@ struct Series {
     std::size_t warmup_fixed = 0, warmup_detected = 0;
 };
 
-// Of a rate by what one takes, as its summary is.
+// The estimate of a rate is made from its times, as its summary is.
 stats::MedianEstimate estimate_of(const Measurement& m, std::vector<double> counted) {
     if (m.kind != Kind::rate) return stats::estimate_median(counted);
     for (double& value : counted) value = 1 / value;
@@ -113,10 +111,7 @@ void warn_of_width(results::Run& run, const Measurement& m) {
     const double median = m.summary.median;
     if (!std::isfinite(low) || !std::isfinite(high) || !(median > 0) || high - low < median) return;
     run.warnings.push_back(
-        fmt::format("{} tells little: its 95 % interval, {:.4g} .. {:.4g} {}, is as wide as its value, "
-                    "{:.4g} {}; measure "
-                    "more often (--target-ci 5%), longer or on a quiet machine",
-                    m.name, low, high, m.unit, median, m.unit));
+        fmt::format("{}: the interval is as wide as the value: measure longer (--target-ci 5%)", m.name));
 }
 
 }  // namespace
@@ -131,8 +126,7 @@ void add_statistics(results::Run& run) {
         if (matters(m, run)) add_row(table, m, series);
         if (is_whole(m)) warn_of_width(run, m);
         if (is_whole(m) && !series.estimate.dependence.warning.empty())
-            run.warnings.push_back(fmt::format("{}: {} (docs/reducing_variance.md)", m.name,
-                                               series.estimate.dependence.warning));
+            run.warnings.push_back(fmt::format("{}: {}", m.name, series.estimate.dependence.warning));
     }
     if (table.size() > 0) run.tables.push_back(std::move(table).table());
 }

@@ -1,4 +1,4 @@
-// What a run says of its own numbers: its checks, its doubts and the statistics of its series.
+// A run's checks, its warnings about its own numbers, and the statistics of its series.
 #pragma once
 
 #include <string>

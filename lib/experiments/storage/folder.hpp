@@ -11,7 +11,7 @@
 
 namespace ranklab::experiments {
 
-/// What a run leaves on the file system at once.
+/// The most that a run has on the file system at once.
 struct Footprint {
     long double records = 0;  ///< bytes of one strategy's records
     std::string arithmetic;   ///< "15 x 100 x 100 x 8 B = 1.2 MB"

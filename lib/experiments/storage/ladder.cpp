@@ -31,7 +31,7 @@ std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs
             {"storage", "file_system", base::join({found.begin(), found.end()}, " ")}};
 }
 
-// What the run's table `ceilings` says of the one that is nearest, bound by it or not.
+// The nearest ceiling of the run's table `ceilings`, whether it limits or not.
 struct Nearest {
     std::string ceiling = "n/a";
     double percent = stats::kNone;
@@ -46,7 +46,7 @@ Nearest nearest_ceiling(const results::Run& run) {
     if (nearest == binds.end()) return {};
     const auto i = nearest - binds.begin();
     const std::string& mark = table->find<std::string>("mark")->at(i);
-    return {table->find<std::string>("ceiling")->at(i) + (mark.empty() ? "" : " (does not bind)"),
+    return {table->find<std::string>("ceiling")->at(i) + (mark.empty() ? "" : " (not the limit)"),
             table->find<double>("percent")->at(i), mark};
 }
 

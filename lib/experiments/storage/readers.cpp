@@ -33,7 +33,7 @@ std::vector<int> numbers(int first, int end) {
     return ranks;
 }
 
-// Of each record the rank that gets it.
+// The reading rank of each record.
 std::vector<int> shared_out(std::size_t files, const std::vector<int>& ranks) {
     std::vector<int> by_record;
     const int parts = static_cast<int>(ranks.size());

@@ -1,5 +1,5 @@
-// Who reads back what was written: a page cache says nothing of the file, so the readers that prove something
-// are other ranks than wrote, and best of other nodes. docs/writing.md.
+// The ranks that read back: reading one's own page cache proves nothing about the file, so other ranks read
+// than wrote, if possible on other nodes. docs/writing.md.
 #pragma once
 
 #include <cstdint>

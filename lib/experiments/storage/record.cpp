@@ -100,7 +100,7 @@ void add_reading(results::Run& run, const StorageRecord& record, const StorageOp
     run.measurements.push_back(rate(vocabulary::kReadRate, "repetition", counts, costs));
 }
 
-// What all ranks found wrong, the sentence of the first of them.
+// Wrong records of all ranks, and the message of the first rank that found some.
 struct Comparison {
     double elements = 0;
     double wrong = 0;

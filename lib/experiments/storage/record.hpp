@@ -1,4 +1,4 @@
-// What a run of `ranklab io` leaves on each rank, and how it becomes measurements and tables.
+// The record of a run of `ranklab io` on each rank, and the measurements and tables made of it.
 #pragma once
 
 #include <string>

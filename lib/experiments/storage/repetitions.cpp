@@ -68,7 +68,7 @@ StorageRecord Repetitions::finish() {
     return std::move(record_);
 }
 
-// Of the last whole repetition.
+// From the last whole repetition.
 void Repetitions::note_strategy() {
     record_.tables = runner_.strategy().tables();
     record_.warnings.clear();
@@ -76,7 +76,7 @@ void Repetitions::note_strategy() {
         record_.warnings.push_back(options::told(sentence, settings));
 }
 
-// What is only read is read once.
+// A run that only reads reads once.
 bool Repetitions::goes_on(bool whole) {
     const bool late = !whole || (options_.write() && time_is_up());
     const bool done = options_.write() ? counted() >= options_.repetitions : whole;
@@ -111,7 +111,7 @@ bool Repetitions::write(std::int64_t repetition, Turn turn) {
 }
 
 // The same bytes by the same ranks, beside each repetition: the machine's mood is then that of the
-// strategy's. Where there are few repetitions, several times: one measurement is no best.
+// strategy's. Where there are few repetitions, several times: a best needs several.
 void Repetitions::measure_ceilings() {
     comm::together_politely(
         control_,

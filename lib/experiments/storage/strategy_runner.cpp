@@ -97,7 +97,7 @@ void StrategyRunner::wait_for(const std::string& whom) {
     static_cast<void>(notes_.heard());
 }
 
-// Who closes is nearly done, and others may be: it leaves them only where one of them has left.
+// A rank that closes is nearly done: it stops only if another rank has stopped.
 void StrategyRunner::stop_if_asked() {
     const auto& strategy = options_.entry;
     const bool in_step = strategy.parallel && ((verb_ == Verb::open && strategy.shared_file) ||

@@ -21,12 +21,12 @@ struct WriteTrial {
     double open_s = 0;
     base::IoTimes times;
     double begin_s = 0;  ///< on the clock of `times`
-    /// Of the slowest process that wrote for this rank: phases write and fsync, and open and close.
+    /// Times of the slowest process that wrote for this rank: phases write and fsync, and open and close.
     double slowest_write_s = 0;
     double slowest_create_s = 0;
 };
 
-/// What a pass over this rank's share of the records found.
+/// The result of a pass over this rank's share of the records.
 struct ReadTrial {
     base::IoTimes times;
     std::int64_t records = 0;
@@ -36,7 +36,7 @@ struct ReadTrial {
     std::string first_wrong;  ///< a sentence about the first of them
     io::CacheEvidence cache;  ///< of this rank's files, just before and while they were read
 
-    /// Of the reading alone, without comparing: the phases open, read, parse and close.
+    /// Reading without comparing: the phases open, read, parse and close.
     double seconds() const;
 };
 

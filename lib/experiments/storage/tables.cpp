@@ -22,7 +22,7 @@ namespace {
 using base::IoPhase;
 using base::IoTally;
 
-// Of one rank's counted repetitions.
+// One rank's counted repetitions.
 struct Counted {
     base::IoTimes times;
     IoTally job;
@@ -114,8 +114,8 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
     return std::move(table).table();
 }
 
-// What the strategy made of the ceilings: the slowest writer's phases, of its fastest repetition as the
-// ceilings are of theirs.
+// The strategy's effort beside the ceilings: the slowest writer's phases in its fastest repetition, as the
+// ceilings are the fastest of theirs.
 io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, const StorageOptions& options,
                              comm::Communicator& control) {
     const auto fastest = [&](double WriteTrial::*seconds) {
@@ -131,7 +131,7 @@ io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, co
             .workers = options.entry.processes ? options.job.workers : 1};
 }
 
-// A reading that should have been cold and cannot be shown to be is no measurement.
+// A reading that should have been cold and is not shown to be is not a measurement.
 void add_reads(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                comm::Communicator& control) {
     std::vector<io::CacheEvidence> mine;
@@ -154,10 +154,8 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
             continue;
         run.valid = false;
         run.exit_code = static_cast<int>(base::ExitCode::invalid_measurement);
-        run.warnings.insert(
-            run.warnings.begin(),
-            fmt::format("--cold asked for a reading from the device, but the reading was '{}': {}",
-                        label.text, label.why));
+        run.warnings.insert(run.warnings.begin(),
+                            fmt::format("--cold: the reading was '{}': {}", label.text, label.why));
     }
 }
 
@@ -165,7 +163,7 @@ results::Table ceilings_table(const io::Ceilings& ceilings, const io::StrategyEf
     results::Rows table("ceilings");
     for (const auto& one : io::shares_of(ceilings, effort)) {
         const bool files = one.kind == io::CeilingKind::create;
-        const char* binds = one.mark.empty() ? "yes" : "does not bind";
+        const char* binds = one.mark.empty() ? "yes" : "not the limit";
         table.add({std::string(io::name_of(one.kind)),
                    ceilings.at(one.kind).per_second() / (files ? 1 : kMiB), files ? "files/s" : "MiB/s",
                    one.ceiling_s, one.strategy_s, one.percent, one.nearest ? binds : "", one.mark});

@@ -1,4 +1,4 @@
-// What limits a training run: trials without input, without communication, without either, and of input
+// The limit of a training run: trials without input, without communication, without either, and of input
 // alone, in turns with the whole. waterfall() is a pure function.
 #pragma once
 
@@ -79,7 +79,7 @@ void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials);
 void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& trials);
 
 /// Before the trials: they take long, and a place that cannot be written would be seen after them alone.
-/// Throws OptionError where `path` is no regular file, EnvironmentError where it cannot be written.
+/// Throws OptionError where `path` is not a regular file, EnvironmentError where it cannot be written.
 void check_benchy_file(const std::string& path);
 
 }  // namespace ranklab::experiments

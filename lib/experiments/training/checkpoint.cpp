@@ -121,7 +121,7 @@ bool Checkpoints::save(std::int64_t completed_steps, const nn::Model& model, tra
     return code == 0;
 }
 
-// A checkpoint that cannot be written is no reason to lose the run.
+// A checkpoint that cannot be written does not end the run.
 void Checkpoints::write(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer) {
     try {
         put_training(checkpoint, model, optimizer);

@@ -36,7 +36,7 @@ class Checkpoints {
     /// all ranks. LibTorch's CPU generator is there already.
     void keep(RankState state) { states_.push_back(std::move(state)); }
 
-    /// Of the run that this one goes on from; 0 for one from the beginning.
+    /// Steps of the run that this one resumes; 0 for a new one.
     std::int64_t completed_steps() const { return resumed_from_; }
 
     /// Collective. Puts model, optimizer and this rank's states where the stored run left them; without one

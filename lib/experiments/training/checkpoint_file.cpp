@@ -58,7 +58,7 @@ std::size_t number_after(std::string_view text, std::string_view word) {
 std::size_t checked_image_size(std::span<const std::byte> bytes) {
     const std::string_view header = text_of(bytes).substr(0, kHeader);
     if (!header.starts_with(kFirstLine))
-        throw base::DataError("this is no checkpoint of ranklab; name another folder");
+        throw base::DataError("this is not a checkpoint of ranklab; name another folder");
     const auto schema = number_after(header, "\nschema ");
     if (schema != 0 && schema != static_cast<std::size_t>(kSchema))
         throw base::DataError(fmt::format(

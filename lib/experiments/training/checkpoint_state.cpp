@@ -32,7 +32,7 @@ std::string bytes_of(const torch::Tensor& tensor) {
     return {static_cast<const char*>(dense.const_data_ptr()), dense.nbytes()};
 }
 
-// Of as many bytes as it takes.
+// `bytes` holds as many bytes as the tensor.
 torch::Tensor tensor_of(const void* bytes, torch::IntArrayRef shape, torch::Dtype type) {
     torch::Tensor tensor = torch::empty(shape, type);
     if (tensor.nbytes() > 0) std::memcpy(tensor.mutable_data_ptr(), bytes, tensor.nbytes());

@@ -1,4 +1,4 @@
-// The checks before and between steps: a strategy's gradient is the one that a plain sum over ranks gives,
+// The checks before and between steps: a strategy's gradient equals the plain sum over ranks,
 // and all ranks have the same model.
 #pragma once
 
@@ -33,8 +33,8 @@ GateResult check_first_gradient(nn::Model& model, train::GradientSync& sync, con
                                 double weight, comm::Communicator& data, comm::Communicator& control,
                                 double bound);
 
-/// What of the model is compared: buffers (BatchNorm's running statistics) are equal only where rank 0's were
-/// just handed to all. In a step each rank updates its own.
+/// The compared parts of the model: buffers (BatchNorm's running statistics) are equal only where rank 0's
+/// were just handed to all. In a step each rank updates its own.
 enum class Compared { parameters, parameters_and_buffers };
 
 /// Whether all ranks have the same model, bit by bit; where they have not, what differs.

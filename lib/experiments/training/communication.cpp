@@ -39,7 +39,7 @@ double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
 }
 
-// Its gradients are there: what is left of the backward phase then is no work of its own. PyTorch's reducer
+// Its gradients are there: the rest of the backward phase is not this rank's work. PyTorch's reducer
 // waits for all sums in there.
 double own_backward_end(const StepReductions& step) {
     double ready = step.backward_begin;
@@ -103,7 +103,7 @@ results::Measurement of_pairs(std::string_view name, double value, std::size_t n
     return m;
 }
 
-// What the probe's pairs say, beside what the stamps of its steps say.
+// The overlap by the probe's pairs, beside that by the stamps of its steps.
 void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicator& control) {
     const OverlapPairs pairs = gathered(probe, control);
     if (pairs.with.empty()) return;
@@ -123,12 +123,12 @@ void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicato
     if (!found.why_none.empty()) run.context.push_back({"communication", "no_overlap", found.why_none});
 }
 
-// Of one reduction, a value a step.
+// One reduction, a value a step.
 struct BucketTimes {
     std::vector<double> ready_at, waited, took;
 };
 
-// Of each reduction of a step: folded over ranks as soon as the step is here.
+// Folds each reduction of a step over ranks at once, so that memory does not grow with ranks.
 void add_step(std::vector<BucketTimes>& buckets, const std::vector<StepReductions>& by_rank,
               const StepAnalysis& analysis) {
     buckets.resize(analysis.transfers.size());
@@ -254,7 +254,7 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
         });
     };
     for (std::size_t i = 0; i < by_rank.front().reductions.size(); ++i) {
-        // Who sees the others come early waits for the last one in there too: the shortest is the transfer.
+        // A rank that is early waits in there for the last one: the shortest time is the transfer.
         const double transfer = moving_time(shortest(moving_time, i)->reductions[i]);
         result.transfers.push_back(transfer);
         result.transfer += transfer;

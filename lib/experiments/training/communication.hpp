@@ -1,6 +1,5 @@
-// What the stamps of all ranks' reductions say: how long data travelled, how much of that was hidden behind
-// backward, who waited for whom. No torch in here, and no ranks in analyse(): it can be tested on made-up
-// stamps.
+// Analysis of all ranks' reductions: transfer time, how much of it is hidden behind backward, and which rank
+// the others waited for. No torch in here, and no ranks in analyse(): it can be tested on made-up stamps.
 #pragma once
 
 #include <functional>

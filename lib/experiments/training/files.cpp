@@ -138,7 +138,7 @@ std::string rows_of(const train::GradientSync& sync, const std::vector<torch::Te
     return rows;
 }
 
-// What decides the rows: nothing of the machine, nor of the time.
+// Only settings that decide the rows: neither machine nor time.
 std::string comments_of(const TrainingOptions& options) {
     const auto& settings = options.settings;
     return fmt::format(

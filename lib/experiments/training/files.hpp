@@ -8,8 +8,8 @@
 
 namespace ranklab::experiments {
 
-/// Before the work starts: OptionError if the file's folder is missing or it is no file, EnvironmentError if
-/// `model` could not be written there now (read-only, forbidden, full).
+/// Before the work starts: OptionError if the file's folder is missing or it is not a file, EnvironmentError
+/// if `model` could not be written there now (read-only, forbidden, full).
 void check_parameter_file(const std::string& path, const nn::Model& model);
 
 /// A small HDF5 file for comparing with other programs (upstream's --save-model): one float64 dataset per

@@ -33,7 +33,7 @@ void settle_lr_total(vocabulary::TrainingSettings& all, train::LrSettings& setti
 /// `run_steps`: --steps and the warm-up; 0: not known.
 std::string lr_text(const train::LrSettings& settings, std::int64_t run_steps);
 
-/// OptionError where a rate of the run is no number that a parameter can be changed by.
+/// OptionError where a rate of the run is not a usable number.
 void check_rates(const train::LrSettings& settings, std::int64_t last_step, std::int64_t last_epoch);
 
 /// A sentence where the run ends before the rate has risen; else empty.

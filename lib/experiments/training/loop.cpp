@@ -54,7 +54,7 @@ bool TrainingLoop::begin() {
     stop_if_asked(setup_.control, "before the first step; nothing was measured");
     model_.train();
     if (setup_.options.input.kind == Input::io_only) {
-        gate_ = {"first gradient is the plain sum", "not verified", "--input io-only computes nothing"};
+        gate_ = {"gradients summed correctly", "not verified", "--input io-only computes nothing"};
         return equality_.holds();
     }
     setup_.progress.activity("checking the first gradient");

@@ -25,11 +25,11 @@ class TrainingLoop {
     /// After run(), as the last; nothing where that did not go well. The parameters are of no use afterwards.
     /// Collective.
     void probe_overlap();
-    /// What there is by now. The same on all ranks, but for a rank's own times.
+    /// The record so far, equal on all ranks but for a rank's own times.
     const TrainingRecord& record() const { return record_; }
     const std::vector<TrialTimes>& trials() const { return trials_; }
     std::vector<Verdict> verdicts() const;
-    /// That ended it early, agreed between the ranks; 0: none.
+    /// The signal that ended it early, agreed between the ranks; 0: none.
     int stop_signal() const { return record_.end.signal; }
     /// nullptr but in mode dp.
     const train::DataParallel* replicas() const { return steps_.replicas(); }

@@ -52,7 +52,7 @@ struct OverlapWay {
 };
 
 /// The settled options of a run, and what follows from several of them or is of another type. The data decide
-/// --warmup where only --epochs are given; the ranks agree on --progress later.
+/// --warmup where only --epochs are given; the ranks agree on --mpi-progress later.
 struct TrainingOptions {
     vocabulary::TrainingSettings settings;
     vocabulary::CommonSettings common;
@@ -89,7 +89,7 @@ data::DataRequest data_request(const TrainingOptions& options);
 
 int compute_threads(const TrainingOptions& options);
 
-/// "made for 288 ranks" with what a smaller job needs; "" without --made-for-ranks.
+/// "made for 288 ranks" with what a smaller job needs; "" without --expected-ranks.
 std::string made_for_note(const TrainingOptions& options, int world_size);
 
 /// How buckets are moved: as the user says it, or else by where the ranks are and whether a core is left

@@ -1,5 +1,5 @@
-// What part of the communication is hidden: an estimate with its interval, or the reason why there is none.
-// Pure functions on plain numbers: they can be tested on made-up pairs.
+// The hidden part of the communication: an estimate with its interval, or the reason why there is none. Pure
+// functions on plain numbers: they can be tested on made-up pairs.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace ranklab::experiments {
 struct OverlapPairs {
     std::vector<double> with, without;                    ///< whole steps
     std::vector<double> backward_with, backward_without;  ///< their backward phases
-    /// Of the steps with communication, from the stamps; empty where the host sees none.
+    /// From the stamps of the steps with communication; empty where the host sees none.
     std::vector<double> total, inside_backward;
 };
 

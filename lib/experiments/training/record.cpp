@@ -25,7 +25,7 @@ namespace {
 
 using measure::StepTimes;
 
-// Of sync it is what is exposed: blocking strategies expose all their communication.
+// For sync it is the exposed time: blocking strategies expose all their communication.
 std::string_view phase_measurement(base::Phase phase) {
     return vocabulary::part_of(vocabulary::quantity(vocabulary::kStepTime),
                                base::kPhaseNames[static_cast<std::size_t>(phase)])
@@ -51,8 +51,8 @@ double busy_seconds(const StepTimes& sums) {
     return busy;
 }
 
-// What line_profiler shows of a script, of the phases of the counted steps: means over ranks, so that the
-// rows add up to the step. `own`: this rank's sums.
+// The phases of the counted steps with line_profiler's columns: means over ranks, so that the rows add up to
+// the step. `own`: this rank's sums.
 void add_phase_table(results::Run& run, const std::vector<base::Phase>& phases, const StepTimes& own,
                      std::size_t counted, comm::Communicator& control) {
     std::vector<double> mine(own.phases.begin(), own.phases.end());
@@ -189,10 +189,9 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
         if (row.steps < record.schedule.steps_per_epoch) {
             const bool untrained =
                 row.evaluated && record.schedule.first + row.steps < record.schedule.steps_per_epoch;
-            run.warnings.push_back(fmt::format(
-                "epoch {} is a subset: {} of {} steps, so epoch_time_s covers that part alone{}", row.epoch,
-                row.steps, record.schedule.steps_per_epoch,
-                untrained ? ", and the accuracy and loss of a model so little trained are no result" : ""));
+            run.warnings.push_back(fmt::format("epoch {}: {} of {} steps ran; ignore epoch time{}", row.epoch,
+                                               row.steps, record.schedule.steps_per_epoch,
+                                               untrained ? " and accuracy" : ""));
         }
     }
     run.tables.push_back(std::move(table).table());

@@ -1,4 +1,4 @@
-// What a training run leaves on each rank, and how it becomes measurements. No torch in here.
+// The record of a training run on each rank, and the measurements made of it. No torch in here.
 #pragma once
 
 #include <cstdint>

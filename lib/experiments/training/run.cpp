@@ -147,9 +147,7 @@ void add_replicas(results::Run& run, const train::DataParallel& replicas) {
     if (on_gpus || !threads.cpus().empty()) return;
     const auto cores = host::cores_in(host::cpuset());
     run.warnings.push_back(fmt::format(
-        "the {} replicas are not bound to cores of their own, since the process has {}: their times include "
-        "waiting for each other; start with more cores ({} --bind-to none, srun --cpus-per-task={}), or "
-        "use fewer --replicas",
+        "{} replicas share {}: use fewer, or more cores ({} --bind-to none, srun --cpus-per-task={})",
         threads.count(), cores, base::mpirun(), threads.count()));
 }
 
@@ -266,7 +264,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
 
 namespace {
 
-// What the number of samples decides: stored, and unknown before the data is read.
+// Settings that the number of samples decides: unknown before the data is read.
 std::vector<std::string> open_until_the_data(const TrainingOptions& options) {
     std::vector<std::string> open;
     if (!options.common.warmup) open.emplace_back("warmup");

@@ -49,7 +49,7 @@ void settle_replicas(TrainingSettings& settings, bool cuda, const CountGpus& cou
     settle(settings.replicas, gpus > 0 ? gpus : kOnCpu);
 }
 
-// What a run says of itself is true on a GPU, too, where all operations are LibTorch's.
+// On a GPU all operations are LibTorch's, and the stored setting says so.
 nn::Ops settle_ops(TrainingSettings& settings, bool cuda) {
     settle(settings.ops, cuda ? "libtorch" : "ranklab");
     const bool ours = settings.ops == "ranklab";

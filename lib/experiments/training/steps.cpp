@@ -218,7 +218,7 @@ train::TensorBatch TrainingSteps::first_batch(std::int64_t epoch) {
 }
 
 Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
-    const std::string check = "first gradient is the plain sum";
+    const std::string check = "gradients summed correctly";
     if (trains_alone()) return {check, "not verified", "sync none sums nothing"};
     const auto& speed = setup_.options.speed;
     const double scale = train::gate_scale(speed.precision);
@@ -238,7 +238,7 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
 
 Verdict TrainingSteps::check_replicas(const train::TensorBatch& batch) {
     const auto result = train::check_replicas(*replicas_, batch, setup_.options.speed.precision);
-    return {"replicas make one model's gradient", result.passed ? "passed" : "failed", result.detail};
+    return {"replicas' gradient equals one model's", result.passed ? "passed" : "failed", result.detail};
 }
 
 void TrainingSteps::make_ranks_equal() {

@@ -42,7 +42,7 @@ class DelayedPhases final : public base::PhaseSink {
     std::optional<Delay> delay_;
 };
 
-/// What a training run is made of; all of it outlives the run.
+/// The parts of a training run; all outlive it.
 struct TrainingSetup {
     const TrainingOptions& options;
     const data::DataSet& data;
@@ -74,7 +74,7 @@ class TrainingSteps {
         std::int64_t unrepeated = 0;  ///< of all ranks: what samples/s counts
         bool updated = false;         ///< the optimizer's step was made: gradients were finite
     };
-    /// Of the steps planned from now on.
+    /// For the steps planned from now on.
     void set_input(Input input) { input_ = input; }
     /// Steps first .. end - 1 come next, in order: their batches are made ahead. Steps are counted over
     /// epochs, from 0.
@@ -98,7 +98,7 @@ class TrainingSteps {
     void reserve(std::int64_t steps) { recorder_.reserve(static_cast<std::size_t>(steps)); }
     /// The times of all steps so far, out of the recorder.
     std::vector<measure::StepTimes> take_times() { return recorder_.take(); }
-    /// What the loader's threads spent on the last step's samples, beside the step.
+    /// The time that the loader's threads spent on the last step's samples, beside the step.
     const data::ReadTimes& last_reading() const { return last_reading_; }
     /// nullptr but in mode dp.
     train::DataParallel* replicas() const { return replicas_; }
@@ -110,9 +110,9 @@ class TrainingSteps {
     void make_ranks_equal();
     /// While on, steps compute the same and communicate nothing. All ranks switch together.
     void silence(bool on) { data_plane_.silence(on); }
-    /// Of the last step.
+    /// The last step's.
     StepReductions reductions() const;
-    /// What the last step reduced, known where its times are not (a GPU's reductions).
+    /// The last step's buckets, known even where their times are not (a GPU's reductions).
     CommunicationFacts facts() const;
     std::size_t reduction_count() const { return sync_->stamps().size(); }
 

@@ -97,8 +97,8 @@ class UNet3d final : public Model {
     }
 
   private:
-    // What the original's apply(weights_init) does: apply visits children in the order of their registration,
-    // and each of them is a convolution. The constructors have drawn PyTorch's default weights before, all of
+    // As the original's apply(weights_init): apply visits children in the order of their registration, and
+    // each of them is a convolution. The constructors have drawn PyTorch's default weights before, all of
     // which this replaces; a seed's weights are those of the original only because they have.
     void initialise() {
         for (const auto& module : children()) {

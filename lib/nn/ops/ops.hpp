@@ -1,4 +1,4 @@
-// Whose operations a model computes with.
+// The choice between our operations and LibTorch's.
 #pragma once
 
 namespace ranklab::nn {

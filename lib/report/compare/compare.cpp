@@ -25,7 +25,7 @@ void add_new(Names& names, const std::string& name) {
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-// A run of which nothing could be verified is no evidence; one that never had a table of checks (made by
+// A run that could not be verified is left out; one that never had a table of checks (made by
 // another program) is taken at its word.
 bool nothing_verified(const Run& run) {
     const results::Table* table = run.find_table("verification");

@@ -1,5 +1,5 @@
 // Is B different from A? Two sets of runs in, rows with verdicts out (docs/compare.md). The unit is the run:
-// one value a process and measurement, since the steps of one run are no independent samples.
+// one value a process and measurement, since the steps of one run are not independent samples.
 #pragma once
 
 #include <cstddef>
@@ -105,7 +105,7 @@ struct Comparison {
 /// Error with the code invalid_measurement where no run of a side can be used.
 Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
 
-/// What a gate does with the verdicts.
+/// The verdicts that make a gate fail.
 struct Gate {
     bool fail_on_regression = false;
     bool fail_on_inconclusive = false;

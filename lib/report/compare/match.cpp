@@ -25,7 +25,7 @@ using OfSides = std::pair<Values, Values>;
 
 constexpr const char* kNothing = "(none)";
 
-// What has to be equal for two runs to be compared. A flag that is not set is the same as one that the
+// Conditions that must be equal for two runs to be compared. A flag that is not set equals one that the
 // program did not have.
 Conditions decisive_conditions(const Run& run) {
     Conditions conditions{{"command", run.command}};
@@ -83,7 +83,7 @@ std::string listed(const Values& values) {
     return model::some_of(values, 3, " | ", 60);
 }
 
-// What each side has of each key.
+// The values of each key on each side.
 std::map<std::string, OfSides> values_by_key(const Configuration& one,
                                              Conditions (*conditions_of)(const Run&)) {
     std::map<std::string, OfSides> values;
@@ -128,7 +128,7 @@ void refuse_counterparts_that_differ(const All& all, const std::vector<std::stri
         throw base::OptionError(fmt::format("{}; choose runs of one {}", sentence, *work), {"where"});
     throw base::OptionError(fmt::format("{}; choose other runs, or say that these may differ: {}", sentence,
                                         base::join(keys, ",")),
-                            {"where", "allow"});
+                            {"where", "ignore"});
 }
 
 void refuse_nothing_in_common(const All& all) {

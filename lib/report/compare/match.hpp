@@ -11,7 +11,7 @@ namespace ranklab::report::compare {
 using Runs = std::vector<const results::Run*>;
 Runs both(const Runs& a, const Runs& b);
 
-/// What the runs of one process share and no other run has; of a run that does not say it, itself.
+/// An identifier that the runs of one process share; for a run that does not store it, the run's own.
 std::string process_of(const results::Run& run);
 
 /// Runs of equal decisive conditions, those that may differ left aside.
@@ -27,11 +27,10 @@ struct Configuration {
 std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
                                              const std::vector<std::string>& allow);
 
-/// What the two sides of a configuration do not share: allowed conditions and facts that are only noted.
+/// The differences of the two sides of a configuration: ignored conditions, and facts that are only noted.
 std::vector<DifferingKey> differing_keys(const Configuration& one, const std::vector<std::string>& allow);
 
-/// What a reader must know beside the rows: runs of one process, on both sides, before all of the other side,
-/// on busy hosts.
+/// Notes beside the rows: runs of one process, on both sides, before all of the other side, on busy hosts.
 std::vector<std::string> notes_of(const CompareGroup& group, const Configuration& one);
 
 /// "train, model mnist-cnn, ranks 2": the command, and of each the settings by which a person knows it.

@@ -27,7 +27,7 @@ bool is_revision(const Run& run, const std::string& word) {
            (run.git_revision.starts_with(word) || (clean.size() >= kShortest && word.starts_with(clean)));
 }
 
-// What a word may name, and which runs it fits.
+// The prefixes of a word, and the runs that it fits.
 struct By {
     std::string_view prefix;
     bool (*fits)(const Run& run, const std::string& word);

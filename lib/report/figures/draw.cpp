@@ -40,7 +40,7 @@ struct Range {
         low = std::min(low, one);
         high = std::max(high, one);
     }
-    // Of a logarithmic axis, with so much space at each end.
+    // For a logarithmic axis, with this factor of space at each end.
     Range widened(double factor) const { return {low / factor, high * factor}; }
     bool is_logarithmic() const { return low > 0 && high > low && std::isfinite(high); }
 };
@@ -170,7 +170,7 @@ struct Bar {
     double end = 0, reach = 0, last = stats::kNone;  // reach: with the interval
 };
 
-// What a series draws: a part of a bar, or on a logarithmic axis a dot in its place.
+// The plot of a series: a part of a bar, or on a logarithmic axis a dot in its place.
 std::string bar_part(const Figure& figure, std::size_t i) {
     const Series& series = figure.series[i];
     const bool alone = figure.series.size() < 2;

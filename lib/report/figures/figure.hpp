@@ -15,7 +15,7 @@
 
 namespace ranklab::report::figures {
 
-/// Of larger ones gnuplot makes no picture.
+/// gnuplot cannot draw larger ones.
 inline bool is_drawn(double number) {
     return std::abs(number) < 1e300;
 }
@@ -63,7 +63,7 @@ std::string script_of(const Figure& figure);
 /// why.
 std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not);
 
-/// What figures are made of. The groups are those of all that makes runs other than repetitions.
+/// The input of figures. The groups hold repetitions: runs that differ in nothing else.
 struct Source {
     const model::Groups& groups;
     const results::ResultFile& file;  ///< that the groups' runs are of

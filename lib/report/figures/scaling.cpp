@@ -74,7 +74,7 @@ PointOf estimate_of(const Groups& groups, std::string_view measurement) {
     };
 }
 
-// What is scaled, and what stays the same.
+// The kind of scaling, and what stays the same.
 struct Kind {
     const char *id, *heading, *file;  // file: the names of its figures begin with it
     const char *command, *over;

@@ -1,4 +1,4 @@
-// What a training step is made of, step by step, and what is learned.
+// Figures of training: phases, buckets, steps, losses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::vector<double> numbers_to(std::size_t last) {
     return numbers;
 }
 
-// Of long lines the least and the largest of each piece, so that no peak is lost.
+// Long lines keep the least and the largest point of each piece, so that no peak is lost.
 std::vector<Point> line_points(const std::vector<double>& x, const std::vector<double>& y) {
     std::vector<Point> points;
     const std::size_t piece = std::max<std::size_t>(1, 2 * y.size() / kMostPoints);

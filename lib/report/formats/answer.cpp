@@ -1,4 +1,4 @@
-// What a person wants to know when a run has ended, before all that its tables say.
+// The answer: the screen after a run.
 #include "report/formats/answer.hpp"
 
 #include <fmt/format.h>
@@ -70,7 +70,7 @@ std::string benchy_lines(const Run& run) {
     return text;
 }
 
-// What a person calls a phase of the step.
+// The name of a phase on the screen.
 std::string part_name(const std::string& phase) {
     static constexpr std::pair<std::string_view, const char*> kNames[] = {
         {"forward", "computing"},
@@ -97,8 +97,8 @@ std::string last_rank(const Run& run) {
     return "";
 }
 
-// What limits a training step: what its ablation found, or the shares of the table `phases`, which come to
-// 100 % of the mean step.
+// The limit of a training step: the ablation's verdict, or the shares of the table `phases`, which sum to 100
+// % of the mean step.
 std::string limit(const Run& run) {
     if (const auto found = run.fact("training", "limit"); !found.empty()) return found;
     std::vector<std::pair<std::string, double>> parts;

@@ -14,13 +14,13 @@ std::string counted_time(const results::Run& run, std::string_view measurement);
 /// "89 % computing": the sum of each name's percents, the largest first, without those below `least`.
 std::vector<std::string> shares_of(const std::vector<std::pair<std::string, double>>& parts, double least);
 
-/// Of `ranklab comm`: a latency and a bandwidth sentence and the messages; the line of the result.
+/// For `ranklab comm`: a latency and a bandwidth line and the messages; the line of the result.
 std::string comm_answer(const results::Run& run);
 std::string comm_result(const results::Run& run);
-/// Of one strategy of `ranklab io`, and of a ladder of several.
+/// For one strategy of `ranklab io`, and for a ladder of several.
 std::string io_answer(const results::Run& run);
 std::string io_result(const results::Run& run);
-/// Of a run that compares strategies; "" of any other.
+/// For a run that compares strategies; "" for any other.
 std::string io_verification(const results::Run& run);
 
 }  // namespace ranklab::report::formats

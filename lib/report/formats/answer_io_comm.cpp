@@ -115,7 +115,7 @@ std::string fits(const Run& run) {
     return text;
 }
 
-// Of messages that hold something, with nothing beside them.
+// The smallest message with data, measured without load.
 std::string smallest(const std::vector<Message>& messages) {
     const auto one = std::ranges::min_element(messages, {}, [](const Message& message) {
         const bool plain = message.bytes > 0 && message.op != "bandwidth" && message.load != "loaded" &&

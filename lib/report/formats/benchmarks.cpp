@@ -65,7 +65,7 @@ std::string configuration_name(const Run& run) {
            (model::workers_of(run) > 0 ? parts_of(run, kWorkers) : "");
 }
 
-constexpr std::size_t kMostRepetitions = 1000;  // of one run: a million steps are no file for compare.py
+constexpr std::size_t kMostRepetitions = 1000;  // of one run: a million steps are too many for compare.py
 constexpr double kMiB = 1048576.0, kGB = 1e9;
 
 // compare.py prints times without decimals, in their own unit.
@@ -120,7 +120,7 @@ void add(Benchmarks& all, const Run& run) {
     }
 }
 
-// Of each repetition the longest rank's time, every k-th where there are too many.
+// Takes each repetition's longest rank time, every k-th where there are too many.
 void take_repetitions(Benchmark& one, const Run& run) {
     const auto* m = run.find(one.name);
     const auto rows = m == nullptr ? std::vector<double>() : m->largest_of_rows();

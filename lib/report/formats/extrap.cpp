@@ -122,7 +122,7 @@ void warn_of_differing(const std::map<std::string, std::vector<model::Conditions
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink) {
     const std::vector<std::string> names = keys.empty() ? std::vector<std::string>{"ranks"} : keys;
-    std::map<std::string, std::vector<model::Conditions>> met;  // a run of another command is no repetition
+    std::map<std::string, std::vector<model::Conditions>> met;  // runs of other commands are not repetitions
     std::vector<Point> points;
     runs.visit(results::Detail::summaries, [&](const Run& run) {
         // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.

@@ -19,14 +19,13 @@ struct Screen {
     bool whole = false;   ///< all warnings
 };
 
-/// What a person wants to know when a run has ended, in 80 columns: what it measured, what limits it, at most
-/// three warnings, and at the end the lines `result` and `verified`. An invalid run says INVALID and why. Of
-/// a training run it begins with the lines
+/// The answer in 80 columns: measurements, the limit, at most three warnings, and at the end the lines
+/// `result` and `verified`. An invalid run says INVALID and why. For a training run it begins with the lines
 ///   Img/sec per rank: m +- h
 ///   Total img/sec on N rank(s): M +- H
 /// of throughput_samples_per_s (M: median; H: the longer side of its 95 % interval; m, h: divided by N).
 std::string answer_text(const results::Run& run, const Screen& screen = {});
-/// The same on one line: the rate, or that there is none and why.
+/// The answer on one line: the rate, or why there is none.
 std::string answer_line(const results::Run& run);
 /// "  name          value", on as many lines of 80 columns as it takes; "" without a value.
 std::string screen_line(std::string_view name, std::string_view value);
@@ -71,7 +70,7 @@ void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink);
 /// For Extra-P: JSON lines, one a median of a valid run. `keys`: the settings that are parameters, empty:
 /// ranks; `ranks` is written as p. A single-device run on one rank begins the ladders of its workload. Warns
 /// of measurements that are left out, since Extra-P takes only those that have all points. OptionError where
-/// a parameter is no number in some run.
+/// a parameter is not a number in some run.
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink);
 

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using model::Groups;
 
-// What a reader asks first of the conditions; where all runs share them they stand below the table.
+// The first conditions that a reader asks for; where all runs share them they stand below the table.
 std::string conditions_of(const Groups& groups) {
     static constexpr const char* kFirst =
         "command,model,data,mode,sync,op,datatype,from-model,memory,backend,device,precision,batch-size,"
@@ -31,7 +31,7 @@ std::string conditions_of(const Groups& groups) {
     return base::join(parts, ", ");
 }
 
-// What `write` makes of the table and the sentences of its verdicts.
+// Writes the table and the sentences of its verdicts by `write`.
 template <class Write>
 std::string written(const Groups& groups, const Write& write) {
     if (groups.all.empty())

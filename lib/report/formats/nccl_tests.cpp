@@ -31,7 +31,7 @@ std::string in_width(double value, std::size_t width) {
     return fmt::format("{:{}.{}e}", value, width, width >= kTime ? 1 : 0);
 }
 
-// Of the table, and of what -I adds to its right.
+// The table's head, and that of the columns that -I adds on the right.
 constexpr const char* kHead[] = {
     "#                                                              out-of-place              in-place",
     "#       size         count      type   redop    root"

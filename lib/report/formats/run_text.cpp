@@ -38,7 +38,7 @@ std::string where(const Run& run) {
 
 std::string header(const Run& run) {
     return fmt::format("run {}\n", base::one_line(run.id)) +
-           // What people copy stays one line.
+           // The command stays on one line, for copying.
            (run.argv.empty() ? "" : fmt::format("  {:<14}{}\n", "typed", base::one_line(run.argv))) +
            screen_line("label", run.label) +
            screen_line("when", fmt::format("{}, {}", run.started_utc, readable(run.duration_s, "s"))) +

@@ -83,7 +83,7 @@ void Frame::drop_empty_columns() {
 
 std::pair<std::string, std::string> named_unit(std::string_view column) {
     struct Ending {
-        std::string_view ending, unit, kept;  // kept: what is no unit
+        std::string_view ending, unit, kept;  // kept: words that are not a unit
     };
     static constexpr std::array kEndings{Ending{"samples_per_s", "samples/s", ""},
                                          Ending{"files_per_s", "files/s", "files"},

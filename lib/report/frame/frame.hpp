@@ -115,7 +115,7 @@ std::string text_of(const Frame& frame);
 /// for a formula has an apostrophe before it.
 std::string csv_of(const Frame& frame);
 std::string csv_cell(const std::string& text);
-/// One line that every reader takes: numbers that are none become null, bytes that are no UTF-8 U+FFFD.
+/// One line that every reader takes: numbers that are none become null, bytes that are not UTF-8 U+FFFD.
 std::string json_line(const nlohmann::ordered_json& json);
 /// GitHub's.
 std::string markdown_of(const Frame& frame);

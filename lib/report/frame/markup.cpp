@@ -151,7 +151,7 @@ std::string latex_of(const Frame& frame, const std::string& label) {
 
 namespace {
 
-// What steers a terminal becomes a blank, as in text; tabs and ends of lines are the format's own.
+// Control characters become blanks, as in text; tabs and line ends belong to the format.
 std::string harmless(std::string_view raw) {
     std::string text;
     while (!raw.empty()) {

@@ -14,7 +14,7 @@ namespace ranklab::report {
 std::string digits(double value);
 /// "33.2 ms", "324 MiB", "1.20 GB/s", "1928 samples/s"; of unit "" or "1" the number alone.
 std::string readable(double value, std::string_view unit);
-/// The same, with its interval in the same unit: "33.2 ms (32.9 .. 33.5)".
+/// A value with its interval in the same unit: "33.2 ms (32.9 .. 33.5)".
 std::string readable(double value, const stats::Interval& interval, std::string_view unit);
 /// The interval alone, in the unit that `value` is shown in: "32.9 .. 33.5"; "" for none.
 std::string readable_interval(const stats::Interval& interval, double value, std::string_view unit);

@@ -1,4 +1,4 @@
-// What a report says in words: each verdict and each doubt is data, and one row of one table makes it a
+// The sentences of reports: each verdict and each doubt is data, and one row of one table makes it a
 // sentence.
 #pragma once
 
@@ -54,7 +54,7 @@ enum class Verdict {
     one_verified,
     faster_but_unverified
 };
-/// What the numbers say of some rows.
+/// A verdict about some rows.
 struct Finding {
     Verdict verdict = Verdict::undecided;
     std::string subject = {};             ///< the row's name

@@ -104,7 +104,7 @@ std::vector<std::size_t> least_widths(const TextTable& table, std::size_t first)
     return least;
 }
 
-// What room there is over the least widths goes to the texts, the first first.
+// Room beyond the least widths goes to the text columns, from the left.
 std::string block(const TextTable& table, const Places& chosen, std::vector<std::size_t> widths) {
     std::size_t spare = base::kScreenColumns - std::min(base::kScreenColumns, room_of(widths, chosen));
     for (const std::size_t i : chosen) {
@@ -145,7 +145,7 @@ TextTable numbered(TextTable table) {
     return table;
 }
 
-// Of a table that is wider than the screen the columns come in blocks, each behind the keys; where these take
+// The columns of a table that is wider than the screen come in blocks, each behind the keys; where these take
 // more than half a line, behind the row's number. There only the last column goes on in the next line.
 std::string on_screen(const TextTable& table) {
     Places all(table.columns.size()), keys(table.keys);

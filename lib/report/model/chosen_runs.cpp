@@ -67,7 +67,7 @@ Selection::Condition Selection::parse(const std::string& text) {
     const bool orders = find_order(relation) != nullptr && std::ranges::all_of(values, is_number);
     if (begin == 0 || (relation != "=" && relation != "!=" && !orders))
         throw base::OptionError(
-            fmt::format("'{}' is no condition; give KEY=VALUE, as in model=mnist-cnn, or KEY!=VALUE, "
+            fmt::format("'{}' is not a condition; give KEY=VALUE, as in model=mnist-cnn, or KEY!=VALUE, "
                         "KEY>=NUMBER",
                         base::printable(text, 80)));
     if (orders && values.size() > 1)

@@ -63,8 +63,8 @@ class ChosenRuns {
     const Choice& choice() const { return choice_; }
     /// "model=mnist-cnn, ranks>=2, label 'x', the last 5"; "" for everything.
     std::string text() const;
-    /// Of a choice that no run meets: "r.h5 holds no run of model=mnist; model is mnist-cnn or resnet18
-    /// there".
+    /// The message for a choice that no run meets: "r.h5 holds no run of model=mnist; model is mnist-cnn or
+    /// resnet18 there".
     std::string nothing() const;
 
   private:

@@ -42,7 +42,7 @@ std::string short_name(const std::string& key) {
     return key.substr(key.find('.') + 1);  // the whole where there is no dot
 }
 
-// What the tables of `ranklab io` say of its files; "" where no table has that column.
+// The value of a column in a table of `ranklab io`; "" where no table has it.
 std::string seen_in_tables(const Run& run, const char* column_name) {
     std::set<std::string> values;
     for (const auto& table : run.tables)
@@ -51,7 +51,7 @@ std::string seen_in_tables(const Run& run, const char* column_name) {
     return joined(values);
 }
 
-// Of a run that an older program stored: what its table says of the readings that the rate is of.
+// For a run of an older program: the cache label of the readings that its rate is of.
 std::string cache_in_table(const Run& run) {
     const auto* table = run.find_table("io_reads");
     std::set<std::string> labels;
@@ -175,7 +175,7 @@ void refuse_unknown_allowed(const std::vector<std::string>& allow, const std::se
             fmt::format("'{}': these runs have nothing of that name that could differ{}; they have {}",
                         base::printable(word, 60), base::or_did_you_mean(word, names),
                         some_of(keys, 50, ", ", 60)),
-            {"allow"});
+            {"ignore"});
     }
 }
 

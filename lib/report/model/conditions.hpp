@@ -1,5 +1,5 @@
 // Where and with what runs were measured, by the roles that the vocabulary gives to facts and settings: what
-// keeps runs apart, what makes them repetitions, and what may differ all the same (--allow).
+// keeps runs apart, what makes them repetitions, and what may differ all the same (--ignore).
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ bool is_between_ranks(const std::string& key);
 /// Decisive facts of build, libraries, host, process and environment, version and revision, hosts, devices,
 /// the files' file system and cache. Empty values are left out.
 Conditions surroundings_of(const results::Run& run);
-/// The same without what follows from the number of ranks or is of the files alone; hosts stay where they
-/// count.
+/// surroundings_of without facts that follow from the number of ranks or belong to the files alone; hosts
+/// stay where they count.
 Conditions machine_of(const results::Run& run, bool hosts_count = true);
 /// The machine, and of `ranklab io` whether its files were brought to the disk and where its reading came
 /// from. Runs that differ here are never pooled unasked.
@@ -68,7 +68,7 @@ std::string file_system_of(const results::Run& run);
 /// "yes" or "no"; "" where the run does not say it.
 std::string fsync_of(const results::Run& run);
 
-// What runs computed on: the cores, or the GPUs, of all their ranks together. Scaling costs these, not ranks.
+// The cores or GPUs of all ranks of a run together. Efficiency is per core or GPU, not per rank.
 
 /// Physical cores; of files whose program did not store them CPUs, as the kernel counts hardware threads.
 enum class Unit { core, cpu, gpu };
@@ -92,7 +92,7 @@ Cores cores_of(const results::Run& run);
 /// ranks have different numbers, "" where not known.
 std::string threads_text(const results::Run& run);
 
-/// What is the same in all of several runs: unknown where they differ, and oversubscribed where one is.
+/// The common value of several runs: unknown where they differ, and oversubscribed where one is.
 Cores common_cores(const std::vector<Cores>& of_runs);
 /// Why there is no efficiency of these over those of the baseline; "" where there is one.
 std::string why_no_efficiency(const Cores& base, const Cores& own);

@@ -1,4 +1,4 @@
-// What runs computed on.
+// The cores or GPUs that runs computed on.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -50,7 +50,7 @@ std::string crowd(std::size_t count, const char* what, const Cores& cores) {
     return fmt::format("{} on {}", counted(count, what), counted(cores.count, cores.unit()));
 }
 
-// Of mode dp each replica has one, of which the rank's row names the first.
+// In mode dp each replica has a GPU; the rank's row names the first.
 Cores gpus_of(const Run& run, const std::vector<HostRow>& rows) {
     std::set<std::string> gpus;
     for (const auto& row : rows) {

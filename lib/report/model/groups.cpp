@@ -42,7 +42,7 @@ std::set<Mark> marks_of(const Run& run, const Cores& cores) {
     return some;
 }
 
-// What a command is first asked for: its rate, and the time that its speedups are made of.
+// A command's headline measurements: its rate, and the time that its speedups are made of.
 std::vector<std::string> headline_measurements() {
     Names names;
     for (const char* command : {"train", "io", "comm"})
@@ -51,8 +51,7 @@ std::vector<std::string> headline_measurements() {
     return names;
 }
 
-// What all of these rows have; the names of what they have several values of, or some lack, go to
-// `differing`.
+// The conditions that all these rows share; the names of the others go to `differing`.
 Conditions common_of(const std::vector<Conditions>& of_runs, const std::vector<std::size_t>& rows,
                      Names& differing) {
     std::vector<Conditions> all;

@@ -63,8 +63,8 @@ struct Group {
     std::string factor(const std::string& name) const;
 };
 
-/// What a group says of a measurement: the median over runs of the runs' medians with its 95 % interval (from
-/// 6 runs on); of a single run its own.
+/// A group's estimate of a measurement: the median over the runs' medians with its 95 % interval (from 6 runs
+/// on); for a single run that run's own.
 struct Estimate {
     double value = stats::kNone;
     stats::Interval ci;
@@ -84,18 +84,17 @@ class Groups {
     const RunsFrame& runs() const { return runs_; }
     /// Where the key stands in `keys` and in each group's; keys.size() where it is not one of them.
     std::size_t place_of(std::string_view key) const;
-    /// Of the runs that count, in their order.
+    /// One value for each run that counts, in their order.
     std::vector<double> values(const Group& group, std::string_view measurement) const;
     Estimate estimate(const Group& group, std::string_view measurement) const;
     bool has(const Group& group, std::string_view measurement) const {
         return !values(group, measurement).empty();
     }
-    /// Of the measurements asked for, those that some group has.
+    /// The requested measurements that some group has.
     std::vector<std::string> measurements() const;
     /// "mode = ddp, ranks = 2"; without keys asked for "mnist-cnn, ddp bucketed, 2 ranks".
     std::string name(const Group& group) const;
-    /// What names each of some groups beside the others: what is run, and settings in which they differ,
-    /// without `but`.
+    /// Distinct names of some groups: the workload and the settings in which they differ, without `but`.
     std::vector<std::string> titles(const std::vector<const Group*>& some,
                                     const std::set<std::string>& but = {}) const;
     const std::string& newest(const Group& group) const { return runs_.ids[group.runs.back()]; }

@@ -161,7 +161,7 @@ void complete(Ladder& ladder) {
                                    .value = value_text(*others[0])});
 }
 
-// What is the same in all rows stands once, below them.
+// A place that all rows share stands once, below them.
 std::string common_place(const Ladder& ladder) {
     std::set<std::string> systems, fsync, cache;
     for (const auto& row : ladder.rows) {

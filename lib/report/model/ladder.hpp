@@ -47,10 +47,10 @@ struct Ladder {
     std::size_t base = 0;  ///< the row that speedups are over
     std::vector<Finding> findings = {};
 };
-/// Of the run's table `ladder`; no rows where it has none.
+/// The run's table `ladder`; no rows where it has none.
 Ladder ladder_of(const results::Run& run);
-/// Of runs of one strategy each, the newest last: a row for the newest of each strategy, ranks and workers
-/// that has the last one's files and size, and its surroundings.
+/// From runs of one strategy each, the newest last: a row for the newest run of each strategy, ranks and
+/// workers that has the files, size and surroundings of the last run.
 Ladder newest_ladder(const std::vector<results::Run>& runs);
 
 /// The rows as a table: the fastest first, or where `wide` in their order, with files/s and ceilings, too.

@@ -49,7 +49,7 @@ std::string full_name(const Message& one);
 /// The message that the plain `time_us` is of, as the run says it (fact collectives.headline). nullptr where
 /// `messages`, those of the run, have it not.
 const Message* headline_message(const results::Run& run, const std::vector<Message>& messages);
-/// The same of a run without its tables: "allreduce of fp32, 4 MiB". "" where nothing was timed.
+/// The headline of a run without its tables: "allreduce of fp32, 4 MiB". "" where nothing was timed.
 std::string headline_task(const results::Run& run);
 
 }  // namespace ranklab::report::model

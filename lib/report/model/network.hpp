@@ -1,5 +1,5 @@
-// What the network gives beside what a training step pays: the buckets of a training run on the curve that a
-// run of `ranklab comm` measured.
+// The network's own time beside a training step's: the buckets of a training run on the curve that a run of
+// `ranklab comm` measured.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct NetworkCost {
     std::vector<BucketCost> buckets;
 
     std::size_t outside() const;
-    /// Of the buckets inside; the ends of the intervals are added, too.
+    /// The sum over the buckets inside; the ends of the intervals are added, too.
     BucketCost sum() const;
     /// One sentence.
     std::string text() const;

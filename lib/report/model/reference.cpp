@@ -45,7 +45,7 @@ Reference row_of(const std::vector<std::string>& cells, const std::string& docum
         throw base::DataError(fmt::format("it has {} columns, not {}", cells.size(), kColumns));
     const auto value = base::number_in(cells[4]);
     if (!value || !std::isfinite(*value))
-        throw base::DataError(fmt::format("'{}' is no number", base::printable(cells[4], 40)));
+        throw base::DataError(fmt::format("'{}' is not a number", base::printable(cells[4], 40)));
     Reference row{document, cells[0], cells[1], cells[2], cells[3], *value, cells[6], cells[7], {}};
     if (!cells[8].empty()) row.same_as = base::split(cells[8], ';');
     Selection checked(row.same_as);

@@ -173,7 +173,7 @@ Names Baselines::pooled_work(const Group& group) const {
     return names;
 }
 
-// What may differ between a group and its baseline, or within one.
+// Whether the setting may differ between a group and its baseline, or within one.
 bool Baselines::is_free(const std::string& setting) const {
     return setting == over_ || !is_work(setting) ||
            (over_ranks_ && vocabulary::setting_row(setting).follows_ranks);

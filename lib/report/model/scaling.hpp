@@ -49,7 +49,7 @@ struct Scaling {
     bool has_weak() const;
 };
 
-/// Of all groups, over the first of the keys ranks, threads and workers. The baseline of a group is the
+/// Scales all groups over the first of the keys ranks, threads and workers. The baseline of a group is the
 /// single-device runs whose other keys are the same, but for those that mean nothing on one device; where
 /// there are none the fewest ranks whose other keys are the same. Strong is claimed where the work of all
 /// ranks is the same (global-batch-size; files and size of io), weak where that of each rank is (batch-size).
@@ -58,7 +58,7 @@ struct Scaling {
 /// three a side on.
 inline constexpr std::size_t kMostScaled = 200;  ///< of more groups there is no scaling
 Scaling scaling_of(const Groups& groups);
-/// The same over that key.
+/// Scales over that key.
 Scaling scaling_over(const Groups& groups, const std::string& over);
 
 /// Groups with one baseline that differ in what is scaled alone, ascending, the baseline first.

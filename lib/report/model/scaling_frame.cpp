@@ -36,7 +36,7 @@ std::vector<Column> ratio_columns(const Scaling& scaling) {
     return columns;
 }
 
-// Of the baseline of others weak efficiency is that over another one, if there is one.
+// A row that is the baseline of others has a weak efficiency only over a baseline of its own.
 Cell ratio_cell(const std::string& column, const Group& group, const ScalingRow& row) {
     if (column == "cores") return group.cores.known() ? Cell(static_cast<double>(group.cores.count)) : "n/a";
     const bool weak = column == "weak_efficiency";
@@ -80,7 +80,7 @@ void add_notes(Frame& frame, const Groups& groups, const Scaling& scaling) {
         frame.notes.push_back(fmt::format("more than {} rows: no speedup and no verdict", kMostScaled));
     if (!groups.apart.empty())
         frame.notes.push_back(
-            fmt::format("kept apart by {}; --allow KEY pools them", base::join(groups.apart, ", ")));
+            fmt::format("kept apart by {}; --ignore KEY pools them", base::join(groups.apart, ", ")));
     if (groups.without > 0)
         frame.notes.push_back(
             fmt::format("{} without these measurements left out; --measure NAME asks for others",

@@ -1,4 +1,4 @@
-// What stored tables, measurements and lists of runs say: as Frames, and in words.
+// Stored tables, measurements and lists of runs as Frames.
 #include <fmt/format.h>
 
 #include <algorithm>

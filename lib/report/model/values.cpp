@@ -20,7 +20,7 @@ std::size_t rows_of(const results::Column& column) {
     return std::visit([](const auto& values) { return values.size(); }, column.values);
 }
 
-// Of that name and with such a row; nullptr otherwise.
+// The column of that name if it has such a row; nullptr otherwise.
 const results::Column* find_cell(const results::Table& table, const std::string& name, std::size_t row) {
     for (const auto& column : table.columns)
         if (column.name == name && row < rows_of(column)) return &column;
@@ -50,7 +50,8 @@ const Field* find_field(const std::string& key) {
     return field == kFields.end() ? nullptr : field;
 }
 
-// Of a group of facts ("libraries.*") the runs say which there are; the environment has whatever a user sets.
+// A group of facts ("libraries.*") is known by what runs have; the environment has any variable that a user
+// sets.
 bool is_known_key(const std::string& key) {
     const auto* const fact = vocabulary::find_fact(key);
     return find_field(key) != nullptr || vocabulary::find_setting(key) != nullptr ||

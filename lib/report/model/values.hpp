@@ -25,7 +25,7 @@ std::string some_of(const Texts& all, std::size_t most, std::string_view between
     return base::join(shown, between) + (more == 0 ? "" : " and " + std::to_string(more) + " more");
 }
 
-/// What `key` is of the run, as text: a setting ("model"), a field of the run (id, command, label, version,
+/// The run's value of `key`, as text: a setting ("model"), a field of the run (id, command, label, version,
 /// git_revision, exit_code, cut_short, valid: 0 or 1), `ranks` or `nodes` (of the hosts that took part), or a
 /// fact of the context ("machine.kernel": section.key). A setting goes first. "" where it has none.
 std::string value_of(const results::Run& run, const std::string& key);
@@ -41,8 +41,8 @@ std::size_t node_count(const results::Run& run);
 /// All that a summary says, under the names that exports have for it.
 std::vector<std::pair<std::string, double>> fields_of(const stats::Summary& summary);
 
-/// What a measurement is after the last epoch where the run tells of epochs, since a median over them would
-/// be that of a half-trained model; otherwise its median. NaN where it has none.
+/// The value after the last epoch where the run has epochs, since a median over them would be that of a
+/// half-trained model; otherwise the median. NaN where there is none.
 double final_value(const results::Run& run, const std::string& measurement);
 
 /// Rows that all columns have.

@@ -23,7 +23,7 @@ using results::Run;
 
 constexpr std::size_t kMostHeadlines = 6, kMostWarnings = 12;
 
-// What the page's tables and figures show.
+// The measurements of the page's tables and figures.
 std::vector<std::string> measurements() {
     std::vector<std::string> names;
     for (const char* command : {"train", "io", "comm"})
@@ -115,10 +115,10 @@ Data headlines_of(const figures::Source& source) {
     return list_or_false(all);
 }
 
-// What the runs themselves say: the sentence, how many have it.
+// The runs' own warnings, with the number of runs that have each.
 using RunWarnings = InOrderMet<std::string, std::pair<std::string, std::size_t>>;
 
-// What a reader must know before the numbers.
+// The warnings above the numbers.
 Data warnings_of(const Groups& groups, std::size_t invalid, const RunWarnings& of_runs) {
     List all;
     const auto add = [&](const std::string& text, bool bad) {

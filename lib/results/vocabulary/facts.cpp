@@ -7,8 +7,7 @@ namespace {
 
 using enum FactRole;
 
-// Of the environment's variables those that a launcher sets of its own are no facts of the user's
-// (base/program.hpp).
+// Environment variables that a launcher sets by itself are not the user's facts (base/program.hpp).
 constexpr auto kFacts = std::to_array<Fact>({
     {"build.type", surroundings, "a debug build's times are others"},
     {"build.compiler", surroundings, "makes the code"},

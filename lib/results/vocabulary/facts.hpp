@@ -1,5 +1,5 @@
-// What the context of a run says, and what that means for its numbers: one row for each fact that a run
-// stores, "section.key". A fact without a row is one that another version stores.
+// The facts in the context of a run, and what each means for its numbers: one row for each fact,
+// "section.key". A fact without a row is one that another version stores.
 #pragma once
 
 #include <span>

@@ -150,7 +150,7 @@ constexpr std::array kQuantities{
     count_of("file_bytes", "B", neither, "Bytes that all ranks wrote into files: of text 25 a value."),
     count_of("wrong_elements", "1", less,
              "io: values read back that differ in any bit from what should have been written. comm: elements "
-             "of a result that are not what the ranks' patterns come to, of all ranks and messages."),
+             "of a result that are wrong, of all ranks and messages."),
     shown(Shown::groups, "comm",
           Quantity{"time_us", "us", cost, less,
                    "A call of an operation, by --blocking and --average. Alone: of the first operation's "

@@ -1,4 +1,4 @@
-// What is measured: one row for each name, with its unit, kind, direction and definition. Whoever makes a
+// The measurements: one row for each name, with its unit, kind, direction and definition. Whoever makes a
 // measurement takes unit and kind from here, and whoever shows one its definition: a new measurement is one
 // row here and the place that makes it. docs/measurement.md says more of how each is taken.
 #pragma once
@@ -38,7 +38,7 @@ struct Quantity {
     std::string_view shown_for = {};  ///< the command of whose runs it is shown
 };
 
-/// Of a name with a suffix ("time_us:allreduce:fp32:sum:8") what stands before it: one row is all of them.
+/// The part before the suffix of a name ("time_us:allreduce:fp32:sum:8"): one row describes all of them.
 std::string_view family_of(std::string_view name);
 
 /// All of them; parts of a whole stand in the order in which they happen.
@@ -56,7 +56,8 @@ std::vector<const Quantity*> parts_of(const Quantity& whole);
 /// The part of that name. Throws Error where there is none.
 const Quantity& part_of(const Quantity& whole, std::string_view phase);
 
-/// Of a stored measurement, whose name may be unknown: a cost is to fall and a rate to rise.
+/// The better direction of a stored measurement, whose name may be unknown: a cost should fall and a rate
+/// rise.
 Better better_of(std::string_view name, Kind kind);
 
 // The names that more than one room reads. As all names they are checked against the table (vocabulary_test).

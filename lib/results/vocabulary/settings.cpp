@@ -63,7 +63,7 @@ Schema made_common_settings() {
         .bind(&CommonSettings::json_file, 'J', Role::kept)
         .flag("list", "print the names to choose from and do no work")
         .bind(&CommonSettings::list, Role::request)
-        .excludes({.other = "json", .because = "the names to choose from are no run"})
+        .excludes({.other = "json", .because = "the names to choose from are not a run"})
         .append(launch_names())
         .no_lists("`ranklab sweep` makes a run of each");
     return rows;

@@ -128,8 +128,8 @@ struct CollectivesSettings {
     bool per_iter = false;
 };
 
-/// Of `ranklab train`, of `ranklab io`, of `ranklab comm`, and of all. What the experiment alone knows (which
-/// models there are) it fills in by Schema::offer.
+/// The options of `ranklab train`, `ranklab io`, `ranklab comm`, and of all. The experiment adds what it
+/// alone knows (the models) by Schema::offer.
 const options::Schema& training_settings();
 const options::Schema& storage_settings();
 const options::Schema& collectives_settings();
@@ -160,11 +160,11 @@ const options::Option* find_setting(std::string_view name);
 /// An option like any other where there is none.
 const options::Option& setting_row(std::string_view name);
 
-/// Of one run: the value of a setting; "" where it has none.
+/// The value of another setting of a run; "" where it has none.
 using OtherSettings = std::function<std::string(const std::string&)>;
 
-/// Who asks whether a setting matters. One that has no row matters to all; a value that runs without the
-/// setting had as well tells none apart.
+/// The purpose for which a setting may matter. One without a row matters for all; a value that equals the
+/// behaviour without the setting does not.
 enum class Asker {
     comparison,  ///< has it to be equal for two runs to be compared?
     group,       ///< does it tell groups apart, whatever how long or often was measured?
@@ -172,8 +172,8 @@ enum class Asker {
 };
 bool matters_to(Asker asker, std::string_view setting, std::string_view value = {});
 
-/// What a run did that lacks the setting, if its others are those of `run`; "" where no run of another
-/// version lacks it.
+/// The behaviour of a run that lacks the setting, if its other settings are those of `run`; "" where no run
+/// of another version lacks it.
 std::string_view value_when_absent(std::string_view setting, const OtherSettings& run = {});
 
 }  // namespace ranklab::vocabulary

@@ -32,7 +32,7 @@ void add_work(Schema& rows) {
         .flag("rotate-buffers",
               "take each call's buffers from another part of a memory larger than the caches")
         .bind(&CollectivesSettings::rotate_buffers)
-        .choice("levels", {"auto", "job", "all"}, "auto",
+        .choice("scope", {"auto", "job", "all"}, "auto",
                 "all: time the ranks of one host and one rank of each host, too; auto: where the job has "
                 "several hosts with several ranks")
         .bind(&CollectivesSettings::levels);
@@ -59,7 +59,7 @@ void add_sizes(Schema& rows) {
         .excludes({.other = "op", .because = "gradients are summed by allreduce"})
         .excludes({.other = "datatype", .because = "the table has the gradients' type"})
         .excludes({.other = "redop", .because = "gradients are summed"})
-        .excludes_each({"sizes", "min-bytes", "max-bytes", "step-factor", "step-bytes", "root", "levels",
+        .excludes_each({"sizes", "min-bytes", "max-bytes", "step-factor", "step-bytes", "root", "scope",
                         "nonblocking", "with-load"})
         .excludes({.other = "place", .because = "a training step reduces in place"})
         .excludes({.other = "rotate-buffers", .because = "each bucket has memory of its own"})
@@ -85,7 +85,7 @@ void add_measuring(Schema& rows) {
         .bind(&CollectivesSettings::blocking, 'z')
         .flag("nonblocking", "time the started operation behind calibrated compute: how much does it hide?")
         .bind(&CollectivesSettings::nonblocking)
-        .choice("progress", {"none", "poll", "thread"}, "none",
+        .choice("mpi-progress", {"none", "poll", "thread"}, "none",
                 "who lets the library work meanwhile: nobody, the compute now and then, or a thread")
         .bind(&CollectivesSettings::progress)
         .needs({.other = "nonblocking"})
@@ -117,6 +117,8 @@ Schema made_collectives_settings() {
     rows.no_option({"t", "ngpus", "nthreads"},
                    "each rank has one GPU and one thread: mpirun -n N ranklab comm")
         .no_option({"x"}, "calls of warm-up are -w")
+        .no_option({"progress"}, "did you mean --mpi-progress?")
+        .no_option({"levels"}, "did you mean --scope?")
         .no_option({"m"}, "the smallest and largest message are -b and -e");
     return rows;
 }

@@ -46,7 +46,7 @@ void add_length(Schema& rows) {
                  "samples of all ranks per step, instead of --batch-size")
         .bind(&TrainingSettings::global_batch_size, kEssential, kDecidesNumbers)
         .instead_of("batch-size")
-        .integer("made-for-ranks", {1, kMostBatch}, kOpen,
+        .integer("expected-ranks", {1, kMostBatch}, kOpen,
                  "for configurations: the ranks they are made for; fewer need --accumulate or --batch-size")
         .bind(&TrainingSettings::made_for_ranks, Role::bookkeeping)  // the ranks that took part are compared
         .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples")
@@ -247,13 +247,13 @@ void add_way(Schema& rows) {
         .excludes({.other = "mode", .values = {"single", "dp"}, .because = "it reduces no gradients"})
         .excludes({.other = "sync", .values = {"none"}, .because = "it reduces no gradients"})
         .excludes({.other = "input", .values = {"io-only"}, .because = "it computes no gradients"})
-        .choice("progress", {"none", "poll", "thread"}, kOpen,
+        .choice("mpi-progress", {"none", "poll", "thread"}, kOpen,
                 "who moves data during backward: nobody, backward's hooks, or a thread that sleeps in "
                 "between (default: thread between hosts or with a core to spare, else none)")
         .bind(&TrainingSettings::progress, Role::together, kFollowsRanks)
         .excludes({.other = "sync",
                    .values = {"c10d"},
-                   .because = "c10d waits for its sums inside backward, so it needs --progress thread",
+                   .because = "c10d waits for its sums inside backward, so it needs --mpi-progress thread",
                    .own = {"none", "poll"}})
         .choice("transfer", {"background", "blocking"}, kOpen,
                 "MPI's non-blocking allreduce, or the blocking one once all ranks are there (default: "
@@ -321,6 +321,8 @@ Schema made_training_settings() {
     add_speed(rows);
     add_way(rows);
     add_checks(rows);
+    rows.no_option({"progress"}, "did you mean --mpi-progress?")
+        .no_option({"made-for-ranks"}, "did you mean --expected-ranks?");
     return rows;
 }
 

@@ -15,7 +15,7 @@ constexpr double kBeta2 = 0.999;
 constexpr double kEps = 1e-8;
 constexpr std::int64_t kGrain = 1 << 14;  // elements a thread takes at least
 
-// What is the same for all elements of a parameter at its k-th step: p -= size * m / (sqrt(v) / root + eps).
+// Factors of all elements of a parameter at its k-th step: p -= size * m / (sqrt(v) / root + eps).
 struct StepFactors {
     double size;
     double root;

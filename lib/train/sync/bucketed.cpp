@@ -43,7 +43,8 @@ class BucketedSync final : public GradientSync {
 
     void finish() override {
         syncs_ = false;
-        // What backward did not reach on this rank (unused parameters, no samples) is zero, and goes now.
+        // Gradients that backward did not reach on this rank (unused parameters, no samples) are zero, and
+        // are reduced now.
         while (next_ < buckets_.size()) push_next();
         queue_.finish();
         for (const auto& bucket : buckets_) {

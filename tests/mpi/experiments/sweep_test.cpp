@@ -127,7 +127,7 @@ TEST(Sweep, WithoutChecksNothingIsVerified) {
 
 TEST(Sweep, AStartedOperationHasItsParts) {
     for (const char* progress : {"none", "poll", "thread"}) {
-        auto words = with({"--nonblocking", "--sizes", "64K", "--progress", progress});
+        auto words = with({"--nonblocking", "--sizes", "64K", "--mpi-progress", progress});
         words.insert(words.end(), {"-n", "8"});
         const Swept swept(words);
         const auto* table = swept.run.find_table("nonblocking");

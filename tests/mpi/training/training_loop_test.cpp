@@ -89,7 +89,7 @@ std::string result_of_check(const results::Run& run) {
     const auto& columns = run.find_table("verification")->columns;
     const auto& checks = std::get<std::vector<std::string>>(columns[0].values);
     for (std::size_t i = 0; i < checks.size(); ++i) {
-        if (checks[i] == "replicas make one model's gradient")
+        if (checks[i] == "replicas' gradient equals one model's")
             return std::get<std::vector<std::string>>(columns[1].values)[i];
     }
     return "not there";

@@ -43,8 +43,8 @@ class EveryConfiguration(cli.Case):
                     self.assertIn(key, effective)
                     if key in ("model", "data", "epochs", "train-samples", "label"):
                         self.assertEqual(effective[key], value)
-                if "made-for-ranks" in values(path):
-                    self.assertIn(f"made for {values(path)['made-for-ranks']} ranks", effective["note"])
+                if "expected-ranks" in values(path):
+                    self.assertIn(f"made for {values(path)['expected-ranks']} ranks", effective["note"])
 
     def test_sizes_are_those_of_the_documents(self):
         narrow = shown(dry_run(CONFIGS / "unet3d" / "base_sm.ini", "--full-scale", "off"))

@@ -91,7 +91,7 @@ class LaunchGuardTest(Case):
                 warned = [line for line in result.said if line.startswith("warning: ")]
                 self.assertEqual(len(warned), int(unusable is not None), str(result))
                 if warned:
-                    self.assertIn(f"OMP_NUM_THREADS is '{unusable}', which is no number from 1 to", warned[0])
+                    self.assertIn(f"OMP_NUM_THREADS is '{unusable}', which is not a number from 1 to", warned[0])
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class StallAndDeath(Case):
         os.kill(ranks[0], signal.SIGSTOP)
         result = self.end(job, ranks, 15)
         self.assertCode(result, 5)
-        self.assertTrue(result.said and all("no progress for 5 s while " in line for line in result.said), str(result))
+        self.assertTrue(any("no progress for 5 s while " in line for line in result.said), str(result))
 
     def test_a_killed_rank(self):
         for command in COMMANDS:

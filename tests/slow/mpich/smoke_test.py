@@ -105,7 +105,7 @@ class Run(cli.Case):
         other = shutil.which("mpirun.openmpi")
         if other:
             result = self.hydra(2, "io", "--strategy", "binary", "--output", "none", launcher=(other,))
-            self.assertIn("Open MPI's mpirun speaks of 2 processes, but MPI connects 1 rank", result.stderr)
+            self.assertIn("Open MPI's mpirun started 2 processes, but MPI connects 1 rank", result.stderr)
             self.assertCode(result, 5)
         for launcher, variables in (("PALS's mpiexec", {"PALS_RANKID": 0, "PMI_SIZE": 2}), ("Flux's flux run", {"FLUX_TASK_RANK": 0, "FLUX_JOB_SIZE": 2})):
             result = cli.run(cli.RANKLAB, "io", "--strategy", "binary", "--output", "none", cwd=self.folder, env=self.env | {name: str(value) for name, value in variables.items()})

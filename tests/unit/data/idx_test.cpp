@@ -146,7 +146,7 @@ TEST_F(Idx, AHugeClaimDoesNotAllocate) {
     EXPECT_THAT(refused_labels(big_endian(0x801) + big_endian(kMost) + "tiny"), HasSubstr("truncated"));
     // 2^32 x 2^16 x 2^16 would be 0 in 64 bits.
     EXPECT_THAT(refused_images(big_endian(0x803) + big_endian(1) + big_endian(65536) + big_endian(65536)),
-                HasSubstr("no usable set"));
+                HasSubstr("that set cannot be used"));
     EXPECT_LT(peak_bytes() - before, std::int64_t{64} << 20);
 }
 

@@ -82,8 +82,8 @@ TEST_F(Npy, WritesTheHeaderItReads) {
 }
 
 TEST_F(Npy, RefusesWhatIsNoNpyFile) {
-    EXPECT_NE(refusal("").find("no npy file"), std::string::npos);
-    EXPECT_NE(refusal("<html>404</html>").find("no npy file"), std::string::npos);
+    EXPECT_NE(refusal("").find("not an npy file"), std::string::npos);
+    EXPECT_NE(refusal("<html>404</html>").find("not an npy file"), std::string::npos);
     EXPECT_NE(refusal(npy(9, dictionary("<f4", "(1,)"), "0000")).find("version 9"), std::string::npos);
     EXPECT_NE(tests::thrown_sentence<base::DataError>([&] {
                   NpyFile file(folder_ / "none.npy");

@@ -109,7 +109,7 @@ TEST_F(Config, BinaryGarbageIsRefused) {
 
 // In a text's value it would part that value in two where the other ranks adopt it (found by fuzzing).
 TEST_F(Config, NulInAValueIsRefused) {
-    EXPECT_THAT(refusal(std::string("output = a\0steps\0x\n", 20)), HasSubstr("bytes that are no text"));
+    EXPECT_THAT(refusal(std::string("output = a\0steps\0x\n", 20)), HasSubstr("bytes that are not text"));
 }
 
 TEST_F(Config, WhatIsNoReadableFileIsRefused) {

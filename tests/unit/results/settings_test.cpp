@@ -29,7 +29,7 @@ Names together(const Names& one, const Names& other) {
 }
 
 const Names kToNobody{"output",       "label",      "config",        "quiet",        "seed",
-                      "directory",    "time-limit", "stall-timeout", "lock-timeout", "made-for-ranks",
+                      "directory",    "time-limit", "stall-timeout", "lock-timeout", "expected-ranks",
                       "expect-ranks", "data-dir",   "memory-format"};
 const Names kToComparisonAlone{"repetitions", "target-ci",       "checkpoint", "resume",
                                "benchy-json", "save-parameters", "keep",       "json-file"};
@@ -62,12 +62,12 @@ TEST(Settings, OfFilesCountByBeingSet) {
 
 TEST(Settings, SomeMeanNothingOnASingleDevice) {
     EXPECT_EQ(those_that(&options::Option::between_ranks),
-              (Names{"mode", "sync", "backend", "bucket-cap-mb", "progress", "transfer", "compress",
+              (Names{"mode", "sync", "backend", "bucket-cap-mb", "mpi-progress", "transfer", "compress",
                      "overlap-steps", "no-broadcast-buffers", "replicas", "sharding"}));
 }
 
 TEST(Settings, SomeFollowFromTheRanksOfANode) {
-    EXPECT_EQ(those_that(&options::Option::follows_ranks), (Names{"progress", "transfer", "threads"}));
+    EXPECT_EQ(those_that(&options::Option::follows_ranks), (Names{"mpi-progress", "transfer", "threads"}));
 }
 
 TEST(Settings, SomeDecideTheParametersValues) {

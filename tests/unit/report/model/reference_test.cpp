@@ -52,11 +52,11 @@ TEST_F(ReferenceFiles, ThatAreMalformedAreOneSentenceEachAndTakeNoOthersWithThem
              {"", "does not begin"},
              {"# ranklab reference, schema 2\n", "does not begin"},
              {"# ranklab reference, schema 1\na,b\n", "header"},
-             {kHead + "a,b,c,s,fast,1,,,\n", "'fast' is no number"},
+             {kHead + "a,b,c,s,fast,1,,,\n", "'fast' is not a number"},
              {kHead + "a,b,c,s,nan,1,,,\n", "'nan'"},
              {kHead + "a,b,c,s,1,1\n", "6 columns, not 9"},
              {kHead + "a,\"b,c,s,1,1,,,\n", "2 columns, not 9"},
-             {kHead + "a,b,c,s,1,1,,,model\n", "line 4: 'model' is no condition"}})
+             {kHead + "a,b,c,s,1,1,,,model\n", "line 4: 'model' is not a condition"}})
         EXPECT_THAT(problem(content), HasSubstr(named)) << content;
     results::write_bytes(folder_ / "b.csv", "binary\xff\xfe");
     const References found = read(kHead + "a,b,c,s,1,1,,,\n");
