@@ -6,6 +6,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))  # started by hand
 import ranklab_cli as cli  # noqa: E402
@@ -85,6 +86,10 @@ def table_of(head, rows):
     return "".join(f"| {line} |\n" for line in lines)
 
 
+def entry(name, text):
+    return textwrap.fill(f"- `{name}`: {text}", 100, subsequent_indent="  ", break_on_hyphens=False) + "\n"
+
+
 def page_of(words):
     code = "`{}`".format
     page = ("# All names\n\n"
@@ -99,14 +104,12 @@ def page_of(words):
     page += "\n## Tables\n"
     for table in words["tables"]:
         page += f"\n### `{table['name']}`: a row is {table['row']}\n\n"
-        page += table_of(("column", "type", "what it says"),
-                         ((code(row["name"]), row["type"], row["meaning"]) for row in table["columns"]))
+        page += "".join(entry(row["name"], row["meaning"]) for row in table["columns"])
     page += ("\n## Facts of the context\n\n"
              "*surroundings*: times depend on it, so that runs which differ in it are never pooled, and are\n"
              "compared only where you allow it. *work*: it says that the work is another. *noted*: it may matter;\n"
              "a difference is named. *outcome*: it differs from run to run, or tells what came out.\n\n")
-    page += table_of(("fact", "role", "why"),
-                     ((code(row["name"]), row["role"], row["reason"]) for row in words["facts"]))
+    page += "".join(entry(row["name"], f"({row['role']}) {row['reason']}") for row in words["facts"])
     return page
 
 
