@@ -14,7 +14,8 @@ struct ImageSample {
     bool operator==(const ImageSample&) const = default;
 };
 
-inline ImageSample image_of(const data::Source& source, std::int64_t index, std::uint64_t random = 0) {
+inline ImageSample image_of(const data::Source& source, std::int64_t index,
+                            std::uint64_t random = 0) {
     ImageSample sample{std::vector<std::uint8_t>(source.layout().input.bytes()), -1};
     data::ReadTimes times;
     source.read({index, random}, reinterpret_cast<std::byte*>(sample.pixels.data()),

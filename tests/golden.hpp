@@ -1,5 +1,5 @@
-// Outputs that are compared whole, with the files in tests/golden. RANKLAB_BLESS=1 stores what is printed now
-// in their place; read the change with git diff before it is committed.
+// Outputs that are compared whole, with the files in tests/golden. RANKLAB_BLESS=1 stores what is
+// printed now in their place; read the change with git diff before it is committed.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A communicator that plays a job of as many ranks as a test wants: what it is given as this rank's, it gives
-// all others in their own way. It counts what is exchanged.
+// A communicator that plays a job of as many ranks as a test wants: what it is given as this
+// rank's, it gives all others in their own way. It counts what is exchanged.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace ranklab::testing {
 
 class ManyRanks final : public comm::Communicator {
   public:
-    /// `others`: makes another rank's part of this one's, in place; where there is none, all have the same.
+    /// `others`: makes another rank's part of this one's, in place; where there is none, all have
+    /// the same.
     using Others = std::function<void(int rank, comm::BufferView part)>;
 
     explicit ManyRanks(int ranks, Others others = {}, int rank = 0)
@@ -66,7 +67,8 @@ class ManyRanks final : public comm::Communicator {
         note(receive.bytes());
         for (int rank = 0; rank < ranks_ && send.bytes() > 0; ++rank) {
             comm::BufferView part = send;
-            part.data = static_cast<std::byte*>(receive.data) + static_cast<std::size_t>(rank) * send.bytes();
+            part.data = static_cast<std::byte*>(receive.data) +
+                        static_cast<std::size_t>(rank) * send.bytes();
             std::memcpy(part.data, send.data, send.bytes());
             if (others_ && rank != rank_) others_(rank, part);
         }

@@ -1,7 +1,8 @@
-// What a test that runs as several ranks knows of them. The communicator is made by tests/mpi/main.cpp.
+// What a test that runs as several ranks knows of them. The communicator is made by
+// tests/mpi/main.cpp.
 //
-// Collectives are called by all ranks or by none: no ASSERT_* of a value that may differ between ranks before
-// one. Use EXPECT_*, or agree first.
+// Collectives are called by all ranks or by none: no ASSERT_* of a value that may differ between
+// ranks before one. Use EXPECT_*, or agree first.
 #pragma once
 
 #include "comm/communicator.hpp"

@@ -15,8 +15,10 @@ namespace ranklab::tests {
 class TempFolder {
   public:
     TempFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "ranklab-test-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed on " + name);
+        std::string name =
+            (std::filesystem::temp_directory_path() / "ranklab-test-XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr)
+            throw std::runtime_error("mkdtemp failed on " + name);
         path_ = name;
     }
     ~TempFolder() {

@@ -32,7 +32,8 @@ void print_verbs(const ProgramManual& program) {
     const Words verbs = verbs_of(program);
     const std::size_t width = std::ranges::max(verbs, {}, &std::string::size).size() + 2;
     for (std::size_t i = 0; i < verbs.size(); ++i)
-        print_text(base::wrapped(fmt::format("  {:<{}} ", verbs[i], width), program.parts[i].text.summary));
+        print_text(base::wrapped(fmt::format("  {:<{}} ", verbs[i], width),
+                                 program.parts[i].text.summary));
 }
 
 void print_help(const ProgramManual& program) {
@@ -43,7 +44,8 @@ void print_help(const ProgramManual& program) {
     for (const auto& part : program.parts) print_text(narrow_examples(part.text.examples));
 }
 
-// A sentence from below may advise what another program can be given: what this one lacks is left out.
+// A sentence from below may advise what another program can be given: what this one lacks is left
+// out.
 base::Settings known_to(const options::Schema& schema, base::Settings settings) {
     std::erase_if(settings, [&](const std::string& name) {
         const bool variable = name.front() >= 'A' && name.front() <= 'Z';
@@ -98,8 +100,8 @@ namespace {
 void print_help(const options::Schema& schema, const ProgramText& text, bool all) {
     if (!speaks_for_job()) return;
     print(
-        "Usage: ranklab {} {}\n\n{}\nExamples:\n{}\n{}"
-        "Exit codes: 0 ok, 1 internal, 2 usage, 3 wrong data or failed verification,\n"
+        "Usage: ranklab {} {}\n\n{}\nExamples:\n{}\n{}Exit codes: 0 ok, 1 internal, 2 usage, 3 "
+        "wrong data or failed verification,\n"
         "5 environment or launch guard, 6 time limit, 7 measurement invalid; 128 + N\n"
         "where signal N stopped the work.\n",
         text.command, text.usage, base::wrapped("", text.summary), narrow_examples(text.examples),
@@ -115,7 +117,8 @@ bool answer_help_all(const Words& words, const options::Schema& schema, const Pr
     return asked;
 }
 
-bool answer_help(const options::Options& options, const options::Schema& schema, const ProgramText& text) {
+bool answer_help(const options::Options& options, const options::Schema& schema,
+                 const ProgramText& text) {
     if (options.flag("version")) {
         if (speaks_for_job()) print("{}\n{}\n", version_line(), build_features());
         return true;
@@ -125,7 +128,8 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
     return true;
 }
 
-int run_plain_command(options::Schema& schema, const ProgramText& text, const std::vector<std::string>& words,
+int run_plain_command(options::Schema& schema, const ProgramText& text,
+                      const std::vector<std::string>& words,
                       const std::function<int(const options::Options&)>& work) {
     if (schema.find("help") == nullptr) describe_help(schema);
     if (answer_manual(words, [&] { return manual_of(text, schema); })) return 0;
@@ -154,11 +158,11 @@ int threads_of(const std::optional<int>& asked, int fallback) {
     const int threads = base::number_in<int>(first).value_or(0);
     if (threads >= 1 && threads <= vocabulary::kMostThreads) return threads;
     if (speaks_for_job())
-        base::log::warn(
-            fmt::format("OMP_NUM_THREADS is '{}', which is not a number from 1 to {}, so a rank runs as many "
-                        "threads as without it: one for each core of its cpuset, as far as its cgroup "
-                        "allows; --threads gives their number",
-                        base::printable(text, 40), vocabulary::kMostThreads));
+        base::log::warn(fmt::format(
+            "OMP_NUM_THREADS is '{}', which is not a number from 1 to {}, so a rank runs as many "
+            "threads as without it: one for each core of its cpuset, as far as its cgroup "
+            "allows; --threads gives their number",
+            base::printable(text, 40), vocabulary::kMostThreads));
     return 0;
 }
 
@@ -188,8 +192,8 @@ std::optional<int> answer_early(const ProgramManual& program, const Words& words
 
 std::string unknown_verb(const ProgramManual& program, const Words& words) {
     const Words known = verbs_of(program);
-    const bool of_two_words =
-        std::ranges::any_of(known, [](const auto& verb) { return verb.find(' ') != std::string::npos; });
+    const bool of_two_words = std::ranges::any_of(
+        known, [](const auto& verb) { return verb.find(' ') != std::string::npos; });
     Words given;
     for (const auto& word : words) {
         if (word.starts_with('-') || given.size() == (of_two_words ? 2 : 1)) break;
@@ -203,8 +207,9 @@ std::string unknown_verb(const ProgramManual& program, const Words& words) {
                        base::or_did_you_mean(text, known), base::join(known, ", "));
 }
 
-int run_verbs(ProgramManual program, const Words& words,
-              const std::function<int(const std::string&, const options::Options&, const Words&)>& work) {
+int run_verbs(
+    ProgramManual program, const Words& words,
+    const std::function<int(const std::string&, const options::Options&, const Words&)>& work) {
     prepare_process();
     for (auto& part : program.parts) describe_help(part.schema);
     return guarded([&] {

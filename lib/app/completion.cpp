@@ -13,13 +13,15 @@ namespace {
 
 using options::Option;
 
-// A command's options, words and values, as a function that both shells read. "_ranklab__data_make_mnist"
-std::string function_of(const std::string& command, const std::string& options, const std::string& words,
-                        const std::string& values = "") {
+// A command's options, words and values, as a function that both shells read.
+// "_ranklab__data_make_mnist"
+std::string function_of(const std::string& command, const std::string& options,
+                        const std::string& words, const std::string& values = "") {
     std::string name = "_ranklab_" + (command.empty() ? "" : '_' + command);
     std::ranges::replace(name, ' ', '_');
     return fmt::format(
-        "{}() {{\n  case $1 in\n    options) REPLY='words{}' ;;\n    words) REPLY='{}' ;;\n{}  esac\n}}\n",
+        "{}() {{\n  case $1 in\n    options) REPLY='words{}' ;;\n    words) REPLY='{}' ;;\n{}  "
+        "esac\n}}\n",
         name, options, words, values);
 }
 
@@ -35,11 +37,13 @@ std::string function_of(const Manual& part) {
     for (const auto& option : part.schema.all()) {
         names += " --" + option.name;
         if (option.type == options::Type::flag) continue;
-        const std::string shorthand = option.shorthand == 0 ? "" : fmt::format("|-{}", option.shorthand);
-        values += fmt::format("    --{}{}) REPLY='{}' ;;\n", option.name, shorthand, value_of(option));
+        const std::string shorthand =
+            option.shorthand == 0 ? "" : fmt::format("|-{}", option.shorthand);
+        values +=
+            fmt::format("    --{}{}) REPLY='{}' ;;\n", option.name, shorthand, value_of(option));
     }
-    return function_of(part.text.command, names, part.schema.most_positional() > 0 ? "files" : "none",
-                       values);
+    return function_of(part.text.command, names,
+                       part.schema.most_positional() > 0 ? "files" : "none", values);
 }
 
 // A command that leads to others: "data", "data make".
@@ -59,7 +63,8 @@ std::string completion(const ProgramManual& program) {
         for (std::size_t i = 1; i < words.size(); before += ' ' + words[i++]) {
             auto at = std::ranges::find(forks, before, [](const auto& one) { return one.first; });
             if (at == forks.end()) at = forks.insert(at, {before, {}});
-            if (std::ranges::find(at->second, words[i]) == at->second.end()) at->second.push_back(words[i]);
+            if (std::ranges::find(at->second, words[i]) == at->second.end())
+                at->second.push_back(words[i]);
         }
     }
     std::string all;
@@ -67,22 +72,24 @@ std::string completion(const ProgramManual& program) {
     return all + functions;
 }
 
-std::string completion_script(const std::string& shell, const Commands& commands, const std::string& parts) {
+std::string completion_script(const std::string& shell, const Commands& commands,
+                              const std::string& parts) {
     std::string programs = "ranklab";
     std::vector<std::string> names;
     for (const auto& [name, summary] : commands) {
         names.push_back(name);
         if (name != "completion") programs += " ranklab-" + name;
     }
-    const char* const end = shell == "bash"
-                                ? "\ncomplete -F _ranklab {}\n"
-                                : "\nif [[ $funcstack[1] == _ranklab ]]; then _ranklab \"$@\"; else "
-                                  "compdef _ranklab {}; fi\n";
+    const char* const end =
+        shell == "bash" ? "\ncomplete -F _ranklab {}\n"
+                        : "\nif [[ $funcstack[1] == _ranklab ]]; then _ranklab \"$@\"; else "
+                          "compdef _ranklab {}; fi\n";
     return std::string(template_text("driver." + shell)) + '\n' + fork("", names) +
            fork("completion", {"bash", "zsh"}) + parts + fmt::format(fmt::runtime(end), programs);
 }
 
-bool answer_manual(const std::vector<std::string>& words, const std::function<ProgramManual()>& program) {
+bool answer_manual(const std::vector<std::string>& words,
+                   const std::function<ProgramManual()>& program) {
     if (words.empty() || words.front() != "--help-as") return false;
     const auto& form = words.back();
     if (form != "bash" && form != "zsh")

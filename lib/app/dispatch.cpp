@@ -22,23 +22,29 @@ namespace {
 namespace fs = std::filesystem;
 
 const Commands kCommands{
-    {"train", "trains a network on one or many ranks and times every phase (start with mpirun or srun)"},
-    {"io", "writes the same numbers in ten ways, verified and timed (alone, or with mpirun or srun)"},
-    {"comm", "times collectives and messages over MPI and NCCL, verified (start with mpirun or srun)"},
+    {"train",
+     "trains a network on one or many ranks and times every phase (start with mpirun or srun)"},
+    {"io",
+     "writes the same numbers in ten ways, verified and timed (alone, or with mpirun or srun)"},
+    {"comm",
+     "times collectives and messages over MPI and NCCL, verified (start with mpirun or srun)"},
     {"data", "makes, verifies and converts data sets (alone, or with mpirun or srun)"},
-    {"doctor", "where each rank sits, what is wrong and how to mend it (start with mpirun or srun)"},
-    {"report", "what a results file holds: text, tables, one HTML page, plots, JSON, CSV and others"},
+    {"doctor",
+     "where each rank sits, what is wrong and how to mend it (start with mpirun or srun)"},
+    {"report",
+     "what a results file holds: text, tables, one HTML page, plots, JSON, CSV and others"},
     {"compare", "is B different from A, with statistics; a gate for CI"},
     {"sweep", "starts train, io or comm with each combination of values, and compares"},
     {"campaign", "runs the sweeps of an INI file, here or as jobs of Slurm"},
     {"results", "checks, merges, exports, prunes and lists results files"},
-    {"completion", "what a shell needs to complete these commands: completion bash, completion zsh"},
+    {"completion",
+     "what a shell needs to complete these commands: completion bash, completion zsh"},
 };
 
 void print_help() {
     print(
-        "Usage: ranklab COMMAND [options]\n\nMeasures how a cluster computes, communicates and writes, on "
-        "real work.\n\nCommands:\n");
+        "Usage: ranklab COMMAND [options]\n\nMeasures how a cluster computes, communicates and "
+        "writes, on real work.\n\nCommands:\n");
     for (const auto& [name, summary] : kCommands)
         print_text(base::wrapped(fmt::format("  {:<10} ", name), summary));
     print(
@@ -56,7 +62,8 @@ fs::path program_of(const std::string& command) {
 std::string said_by(const std::vector<std::string>& arguments) {
     const std::string line = base::shell_quote(arguments);
     auto output = base::output_of(line);
-    if (output.code != 0) throw base::EnvironmentError(fmt::format("{} failed; run it to see why", line));
+    if (output.code != 0)
+        throw base::EnvironmentError(fmt::format("{} failed; run it to see why", line));
     return std::move(output.text);
 }
 
@@ -68,7 +75,8 @@ const ProgramText kCompletion{
 int print_completion(const options::Options& options) {
     const auto& words = options.positional();
     if (words.size() != 1 || (words.front() != "bash" && words.front() != "zsh"))
-        throw base::OptionError("give the shell: ranklab completion bash, or ranklab completion zsh");
+        throw base::OptionError(
+            "give the shell: ranklab completion bash, or ranklab completion zsh");
     std::string parts;
     for (const auto& [name, summary] : kCommands)
         if (const auto program = program_of(name); fs::exists(program))
@@ -80,9 +88,10 @@ int print_completion(const options::Options& options) {
 [[noreturn]] void replace_by(const std::string& name, char** argv) {
     const fs::path program = program_of(name);
     if (!fs::exists(program)) {
-        throw base::EnvironmentError(fmt::format(
-            "{} is not there: this build was made without it (train needs LibTorch: RANKLAB_WITH_TORCH)",
-            program.string()));
+        throw base::EnvironmentError(
+            fmt::format("{} is not there: this build was made without it (train needs LibTorch: "
+                        "RANKLAB_WITH_TORCH)",
+                        program.string()));
     }
     execv(program.c_str(), argv);
     throw base::EnvironmentError(
@@ -106,7 +115,8 @@ int dispatch(int argc, char** argv) {
         if (word == "completion") {
             options::Schema schema;
             schema.positional(2);
-            return run_plain_command(schema, kCompletion, {words.begin() + 1, words.end()}, print_completion);
+            return run_plain_command(schema, kCompletion, {words.begin() + 1, words.end()},
+                                     print_completion);
         }
         std::vector<std::string> names;
         for (const auto& [name, summary] : kCommands) {

@@ -1,5 +1,5 @@
-// Completions for the shells, made of the same rows as --help. Each program prints its own where it is asked
-// `--help-as bash|zsh`; `ranklab completion` and the installation put them together.
+// Completions for the shells, made of the same rows as --help. Each program prints its own where it
+// is asked `--help-as bash|zsh`; `ranklab completion` and the installation put them together.
 #pragma once
 
 #include <functional>
@@ -35,21 +35,24 @@ inline ProgramManual manual_of(const ProgramText& text, const options::Schema& s
 std::string completion(const ProgramManual& program);
 
 /// Prints it where the words ask for it, and says whether they did.
-bool answer_manual(const std::vector<std::string>& words, const std::function<ProgramManual()>& program);
+bool answer_manual(const std::vector<std::string>& words,
+                   const std::function<ProgramManual()>& program);
 
-/// For a program of several verbs ("make mnist"): answers --help, --version, --list and --help-as before any
-/// verb, and says with which exit code. Nothing: none of them is asked.
-std::optional<int> answer_early(const ProgramManual& program, const std::vector<std::string>& words);
+/// For a program of several verbs ("make mnist"): answers --help, --version, --list and --help-as
+/// before any verb, and says with which exit code. Nothing: none of them is asked.
+std::optional<int> answer_early(const ProgramManual& program,
+                                const std::vector<std::string>& words);
 /// The error message for words that begin with none of its verbs.
 std::string unknown_verb(const ProgramManual& program, const std::vector<std::string>& words);
-/// A program of verbs of one word, without MPI, to whose schemas help is added: answers early, or does
-/// `work(verb, its options, words behind it)`.
+/// A program of verbs of one word, without MPI, to whose schemas help is added: answers early, or
+/// does `work(verb, its options, words behind it)`.
 int run_verbs(ProgramManual program, const std::vector<std::string>& words,
               const std::function<int(const std::string&, const options::Options&,
                                       const std::vector<std::string>&)>& work);
 
 /// The completion script of a shell for all commands; `parts` are the programs' own parts.
 using Commands = std::vector<std::pair<std::string, std::string>>;
-std::string completion_script(const std::string& shell, const Commands& commands, const std::string& parts);
+std::string completion_script(const std::string& shell, const Commands& commands,
+                              const std::string& parts);
 
 }  // namespace ranklab::app

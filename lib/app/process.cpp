@@ -24,16 +24,18 @@
 namespace ranklab::app {
 namespace {
 
-// glibc gives blocks above 128 KiB back to the kernel at every free, and the next step faults them in again.
-// Older ones take no more than 32 MiB here.
+// glibc gives blocks above 128 KiB back to the kernel at every free, and the next step faults them
+// in again. Older ones take no more than 32 MiB here.
 constexpr int kKeepBytes[] = {1 << 30, 32 << 20};
 
-// Where the caller has closed one of the standard streams, the next file that is opened would take its place,
-// and what is printed would go into it. What cannot be written to says so to those who write.
+// Where the caller has closed one of the standard streams, the next file that is opened would take
+// its place, and what is printed would go into it. What cannot be written to says so to those who
+// write.
 void hold_standard_streams() {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
         if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
-            static_cast<void>(::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY));
+            static_cast<void>(
+                ::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY));
     }
 }
 
@@ -82,7 +84,8 @@ std::string allocator_settings() {
 }
 
 void print_text(std::string_view text) {
-    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));  // stdout remembers a failure
+    // Stdout remembers a failure.
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
 }
 
 void print_whole(std::string_view text) {
@@ -100,7 +103,8 @@ void check_printed() {
     if (flushed && std::ferror(stdout) == 0) return;
     std::clearerr(stdout);
     throw base::EnvironmentError(
-        "what was to be shown could not be written to stdout; is its disk full or the pipe closed?");
+        "what was to be shown could not be written to stdout; is its disk full or the pipe "
+        "closed?");
 }
 
 namespace {
@@ -112,7 +116,8 @@ constexpr const char* kJson = "json-file";
 fs::path checked_target(const std::string& path, const char* setting) {
     const fs::path target = results::resolve(path);
     if (const auto kind = base::irregular_kind(target); !kind.empty())
-        throw base::OptionError(fmt::format("{} is {}; name a file", target.string(), kind), {setting});
+        throw base::OptionError(fmt::format("{} is {}; name a file", target.string(), kind),
+                                {setting});
     hdf5::spare(target, setting);
     return target;
 }
@@ -144,7 +149,8 @@ void check_json_file(const vocabulary::CommonSettings& common) {
     if (common.json_file) results::StagedFile(checked_target(*common.json_file, kJson), kJson);
 }
 
-void write_json_file(const vocabulary::CommonSettings& common, const std::vector<results::Run>& runs) {
+void write_json_file(const vocabulary::CommonSettings& common,
+                     const std::vector<results::Run>& runs) {
     if (!common.json_file) return;
     const std::string text = report::formats::runs_json(runs);
     results::StagedFile staged(checked_target(*common.json_file, kJson), kJson);

@@ -16,13 +16,14 @@
 
 namespace ranklab::app {
 
-/// The first call of every program: write errors are errors, not signals, and the allocator keeps big blocks.
+/// The first call of every program: write errors are errors, not signals, and the allocator keeps
+/// big blocks.
 void prepare_process();
 /// Raises the allocator's thresholds (once), and says to what, for the run's context.
 std::string allocator_settings();
 
-/// Within a catch: one line on stderr about the error, and its exit code. Where another rank has failed, that
-/// one has said why.
+/// Within a catch: one line on stderr about the error, and its exit code. Where another rank has
+/// failed, that one has said why.
 int code_of_current_exception();
 /// Runs the work of a program without MPI: its only catch.
 int guarded(const std::function<int()>& work);
@@ -41,16 +42,17 @@ void print_progress(const std::string& line);
 /// EnvironmentError where something of what was printed since then is lost. It is said once.
 void check_printed();
 
-/// Keeps back what is written until commit(): where a report fails half way, stdout has nothing of it and the
-/// file is what it was.
+/// Keeps back what is written until commit(): where a report fails half way, stdout has nothing of
+/// it and the file is what it was.
 class ReportOutput {
   public:
-    /// `path` "": stdout. OptionError where the path is a folder, a device or an HDF5 file, which a report
-    /// must not replace; EnvironmentError where it cannot be written.
+    /// `path` "": stdout. OptionError where the path is a folder, a device or an HDF5 file, which a
+    /// report must not replace; EnvironmentError where it cannot be written.
     explicit ReportOutput(const std::string& path);
 
     void write(std::string_view text);
-    /// EnvironmentError where stdout or the file does not take it. That a file has it is said on stderr.
+    /// EnvironmentError where stdout or the file does not take it. That a file has it is said on
+    /// stderr.
     void commit();
 
   private:
@@ -59,10 +61,11 @@ class ReportOutput {
     std::string text_;  ///< for stdout
 };
 
-/// --json-file: the runs as --json prints them, in a file. Before the work, on rank 0: OptionError or
-/// EnvironmentError where it cannot be written. Nothing where none is named.
+/// --json-file: the runs as --json prints them, in a file. Before the work, on rank 0: OptionError
+/// or EnvironmentError where it cannot be written. Nothing where none is named.
 void check_json_file(const vocabulary::CommonSettings& common);
 /// On rank 0, when the runs are stored. EnvironmentError where it cannot be written after all.
-void write_json_file(const vocabulary::CommonSettings& common, const std::vector<results::Run>& runs);
+void write_json_file(const vocabulary::CommonSettings& common,
+                     const std::vector<results::Run>& runs);
 
 }  // namespace ranklab::app

@@ -6,14 +6,15 @@
 
 namespace ranklab::app {
 
-/// An MPI program that runs one experiment: options, launch guard, header, work, results file, summary.
+/// An MPI program that runs one experiment: options, launch guard, header, work, results file,
+/// summary.
 int run_experiment(int argc, char** argv, experiments::Experiment& experiment);
 
 /// An MPI program with sub-commands, the first words of its command line. It stores no run.
 int run_tool(int argc, char** argv, const experiments::Tool& tool);
 
-/// `ranklab doctor`: where each rank sits, what is wrong and how to mend it. Exit 5 if the launch guard would
-/// refuse.
+/// `ranklab doctor`: where each rank sits, what is wrong and how to mend it. Exit 5 if the launch
+/// guard would refuse.
 int run_doctor(int argc, char** argv);
 
 /// `ranklab report FILE`: no MPI.

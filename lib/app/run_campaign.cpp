@@ -35,7 +35,8 @@ void with_json(Schema& schema) {
     schema.positional(1).section("Options").flag("json", "as JSON, for other programs");
 }
 void with_dry_run(Schema& schema) {
-    schema.positional(1).section("Options").flag("dry-run", "print the commands, or the batch scripts");
+    schema.positional(1).section("Options").flag("dry-run",
+                                                 "print the commands, or the batch scripts");
 }
 
 int plan(const Options& options, const Campaign& of) {
@@ -57,8 +58,9 @@ int collect(const Options&, const Campaign& of) {
 
 int run(const Options& options, const Campaign& of) {
     if (of.slurm)
-        throw base::OptionError(fmt::format(
-            "{}: launcher = slurm has submit, status and collect in place of run", of.file.string()));
+        throw base::OptionError(
+            fmt::format("{}: launcher = slurm has submit, status and collect in place of run",
+                        of.file.string()));
     if (options.flag("dry-run")) {
         for (const auto& job : of.jobs) print_whole(campaign::dry_run_text(job.sweep));
         return 0;
@@ -76,14 +78,15 @@ int run(const Options& options, const Campaign& of) {
 
 int submit(const Options& options, const Campaign& of) {
     if (!of.slurm)
-        throw base::OptionError(fmt::format("{}: launcher = mpirun has no queue; `ranklab campaign run {}`",
-                                            of.file.string(), base::shell_path(of.file.string())));
+        throw base::OptionError(
+            fmt::format("{}: launcher = mpirun has no queue; `ranklab campaign run {}`",
+                        of.file.string(), base::shell_path(of.file.string())));
     if (options.flag("dry-run")) {
         for (const auto& job : of.jobs) print_whole(campaign::script_of(of, job) + '\n');
         return 0;
     }
-    print("{} jobs submitted\nNext: ranklab campaign status {}\n", campaign::submit(of, print_progress),
-          base::shell_path(of.file.string()));
+    print("{} jobs submitted\nNext: ranklab campaign status {}\n",
+          campaign::submit(of, print_progress), base::shell_path(of.file.string()));
     return 0;
 }
 
@@ -93,8 +96,8 @@ int resume(const Options& options, const Campaign& of) {
 
 int cancel(const Options&, const Campaign& of) {
     if (!of.slurm)
-        throw base::OptionError(
-            fmt::format("{}: launcher = mpirun has no queue; Ctrl-C stops a run", of.file.string()));
+        throw base::OptionError(fmt::format(
+            "{}: launcher = mpirun has no queue; Ctrl-C stops a run", of.file.string()));
     print("{} jobs cancelled\n", campaign::cancel(of));
     return 0;
 }
@@ -115,8 +118,9 @@ ProgramManual manual_of_all() {
     ProgramManual all{"campaign", kSummary, {}, "FILE.ini"};
     for (const auto& verb : kVerbs) {
         auto& part = all.parts.emplace_back();
-        part.text = {fmt::format("campaign {}", verb.name), "FILE.ini", verb.summary,
-                     fmt::format("  ranklab campaign {} configs/campaigns/proposal.ini\n", verb.name)};
+        part.text = {
+            fmt::format("campaign {}", verb.name), "FILE.ini", verb.summary,
+            fmt::format("  ranklab campaign {} configs/campaigns/proposal.ini\n", verb.name)};
         verb.describe(part.schema);
     }
     return all;

@@ -25,8 +25,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const ProgramText kText{"doctor", "[options]",
-                        "Says where each rank sits, what libraries and GPUs there are, what is wrong with "
-                        "the launch and how to mend it.",
+                        "Says where each rank sits, what libraries and GPUs there are, what is "
+                        "wrong with the launch and how to mend it.",
                         "  ranklab doctor                      this process alone\n"
                         "  mpirun -n 2 ranklab doctor          as the job would be started\n"
                         "  srun -n 8 ranklab doctor --threads 4\n"};
@@ -41,7 +41,8 @@ struct Examination {
 
     int exit_code() const {
         const auto is_fatal = [](const auto& check) { return check.finding.fatal; };
-        return std::ranges::any_of(checks, is_fatal) ? base::number_of(base::ExitCode::environment) : 0;
+        return std::ranges::any_of(checks, is_fatal) ? base::number_of(base::ExitCode::environment)
+                                                     : 0;
     }
 };
 
@@ -112,25 +113,30 @@ Json rank_json(const host::Placement& p) {
 
 // By docs/schema/doctor.schema.json.
 std::string json_of(const Examination& seen) {
-    Json checks = Json::object(), findings = Json::array(), ranks = Json::array(), facts = Json::object();
+    Json checks = Json::object(), findings = Json::array(), ranks = Json::array(),
+         facts = Json::object();
     for (const auto& [id, verdict, finding] : seen.checks) {
         checks[id] = text_of({id, verdict, finding});
         if (verdict == host::Verdict::found)
-            findings.push_back(
-                {{"id", id}, {"fatal", finding.fatal}, {"what", finding.what}, {"remedy", finding.remedy}});
+            findings.push_back({{"id", id},
+                                {"fatal", finding.fatal},
+                                {"what", finding.what},
+                                {"remedy", finding.remedy}});
     }
     for (const auto& p : seen.evidence.placements) ranks.push_back(rank_json(p));
     for (const auto& fact : seen.facts) facts[fact.section][fact.key] = fact.value;
     const char* const verdict = seen.exit_code() != 0 ? "wrong"
                                 : findings.empty()    ? "nothing found"
                                                       : "warnings";
-    const Json json{
-        {"schema", 2},      {"version", version()}, {"verdict", verdict}, {"exit_code", seen.exit_code()},
-        {"checks", checks}, {"findings", findings}, {"ranks", ranks},     {"facts", facts}};
+    const Json json{{"schema", 2},        {"version", version()},
+                    {"verdict", verdict}, {"exit_code", seen.exit_code()},
+                    {"checks", checks},   {"findings", findings},
+                    {"ranks", ranks},     {"facts", facts}};
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-// Other processes' use of the machine while this job does nothing; at once where the system does not say it.
+// Other processes' use of the machine while this job does nothing; at once where the system does
+// not say it.
 std::vector<host::Use> look_around(comm::Communicator& control,
                                    const std::vector<host::Placement>& placements) {
     host::UseMeter meter(control.rank(), placements);
@@ -152,7 +158,8 @@ std::string nccl_text(const host::Placement& p) {
 }
 
 int examine(Session& session, const options::Options& options) {
-    refuse_other_options(session, "ranklab doctor");  // options that differ are among what it looks at
+    refuse_other_options(session,
+                         "ranklab doctor");  // options that differ are among what it looks at
     auto& control = session.control();
     comm::together(control, [&] { options.check_relations(); });
     const auto placements =

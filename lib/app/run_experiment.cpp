@@ -34,7 +34,8 @@ class Output {
   public:
     Output(const options::Options& options, bool is_root);
 
-    // The ranks' places and the settings that are not defaults; with --verbose and --dry-run all of them.
+    // The ranks' places and the settings that are not defaults; with --verbose and --dry-run all of
+    // them.
     void header(const experiments::Plan& plan, const Launch& launch) const;
     bool has_progress() const { return is_root_ && !common_.quiet; }
     // Before the runs are stored.
@@ -53,7 +54,8 @@ class Output {
 
 // How ranks work together means nothing on one rank.
 bool belongs_in_header(const options::Options::Effective& option, std::size_t ranks) {
-    return option.asked || (option.in_header && (ranks > 1 || option.role != options::Role::together));
+    return option.asked ||
+           (option.in_header && (ranks > 1 || option.role != options::Role::together));
 }
 
 std::vector<results::Setting> short_settings(const options::Options& options, std::size_t ranks) {
@@ -97,22 +99,25 @@ void Output::answer(const std::vector<results::Run>& runs) const {
         print("{}", report::formats::nccl_text(last));
     else if (common_.verbose)
         for (const auto& run : runs) print("\n{}", report::formats::run_text(run, true));
-    print("\n{}", report::formats::answer_text(
-                      last, {.colour = base::shows_colour(STDOUT_FILENO), .whole = common_.verbose}));
+    print("\n{}", report::formats::answer_text(last, {.colour = base::shows_colour(STDOUT_FILENO),
+                                                      .whole = common_.verbose}));
     std::fflush(stdout);
 }
 
 void Output::stored(const std::vector<results::Run>& runs) const {
     const auto& last = runs.back();
     if (common_.json) {
-        if (!common_.quiet && common_.output != "none") base::log::info("stored as " + place_of(last));
+        if (!common_.quiet && common_.output != "none")
+            base::log::info("stored as " + place_of(last));
         print_whole(report::formats::runs_json(runs));
     } else if (common_.quiet) {
-        for (const auto& run : runs) print("{}; {}\n", report::formats::answer_line(run), place_of(run));
+        for (const auto& run : runs)
+            print("{}; {}\n", report::formats::answer_line(run), place_of(run));
     } else {
         print("{}", report::formats::screen_line("stored", place_of(last)));
         if (common_.output != "none")
-            print("  {:<14}ranklab report {} --run {}\n", "next", base::shell_path(common_.output), last.id);
+            print("  {:<14}ranklab report {} --run {}\n", "next", base::shell_path(common_.output),
+                  last.id);
     }
 }
 
@@ -158,7 +163,8 @@ void say_why(const std::vector<results::Run>& runs) {
 void show_and_store(const std::vector<results::Run>& runs, const Output& output,
                     const CommonSettings& common) {
     output.answer(runs);
-    if (common.output != "none") results::store_or_set_apart(common.output, runs, common.lock_timeout);
+    if (common.output != "none")
+        results::store_or_set_apart(common.output, runs, common.lock_timeout);
     write_json_file(common, runs);
     output.stored(runs);
     say_why(runs);
@@ -167,7 +173,8 @@ void show_and_store(const std::vector<results::Run>& runs, const Output& output,
 // Collective: rank 0 shows and stores the runs while the others wait.
 int deliver(Session& session, const experiments::Runs& runs, const Output& output,
             const CommonSettings& common, TerminalProgress& progress) {
-    progress.activity(session.is_root() ? "storing the run" : "waiting for rank 0, which stores the run");
+    progress.activity(session.is_root() ? "storing the run"
+                                        : "waiting for rank 0, which stores the run");
     progress.finish();
     const auto begin = base::Clock::now();
     comm::together_politely(
@@ -184,7 +191,8 @@ int deliver(Session& session, const experiments::Runs& runs, const Output& outpu
 }
 
 /// A run, from its options to the results file, on every rank.
-int run(Session& session, Experiment& experiment, options::Options options, const std::string& command_line) {
+int run(Session& session, Experiment& experiment, options::Options options,
+        const std::string& command_line) {
     settle_options(session, options, command_line);
     const Launch launch = examine_launch(session, options, experiment);
     const auto plan = settle(session, experiment, options);
@@ -199,7 +207,8 @@ int run(Session& session, Experiment& experiment, options::Options options, cons
     TerminalProgress progress(output.has_progress());
     const auto watch = session.watch(progress, common.stall_timeout);
     RunFacts facts(session, launch, options, experiment);
-    auto runs = plan->run({session.control(), options, progress, &session.start_up(), facts.counted_part()});
+    auto runs = plan->run(
+        {session.control(), options, progress, &session.start_up(), facts.counted_part()});
     base::StopSignals::follow();  // a signal has ended the work; storing goes on
     facts.gather();
     if (session.is_root() && !runs.all.empty()) facts.complete(runs.all, command_line);
@@ -224,7 +233,8 @@ options::Schema schema_of(const Experiment& experiment) {
 int run_experiment(int argc, char** argv, Experiment& experiment) {
     base::StopSignals::note_warnings();
     const options::Schema schema = schema_of(experiment);
-    const ProgramText text{experiment.command(), "[options]", experiment.summary(), experiment.examples()};
+    const ProgramText text{experiment.command(), "[options]", experiment.summary(),
+                           experiment.examples()};
     const auto lists = [&](const options::Options& options) {
         const auto common = options.fields<CommonSettings>();
         if (common.list && common.json) options.check_relations();

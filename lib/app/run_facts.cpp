@@ -37,8 +37,8 @@ std::int64_t unix_now() {
 results::Table use_table(const std::vector<host::Use>& uses) {
     results::Rows table("job_use");
     for (const auto& use : uses)
-        table.add({std::int64_t{use.rank}, use.host, use.seconds, use.cpu_s, std::int64_t{use.host_cpus},
-                   use.peak_rss_bytes, use.memory_asked_bytes});
+        table.add({std::int64_t{use.rank}, use.host, use.seconds, use.cpu_s,
+                   std::int64_t{use.host_cpus}, use.peak_rss_bytes, use.memory_asked_bytes});
     return std::move(table).table();
 }
 
@@ -139,7 +139,8 @@ void RunFacts::add_context(results::Run& run) const {
         const auto context = collect_context(common_.output, launch_.placements);
         run.context.insert(run.context.begin(), context.begin(), context.end());
     } catch (const std::exception& error) {
-        run.warnings.push_back(fmt::format("the machine's facts could not be recorded: {}", error.what()));
+        run.warnings.push_back(
+            fmt::format("the machine's facts could not be recorded: {}", error.what()));
     }
 }
 
@@ -174,17 +175,19 @@ std::vector<results::Fact> collect_context(const std::string& output_file,
         facts.push_back({"output", "file_system", base::file_system_at(output_file).name});
     for (const auto& [key, value] : host::host_facts()) facts.push_back({"host", key, value});
     facts.push_back({"host", "cpu_quota", host::quota_text(placements)});
-    for (const auto& [key, value] : host::allowed_environment()) facts.push_back({"environment", key, value});
+    for (const auto& [key, value] : host::allowed_environment())
+        facts.push_back({"environment", key, value});
     return facts;
 }
 
-std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements, bool on_gpus) {
+std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements,
+                                        bool on_gpus) {
     const auto devices = host::devices_of(placements, on_gpus);
     std::vector<results::HostRow> rows;
     for (std::size_t i = 0; i < placements.size(); ++i) {
         const auto& p = placements[i];
-        rows.push_back({p.rank, p.local_rank, p.host, base::compact_ranges(p.cpus), devices[i], p.threads,
-                        base::compact_ranges(p.cores)});
+        rows.push_back({p.rank, p.local_rank, p.host, base::compact_ranges(p.cpus), devices[i],
+                        p.threads, base::compact_ranges(p.cores)});
     }
     return rows;
 }
@@ -198,7 +201,8 @@ std::string shape_of(const std::vector<host::Placement>& placements) {
         hosts.insert(p.host);
         const std::string threads =
             p.threads == 0 ? "" : fmt::format("{} thread{} ", p.threads, p.threads == 1 ? "" : "s");
-        shapes.insert(fmt::format("{}on {} core{}", threads, p.cores.size(), p.cores.size() == 1 ? "" : "s"));
+        shapes.insert(
+            fmt::format("{}on {} core{}", threads, p.cores.size(), p.cores.size() == 1 ? "" : "s"));
     }
     return fmt::format("# ranks: {} on {} node{}, each {}", placements.size(), hosts.size(),
                        hosts.size() == 1 ? "" : "s", report::model::some_of(shapes, 3, " or "));

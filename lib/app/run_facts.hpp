@@ -52,13 +52,14 @@ class RunFacts {
     std::vector<StartUpPart> start_up_;
 };
 
-/// Facts of this node, the libraries and the allowed environment variables, and what the cgroups of the
-/// ranks' hosts allow.
+/// Facts of this node, the libraries and the allowed environment variables, and what the cgroups of
+/// the ranks' hosts allow.
 std::vector<results::Fact> collect_context(const std::string& output_file,
                                            const std::vector<host::Placement>& placements);
 
 /// `on_gpus`: whether the ranks compute on theirs.
-std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements, bool on_gpus);
+std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements,
+                                        bool on_gpus);
 
 /// "# ranks: 2 on 1 node, each 1 thread on 2 cores (node07)".
 std::string placement_line(const std::vector<host::Placement>& placements);

@@ -37,16 +37,20 @@ using report::model::Sink;
 
 const ProgramText kText{
     "report", "[FILE] [options]",
-    "Shows what a results file holds: for a person, or for a program. FILE: results/ranklab.h5 where none is "
-    "named.",
+    "Shows what a results file holds: for a person, or for a program. FILE: results/ranklab.h5 "
+    "where none is named.",
     "  ranklab report                                       the newest runs, and the last one\n"
     "  ranklab report results/ranklab.h5 --run ID           one run\n"
-    "  ranklab report results/ranklab.h5 --where model=mnist-cnn --where 'ranks>=2' --group-by ranks,sync\n"
-    "                                                       a row for each, with speedup and efficiency\n"
+    "  ranklab report results/ranklab.h5 --where model=mnist-cnn --where 'ranks>=2' --group-by "
+    "ranks,sync\n"
+    "                                                       a row for each, with speedup and "
+    "efficiency\n"
     "  ranklab report results/ranklab.h5 --group-by ranks --format markdown --output scaling.md\n"
     "  ranklab report results/ranklab.h5 --format json      everything, for a program\n"
-    "  ranklab report results/ranklab.h5 --label night --format gbench    for Google Benchmark's compare.py\n"
-    "  ranklab report results/ranklab.h5 --last 1 --format chrome-trace --output steps.json   for Perfetto\n"
+    "  ranklab report results/ranklab.h5 --label night --format gbench    for Google Benchmark's "
+    "compare.py\n"
+    "  ranklab report results/ranklab.h5 --last 1 --format chrome-trace --output steps.json   for "
+    "Perfetto\n"
     "  ranklab report results/ranklab.h5 --plots plots      every figure, drawn by gnuplot\n"};
 
 constexpr std::string_view kPhases = "phases";  // of --measure
@@ -59,14 +63,16 @@ std::vector<std::string> listed(const Options& options, const std::string& name,
     return text.empty() ? std::vector<std::string>() : base::split(text, ',');
 }
 
-// The phases of the step stand for themselves: those that the runs have, in the order in which they happen.
+// The phases of the step stand for themselves: those that the runs have, in the order in which they
+// happen.
 std::vector<std::string> measurements_asked(const Options& options) {
     std::vector<std::string> names;
     for (const auto& name : listed(options, "measure")) {
         if (name != kPhases)
             names.push_back(name);
         else
-            for (const auto* phase : vocabulary::parts_of(vocabulary::quantity(vocabulary::kStepTime)))
+            for (const auto* phase :
+                 vocabulary::parts_of(vocabulary::quantity(vocabulary::kStepTime)))
                 names.emplace_back(phase->name);
     }
     return names;
@@ -74,9 +80,9 @@ std::vector<std::string> measurements_asked(const Options& options) {
 
 report::model::Groups groups_of(const ChosenRuns& runs, const Options& options,
                                 const std::string& otherwise) {
-    return report::model::Groups(report::model::runs_frame(
-        runs,
-        {listed(options, "group-by", otherwise), measurements_asked(options), listed(options, "ignore")}));
+    return report::model::Groups(
+        report::model::runs_frame(runs, {listed(options, "group-by", otherwise),
+                                         measurements_asked(options), listed(options, "ignore")}));
 }
 
 bool asks_for_groups(const Options& options) {
@@ -92,7 +98,8 @@ fs::path reference_folder() {
     if (const char* const folder = std::getenv("RANKLAB_REFERENCE")) return folder;
     std::error_code error;
     const fs::path bin = fs::read_symlink("/proc/self/exe", error).parent_path();
-    for (const fs::path& folder : {bin / "../share/ranklab/reference", bin / "../../../results/reference"})
+    for (const fs::path& folder :
+         {bin / "../share/ranklab/reference", bin / "../../../results/reference"})
         if (fs::is_directory(folder, error)) return folder;
     return {};
 }
@@ -110,19 +117,24 @@ std::string network(const ChosenRuns& runs, const results::Run& run) {
     const auto cost = report::model::network_cost(runs.file(), run);
     return cost ? cost->text()
                 : fmt::format(
-                      "not measured; mpirun -n {} ranklab comm --from-model {} --output {} would measure it",
-                      run.hosts.size(), run.setting("model"), base::shell_path(runs.file().path().string()));
+                      "not measured; mpirun -n {} ranklab comm --from-model {} --output {} would "
+                      "measure it",
+                      run.hosts.size(), run.setting("model"),
+                      base::shell_path(runs.file().path().string()));
 }
 
 std::string whole(const ChosenRuns& runs, const results::Run& run, const Options& options) {
-    return report::formats::run_text(run, options.flag("verbose"), network(runs, run)) + published(run) +
+    return report::formats::run_text(run, options.flag("verbose"), network(runs, run)) +
+           published(run) +
            (options.flag("verbose") ? "" : "  --verbose shows all that it measured\n");
 }
 
 void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink) {
     if (runs.headers().empty()) return sink(runs.nothing());
-    if (asks_for_groups(options)) return sink(report::formats::groups_text(groups_of(runs, options, "id")));
-    if (!runs.choice().id.empty()) return sink(whole(runs, runs.file().read(runs.choice().id), options));
+    if (asks_for_groups(options))
+        return sink(report::formats::groups_text(groups_of(runs, options, "id")));
+    if (!runs.choice().id.empty())
+        return sink(whole(runs, runs.file().read(runs.choice().id), options));
     const auto headers = runs.headers();
     const std::size_t shown = options.is_set("last") ? headers.size() : kListed;
     const auto list = report::model::list_runs(runs.file(), headers, shown);
@@ -142,20 +154,22 @@ void write_latex(const ChosenRuns& runs, const Options& options, const Sink& sin
 }
 
 void write_json(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    if (asks_for_groups(options)) return sink(report::formats::groups_json(groups_of(runs, options, "id")));
+    if (asks_for_groups(options))
+        return sink(report::formats::groups_json(groups_of(runs, options, "id")));
     report::formats::write_json(runs, sink);
 }
 
 void write_csv(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    if (asks_for_groups(options)) return sink(report::formats::groups_csv(groups_of(runs, options, "id")));
+    if (asks_for_groups(options))
+        return sink(report::formats::groups_csv(groups_of(runs, options, "id")));
     report::formats::write_csv(runs, sink);
 }
 
 // For the newest chosen run of comm.
 void write_nccl_tests(const ChosenRuns& runs, const Options&, const Sink& sink) {
     const auto headers = runs.headers();
-    const auto newest =
-        std::find_if(headers.rbegin(), headers.rend(), [](const auto& run) { return run.command == "comm"; });
+    const auto newest = std::find_if(headers.rbegin(), headers.rend(),
+                                     [](const auto& run) { return run.command == "comm"; });
     if (newest == headers.rend())
         throw base::OptionError("nccl-tests' table is of runs of comm, and none was chosen",
                                 {"where", "run"});
@@ -167,7 +181,8 @@ void write_extrap(const ChosenRuns& runs, const Options& options, const Sink& si
 }
 
 void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::formats::write_chrome_trace(runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
+    report::formats::write_chrome_trace(
+        runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
 }
 
 void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
@@ -209,7 +224,8 @@ void write_plots(const ChosenRuns& runs, const Options& options, const Sink& sin
         report::figures::plot({groups, runs.file(), nothing_published}, options.text("plots"));
     for (const auto& [path, title] : plotted.pictures)
         sink(base::wrapped(path.string() + "  ", base::one_line(title)));
-    sink(fmt::format("and {} files beside them: pdf, png, csv, tex, gnuplot scripts\n", plotted.beside));
+    sink(fmt::format("and {} files beside them: pdf, png, csv, tex, gnuplot scripts\n",
+                     plotted.beside));
 }
 
 ChosenRuns chosen_runs(const Options& options) {
@@ -226,8 +242,8 @@ void refuse_what_has_no_effect(const Options& options) {
     options.check_relations();
     if (options.has("group-by") && options.text("group-by").empty())
         throw base::OptionError("--group-by names no key; give some, such as ranks,sync");
-    const bool groups =
-        options.is("format", "markdown") || options.is("format", "latex") || asks_for_groups(options);
+    const bool groups = options.is("format", "markdown") || options.is("format", "latex") ||
+                        asks_for_groups(options);
     if (options.has("ignore") && !groups)
         throw base::OptionError("--ignore is for tables: give --group-by with it");
 }
@@ -262,30 +278,36 @@ void describe(options::Schema& schema) {
         .text("run", "ID", std::nullopt, "one run instead of all")
         .essential()
         .texts("where", "CONDITION",
-               "only runs that meet this condition: model=mnist-cnn, sync!=none, ranks>=2, label=night*, "
-               "model=a,b; a setting, ranks, nodes, command, label, valid, exit_code, cut_short, version, "
-               "git_revision or a fact of the context such as host.kernel; may be given several times")
+               "only runs that meet this condition: model=mnist-cnn, sync!=none, ranks>=2, "
+               "label=night*, model=a,b; a setting, ranks, nodes, command, label, valid, "
+               "exit_code, cut_short, version, git_revision or a fact of the context such as "
+               "host.kernel; may be given several times")
         .essential()
         .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
         .essential()
-        .integer("last", 1, std::nullopt, "only the last N of the runs that the other options leave")
+        .integer("last", 1, std::nullopt,
+                 "only the last N of the runs that the other options leave")
         .essential();
     schema.section("Tables")
         .text("group-by", "KEY[,KEY]", std::nullopt,
               "a row for each of these keys' values instead of a list, with medians and "
-              "intervals over its runs; with `ranks`, `threads` or `workers` among the keys speedup and "
-              "efficiency per core, too. extrap: the parameters (default: ranks, written as p)")
+              "intervals over its runs; with `ranks`, `threads` or `workers` among the keys "
+              "speedup and efficiency per core, too. extrap: the parameters (default: ranks, "
+              "written as p)")
         .essential()
-        .needs({.other = "format", .values = {"text", "markdown", "json", "extrap", "latex", "csv"}})
+        .needs(
+            {.other = "format", .values = {"text", "markdown", "json", "extrap", "latex", "csv"}})
         .excludes({.other = "plots"})
         .text("ignore", "KEY[,KEY]", std::nullopt,
               "pool runs although they differ in these surroundings (hosts, host.cpu, "
               "git_revision, a beginning with *); by default each has its own row")
+        .formerly("allow")
         .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"})
-        .text("measure", "NAME[,NAME]", std::nullopt,
-              "these measurements; phases: all phases of the step (default: "
-              "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps, whichever there are)")
+        .text(
+            "measure", "NAME[,NAME]", std::nullopt,
+            "these measurements; phases: all phases of the step (default: "
+            "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps, whichever there are)")
         .essential()
         .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"});
@@ -303,7 +325,6 @@ void describe(options::Schema& schema) {
               "draw every figure into DIR (gnuplot), as svg, pdf and png, with its numbers")
         .essential()
         .excludes({.other = "format", .because = "it draws pictures and no report"});
-    schema.no_option({"allow"}, "did you mean --ignore?");
 }
 
 }  // namespace
@@ -312,7 +333,8 @@ int run_report(int argc, char** argv) {
     prepare_process();
     options::Schema schema;
     describe(schema);
-    return guarded([&] { return run_plain_command(schema, kText, arguments_of(argc, argv), show); });
+    return guarded(
+        [&] { return run_plain_command(schema, kText, arguments_of(argc, argv), show); });
 }
 
 }  // namespace ranklab::app

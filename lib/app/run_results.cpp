@@ -38,7 +38,8 @@ constexpr std::size_t kMostFiles = 250;  // open at once
 void describe_where(Schema& schema) {
     schema.positional(1).section("Options").texts(
         "where", "CONDITION",
-        "only runs that meet it: KEY=VALUE, !=, <, <=, >, >=; give it as often as there are conditions");
+        "only runs that meet it: KEY=VALUE, !=, <, <=, >, >=; give it as often as there are "
+        "conditions");
 }
 
 std::string file_of(const Options& options, const char* verb) {
@@ -69,15 +70,16 @@ std::string list(const Options& options) {
     const auto runs = chosen(file, options);
     const auto headers = runs.headers();
     if (headers.empty()) return runs.nothing();
-    return report::formats::runs_text(report::model::list_runs(runs.file(), headers, headers.size()),
-                                      headers.size(), runs.text(), "ranklab report " + file + " --run");
+    return report::formats::runs_text(
+        report::model::list_runs(runs.file(), headers, headers.size()), headers.size(), runs.text(),
+        "ranklab report " + file + " --run");
 }
 
 // Nothing is left that a command could save.
 void refuse_ruin(const std::string& file, const results::Inspection& found) {
     if (found.whole.empty() && found.runs > 0)
-        throw base::DataError(
-            fmt::format("{}: {} of {} runs are damaged; restore a copy", file, found.runs, found.runs));
+        throw base::DataError(fmt::format("{}: {} of {} runs are damaged; restore a copy", file,
+                                          found.runs, found.runs));
 }
 
 // One line a file, one more for each damaged run.
@@ -86,15 +88,17 @@ std::string check(const Options& options) {
     for (const auto& file : options.positional()) {
         const auto found = results::inspect(file);
         print_whole(fmt::format("{}: {} runs, {} datasets, {}, {} damaged\n", base::one_line(file),
-                                found.runs, found.datasets, size_text(found.bytes), found.damaged.size()));
+                                found.runs, found.datasets, size_text(found.bytes),
+                                found.damaged.size()));
         for (const auto& [id, what] : found.damaged)
-            print_whole(fmt::format("damaged {}: {}\n", base::printable(id, 60), base::one_line(what)));
+            print_whole(
+                fmt::format("damaged {}: {}\n", base::printable(id, 60), base::one_line(what)));
         refuse_ruin(file, found);
         if (!found.damaged.empty())
-            throw base::DataError(
-                fmt::format("{}: {} of {} runs are damaged; `ranklab results export {} --output NEW.h5 "
-                            "--skip-damaged` saves the others",
-                            file, found.damaged.size(), found.runs, file));
+            throw base::DataError(fmt::format(
+                "{}: {} of {} runs are damaged; `ranklab results export {} --output NEW.h5 "
+                "--skip-damaged` saves the others",
+                file, found.damaged.size(), found.runs, file));
     }
     return "";
 }
@@ -103,13 +107,13 @@ std::string merge(const Options& options) {
     const Words& files = options.positional();
     if (files.size() < 2)
         throw base::OptionError(
-            "results merge needs the file to merge into and what to merge: ranklab results merge ALL.h5 A.h5 "
-            "B.h5");
+            "results merge needs the file to merge into and what to merge: ranklab results merge "
+            "ALL.h5 A.h5 B.h5");
     std::string text;
-    for (const auto& merged :
-         results::merge(files.front(), {files.begin() + 1, files.end()}, options.real("lock-timeout")))
-        text += fmt::format("{}: {} runs added, {} there already\n", base::one_line(merged.file.string()),
-                            merged.added, merged.known);
+    for (const auto& merged : results::merge(files.front(), {files.begin() + 1, files.end()},
+                                             options.real("lock-timeout")))
+        text += fmt::format("{}: {} runs added, {} there already\n",
+                            base::one_line(merged.file.string()), merged.added, merged.known);
     return text + fmt::format("{}: {} runs\n", base::one_line(files.front()),
                               ResultFile(files.front()).runs().size());
 }
@@ -123,7 +127,8 @@ std::set<std::string> whole_runs(const std::string& file) {
 [[noreturn]] void refuse_nothing(const std::string& file, bool everything) {
     if (everything) throw base::OptionError(fmt::format("{} holds no runs", file));
     throw base::OptionError(fmt::format(
-        "no run of {} meets the conditions; `ranklab results list {}` shows what there is", file, file));
+        "no run of {} meets the conditions; `ranklab results list {}` shows what there is", file,
+        file));
 }
 
 std::string export_some(const Options& options) {
@@ -133,7 +138,8 @@ std::string export_some(const Options& options) {
     const auto runs = chosen(file, options);
     const bool skip = options.flag("skip-damaged");
     if (skip && !runs.everything())
-        throw base::OptionError("--skip-damaged takes all whole runs; use --where on the file it makes");
+        throw base::OptionError(
+            "--skip-damaged takes all whole runs; use --where on the file it makes");
     const auto ids = skip ? whole_runs(file) : ids_of(runs.headers());
     if (ids.empty()) refuse_nothing(file, runs.everything());
     const std::string output = options.text("output");
@@ -149,9 +155,10 @@ std::vector<RunHeader> doomed_runs(const std::string& file, const Options& optio
             "results prune needs --where CONDITION or --keep-last N, which say what to remove");
     auto doomed = runs.headers();
     if (!options.has("keep-last")) return doomed;
-    std::ranges::stable_sort(doomed,
-                             [](const auto& a, const auto& b) { return a.started_utc < b.started_utc; });
-    const auto kept = std::min(doomed.size(), static_cast<std::size_t>(options.integer("keep-last")));
+    std::ranges::stable_sort(
+        doomed, [](const auto& a, const auto& b) { return a.started_utc < b.started_utc; });
+    const auto kept =
+        std::min(doomed.size(), static_cast<std::size_t>(options.integer("keep-last")));
     doomed.resize(doomed.size() - kept);
     return doomed;
 }
@@ -163,19 +170,21 @@ std::string prune(const Options& options) {
     const auto lines = [&](const char* verb) {
         std::string text;
         for (const auto& run : doomed)
-            text += fmt::format("{} {} {} {}\n", verb, run.id, run.command, base::printable(run.label, 60));
+            text += fmt::format("{} {} {} {}\n", verb, run.id, run.command,
+                                base::printable(run.label, 60));
         return text;
     };
     if (!options.flag("yes")) print_whole(lines("would remove"));
     if (options.flag("dry-run")) return fmt::format("{} runs would be removed\n", doomed.size());
     if (!options.flag("yes"))
-        throw base::OptionError(
-            fmt::format("{} runs would be removed for good; give --yes to remove them", doomed.size()));
+        throw base::OptionError(fmt::format(
+            "{} runs would be removed for good; give --yes to remove them", doomed.size()));
     const auto path = std::filesystem::path(file);
     const auto before = std::filesystem::file_size(path);
     results::remove_runs(path, ids_of(doomed), options.real("lock-timeout"));
-    return lines("removed") + fmt::format("{} runs removed; {} was {} and is {}\n", doomed.size(), file,
-                                          size_text(before), size_text(std::filesystem::file_size(path)));
+    return lines("removed") + fmt::format("{} runs removed; {} was {} and is {}\n", doomed.size(),
+                                          file, size_text(before),
+                                          size_text(std::filesystem::file_size(path)));
 }
 
 void files_only(Schema& schema) {
@@ -196,7 +205,8 @@ constexpr std::array kVerbs{
          "  ranklab results check results/ranklab.h5\n", files_only, check},
     Verb{"merge", "OUT FILE...", "Adds the runs of files to OUT, each id once.",
          "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
-         "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5   # runs that were set apart\n",
+         "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5   # runs that were "
+         "set apart\n",
          [](Schema& schema) {
              files_only(schema);
              schema.section("Options");
@@ -205,11 +215,14 @@ constexpr std::array kVerbs{
          merge},
     Verb{"export", "FILE --output NEW.h5 [--where CONDITION]...",
          "Writes some runs into a file of their own.",
-         "  ranklab results export results/ranklab.h5 --output paper.h5 --where label=paper --where valid=1\n"
+         "  ranklab results export results/ranklab.h5 --output paper.h5 --where label=paper "
+         "--where valid=1\n"
          "  ranklab results export broken.h5 --output saved.h5 --skip-damaged\n",
          [](Schema& schema) {
              describe_where(schema);
-             schema.text("output", "NEW.h5", std::nullopt, "the file to write, which is not there yet")
+             schema
+                 .text("output", "NEW.h5", std::nullopt,
+                       "the file to write, which is not there yet")
                  .flag("skip-damaged", "leave out what cannot be read, and take all else");
              describe_wait(schema);
          },

@@ -19,35 +19,35 @@ using options::Options;
 using Words = std::vector<std::string>;
 
 constexpr const char* kSummary =
-    "Starts every combination of the options' values as a process of its own, by mpirun or srun, repeated in "
-    "random order, and ends in one table. Started again, it does what is missing.";
+    "Starts every combination of the options' values as a process of its own, by mpirun or srun, "
+    "repeated in random order, and ends in one table. Started again, it does what is missing.";
 
 const char* examples_of(const std::string& program) {
     if (program == "io")
         return "  ranklab sweep io --strategy mpi-scatter,hdf5-parallel-collective --ranks 1,2\n";
     if (program == "comm") return "  ranklab sweep comm --op allreduce --ranks 2,4 --repeat 6\n";
-    return "  ranklab sweep train --ranks 1,2,4 --scaling strong --global-batch-size 64 --steps 200\n"
-           "  ranklab sweep train --mode single,dp,ddp --ranks 2 --global-batch-size 64 --steps 200\n"
+    return "  ranklab sweep train --ranks 1,2,4 --scaling strong --global-batch-size 64 --steps "
+           "200\n"
+           "  ranklab sweep train --mode single,dp,ddp --ranks 2 --global-batch-size 64 --steps "
+           "200\n"
            "  ranklab sweep train --sync flat,bucketed --ranks 4 --repeat 6 --dry-run\n";
 }
 
 ProgramManual manual_of_all() {
     ProgramManual all{"sweep", kSummary, {}, "[options]"};
     for (const auto& program : campaign::swept_programs())
-        all.parts.push_back(
-            {{"sweep " + program, "[options, with values as a,b]",
-              fmt::format(
-                  "Starts ranklab {0} with each combination of values of its options (ranklab {0} --help), "
-                  "and compares.",
-                  program),
-              examples_of(program)},
-             campaign::sweep_options(program)});
+        all.parts.push_back({{"sweep " + program, "[options, with values as a,b]",
+                              fmt::format("Starts ranklab {0} with each combination of values of "
+                                          "its options (ranklab {0} --help), and compares.",
+                                          program),
+                              examples_of(program)},
+                             campaign::sweep_options(program)});
     return all;
 }
 
 int list_names(const std::string& program) {
-    const auto listed =
-        base::output_of(base::shell_quote({base::program_beside("ranklab").string(), program, "--list"}));
+    const auto listed = base::output_of(
+        base::shell_quote({base::program_beside("ranklab").string(), program, "--list"}));
     print_whole(listed.text);
     return std::max(listed.code, 0);
 }
@@ -55,21 +55,22 @@ int list_names(const std::string& program) {
 // The same for the same options, so that a sweep that is started again finds its runs.
 std::string default_label(const std::string& program, Words words) {
     std::erase_if(words, [](const auto& word) { return word == "--dry-run" || word == "--quiet"; });
-    return fmt::format("sweep-{}-{:06x}", program, base::fingerprint(base::shell_quote(words)) & 0xffffffU);
+    return fmt::format("sweep-{}-{:06x}", program,
+                       base::fingerprint(base::shell_quote(words)) & 0xffffffU);
 }
 
 int sweep(const std::string& program, Options options, const Words& words) {
     if (options.flag("list")) return list_names(program);
     if (options.has("config")) options.read_config(options.text("config"));
-    const auto plan =
-        campaign::plan_sweep(program, options, campaign::this_machine(), default_label(program, words));
+    const auto plan = campaign::plan_sweep(program, options, campaign::this_machine(),
+                                           default_label(program, words));
     if (options.flag("dry-run")) {
         print_whole(campaign::dry_run_text(plan));
         return 0;
     }
     const base::StopSignals signals;
-    const int code =
-        campaign::run_missing(plan, options.flag("quiet") ? [](const std::string&) {} : print_progress);
+    const int code = campaign::run_missing(
+        plan, options.flag("quiet") ? [](const std::string&) {} : print_progress);
     print_whole(campaign::table_text(plan));
     return code;
 }

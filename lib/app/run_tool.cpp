@@ -29,7 +29,8 @@ void describe_tool(options::Schema& schema) {
 }
 
 Manual manual_of(const Tool& tool, const Verb& verb) {
-    Manual manual{{tool.command() + " " + verb.words(), verb.usage(), verb.summary(), verb.examples()}, {}};
+    Manual manual{
+        {tool.command() + " " + verb.words(), verb.usage(), verb.summary(), verb.examples()}, {}};
     verb.describe(manual.schema);
     describe_tool(manual.schema);
     describe_help(manual.schema);

@@ -54,9 +54,12 @@ host::StartUp loaded() {
 
 host::OwnGpu own_gpu(const device::GpuList& list, int local_rank) {
     if (list.gpus.empty()) return {};
-    const auto& gpu =
-        list.gpus[static_cast<std::size_t>(device::gpu_of(local_rank, static_cast<int>(list.gpus.size())))];
-    return {.name = gpu.name, .uuid = gpu.uuid, .pci_id = gpu.pci_id, .cpus = host::cpus_near(gpu.pci_id)};
+    const auto& gpu = list.gpus[static_cast<std::size_t>(
+        device::gpu_of(local_rank, static_cast<int>(list.gpus.size())))];
+    return {.name = gpu.name,
+            .uuid = gpu.uuid,
+            .pci_id = gpu.pci_id,
+            .cpus = host::cpus_near(gpu.pci_id)};
 }
 
 std::vector<std::string> libraries() {
@@ -79,7 +82,8 @@ Session::Session(comm::Start start, double stall_timeout_s)
 std::vector<host::Placement> Session::gather_placements(int threads) {
     const auto list = device::list_gpus();
     const int local_rank = control().local_rank();
-    auto mine = host::own_placement(control().rank(), local_rank, threads, version_line(), gpu_text(list));
+    auto mine =
+        host::own_placement(control().rank(), local_rank, threads, version_line(), gpu_text(list));
     mine.own_gpu = own_gpu(list, local_rank);
     mine.libraries = libraries();
     auto placements = comm::gather_values(control(), mine);
@@ -102,10 +106,12 @@ int Session::conclude(const std::function<int()>& work) {
     }
     std::fflush(stdout);
     watchdog_.set_activity("waiting for the other ranks to end");
-    // A rank that is done waits under the watchdog; one that failed gives the others a moment to fail too.
+    // A rank that is done waits under the watchdog; one that failed gives the others a moment to
+    // fail too.
     constexpr double kPatienceOfTheFailed = 5;
     const auto agreed = comm::agree_on_exit(
-        mpi_.exit_plane(), code, code == 0 ? std::numeric_limits<double>::infinity() : kPatienceOfTheFailed);
+        mpi_.exit_plane(), code,
+        code == 0 ? std::numeric_limits<double>::infinity() : kPatienceOfTheFailed);
     if (!agreed) {
         base::log::error("the other ranks did not reach the end of the run; job aborted");
         comm::MpiEnvironment::abort(code);
@@ -143,12 +149,14 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
             if (answered) return 0;
             parse();
             answered = answer_help(*parsed, schema, text) || answers_early(*parsed);
-            if (!answered && threads_call_mpi && !parsed->has("config") && !threads_call_mpi(*parsed))
+            if (!answered && threads_call_mpi && !parsed->has("config") &&
+                !threads_call_mpi(*parsed))
                 start = comm::Start::one_thread;
             if (!answered && may_start_alone(*parsed) && needs_mpi && !needs_mpi(*parsed))
                 start = comm::Start::without_mpi;
             // The launch guard refuses it, in its own words.
-            if (comm::is_step_without_pmi() && !parsed->has("expect-ranks")) start = comm::Start::without_mpi;
+            if (comm::is_step_without_pmi() && !parsed->has("expect-ranks"))
+                start = comm::Start::without_mpi;
         } catch (const base::OptionError&) {
             if (alone) throw;  // otherwise said again below, together
         }
@@ -171,17 +179,17 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
 
 namespace fs = std::filesystem;
 
-// Under mpirun's and srun's multiple-program form each rank has its own command line: ranks that would train
-// another model, or another number of steps, must not wait for each other.
+// Under mpirun's and srun's multiple-program form each rank has its own command line: ranks that
+// would train another model, or another number of steps, must not wait for each other.
 void refuse_other_options(Session& session, const std::string& command_line) {
     if (comm::is_same_everywhere(session.control(), command_line)) return;
     const auto lines = comm::gather_texts(session.control(), command_line);
     for (std::size_t rank = 1; rank < lines.size(); ++rank) {
         if (lines[rank] == lines.front()) continue;
-        throw base::OptionError(
-            fmt::format("the ranks were started with different options: rank 0 with '{}', rank {} with '{}'; "
-                        "give all the same",
-                        base::printable(lines.front(), 300), rank, base::printable(lines[rank], 300)));
+        throw base::OptionError(fmt::format(
+            "the ranks were started with different options: rank 0 with '{}', rank {} with '{}'; "
+            "give all the same",
+            base::printable(lines.front(), 300), rank, base::printable(lines[rank], 300)));
     }
 }
 
@@ -191,7 +199,8 @@ namespace {
 fs::path folder_above(const fs::path& output) {
     std::error_code unknown;
     fs::path place = fs::absolute(output, unknown).parent_path();
-    while (!fs::is_directory(place, unknown) && place.has_relative_path()) place = place.parent_path();
+    while (!fs::is_directory(place, unknown) && place.has_relative_path())
+        place = place.parent_path();
     return place;
 }
 
@@ -202,8 +211,8 @@ bool is_alone(Session& session) {
 
 }  // namespace
 
-host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected, int expected,
-                           bool on_gpus) {
+host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected,
+                           int expected, bool on_gpus) {
     const auto launcher = comm::read_launcher();
     return {.placements = placements,
             .connected = connected,
@@ -214,12 +223,14 @@ host::Evidence evidence_of(const std::vector<host::Placement>& placements, int c
             .on_gpus = on_gpus};
 }
 
-// By a file of a name that was not there before: another host may remember what it saw of the folder.
-std::optional<host::ResultsFolder> look_at_results_folder(comm::Communicator& control,
-                                                          const std::vector<host::Placement>& placements,
-                                                          const fs::path& output) {
+// By a file of a name that was not there before: another host may remember what it saw of the
+// folder.
+std::optional<host::ResultsFolder> look_at_results_folder(
+    comm::Communicator& control, const std::vector<host::Placement>& placements,
+    const fs::path& output) {
     if (output == "none") return std::nullopt;
-    host::ResultsFolder folder{.path = folder_above(output), .host = placements.front().host, .blind = {}};
+    host::ResultsFolder folder{
+        .path = folder_above(output), .host = placements.front().host, .blind = {}};
     std::set<std::string> hosts, blind;
     for (const auto& p : placements) hosts.insert(p.host);
     if (hosts.size() < 2) return folder;
@@ -246,7 +257,8 @@ void settle_options(Session& session, options::Options& options, const std::stri
     options.adopt(comm::broadcast_text(control, options.serialise(), 0));
 }
 
-std::vector<std::string> guard_launch(Session& session, const std::vector<host::Placement>& placements,
+std::vector<std::string> guard_launch(Session& session,
+                                      const std::vector<host::Placement>& placements,
                                       int expected_ranks, bool on_gpus) {
     std::vector<std::string> warnings;
     const int connected = session.control().world_size();
@@ -264,7 +276,8 @@ Launch examine_launch(Session& session, options::Options& options,
                       const experiments::Experiment& experiment) {
     auto& control = session.control();
     auto common = options.fields<vocabulary::CommonSettings>();
-    Launch launch{session.gather_placements(threads_of(common.threads, experiment.default_threads())), {}};
+    Launch launch{
+        session.gather_placements(threads_of(common.threads, experiment.default_threads())), {}};
     if (!common.dry_run)
         for (const auto& finding : host::findings_of_run(
                  {.folder = look_at_results_folder(control, launch.placements, common.output)}))
@@ -273,9 +286,10 @@ Launch examine_launch(Session& session, options::Options& options,
                                       experiment.may_use_gpus(options)))
         launch.warnings.push_back(std::move(warning));
     if (is_alone(session) && experiment.wants_ranks(options))
-        launch.warnings.push_back(
-            fmt::format("this is one rank; start several with {} -n N, or srun -n N", base::mpirun()));
-    if (!common.threads) common.threads = launch.placements[static_cast<std::size_t>(control.rank())].threads;
+        launch.warnings.push_back(fmt::format(
+            "this is one rank; start several with {} -n N, or srun -n N", base::mpirun()));
+    if (!common.threads)
+        common.threads = launch.placements[static_cast<std::size_t>(control.rank())].threads;
     options.settle(common);
     session.start_up().done("options and launch guard");
     return launch;
@@ -291,13 +305,15 @@ void check_results_file(Session& session, const vocabulary::CommonSettings& comm
     comm::together(session.control(), [&] {
         if (!session.is_root()) return;
         check_json_file(common);
-        if (common.output != "none") results::ResultFile(common.output).check_writable(kExpectedBytes);
+        if (common.output != "none")
+            results::ResultFile(common.output).check_writable(kExpectedBytes);
     });
     session.start_up().done("settings and the results file");
 }
 
 void print_settings(const std::vector<results::Setting>& settings) {
-    for (const auto& setting : settings) print("# {}: {}\n", setting.key, base::one_line(setting.value));
+    for (const auto& setting : settings)
+        print("# {}: {}\n", setting.key, base::one_line(setting.value));
 }
 
 }  // namespace ranklab::app

@@ -1,5 +1,5 @@
-// An MPI program's life: its options, MPI, the control plane, the launch guard, and how all ranks come to one
-// exit code.
+// An MPI program's life: its options, MPI, the control plane, the launch guard, and how all ranks
+// come to one exit code.
 #pragma once
 
 #include <filesystem>
@@ -28,15 +28,17 @@ class Session {
     /// --stall-timeout, while a config file that may set it is not read yet.
     static constexpr double kStallTimeout = 600;
 
-    /// Without MPI: one rank, the same guard, exit codes and watchdog. The watchdog runs from here on.
-    explicit Session(comm::Start start = comm::Start::with_mpi, double stall_timeout_s = kStallTimeout);
+    /// Without MPI: one rank, the same guard, exit codes and watchdog. The watchdog runs from here
+    /// on.
+    explicit Session(comm::Start start = comm::Start::with_mpi,
+                     double stall_timeout_s = kStallTimeout);
 
     comm::Communicator& control() { return mpi_.control(); }
     host::StartUp& start_up() { return start_up_; }
     bool is_root() { return control().rank() == 0; }
 
-    /// Collective. Every rank's placement. `threads` 0: one per core of the cpuset, as far as the cgroups'
-    /// limits of CPU time go.
+    /// Collective. Every rank's placement. `threads` 0: one per core of the cpuset, as far as the
+    /// cgroups' limits of CPU time go.
     std::vector<host::Placement> gather_placements(int threads);
     /// Ends the job where this rank makes no progress for `seconds`; 0: never. See Watchdog.
     void watch(double seconds) { watchdog_.set_limit(seconds); }
@@ -56,9 +58,9 @@ class Session {
     };
     Watch watch(TerminalProgress& progress, double seconds);
 
-    /// Runs `work` on every rank: the only catch of an MPI program. An error becomes one line on stderr and
-    /// an exit code; the ranks then agree on the largest code. A rank that failed gives the others 5 s, since
-    /// they may wait in a collective that it left, and then aborts the job.
+    /// Runs `work` on every rank: the only catch of an MPI program. An error becomes one line on
+    /// stderr and an exit code; the ranks then agree on the largest code. A rank that failed gives
+    /// the others 5 s, since they may wait in a collective that it left, and then aborts the job.
     int conclude(const std::function<int()>& work);
 
   private:
@@ -67,47 +69,51 @@ class Session {
     comm::MpiEnvironment mpi_;
 };
 
-/// Answers --help and --version, or `answers_early`, without MPI; otherwise starts a Session and runs `work`
-/// on every rank. A single process reports wrong options before MPI_Init. In a job the ranks agree first: a
-/// rank that left early would make the launcher kill rank 0 before it has spoken.
-/// `needs_mpi` decides for a process without a launcher and without a config file whether the Session starts
-/// MPI. `threads_call_mpi` decides for any process without a config file whether the MPI library takes locks.
+/// Answers --help and --version, or `answers_early`, without MPI; otherwise starts a Session and
+/// runs `work` on every rank. A single process reports wrong options before MPI_Init. In a job the
+/// ranks agree first: a rank that left early would make the launcher kill rank 0 before it has
+/// spoken. `needs_mpi` decides for a process without a launcher and without a config file whether
+/// the Session starts MPI. `threads_call_mpi` decides for any process without a config file whether
+/// the MPI library takes locks.
 int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
                     const std::function<bool(const options::Options&)>& answers_early,
                     const std::function<int(Session&, const options::Options&)>& work,
                     const std::function<bool(const options::Options&)>& needs_mpi = {},
                     const std::function<bool(const options::Options&)>& threads_call_mpi = {});
 
-/// Collective, and first of all in every program: OptionError where the ranks' command lines differ, or their
-/// programs, whose messages would be taken for each other's.
+/// Collective, and first of all in every program: OptionError where the ranks' command lines
+/// differ, or their programs, whose messages would be taken for each other's.
 void refuse_other_options(Session& session, const std::string& command_line);
 
-/// Collective. Command line > config file > default, merged on rank 0 and broadcast: a config file need be
-/// only where rank 0 is. VerificationError where the ranks' command lines differ.
+/// Collective. Command line > config file > default, merged on rank 0 and broadcast: a config file
+/// need be only where rank 0 is. VerificationError where the ranks' command lines differ.
 void settle_options(Session& session, options::Options& options, const std::string& command_line);
 
 /// `connected`: ranks that MPI connects. `expected` < 1: --expect-ranks was not given.
-host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected, int expected,
-                           bool on_gpus);
+host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected,
+                           int expected, bool on_gpus);
 
-/// Collective. On several hosts rank 0 makes and removes a small file in the folder of `output`, or in the
-/// nearest one above it that exists. nullopt where it cannot, and for "none": storing says that.
-std::optional<host::ResultsFolder> look_at_results_folder(comm::Communicator& control,
-                                                          const std::vector<host::Placement>& placements,
-                                                          const std::filesystem::path& output);
+/// Collective. On several hosts rank 0 makes and removes a small file in the folder of `output`, or
+/// in the nearest one above it that exists. nullopt where it cannot, and for "none": storing says
+/// that.
+std::optional<host::ResultsFolder> look_at_results_folder(
+    comm::Communicator& control, const std::vector<host::Placement>& placements,
+    const std::filesystem::path& output);
 /// Where the ranks run, and what is wrong with that.
 struct Launch {
     std::vector<host::Placement> placements;
     std::vector<std::string> warnings;
 };
 
-/// Collective. The launch guard: what is fatal throws, the rest becomes warnings of the run. `expected_ranks`
-/// < 1: any number; `on_gpus`: whether the ranks may compute on theirs.
-std::vector<std::string> guard_launch(Session& session, const std::vector<host::Placement>& placements,
+/// Collective. The launch guard: what is fatal throws, the rest becomes warnings of the run.
+/// `expected_ranks` < 1: any number; `on_gpus`: whether the ranks may compute on theirs.
+std::vector<std::string> guard_launch(Session& session,
+                                      const std::vector<host::Placement>& placements,
                                       int expected_ranks, bool on_gpus);
-/// Collective. The guard, a look at the results folder from every host, and --threads where the options leave
-/// it open.
-Launch examine_launch(Session& session, options::Options& options, const experiments::Experiment& experiment);
+/// Collective. The guard, a look at the results folder from every host, and --threads where the
+/// options leave it open.
+Launch examine_launch(Session& session, options::Options& options,
+                      const experiments::Experiment& experiment);
 /// On rank 0, on stderr.
 void warn_of(const Launch& launch, Session& session);
 

@@ -35,19 +35,22 @@ std::size_t columns_of_stderr() {
 
 std::string progress_text(const HowFar& far) {
     const std::string then = far.then.empty() ? "" : fmt::format(", then {}", far.then);
-    return fmt::format("{}/{} {}  {:.0f} {}  {}{}{}", far.done, far.total, far.noun, far.rate, far.rate_unit,
-                       far.note, far.left_s ? "  " + base::human_duration(*far.left_s) + " left" : "",
+    return fmt::format("{}/{} {}  {:.0f} {}  {}{}{}", far.done, far.total, far.noun, far.rate,
+                       far.rate_unit, far.note,
+                       far.left_s ? "  " + base::human_duration(*far.left_s) + " left" : "",
                        far.left_s ? then : "");
 }
 
 std::string progress_bar(const HowFar& far, std::size_t columns) {
     constexpr std::size_t kAround = 3;  // brackets and a blank
     const std::string text = progress_text(far);
-    if (base::columns_of(text) + kAround + kShortestBar > columns) return base::shortened(text, columns);
+    if (base::columns_of(text) + kAround + kShortestBar > columns)
+        return base::shortened(text, columns);
     const std::size_t bar = std::min(kLongestBar, columns - kAround - base::columns_of(text));
     const auto share =
         static_cast<double>(far.done) / static_cast<double>(std::max<std::int64_t>(1, far.total));
-    const auto filled = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(bar));
+    const auto filled =
+        static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(bar));
     return fmt::format("[{}{}] {}", std::string(filled, '='), std::string(bar - filled, ' '), text);
 }
 
@@ -70,8 +73,8 @@ void TerminalProgress::take_the_bar_away() {
     line_open_ = false;
 }
 
-void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
-                              std::string_view note) {
+void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate,
+                              std::string_view rate_unit, std::string_view note) {
     base::count_progress();
     const std::lock_guard lock(mutex_);
     done_ = done;
@@ -83,7 +86,8 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate
     time_left_.begin_anew_if(done, now);
     const bool ends_now =
         done == total && done != last_done_;  // who waits at the end tells it again and again
-    const auto between = terminal_ ? Clock::duration(kBetweenRedraws) : Clock::duration(kBetweenLines);
+    const auto between =
+        terminal_ ? Clock::duration(kBetweenRedraws) : Clock::duration(kBetweenLines);
     last_done_ = done;
     if (now - last_shown_ < between && !ends_now) return;
     if (!terminal_ && done == total && now - time_left_.began() < kBetweenLines) return;
@@ -122,8 +126,9 @@ void TerminalProgress::tick() {
     const bool first = last_told_ < last_sign_;
     if (!terminal_ && !first && now - last_told_ < kBetweenTold) return;
     last_told_ = now;
-    const std::string text = fmt::format("now: {}, {}", activity_,
-                                         base::human_duration(base::seconds_between(activity_began_, now)));
+    const std::string text =
+        fmt::format("now: {}, {}", activity_,
+                    base::human_duration(base::seconds_between(activity_began_, now)));
     show_line(terminal_ ? base::shortened(text, columns_of_stderr() - 1) : text);
 }
 

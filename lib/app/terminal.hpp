@@ -15,8 +15,8 @@
 namespace ranklab::app {
 
 /// How long the rest of some equal units of work will take.
-/// From the units since the first one, which is slow and must not bend the rest. Where only one has been
-/// seen nothing is known.
+/// From the units since the first one, which is slow and must not bend the rest. Where only one has
+/// been seen nothing is known.
 class TimeLeft {
   public:
     using Clock = std::chrono::steady_clock;
@@ -30,7 +30,8 @@ class TimeLeft {
         last_ = done;
     }
 
-    std::optional<double> seconds(std::int64_t done, std::int64_t total, Clock::time_point now) const {
+    std::optional<double> seconds(std::int64_t done, std::int64_t total,
+                                  Clock::time_point now) const {
         if (done <= first_) return std::nullopt;
         const double passed_s = base::seconds_between(began_, now);
         return passed_s / static_cast<double>(done - first_) * static_cast<double>(total - done);
@@ -58,9 +59,9 @@ std::string progress_text(const HowFar& far);
 /// A bar before that where so many columns have room for both; not longer than they are.
 std::string progress_bar(const HowFar& far, std::size_t columns);
 
-/// On stderr: a bar with rate and time left on a terminal that obeys control sequences, plain lines every few
-/// seconds otherwise, and what is done in between where that takes more than a few seconds; silent on the
-/// ranks that do not speak.
+/// On stderr: a bar with rate and time left on a terminal that obeys control sequences, plain lines
+/// every few seconds otherwise, and what is done in between where that takes more than a few
+/// seconds; silent on the ranks that do not speak.
 class TerminalProgress final : public base::ProgressSink {
   public:
     explicit TerminalProgress(bool speaks);

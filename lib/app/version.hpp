@@ -1,4 +1,5 @@
-// Version and revision of this build. The texts come from CMake; the revision is read anew at every build.
+// Version and revision of this build. The texts come from CMake; the revision is read anew at every
+// build.
 #pragma once
 
 #include <string>

@@ -18,8 +18,8 @@ class StallRule {
     /// Stalled after `limit_s` seconds with the same count; 0: never.
     explicit StallRule(double limit_s) : limit_s_(limit_s) {}
 
-    /// `seconds` have passed, and the counter stands at `count`. A pass counts for `most` seconds at most: a
-    /// longer one is time in which this process was stopped itself.
+    /// `seconds` have passed, and the counter stands at `count`. A pass counts for `most` seconds
+    /// at most: a longer one is time in which this process was stopped itself.
     bool pass(double seconds, std::int64_t count, double most);
 
   private:
@@ -28,9 +28,9 @@ class StallRule {
     std::optional<std::int64_t> count_;
 };
 
-/// Looks once a second at the counter of base/progress.hpp. Where it stood still for the limit, this rank
-/// says what it was at and ends the job with exit code 5. A rank that waits in MPI for a dead or stopped one
-/// stands still as well. MPI need not run yet: then this process ends.
+/// Looks once a second at the counter of base/progress.hpp. Where it stood still for the limit,
+/// this rank says what it was at and ends the job with exit code 5. A rank that waits in MPI for a
+/// dead or stopped one stands still as well. MPI need not run yet: then this process ends.
 class Watchdog : base::Pinned {
   public:
     /// `seconds` 0: never.

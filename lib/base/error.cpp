@@ -19,17 +19,19 @@ std::string first_line(const std::string& text) {
 }
 
 constexpr const char* kNoMemory =
-    "out of memory: take smaller batches, records or files, fewer ranks per node, or raise the limits "
-    "(ulimit -v)";
+    "out of memory: take smaller batches, records or files, fewer ranks per node, or raise the "
+    "limits (ulimit -v)";
 constexpr const char* kNoThread =
-    "a thread could not be started: take fewer threads or ranks per node, or raise the limits (ulimit -u, "
-    "ulimit -v)";
+    "a thread could not be started: take fewer threads or ranks per node, or raise the limits "
+    "(ulimit -u, ulimit -v)";
 
-// LibTorch's allocators throw c10::Error, which this room does not know, for a block that they do not get.
+// LibTorch's allocators throw c10::Error, which this room does not know, for a block that they do
+// not get.
 bool is_about_memory(std::string_view what) {
     constexpr auto kWords = std::to_array<std::string_view>(
         {"can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory"});
-    return std::ranges::any_of(kWords, [&](auto word) { return what.find(word) != std::string_view::npos; });
+    return std::ranges::any_of(
+        kWords, [&](auto word) { return what.find(word) != std::string_view::npos; });
 }
 
 }  // namespace

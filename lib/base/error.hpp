@@ -1,7 +1,7 @@
 // The one family of errors. Each kind maps to one exit code of the interface (see ExitCode); only
 // app/ catches. A message is a sentence that says what is wrong and what to do; context is added on
-// the way up with Error::add_context. A room below the experiments says it without options, and names the
-// settings that mend it apart: app tells how the user gives these (options::told).
+// the way up with Error::add_context. A room below the experiments says it without options, and
+// names the settings that mend it apart: app tells how the user gives these (options::told).
 #pragma once
 
 #include <fmt/format.h>
@@ -46,8 +46,11 @@ class Error : public std::runtime_error {
     ExitCode code() const noexcept { return code_; }
     const Settings& settings() const noexcept { return settings_; }
 
-    /// Puts "context: " before the sentence; used by callers that know more (which file, which step).
-    void add_context(std::string_view context) { sentence_ = fmt::format("{}: {}", context, sentence_); }
+    /// Puts "context: " before the sentence; used by callers that know more (which file, which
+    /// step).
+    void add_context(std::string_view context) {
+        sentence_ = fmt::format("{}: {}", context, sentence_);
+    }
 
   private:
     std::string sentence_;
@@ -79,8 +82,8 @@ struct EnvironmentError : Error {
         : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
 };
 
-/// The user has asked to stop (Ctrl-C, or the batch system's SIGTERM): no fault of the work. The exit code is
-/// the shells' for a program that the signal ended: 128 + its number.
+/// The user has asked to stop (Ctrl-C, or the batch system's SIGTERM): no fault of the work. The
+/// exit code is the shells' for a program that the signal ended: 128 + its number.
 struct Interrupted : Error {
     Interrupted(std::string sentence, int signal)
         : Error(std::move(sentence), static_cast<ExitCode>(128 + signal)) {}
@@ -92,7 +95,8 @@ struct MpiError : Error {
         : Error(std::move(sentence), std::move(settings)) {}
 };
 
-/// NCCL fails on what surrounds it (another rank, the network, the driver) far more often than on its caller.
+/// NCCL fails on what surrounds it (another rank, the network, the driver) far more often than on
+/// its caller.
 struct NcclError : Error {
     explicit NcclError(std::string sentence, Settings settings = {})
         : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
@@ -115,8 +119,8 @@ struct Failure {
     Settings settings = {};  ///< that mend it
 };
 
-/// Libraries throw their own kinds; the ones that mean "no memory" or "no thread" are the surroundings'
-/// fault, not the program's.
+/// Libraries throw their own kinds; the ones that mean "no memory" or "no thread" are the
+/// surroundings' fault, not the program's.
 Failure describe_failure(const std::exception& error);
 
 }  // namespace ranklab::base

@@ -46,8 +46,8 @@ const char* reading_advice(int error) {
 
 [[noreturn]] void refuse(const char* call, const fs::path& path, int error, const char* what,
                          const Settings& settings) {
-    const std::string sentence =
-        fmt::format("{}: {} ({}: {})", path.string(), what, call, std::generic_category().message(error));
+    const std::string sentence = fmt::format("{}: {} ({}: {})", path.string(), what, call,
+                                             std::generic_category().message(error));
     if (path_is_wrong(error)) throw OptionError(sentence, settings);
     throw EnvironmentError(sentence, settings);
 }
@@ -60,8 +60,8 @@ std::string kind_of(mode_t mode) {
     return "a device";
 }
 
-// Calls move(bytes, done), which moves some of the bytes that are left, until none are left or none came.
-// How many were moved; nullopt where it failed.
+// Calls move(bytes, done), which moves some of the bytes that are left, until none are left or none
+// came. How many were moved; nullopt where it failed.
 template <class Bytes, class Move>
 std::optional<std::size_t> move_all(Bytes bytes, const Move& move) {
     std::size_t done = 0;
@@ -86,7 +86,8 @@ void throw_errno(const char* call, const fs::path& path, int error, const char* 
 }
 
 void throw_read_errno(const char* call, const fs::path& path, int error, const char* setting) {
-    refuse(call, path, error, reading_advice(error), setting == nullptr ? Settings{} : Settings{setting});
+    refuse(call, path, error, reading_advice(error),
+           setting == nullptr ? Settings{} : Settings{setting});
 }
 
 std::string irregular_kind(const fs::path& path) {
@@ -126,7 +127,8 @@ bool write_bytes(int file, std::span<const std::byte> bytes, std::optional<std::
     return moved == bytes.size();
 }
 
-std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes, std::optional<std::uint64_t> at) {
+std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes,
+                                      std::optional<std::uint64_t> at) {
     return move_all(bytes, [&](auto left, std::size_t done) {
         return at ? ::pread(file, left.data(), left.size(), *at + done)
                   : ::read(file, left.data(), left.size());
@@ -166,7 +168,8 @@ FileSystem file_system_at(const std::filesystem::path& place) {
         if (errno != ENOENT || !there.has_relative_path()) return {"unknown", Kind::other};
         there = there.parent_path();
     }
-    const auto magic = static_cast<std::uint32_t>(info.f_type);  // signed, and on some machines of 64 bits
+    // Signed, and on some machines of 64 bits.
+    const auto magic = static_cast<std::uint32_t>(info.f_type);
     const auto known = std::ranges::find(kKnown, magic, &Known::magic);
     if (known == kKnown.end()) return {fmt::format("type 0x{:X}", magic), Kind::other};
     return {known->name, known->kind};

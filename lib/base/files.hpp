@@ -1,5 +1,5 @@
-// Files that a user named: opened, read and written whole, the system's refusals, and the file system they
-// are on.
+// Files that a user named: opened, read and written whole, the system's refusals, and the file
+// system they are on.
 #pragma once
 
 #include <fcntl.h>
@@ -22,18 +22,20 @@ struct DescriptorTraits {
 };
 using Descriptor = unique_handle<DescriptorTraits>;
 
-/// Throws the sentence for a failed system call on `path`: OptionError where the path itself is wrong,
-/// EnvironmentError where the place does not allow it. It advises another value of `setting`.
+/// Throws the sentence for a failed system call on `path`: OptionError where the path itself is
+/// wrong, EnvironmentError where the place does not allow it. It advises another value of
+/// `setting`.
 [[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error,
                               const char* setting = "output");
 
-/// The error of a file that was only to be read: it does not ask for a writable place; `setting` null: no
-/// option named the path.
+/// The error of a file that was only to be read: it does not ask for a writable place; `setting`
+/// null: no option named the path.
 [[noreturn]] void throw_read_errno(const char* call, const std::filesystem::path& path, int error,
                                    const char* setting = nullptr);
 
-/// The kind of a file that is not a regular one: "a FIFO (named pipe)", "a folder", "a link to nothing"... A
-/// FIFO would block, and a device never end. "" where there is a regular file, or nothing at all.
+/// The kind of a file that is not a regular one: "a FIFO (named pipe)", "a folder", "a link to
+/// nothing"... A FIFO would block, and a device never end. "" where there is a regular file, or
+/// nothing at all.
 std::string irregular_kind(const std::filesystem::path& path);
 
 /// "x.ini is a FIFO (named pipe), not a regular file; name a file".
@@ -58,11 +60,11 @@ Descriptor open_regular(const std::filesystem::path& path, int flags) {
 /// Up to `most` bytes from where the file stands. False where reading fails: errno says why.
 bool read_up_to(const Descriptor& file, std::size_t most, std::string& bytes);
 
-/// Reading and writing move all bytes, however many system calls it takes, from where the file stands or at a
-/// place of it. False where the system refuses: errno says why.
+/// Reading and writing move all bytes, however many system calls it takes, from where the file
+/// stands or at a place of it. False where the system refuses: errno says why.
 bool write_bytes(int file, std::span<const std::byte> bytes, std::optional<std::uint64_t> at = {});
-/// How many came: fewer than there is room for at the file's end. Nullopt where the system refuses: errno
-/// says why.
+/// How many came: fewer than there is room for at the file's end. Nullopt where the system refuses:
+/// errno says why.
 std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes,
                                       std::optional<std::uint64_t> at = {});
 
@@ -72,23 +74,25 @@ bool write_whole(int file, const Values& values, std::optional<std::uint64_t> at
     return write_bytes(file, std::as_bytes(std::span(values)), at);
 }
 template <class Values>
-std::optional<std::size_t> read_whole(int file, Values&& values, std::optional<std::uint64_t> at = {}) {
+std::optional<std::size_t> read_whole(int file, Values&& values,
+                                      std::optional<std::uint64_t> at = {}) {
     return read_bytes(file, std::as_writable_bytes(std::span(values)), at);
 }
 
-/// disk: this node's page cache lies right before the device (or so the file system's name says). memory: the
-/// files are the cache (tmpfs). network: a server, which caches too. own_cache: keeps files in a cache of its
-/// own, not the kernel's (zfs). other: none of these, or not known here. The more a kind hides of where bytes
-/// came from, the later it stands.
+/// disk: this node's page cache lies right before the device (or so the file system's name says).
+/// memory: the files are the cache (tmpfs). network: a server, which caches too. own_cache: keeps
+/// files in a cache of its own, not the kernel's (zfs). other: none of these, or not known here.
+/// The more a kind hides of where bytes came from, the later it stands.
 enum class FileSystemKind { disk, other, network, own_cache, memory };
 
 struct FileSystem {
-    std::string name;  ///< "ext4", "tmpfs"; "type 0x1234" where the number is not known here, "" before any
+    /// "ext4", "tmpfs"; "type 0x1234" where the number is not known here, "" before any.
+    std::string name;
     FileSystemKind kind = FileSystemKind::other;
 };
 
-/// The file system that holds `place`, or its nearest parent that exists. Named "unknown" where it cannot be
-/// asked.
+/// The file system that holds `place`, or its nearest parent that exists. Named "unknown" where it
+/// cannot be asked.
 FileSystem file_system_at(const std::filesystem::path& place);
 
 }  // namespace ranklab::base

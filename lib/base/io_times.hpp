@@ -1,6 +1,6 @@
-// Where the time of writing and reading files goes: the phases, and what one rank or worker process spent in
-// each. Plain data of fixed size, however many files there are: worker processes send theirs back, and ranks'
-// are gathered.
+// Where the time of writing and reading files goes: the phases, and what one rank or worker process
+// spent in each. Plain data of fixed size, however many files there are: worker processes send
+// theirs back, and ranks' are gathered.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,20 @@
 
 namespace ranklab::base {
 
-/// In the order in which a record meets them. open: also creating the file or its datasets; close: also the
-/// rename of a temporary name; send: handing work to others; wait: for others.
-enum class IoPhase : std::size_t { generate, format, send, wait, open, write, fsync, close, read, parse };
+/// In the order in which a record meets them. open: also creating the file or its datasets; close:
+/// also the rename of a temporary name; send: handing work to others; wait: for others.
+enum class IoPhase : std::size_t {
+    generate,
+    format,
+    send,
+    wait,
+    open,
+    write,
+    fsync,
+    close,
+    read,
+    parse
+};
 
 inline constexpr std::array<std::string_view, 10> kIoPhaseNames{
     "generate", "format", "send", "wait", "open", "write", "fsync", "close", "read", "parse"};
@@ -50,9 +61,11 @@ class IoTimes {
         if (phase == IoPhase::open) first_open_s_ = std::min(first_open_s_, since_epoch(begin));
         if (phase == IoPhase::close) last_close_s_ = std::max(last_close_s_, since_epoch(end));
     }
-    /// A record is done, begun at `begin`: the whole that the phases are parts of. Where several ranks write
-    /// one together, each adds its bytes and one of them counts it (`records` 1, elsewhere 0).
-    void add_record(Clock::time_point begin, Clock::time_point end, double bytes, double records = 1) {
+    /// A record is done, begun at `begin`: the whole that the phases are parts of. Where several
+    /// ranks write one together, each adds its bytes and one of them counts it (`records` 1,
+    /// elsewhere 0).
+    void add_record(Clock::time_point begin, Clock::time_point end, double bytes,
+                    double records = 1) {
         records_.add(seconds_between(begin, end), records);
         bytes_ += bytes;
     }
@@ -67,12 +80,16 @@ class IoTimes {
     const IoTally& of(IoPhase phase) const { return tallies_[number_of(phase)]; }
     const IoTally& records() const { return records_; }
     double bytes() const { return bytes_; }
-    /// Seconds on this node's steady clock; infinite, and minus infinite, where nothing was opened or closed.
+    /// Seconds on this node's steady clock; infinite, and minus infinite, where nothing was opened
+    /// or closed.
     double first_open_s() const { return first_open_s_; }
     double last_close_s() const { return last_close_s_; }
-    static double since_epoch(Clock::time_point when) { return seconds_of(when.time_since_epoch()); }
+    static double since_epoch(Clock::time_point when) {
+        return seconds_of(when.time_since_epoch());
+    }
 
-    /// Marks a phase for the lifetime of the returned object:  auto p = times.phase(IoPhase::write);
+    /// Marks a phase for the lifetime of the returned object:  auto p =
+    /// times.phase(IoPhase::write);
     class Mark : Pinned {
       public:
         Mark(IoTimes& times, IoPhase phase) : times_(times), phase_(phase), begin_(Clock::now()) {}

@@ -27,8 +27,8 @@ Teller& teller() {
 
 spdlog::logger& logger() {
     static auto instance = [] {
-        auto created =
-            std::make_shared<spdlog::logger>("ranklab", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+        auto created = std::make_shared<spdlog::logger>(
+            "ranklab", std::make_shared<spdlog::sinks::stderr_sink_mt>());
         created->set_pattern("%v");
         created->flush_on(spdlog::level::trace);
         return created;
@@ -36,8 +36,8 @@ spdlog::logger& logger() {
     return *instance;
 }
 
-// A name or value that is pages long leaves room for what is said of it: its beginning and the sentence's
-// end.
+// A name or value that is pages long leaves room for what is said of it: its beginning and the
+// sentence's end.
 std::string readable(std::string_view message) {
     constexpr std::size_t kBegin = 1200;
     constexpr std::size_t kEnd = 600;
@@ -57,7 +57,8 @@ void write(std::string_view severity, std::string_view message) {
     const std::string_view gap = tag().empty() ? "" : ": ";
     // Sentences name files and values of others.
     std::string lines = fitting(fmt::format("{}{}{}{}", severity, tag(), gap, readable(message)));
-    if (!severity.empty() && coloured) lines.replace(0, kWarning.size(), "\033[33mwarning\033[0m: ");
+    if (!severity.empty() && coloured)
+        lines.replace(0, kWarning.size(), "\033[33mwarning\033[0m: ");
     logger().info("{}", lines);
 }
 

@@ -9,7 +9,8 @@
 
 namespace ranklab::base::log {
 
-/// From here on each line is tagged "rank 3 on node07". Until then it bears the program's name alone.
+/// From here on each line is tagged "rank 3 on node07". Until then it bears the program's name
+/// alone.
 void set_rank(int rank, std::string_view host);
 /// "rank 3 on node07", or "" before set_rank.
 std::string where();
@@ -21,7 +22,8 @@ void error(std::string_view message);
 void error(std::string sentence, const Settings& settings);
 
 using Teller = std::string (*)(std::string sentence, const Settings& settings);
-/// Once, before threads: how this program's user gives a setting. Until then a sentence stands alone.
+/// Once, before threads: how this program's user gives a setting. Until then a sentence stands
+/// alone.
 void set_teller(Teller teller);
 
 }  // namespace ranklab::base::log

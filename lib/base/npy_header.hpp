@@ -10,11 +10,12 @@
 
 namespace ranklab::base {
 
-/// The bytes that numpy.save writes before an array in C order: format version 1.0, padded to a multiple
-/// of 64. `descr` is NumPy's type text ("<f4", "<f8"). Format:
+/// The bytes that numpy.save writes before an array in C order: format version 1.0, padded to a
+/// multiple of 64. `descr` is NumPy's type text ("<f4", "<f8"). Format:
 /// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 inline std::string npy_header(std::string_view descr, const std::vector<std::int64_t>& shape) {
-    std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': (", descr);
+    std::string dictionary =
+        fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': (", descr);
     for (const std::int64_t extent : shape) dictionary += fmt::format("{}, ", extent);
     if (shape.size() > 1) dictionary.resize(dictionary.size() - 2);
     dictionary += "), }";

@@ -41,10 +41,11 @@ std::size_t count_of(NumberRanges ranges) {
     return count;
 }
 
-// In the order of their beginnings, a range that begins within those before it shares a number with the one
-// of them that ends last.
+// In the order of their beginnings, a range that begins within those before it shares a number with
+// the one of them that ends last.
 std::vector<std::vector<std::size_t>> connected(const std::vector<NumberRanges>& sets) {
-    std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> all;  // first, last, the set's place
+    // First, last, the set's place.
+    std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> all;
     for (std::size_t i = 0; i < sets.size(); ++i)
         for (const auto& [first, last] : sets[i]) all.emplace_back(first, last, i);
     std::ranges::sort(all);

@@ -18,7 +18,8 @@ namespace ranklab::base {
 ///   static auto fields(auto& self) { return std::tie(self.name, self.ranks); }
 template <class Value>
 void pack(std::string& bytes, const Value& value) {
-    static_assert(!std::ranges::view<Value> && !std::is_pointer_v<Value>, "its bytes are an address");
+    static_assert(!std::ranges::view<Value> && !std::is_pointer_v<Value>,
+                  "its bytes are an address");
     if constexpr (std::is_trivially_copyable_v<Value>) {
         bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
     } else if constexpr (requires { Value::fields(value); }) {

@@ -12,8 +12,8 @@ inline std::atomic<std::int64_t> progress{0};
 }
 
 /// A piece of work was done: a step, a batch, a record, an answer of another process. The watchdog
-/// (app/watchdog.hpp) ends the job where this is not called for --stall-timeout seconds. A loop that only
-/// polls does not call it. Any thread may, at the cost of a relaxed atomic.
+/// (app/watchdog.hpp) ends the job where this is not called for --stall-timeout seconds. A loop
+/// that only polls does not call it. Any thread may, at the cost of a relaxed atomic.
 inline void count_progress() noexcept {
     detail::progress.fetch_add(1, std::memory_order_relaxed);
 }
@@ -22,17 +22,17 @@ inline std::int64_t progress_count() noexcept {
     return detail::progress.load(std::memory_order_relaxed);
 }
 
-/// How an experiment shows its progress without knowing who looks: app shows a bar or lines. Each call counts
-/// as progress.
+/// How an experiment shows its progress without knowing who looks: app shows a bar or lines. Each
+/// call counts as progress.
 class ProgressSink {
   public:
     virtual ~ProgressSink() = default;
     /// `done` of `total` units of work are finished; `note` is short ("loss 0.41").
     /// `rate` is in units of `rate_unit` a second. Called often: must be cheap.
-    virtual void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
-                        std::string_view note) = 0;
-    /// Other work behind these units: its seconds, which the time left counts, and what nobody knows the time
-    /// of yet ("the evaluation"; "" for nothing).
+    virtual void update(std::int64_t done, std::int64_t total, double rate,
+                        std::string_view rate_unit, std::string_view note) = 0;
+    /// Other work behind these units: its seconds, which the time left counts, and what nobody
+    /// knows the time of yet ("the evaluation"; "" for nothing).
     virtual void afterwards(double /*seconds*/, std::string_view /*unknown*/) {}
     /// The name of the units of work, where they are not steps ("files").
     virtual void counts(std::string_view) {}

@@ -20,8 +20,8 @@ bool is_warning(int signal) {
     return signal == SIGUSR1 || signal == SIGUSR2;
 }
 
-// A process that loses its terminal may get two SIGHUPs (shell and kernel), and a batch system may signal it
-// directly and through the launcher: the second signal does not ask for more.
+// A process that loses its terminal may get two SIGHUPs (shell and kernel), and a batch system may
+// signal it directly and through the launcher: the second signal does not ask for more.
 bool ends_when_repeated(int signal) {
     return signal != SIGHUP && !is_warning(signal);
 }
@@ -30,7 +30,8 @@ void note(int signal) {
     if (is_warning(signal) && signal_received != 0) return;
     signal_received = signal;
     for (const Held& one : held)
-        if (one.signal == signal && ends_when_repeated(signal)) sigaction(signal, &one.before, nullptr);
+        if (one.signal == signal && ends_when_repeated(signal))
+            sigaction(signal, &one.before, nullptr);
 }
 
 void have_noted(int signal) {

@@ -44,7 +44,8 @@ std::string broken(std::string_view sentence, std::size_t columns) {
     bool quoted = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
         quoted = quoted != (text[i] == '`');
-        const bool alone = text[i] == ' ' && i > line && text[i - 1] != ' ' && text.substr(i + 1, 1) != " ";
+        const bool alone =
+            text[i] == ' ' && i > line && text[i - 1] != ' ' && text.substr(i + 1, 1) != " ";
         if (alone && !quoted) blank = i;
         const bool full = columns_of(std::string_view(text).substr(line, i + 1 - line)) > columns;
         if (!full || blank == std::string::npos) continue;
@@ -68,7 +69,8 @@ std::string shortened(std::string_view text, std::size_t columns) {
 
 bool obeys_sequences(int descriptor) {
     const char* const kind = std::getenv("TERM");
-    return kind != nullptr && *kind != '\0' && std::string_view(kind) != "dumb" && isatty(descriptor) != 0;
+    return kind != nullptr && *kind != '\0' && std::string_view(kind) != "dumb" &&
+           isatty(descriptor) != 0;
 }
 
 bool shows_colour(int descriptor) {

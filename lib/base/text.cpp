@@ -22,7 +22,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
         before = std::exchange(above, row);
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+            row[j] = std::min(
+                {above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 row[j] = std::min(row[j], before[j - 2] + 1);
         }
@@ -43,7 +44,8 @@ std::string lower_case(std::string_view text) {
 
 // "hdf5" of "hdf5-serial", "time" of "step_time_s".
 bool begins_a_part(const std::string& word, const std::string& candidate) {
-    for (std::size_t at = candidate.find(word); at != std::string::npos; at = candidate.find(word, at + 1))
+    for (std::size_t at = candidate.find(word); at != std::string::npos;
+         at = candidate.find(word, at + 1))
         if (at == 0 || std::string_view("-_. ").find(candidate[at - 1]) != std::string_view::npos)
             return true;
     return false;
@@ -63,7 +65,8 @@ std::vector<std::string> alike(std::string_view word, const std::vector<std::str
 
 std::string quoted(const std::string& argument) {
     const auto is_plain = [](unsigned char c) {
-        return std::isalnum(c) != 0 || std::string_view("-_./=:,+%@").find(char(c)) != std::string_view::npos;
+        return std::isalnum(c) != 0 ||
+               std::string_view("-_./=:,+%@").find(char(c)) != std::string_view::npos;
     };
     if (!argument.empty() && std::ranges::all_of(argument, is_plain)) return argument;
     std::string text = "'";
@@ -73,7 +76,8 @@ std::string quoted(const std::string& argument) {
 
 }  // namespace
 
-std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
+std::optional<std::string> nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates) {
     std::size_t best = std::numeric_limits<std::size_t>::max();
     std::optional<std::string> found;
     for (const auto& candidate : candidates) {
@@ -94,7 +98,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     if (names.empty()) return "";
     const std::string last = names.back();
     names.pop_back();
-    return fmt::format("did you mean {}{}{}?", join(names, ", "), names.empty() ? "" : " or ", last);
+    return fmt::format("did you mean {}{}{}?", join(names, ", "), names.empty() ? "" : " or ",
+                       last);
 }
 
 std::string or_did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
@@ -163,7 +168,8 @@ std::string human_bytes(double bytes) {
         bytes /= 1024;
         ++unit;
     }
-    return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+    return unit == 0 ? fmt::format("{:.0f} B", bytes)
+                     : fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
 std::string human_duration(double seconds) {
@@ -184,7 +190,8 @@ std::string utc_compact(std::int64_t unix_seconds) {
 }
 
 std::string utc_iso(std::int64_t unix_seconds) {
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(unix_seconds)));
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                       fmt::gmtime(static_cast<std::time_t>(unix_seconds)));
 }
 
 Letter first_letter(std::string_view text) {

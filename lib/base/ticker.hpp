@@ -9,8 +9,8 @@
 
 namespace ranklab::base {
 
-/// From construction to destruction `tick(seconds)` is called on a thread of its own, about every `period`;
-/// `seconds` is how long the last call ago is. The thread takes no signals.
+/// From construction to destruction `tick(seconds)` is called on a thread of its own, about every
+/// `period`; `seconds` is how long the last call ago is. The thread takes no signals.
 class Ticker {
   public:
     using Seconds = std::chrono::duration<double>;

@@ -27,12 +27,14 @@ Schema campaign_keys() {
         .choice("launcher", {"slurm", "mpirun"}, "mpirun", "sbatch, or mpirun on this machine")
         .text("folder", "DIR", std::nullopt, "of scripts and logs; campaigns/NAME without one")
         .text("output", "FILE.h5", std::nullopt, "the results file; FOLDER/results.h5 without one")
-        .integer("ranks-per-node", {1, 1'000'000}, std::nullopt, "without it all ranks are on one node")
+        .integer("ranks-per-node", {1, 1'000'000}, std::nullopt,
+                 "without it all ranks are on one node")
         .text("launcher-options", "WORDS", std::nullopt, "for mpirun or srun, in place of binding")
         .text("partition", "NAME", std::nullopt, "Slurm's, where the site needs one")
         .text("account", "NAME", std::nullopt, "Slurm's, where the site needs one")
         .text("sbatch-options", "WORDS", std::nullopt, "more for sbatch, as in --exclusive")
-        .text("prologue", "LINE", std::nullopt, "a line of bash before each job, as in module load openmpi");
+        .text("prologue", "LINE", std::nullopt,
+              "a line of bash before each job, as in module load openmpi");
     return keys;
 }
 
@@ -40,7 +42,8 @@ Schema campaign_keys() {
 Schema section_keys() {
     Schema keys;
     keys.choice("command", swept_programs(), std::nullopt, "the program that is started")
-        .text("time", "HH:MM:SS", "01:00:00", "that a job of Slurm may take; also MINUTES or HH:MM");
+        .text("time", "HH:MM:SS", "01:00:00",
+              "that a job of Slurm may take; also MINUTES or HH:MM");
     return keys;
 }
 
@@ -54,10 +57,12 @@ Options checked(const Schema& schema, const Settings& settings, const std::strin
 
 std::int64_t minutes_of(const std::string& time, const std::string& place) {
     std::vector<long> parts;
-    for (const auto& part : base::split(time, ':')) parts.push_back(base::number_in<long>(part).value_or(-1));
-    if (parts.size() > 3 || std::ranges::any_of(parts, [](long part) { return part < 0 || part > 9999; }))
-        throw base::OptionError(fmt::format("{}: time is MINUTES, HH:MM or HH:MM:SS, not '{}'", place,
-                                            base::printable(time, 60)));
+    for (const auto& part : base::split(time, ':'))
+        parts.push_back(base::number_in<long>(part).value_or(-1));
+    if (parts.size() > 3 ||
+        std::ranges::any_of(parts, [](long part) { return part < 0 || part > 9999; }))
+        throw base::OptionError(fmt::format("{}: time is MINUTES, HH:MM or HH:MM:SS, not '{}'",
+                                            place, base::printable(time, 60)));
     if (parts.size() == 1) return std::max(1L, parts[0]);
     const long seconds = parts.size() == 3 ? parts[2] : 0;
     return std::max(1L, parts[0] * 60 + parts[1] + (seconds + 59) / 60);
@@ -70,9 +75,9 @@ void check_name(const std::string& name, const std::string& place) {
     };
     if (name.empty() || name.size() > 60 || name.front() == '-' || name.front() == '.' ||
         !std::ranges::all_of(name, is_plain))
-        throw base::OptionError(
-            fmt::format("{}: '{}' names files and jobs: take letters, digits, '-', '_' and '.', at most 60",
-                        place, base::printable(name, 70)));
+        throw base::OptionError(fmt::format(
+            "{}: '{}' names files and jobs: take letters, digits, '-', '_' and '.', at most 60",
+            place, base::printable(name, 70)));
 }
 
 Campaign header_of(const fs::path& file, const Options& own) {
@@ -98,19 +103,23 @@ struct Workload {
     std::int64_t minutes = 0;
 };
 
-Workload workload_of(const options::Section& section, const Campaign& campaign, const Options& header) {
-    Workload workload{section.name, "", fmt::format("{}, [{}]", campaign.file.string(), section.name), {}, 0};
+Workload workload_of(const options::Section& section, const Campaign& campaign,
+                     const Options& header) {
+    Workload workload{
+        section.name, "", fmt::format("{}, [{}]", campaign.file.string(), section.name), {}, 0};
     check_name(section.name, workload.place);
     Settings mine;
     for (const auto& setting : section.settings)
-        (section_keys().find(setting.first) != nullptr ? mine : workload.settings).push_back(setting);
+        (section_keys().find(setting.first) != nullptr ? mine : workload.settings)
+            .push_back(setting);
     const Options own = checked(section_keys(), mine, workload.place);
     if (!own.is_set("command"))
-        throw base::OptionError(fmt::format("{}: command = train, io or comm is missing", workload.place));
+        throw base::OptionError(
+            fmt::format("{}: command = train, io or comm is missing", workload.place));
     for (const char* const name : {"output", "launcher", "dry-run", "config"})
         if (find(workload.settings, name) != nullptr)
-            throw base::OptionError(
-                fmt::format("{}: {} belongs to [campaign], or to the command line", workload.place, name));
+            throw base::OptionError(fmt::format(
+                "{}: {} belongs to [campaign], or to the command line", workload.place, name));
     workload.program = own.text("command");
     workload.minutes = minutes_of(own.text("time"), workload.place);
     set(workload.settings, "output", campaign.output.string());
@@ -158,11 +167,14 @@ Job job_of(const Campaign& campaign, const Workload& workload, int nodes, const 
         const fs::path above = named == nullptr ? campaign.folder / "files" : fs::path(*named);
         set(settings, "directory", (above / job.id).string());
     }
-    job.sweep = sweep_of(workload, settings, campaign.slurm ? Machine{nodes, 1, true} : this_machine());
+    job.sweep =
+        sweep_of(workload, settings, campaign.slurm ? Machine{nodes, 1, true} : this_machine());
     job.nodes = nodes;
-    for (const auto& one : ranks) job.ranks = std::max(job.ranks, base::number_in<int>(one).value_or(1));
+    for (const auto& one : ranks)
+        job.ranks = std::max(job.ranks, base::number_in<int>(one).value_or(1));
     for (const auto& point : job.sweep.points)
-        job.cores = std::max(job.cores, point.need.cores / std::max(1, job.ranks / point.need.ranks));
+        job.cores =
+            std::max(job.cores, point.need.cores / std::max(1, job.ranks / point.need.ranks));
     job.minutes = workload.minutes;
     job.words = words_of(sweep_options(workload.program), settings);
     job.words.insert(job.words.begin(), {"sweep", workload.program});
@@ -186,8 +198,8 @@ Campaign read_campaign(const fs::path& file) {
     const auto sections = options::read_sections(file.string());
     const auto head = std::ranges::find(sections, kOwn, &options::Section::name);
     if (head == sections.end())
-        throw base::OptionError(
-            fmt::format("{}: there is no [campaign] section; docs/campaign.md shows one", file.string()));
+        throw base::OptionError(fmt::format(
+            "{}: there is no [campaign] section; docs/campaign.md shows one", file.string()));
     const Options header =
         checked(campaign_keys(), head->settings, fmt::format("{}, [{}]", file.string(), kOwn));
     Campaign campaign = header_of(file, header);
@@ -195,7 +207,8 @@ Campaign read_campaign(const fs::path& file) {
         if (section.name != kOwn) add_workload(campaign, workload_of(section, campaign, header));
     if (campaign.jobs.empty())
         throw base::OptionError(fmt::format(
-            "{}: there is no sweep: add a section such as [strong] with command = train", file.string()));
+            "{}: there is no sweep: add a section such as [strong] with command = train",
+            file.string()));
     return campaign;
 }
 

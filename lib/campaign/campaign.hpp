@@ -1,5 +1,5 @@
-// A campaign: an INI file of several sweeps, run here or handed to Slurm's sbatch. docs/campaign.md is the
-// manual of the file.
+// A campaign: an INI file of several sweeps, run here or handed to Slurm's sbatch. docs/campaign.md
+// is the manual of the file.
 #pragma once
 
 #include <cstdint>
@@ -42,12 +42,12 @@ Campaign read_campaign(const std::filesystem::path& file);
 /// Bash, with the lines that sbatch reads.
 std::string script_of(const Campaign& campaign, const Job& job);
 
-/// Slurm's state of each job in its queue, by the job's id: "RUNNING", "PENDING (Priority)". Nothing where
-/// Slurm does not answer.
+/// Slurm's state of each job in its queue, by the job's id: "RUNNING", "PENDING (Priority)".
+/// Nothing where Slurm does not answer.
 std::optional<std::map<std::string, std::string>> queue_of(const Campaign& campaign);
 
-/// Hands the jobs to sbatch that lack runs and are not in the queue. EnvironmentError where Slurm does not
-/// answer or takes one of them not.
+/// Hands the jobs to sbatch that lack runs and are not in the queue. EnvironmentError where Slurm
+/// does not answer or takes one of them not.
 int submit(const Campaign& campaign, const Say& say);
 /// Takes the campaign's jobs out of the queue; how many.
 int cancel(const Campaign& campaign);

@@ -50,7 +50,8 @@ int hosts_of(const Launch& launch, const Machine& machine, const Need& need) {
     return std::min(machine.hosts, launch.cyclic ? need.ranks : divided_up(need.ranks, on_each));
 }
 
-std::vector<std::string> srun_words(const Launch& launch, const Machine& machine, const Need& need) {
+std::vector<std::string> srun_words(const Launch& launch, const Machine& machine,
+                                    const Need& need) {
     const std::string mpi = variable("RANKLAB_SRUN_MPI");
     const int gpus = number_of(variable("SLURM_GPUS_PER_TASK"), 0);
     std::vector<std::string> words{"srun",
@@ -61,12 +62,14 @@ std::vector<std::string> srun_words(const Launch& launch, const Machine& machine
                                    fmt::format("--ntasks={}", need.ranks)};
     // Each rank sees all GPUs of its node and takes its own, so that NCCL reaches its neighbours'.
     if (gpus > 0)
-        words.insert(words.end(), {fmt::format("--gpus-per-task={}", gpus * need.gpus), "--gpu-bind=none"});
+        words.insert(words.end(),
+                     {fmt::format("--gpus-per-task={}", gpus * need.gpus), "--gpu-bind=none"});
     if (!launch.options.empty())
         words.insert(words.end(), launch.options.begin(), launch.options.end());
     else if (fits(machine, need))
-        words.insert(words.end(), {fmt::format("--cpus-per-task={}", need.cores), "--cpu-bind=cores",
-                                   launch.cyclic ? "--distribution=cyclic" : "--distribution=block"});
+        words.insert(words.end(),
+                     {fmt::format("--cpus-per-task={}", need.cores), "--cpu-bind=cores",
+                      launch.cyclic ? "--distribution=cyclic" : "--distribution=block"});
     else
         words.emplace_back("--overcommit");
     return words;
@@ -77,12 +80,14 @@ std::vector<std::string> bound_to(const Launch& launch, int cores) {
     if (kIsMpich) {
         std::vector<std::string> words{"-bind-to", fmt::format("core:{}", cores)};
         if (launch.cyclic || launch.ranks_per_node > 0)
-            words.insert(words.end(), {"-ppn", std::to_string(launch.cyclic ? 1 : launch.ranks_per_node)});
+            words.insert(words.end(),
+                         {"-ppn", std::to_string(launch.cyclic ? 1 : launch.ranks_per_node)});
         return words;
     }
-    const std::string by = launch.cyclic               ? "node"
-                           : launch.ranks_per_node > 0 ? fmt::format("ppr:{}:node", launch.ranks_per_node)
-                                                       : "slot";
+    const std::string by = launch.cyclic ? "node"
+                           : launch.ranks_per_node > 0
+                               ? fmt::format("ppr:{}:node", launch.ranks_per_node)
+                               : "slot";
     return {"--map-by", fmt::format("{}:PE={}", by, cores), "--bind-to", "core"};
 }
 
@@ -99,7 +104,8 @@ std::vector<std::string> mpirun_words(const Launch& launch, const Need& need) {
 }
 
 // In a session of its own: Ctrl-C reaches this process alone, which passes it on.
-[[noreturn]] void become(std::vector<char*>& words, const std::filesystem::path& log, pid_t parent) {
+[[noreturn]] void become(std::vector<char*>& words, const std::filesystem::path& log,
+                         pid_t parent) {
     ::setsid();
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(1);
@@ -154,11 +160,13 @@ Machine this_machine() {
     return machine;
 }
 
-std::vector<std::string> launch_words(const Launch& launch, const Machine& machine, const Need& need) {
+std::vector<std::string> launch_words(const Launch& launch, const Machine& machine,
+                                      const Need& need) {
     return launch.srun ? srun_words(launch, machine, need) : mpirun_words(launch, need);
 }
 
-Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log, double limit_s) {
+Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
+                  double limit_s) {
     constexpr double kGrace = 30, kMoreGrace = 15;
     const auto start = std::chrono::steady_clock::now();
     const pid_t child = started(words, log);
@@ -194,7 +202,8 @@ std::string end_of_log(const std::filesystem::path& log, std::size_t lines) {
         if (!in_block) own.push_back(any.back());
     }
     auto& last = own.empty() ? any : own;
-    if (last.size() > lines) last.erase(last.begin(), last.end() - static_cast<std::ptrdiff_t>(lines));
+    if (last.size() > lines)
+        last.erase(last.begin(), last.end() - static_cast<std::ptrdiff_t>(lines));
     return base::join(last, "\n");
 }
 

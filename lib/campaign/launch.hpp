@@ -19,8 +19,10 @@ struct Launch {
     bool srun = false;
     bool cyclic = false;     ///< rank by rank over the hosts; otherwise host after host
     int ranks_per_node = 0;  ///< at most; 0: as many as there are cores for
-    bool bound = true;       ///< mpirun: ranks to their cores; of all points alike, or numbers would differ
-    /// For the launcher, in place of the words that place ranks and bind them to cores; none: those.
+    /// Mpirun: ranks to their cores; of all points alike, or numbers would differ.
+    bool bound = true;
+    /// For the launcher, in place of the words that place ranks and bind them to cores; none:
+    /// those.
     std::vector<std::string> options = {};
 };
 
@@ -32,17 +34,20 @@ struct Need {
 /// Whether there are as many cores.
 bool fits(const Machine& machine, const Need& need);
 /// The launcher's words before the command.
-std::vector<std::string> launch_words(const Launch& launch, const Machine& machine, const Need& need);
+std::vector<std::string> launch_words(const Launch& launch, const Machine& machine,
+                                      const Need& need);
 
 struct Ending {
     int code = 0;  ///< of a command that a signal ended: 128 + the signal
     double seconds = 0;
     bool timed_out = false;
 };
-/// Runs the command to its end, its output in `log`. A signal that this process has received (StopSignals) is
-/// passed on as SIGUSR1, at which the ranks store what they have. Past `limit_s` (0: never) and half a minute
-/// in which the program can end by itself, the command is ended. It ends, too, where this process dies.
-Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log, double limit_s);
+/// Runs the command to its end, its output in `log`. A signal that this process has received
+/// (StopSignals) is passed on as SIGUSR1, at which the ranks store what they have. Past `limit_s`
+/// (0: never) and half a minute in which the program can end by itself, the command is ended. It
+/// ends, too, where this process dies.
+Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
+                  double limit_s);
 
 /// The last lines that say something, outside of mpirun's blocks between bars where there are any.
 std::string end_of_log(const std::filesystem::path& log, std::size_t lines);

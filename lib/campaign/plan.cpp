@@ -40,10 +40,11 @@ Schema own_rows() {
         .text("ranks", "N,...", "1", "rank counts")
         .essential()
         .choice("scaling", {"strong", "weak"}, std::nullopt,
-                "strong: all ranks together have the same work (global-batch-size, files); weak: each rank "
-                "has (batch-size; files are a rank's)")
+                "strong: all ranks together have the same work (global-batch-size, files); weak: "
+                "each rank has (batch-size; files are a rank's)")
         .essential()
-        .integer("repeat", {1, 1000}, "3", "processes of each combination; 6 or more give intervals")
+        .integer("repeat", {1, 1000}, "3",
+                 "processes of each combination; 6 or more give intervals")
         .essential()
         .choice("launcher", {"auto", "mpirun", "srun"}, "auto",
                 "auto: srun inside an allocation of Slurm, else mpirun")
@@ -53,14 +54,17 @@ Schema own_rows() {
                 "block: fill one host before the next; cyclic: rank by rank over the hosts")
         .essential()
         .integer("ranks-per-node", {1, 1'000'000}, std::nullopt, "ranks on a host, at most")
-        .text("output", "FILE.h5", "results/ranklab.h5", "the results file; logs lie in a folder beside it")
+        .text("output", "FILE.h5", "results/ranklab.h5",
+              "the results file; logs lie in a folder beside it")
         .essential()
         .text("label", "TEXT", std::nullopt,
               "identifies the sweep's runs; without it a name that follows from the options")
         .essential()
-        .integer("seed", {0, options::kWholeNumbers}, "1", "of the points' order, and of the program")
+        .integer("seed", {0, options::kWholeNumbers}, "1",
+                 "of the points' order, and of the program")
         .real("time-limit", 0.001, std::nullopt, "seconds for the work of one process")
-        .text("config", "FILE", std::nullopt, "INI file of these options; the command line wins over it")
+        .text("config", "FILE", std::nullopt,
+              "INI file of these options; the command line wins over it")
         .essential()
         .flag("dry-run", "print the commands that would be started, as a shell reads them")
         .essential()
@@ -87,8 +91,9 @@ bool is_list(const Option& option) {
 // Several values, which are checked once they are apart.
 void add_loosely(Schema& schema, const Option& option) {
     schema.section(option.section);
-    const std::string otherwise =
-        option.fallback && !option.fallback->empty() ? fmt::format(" (default: {})", *option.fallback) : "";
+    const std::string otherwise = option.fallback && !option.fallback->empty()
+                                      ? fmt::format(" (default: {})", *option.fallback)
+                                      : "";
     if (option.type == Type::flag)
         schema.flag(option.name, option.help);
     else
@@ -106,7 +111,8 @@ Texts distinct(const std::string& text) {
     return values;
 }
 
-std::string value_in(const Settings& settings, const std::string& name, const std::string& otherwise) {
+std::string value_in(const Settings& settings, const std::string& name,
+                     const std::string& otherwise) {
     const auto* const found = find(settings, name);
     return found == nullptr ? otherwise : *found;
 }
@@ -124,7 +130,8 @@ std::vector<Dimension> dimensions_of(const Schema& rows, const Options& options)
     const Schema own = own_rows();
     std::vector<Dimension> all{{"ranks", distinct(options.text("ranks"))}};
     for (const auto& option : rows.all()) {
-        if (is_left_out(option) || own.find(option.name) != nullptr || !options.is_set(option.name)) continue;
+        if (is_left_out(option) || own.find(option.name) != nullptr || !options.is_set(option.name))
+            continue;
         if (option.type == Type::flag) {
             if (options.flag(option.name)) all.push_back({option.name, {"true"}});
         } else {
@@ -155,7 +162,8 @@ std::vector<Settings> combinations(const std::vector<Dimension>& dimensions) {
 void check_values(Schema rows, const Settings& settings) {
     for (const auto& [name, value] : settings) {
         const Option* const row = rows.find(name);
-        if (row != nullptr && row->type == Type::choice && row->choices.empty()) rows.offer(name, {value});
+        if (row != nullptr && row->type == Type::choice && row->choices.empty())
+            rows.offer(name, {value});
     }
     static_cast<void>(Options::parse(rows, words_of(rows, settings)));
 }
@@ -171,7 +179,8 @@ void check_scaling(const std::string& program, const Options& options) {
     const bool strong = options.is("scaling", "strong");
     const std::string wanted = "global-batch-size", other = "batch-size";
     if (strong && !options.is_set(wanted))
-        throw base::OptionError("--scaling strong keeps the batch of all ranks: give --global-batch-size");
+        throw base::OptionError(
+            "--scaling strong keeps the batch of all ranks: give --global-batch-size");
     if (options.is_set(strong ? other : wanted))
         throw base::OptionError(fmt::format("--scaling {} and --{} exclude each other: give --{}",
                                             options.text("scaling"), strong ? other : wanted,
@@ -182,7 +191,8 @@ int count_in(const Settings& settings, const std::string& name, int otherwise) {
     return base::number_in<int>(value_in(settings, name, "")).value_or(otherwise);
 }
 
-// The cores of a host are divided among the ranks of the widest point, and are as many at the others.
+// The cores of a host are divided among the ranks of the widest point, and are as many at the
+// others.
 int default_threads(int widest, const Launch& launch, const Machine& machine) {
     if (const char* const omp = std::getenv("OMP_NUM_THREADS"))
         if (const int threads = base::number_in<int>(std::string(omp)).value_or(0); threads > 0)
@@ -191,7 +201,8 @@ int default_threads(int widest, const Launch& launch, const Machine& machine) {
     return std::max(1, machine.cores / (launch.ranks_per_node > 0 ? launch.ranks_per_node : even));
 }
 
-// single and dp compute in one rank, on as many cores or GPUs as ddp's ranks have, and on the same batch.
+// single and dp compute in one rank, on as many cores or GPUs as ddp's ranks have, and on the same
+// batch.
 void gather_in_one_rank(Point& point, Settings& settings) {
     const std::string mode = value_in(settings, "mode", "");
     if (point.need.ranks == 1 || (mode != "single" && mode != "dp")) return;
@@ -203,8 +214,8 @@ void gather_in_one_rank(Point& point, Settings& settings) {
         set(settings, "global-batch-size", std::to_string(all));
     } else if (find(settings, "global-batch-size") == nullptr) {
         throw base::OptionError(fmt::format(
-            "--mode {} beside {} ranks needs the batch that both work on: give --global-batch-size", mode,
-            point.need.ranks));
+            "--mode {} beside {} ranks needs the batch that both work on: give --global-batch-size",
+            mode, point.need.ranks));
     }
     for (const char* const name : {"sync", "backend"}) remove(settings, name);
     point.need.cores *= point.need.ranks;
@@ -220,10 +231,12 @@ void at_one_rank(const Point& point, Settings& settings) {
     if (value_in(settings, "mode", "") == "ddp") set(settings, "mode", "single");
 }
 
-void scale_files(const Options& options, const Schema& rows, const Point& point, Settings& settings) {
+void scale_files(const Options& options, const Schema& rows, const Point& point,
+                 Settings& settings) {
     if (!options.has("scaling") || !options.is("scaling", "weak")) return;
     const auto files =
-        base::number_in<std::int64_t>(value_in(settings, "files", *rows.find("files")->fallback)).value_or(0);
+        base::number_in<std::int64_t>(value_in(settings, "files", *rows.find("files")->fallback))
+            .value_or(0);
     set(settings, "files", std::to_string(files * point.need.ranks));
 }
 
@@ -246,7 +259,8 @@ Point point_of(const Sweep& sweep, const Options& options, Settings settings, in
     }
     point.words = words_of(rows, settings);
     point.words.insert(point.words.begin(), sweep.program);
-    point.words.insert(point.words.end(), {"--label", sweep.label, "--output", sweep.output.string()});
+    point.words.insert(point.words.end(),
+                       {"--label", sweep.label, "--output", sweep.output.string()});
     return point;
 }
 
@@ -254,7 +268,8 @@ std::string name_of(const Settings& settings, const std::vector<Dimension>& dime
     std::string name;
     for (const auto& [key, values] : dimensions)
         if (values.size() > 1)
-            name += fmt::format("{}{}={}", name.empty() ? "" : ",", key, value_in(settings, key, ""));
+            name +=
+                fmt::format("{}{}={}", name.empty() ? "" : ",", key, value_in(settings, key, ""));
     return name.empty() ? fmt::format("ranks={}", value_in(settings, "ranks", "1")) : name;
 }
 
@@ -282,7 +297,8 @@ Texts keys_of(const Sweep& sweep, const std::vector<Dimension>& dimensions) {
 
 Launch launch_of(const Options& options, const Machine& machine) {
     Launch launch;
-    launch.srun = options.is("launcher", "srun") || (options.is("launcher", "auto") && machine.allocated);
+    launch.srun =
+        options.is("launcher", "srun") || (options.is("launcher", "auto") && machine.allocated);
     launch.cyclic = options.is("placement", "cyclic");
     launch.ranks_per_node = static_cast<int>(options.integer_or("ranks-per-node", 0));
     for (const auto& word : base::split(options.text_or("launcher-options", ""), ' '))
@@ -336,7 +352,8 @@ Schema sweep_options(const std::string& program) {
     Schema schema = own_rows();
     const Schema rows = rows_of(program);
     for (const auto& option : rows.all())
-        if (!is_left_out(option) && schema.find(option.name) == nullptr) add_loosely(schema, option);
+        if (!is_left_out(option) && schema.find(option.name) == nullptr)
+            add_loosely(schema, option);
     return schema;
 }
 
@@ -364,10 +381,11 @@ Sweep plan_sweep(const std::string& program, Options options, const Machine& mac
     for (const auto& settings : combinations(dimensions)) {
         Point point = point_of(sweep, options, settings, threads);
         point.name = name_of(settings, dimensions);
-        if (known.emplace(point.need.ranks, point.words).second) sweep.points.push_back(std::move(point));
+        if (known.emplace(point.need.ranks, point.words).second)
+            sweep.points.push_back(std::move(point));
     }
-    sweep.launch.bound =
-        std::ranges::all_of(sweep.points, [&](const Point& point) { return fits(machine, point.need); });
+    sweep.launch.bound = std::ranges::all_of(
+        sweep.points, [&](const Point& point) { return fits(machine, point.need); });
     sweep.keys = keys_of(sweep, dimensions);
     return sweep;
 }

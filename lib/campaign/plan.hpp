@@ -1,4 +1,5 @@
-// The plan of a sweep: each combination of its options' values is a command line, repeated in random order.
+// The plan of a sweep: each combination of its options' values is a command line, repeated in
+// random order.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +43,12 @@ struct Sweep {
 /// "train", "io", "comm"
 const std::vector<std::string>& swept_programs();
 
-/// The sweep's own options and those of the program that it starts, with one or several values each.
+/// The sweep's own options and those of the program that it starts, with one or several values
+/// each.
 options::Schema sweep_options(const std::string& program);
 
-/// `default_label`: where the options have none. OptionError for a value that the program does not take, and
-/// for a ladder that is not what --scaling says.
+/// `default_label`: where the options have none. OptionError for a value that the program does not
+/// take, and for a ladder that is not what --scaling says.
 Sweep plan_sweep(const std::string& program, options::Options options, const Machine& machine,
                  const std::string& default_label);
 

@@ -41,7 +41,8 @@ base::ProgramOutput answer_of(const Texts& words) {
 // Two campaigns of one name in two folders are two.
 std::string queue_name(const Campaign& campaign, const Job& job) {
     const auto folder = fs::absolute(campaign.folder).lexically_normal().string();
-    return fmt::format("{}.{}.{:06x}", campaign.name, job.id, base::fingerprint(folder) & 0xffffffU);
+    return fmt::format("{}.{}.{:06x}", campaign.name, job.id,
+                       base::fingerprint(folder) & 0xffffffU);
 }
 
 void write_script(const Campaign& campaign, const Job& job) {
@@ -79,13 +80,17 @@ std::string script_of(const Campaign& campaign, const Job& job) {
         job.id, campaign.name, job.nodes, job.ranks, job.cores, job.minutes,
         for_sbatch(fs::absolute(file_of(campaign, job, "log")).string()));
     if (campaign.ranks_per_node > 0)
-        text += fmt::format("#SBATCH --ntasks-per-node={}\n", std::min(job.ranks, campaign.ranks_per_node));
-    if (!campaign.partition.empty()) text += fmt::format("#SBATCH --partition={}\n", campaign.partition);
+        text += fmt::format("#SBATCH --ntasks-per-node={}\n",
+                            std::min(job.ranks, campaign.ranks_per_node));
+    if (!campaign.partition.empty())
+        text += fmt::format("#SBATCH --partition={}\n", campaign.partition);
     if (!campaign.account.empty()) text += fmt::format("#SBATCH --account={}\n", campaign.account);
-    if (!campaign.sbatch_options.empty()) text += fmt::format("#SBATCH {}\n", campaign.sbatch_options);
+    if (!campaign.sbatch_options.empty())
+        text += fmt::format("#SBATCH {}\n", campaign.sbatch_options);
     text += fmt::format("cd {} || exit 5\n", base::shell_quote({fs::current_path().string()}));
     if (!campaign.prologue.empty()) text += campaign.prologue + '\n';
-    return text + fmt::format("exec {} {}\n", base::shell_quote({base::program_beside("ranklab").string()}),
+    return text + fmt::format("exec {} {}\n",
+                              base::shell_quote({base::program_beside("ranklab").string()}),
                               base::shell_quote(job.words));
 }
 
@@ -98,8 +103,9 @@ std::optional<std::map<std::string, std::string>> queue_of(const Campaign& campa
         const auto fields = base::split(line, '|');
         for (const auto& job : campaign.jobs)
             if (fields.size() == 3 && fields[2] == queue_name(campaign, job))
-                states[job.id] =
-                    fields[0] == "RUNNING" ? fields[0] : fmt::format("{} ({})", fields[0], fields[1]);
+                states[job.id] = fields[0] == "RUNNING"
+                                     ? fields[0]
+                                     : fmt::format("{} ({})", fields[0], fields[1]);
     }
     return states;
 }
@@ -110,8 +116,9 @@ int submit(const Campaign& campaign, const Say& say) {
     for (const auto& job : campaign.jobs) {
         if (queue.contains(job.id) || missing_processes(job.sweep) == 0) continue;
         write_script(campaign, job);
-        const auto answer = answer_of({"sbatch", "--parsable", "--job-name=" + queue_name(campaign, job),
-                                       file_of(campaign, job, "sh").string()});
+        const auto answer =
+            answer_of({"sbatch", "--parsable", "--job-name=" + queue_name(campaign, job),
+                       file_of(campaign, job, "sh").string()});
         if (answer.code != 0)
             throw base::EnvironmentError(fmt::format("sbatch did not take job {}: {}", job.id,
                                                      base::one_line(base::trim(answer.text))));
@@ -128,7 +135,8 @@ int cancel(const Campaign& campaign) {
         // To the batch script alone, which is the sweep: it stores what is measured, and ends.
         const auto answer = answer_of({"scancel", "--batch", "--signal=USR1", "--state=RUNNING",
                                        "--name=" + queue_name(campaign, job)});
-        const auto rest = answer_of({"scancel", "--state=PENDING", "--name=" + queue_name(campaign, job)});
+        const auto rest =
+            answer_of({"scancel", "--state=PENDING", "--name=" + queue_name(campaign, job)});
         if (answer.code != 0 || rest.code != 0)
             throw base::EnvironmentError(
                 fmt::format("scancel: {}", base::one_line(base::trim(answer.text + rest.text))));
@@ -145,14 +153,16 @@ std::string plan_text(const Campaign& campaign) {
     for (const auto& job : campaign.jobs) {
         const int all = processes_of(job), missing = missing_processes(job.sweep);
         const double own = campaign.slurm && missing > 0 ? node_hours(job) : 0;
-        table.rows.push_back({{job.id, job.nodes, job.ranks, job.cores, job.sweep.points.size(), all,
-                               (all - missing), campaign.slurm ? fmt::format("<= {} min", job.minutes) : "",
-                               campaign.slurm ? fmt::format("<= {:.3g}", own) : ""},
-                              {}});
+        table.rows.push_back(
+            {{job.id, job.nodes, job.ranks, job.cores, job.sweep.points.size(), all,
+              (all - missing), campaign.slurm ? fmt::format("<= {} min", job.minutes) : "",
+              campaign.slurm ? fmt::format("<= {:.3g}", own) : ""},
+             {}});
         hours += own;
     }
-    std::string text = fmt::format("# campaign {}: {} job(s), into {}\n{}", campaign.name,
-                                   campaign.jobs.size(), campaign.output.string(), report::text_of(table));
+    std::string text =
+        fmt::format("# campaign {}: {} job(s), into {}\n{}", campaign.name, campaign.jobs.size(),
+                    campaign.output.string(), report::text_of(table));
     if (campaign.slurm) text += fmt::format("at most {:.3g} node hours left (key time)\n", hours);
     return text + fmt::format("Next: ranklab campaign {} {}\n", campaign.slurm ? "submit" : "run",
                               base::shell_path(campaign.file.string()));
@@ -173,8 +183,8 @@ std::string status_text(const Campaign& campaign) {
             text += fmt::format("{} ends:\n{}\n", file_of(campaign, job, "log").string(), log);
     }
     const char* const next = missing_in_all == 0 ? "collect" : campaign.slurm ? "resume" : "run";
-    return text +
-           fmt::format("Next: ranklab campaign {} {}\n", next, base::shell_path(campaign.file.string()));
+    return text + fmt::format("Next: ranklab campaign {} {}\n", next,
+                              base::shell_path(campaign.file.string()));
 }
 
 std::string status_json(const Campaign& campaign) {
@@ -183,16 +193,17 @@ std::string status_json(const Campaign& campaign) {
     Json jobs = Json::array();
     for (const auto& job : campaign.jobs) {
         const int all = processes_of(job), missing = missing_processes(job.sweep);
-        jobs.push_back({{"id", job.id},
-                        {"command", job.words},
-                        {"ranks", job.ranks},
-                        {"nodes", job.nodes},
-                        {"cores", job.cores},
-                        {"limit_minutes", job.minutes},
-                        {"runs", all},
-                        {"done", all - missing},
-                        {"queue", queue && queue->contains(job.id) ? Json(queue->at(job.id)) : Json(nullptr)},
-                        {"queue_name", queue_name(campaign, job)}});
+        jobs.push_back(
+            {{"id", job.id},
+             {"command", job.words},
+             {"ranks", job.ranks},
+             {"nodes", job.nodes},
+             {"cores", job.cores},
+             {"limit_minutes", job.minutes},
+             {"runs", all},
+             {"done", all - missing},
+             {"queue", queue && queue->contains(job.id) ? Json(queue->at(job.id)) : Json(nullptr)},
+             {"queue_name", queue_name(campaign, job)}});
     }
     const Json all{{"campaign", campaign.name},
                    {"output", fs::absolute(campaign.output).string()},

@@ -44,12 +44,15 @@ bool is_of(const Point& point, const Run& run) {
 // A process of io makes a run of each strategy.
 int repetitions_of(const std::string& strategies, const std::map<std::string, int>& runs) {
     if (runs.empty()) return 0;
-    const auto count = [&](const std::string& name) { return runs.contains(name) ? runs.at(name) : 0; };
+    const auto count = [&](const std::string& name) {
+        return runs.contains(name) ? runs.at(name) : 0;
+    };
     std::vector<int> counts;
     if (strategies == "all")
         for (const auto& [name, times] : runs) counts.push_back(times);
     else
-        for (const auto& name : base::split(strategies, ',')) counts.push_back(count(base::trim(name)));
+        for (const auto& name : base::split(strategies, ','))
+            counts.push_back(count(base::trim(name)));
     return std::max(std::ranges::min(counts), count(strategies));
 }
 
@@ -66,7 +69,8 @@ fs::path logs_of(const Sweep& sweep) {
     std::error_code failed;
     fs::create_directories(folder, failed);
     if (failed)
-        throw base::EnvironmentError(fmt::format("{} cannot be made: {}", folder.string(), failed.message()));
+        throw base::EnvironmentError(
+            fmt::format("{} cannot be made: {}", folder.string(), failed.message()));
     return folder;
 }
 
@@ -91,7 +95,8 @@ class Conduct {
   private:
     void start(const Task& task) {
         const Point& point = sweep_.points[task.point];
-        const fs::path log = logs_ / fmt::format("{}.{}.log", file_name(point.name), task.repetition);
+        const fs::path log =
+            logs_ / fmt::format("{}.{}.log", file_name(point.name), task.repetition);
         const auto ending = run_logged(command_of(sweep_, point), log, sweep_.limit_s);
         const std::string place =
             fmt::format("[{}/{}] {} repeat {}", begun_, tasks_.size(), point.name, task.repetition);
@@ -109,15 +114,16 @@ class Conduct {
     static std::string failure_text(int code, const fs::path& log) {
         const bool late = code == base::number_of(base::ExitCode::time_limit);
         const std::string end = end_of_log(log, 5);
-        return fmt::format("{} (exit code {}); {} {}", late ? "timed out" : "failed", code, log.string(),
-                           end.empty() ? "is empty" : "ends:\n" + end);
+        return fmt::format("{} (exit code {}); {} {}", late ? "timed out" : "failed", code,
+                           log.string(), end.empty() ? "is empty" : "ends:\n" + end);
     }
 
     std::string time_left() {
         const std::size_t left = tasks_.size() - begun_;
         if (left == 0) return "";
-        return fmt::format(", about {} left", base::human_duration(seconds_ / static_cast<double>(done_) *
-                                                                   static_cast<double>(left)));
+        return fmt::format(", about {} left",
+                           base::human_duration(seconds_ / static_cast<double>(done_) *
+                                                static_cast<double>(left)));
     }
 
     const Sweep& sweep_;
@@ -139,7 +145,8 @@ std::vector<int> stored_repetitions(const Sweep& sweep) {
             if (is_of(sweep.points[i], run)) ++runs[i][run.setting("strategy")];
     });
     std::vector<int> repetitions;
-    for (const auto& of_point : runs) repetitions.push_back(repetitions_of(sweep.strategies, of_point));
+    for (const auto& of_point : runs)
+        repetitions.push_back(repetitions_of(sweep.strategies, of_point));
     return repetitions;
 }
 
@@ -163,14 +170,14 @@ int run_missing(const Sweep& sweep, const Say& say) {
     return code != 0 || missing == 0 ? code : base::number_of(base::ExitCode::environment);
 }
 
-std::string table_text(const Sweep& sweep, const std::vector<std::string>& allow) {
+std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore) {
     if (!std::filesystem::exists(sweep.output)) return "";
     report::model::Choice choice;
     choice.label = sweep.label;
     choice.conditions = {"command=" + sweep.program, "cut_short="};
     const report::model::ChosenRuns runs(results::ResultFile(sweep.output), choice);
     if (runs.headers().empty()) return "";
-    const report::model::Groups groups(report::model::runs_frame(runs, {sweep.keys, {}, allow}));
+    const report::model::Groups groups(report::model::runs_frame(runs, {sweep.keys, {}, ignore}));
     const std::string file = base::shell_path(sweep.output.string());
     return report::formats::groups_text(groups) +
            report::formats::screen_line("stored", fmt::format("{} as {}", file, sweep.label)) +

@@ -19,13 +19,13 @@ int missing_processes(const Sweep& sweep);
 /// The commands that would be started, a line each, as a shell reads them.
 std::string dry_run_text(const Sweep& sweep);
 
-/// Starts what is missing. A point that fails is named, and not started again in this call; the others are.
-/// Ends early at a signal (StopSignals). Returns the exit code: the first failed point's, or 128 + the
-/// signal.
+/// Starts what is missing. A point that fails is named, and not started again in this call; the
+/// others are. Ends early at a signal (StopSignals). Returns the exit code: the first failed
+/// point's, or 128 + the signal.
 int run_missing(const Sweep& sweep, const Say& say);
 
-/// The table of the stored runs: the points with speedup and efficiency, and the verdict. `allow`:
+/// The table of the stored runs: the points with speedup and efficiency, and the verdict. `ignore`:
 /// surroundings that may differ within a point.
-std::string table_text(const Sweep& sweep, const std::vector<std::string>& allow = {});
+std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore = {});
 
 }  // namespace ranklab::campaign

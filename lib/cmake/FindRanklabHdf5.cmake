@@ -1,7 +1,7 @@
-# HDF5's C library, the parallel one where there is one, as ranklab::hdf5_c. CMake's FindHDF5 asks h5pcc, a shell
-# script that breaks in a folder with a space in its name, so it is looked for here.
-# Where several stand beside each other, as in Debian, the one of the MPI that was found. What was looked up for
-# another MPI, or another root, is forgotten.
+# HDF5's C library, the parallel one where there is one, as ranklab::hdf5_c. CMake's FindHDF5 asks
+# h5pcc, a shell script that breaks in a folder with a space in its name, so it is looked for here.
+# Where several stand beside each other, as in Debian, the one of the MPI that was found. What was
+# looked up for another MPI, or another root, is forgotten.
 set(_looked_up_for "${RANKLAB_MPI_FAMILY} ${HDF5_ROOT} $ENV{HDF5_ROOT} $ENV{HDF5_DIR}")
 if(NOT _looked_up_for STREQUAL "${RANKLAB_HDF5_LOOKED_UP_FOR}")
   if(DEFINED RANKLAB_HDF5_LOOKED_UP_FOR)
@@ -15,10 +15,12 @@ find_program(RANKLAB_H5PCC NAMES h5pcc.${RANKLAB_MPI_FAMILY} h5pcc)
 get_filename_component(_h5pcc_prefix "${RANKLAB_H5PCC}/../.." ABSOLUTE)
 set(_hdf5_hints "${HDF5_ROOT}" ENV HDF5_ROOT ENV HDF5_DIR "${_h5pcc_prefix}")
 set(_of_family hdf5/${RANKLAB_MPI_FAMILY})
-find_path(RANKLAB_HDF5_INCLUDE hdf5.h HINTS ${_hdf5_hints} PATH_SUFFIXES include/${_of_family} include ${_of_family})
+find_path(RANKLAB_HDF5_INCLUDE hdf5.h HINTS ${_hdf5_hints} PATH_SUFFIXES include/${_of_family}
+  include ${_of_family})
 find_library(RANKLAB_HDF5_LIBRARY hdf5 HINTS ${_hdf5_hints}
   PATH_SUFFIXES lib/${CMAKE_LIBRARY_ARCHITECTURE}/${_of_family} lib lib64 ${_of_family})
-set(_h5_mend "install libhdf5-${RANKLAB_MPI_FAMILY}-dev, load an HDF5 module that was built with this MPI, or set HDF5_ROOT")
+string(CONCAT _h5_mend "install libhdf5-${RANKLAB_MPI_FAMILY}-dev, load an HDF5 module that was "
+  "built with this MPI, or set HDF5_ROOT")
 if(NOT RANKLAB_MPI_FAMILY)
   set(_h5_mend "load an HDF5 module that was built with this MPI, or set HDF5_ROOT")
 endif()
@@ -40,27 +42,33 @@ foreach(_file IN LISTS _h5_conf)
   endif()
 endforeach()
 
-# A parallel HDF5 of another MPI compiles, links, and dies in its first call. Refused only where the program ran
-# and named both libraries: not when cross compiling, nor where a login node cannot run what it builds.
+# A parallel HDF5 of another MPI compiles, links, and dies in its first call. Refused only where the
+# program ran and named both libraries: not when cross compiling, nor where a login node cannot run
+# what it builds.
 if(RANKLAB_HDF5_TEXT MATCHES "parallel" AND NOT CMAKE_CROSSCOMPILING)
-  try_run(_one_mpi_code _one_mpi_compiled SOURCES "${CMAKE_CURRENT_LIST_DIR}/checks/one_mpi.c" NO_CACHE
+  try_run(_one_mpi_code _one_mpi_compiled SOURCES "${CMAKE_CURRENT_LIST_DIR}/checks/one_mpi.c"
+    NO_CACHE
     CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${RANKLAB_HDF5_INCLUDE}"
     LINK_LIBRARIES MPI::MPI_C "${RANKLAB_HDF5_LIBRARY}" ${CMAKE_DL_LIBS}
     RUN_OUTPUT_VARIABLE _one_mpi_said)
   if(_one_mpi_compiled AND "${_one_mpi_code}" STREQUAL "2")
-    message(FATAL_ERROR "This HDF5 is of another MPI than ${MPI_C_COMPILER} builds for: a program with "
+    message(FATAL_ERROR
+      "This HDF5 is of another MPI than ${MPI_C_COMPILER} builds for: a program with "
       "${RANKLAB_HDF5_LIBRARY} loads both ${_one_mpi_said}. For ${RANKLAB_MPI_NAME}, ${_h5_mend} "
-      "(-DHDF5_ROOT=DIR with include/ and lib/); for the MPI of this HDF5, set MPI_C_COMPILER to its mpicc.")
+      "(-DHDF5_ROOT=DIR with include/ and lib/); "
+      "for the MPI of this HDF5, set MPI_C_COMPILER to its mpicc.")
   endif()
 endif()
 
-# Parallel HDF5 loads MPI, which programs of a login node do not need (docs/adr/0016): they take the serial
-# library, where there is one of the same version, since the rooms are compiled once, with the headers above.
+# Parallel HDF5 loads MPI, which programs of a login node do not need (docs/adr/0016): they take the
+# serial library, where there is one of the same version, since the rooms are compiled once, with
+# the headers above.
 set(RANKLAB_HDF5_SERIAL_TEXT "${RANKLAB_HDF5_LIBRARY}")
 set(RANKLAB_HAS_HDF5_WITHOUT_MPI TRUE)
 set(_serial "${RANKLAB_HDF5_LIBRARY}")
 if(RANKLAB_HDF5_TEXT MATCHES "parallel")
-  find_library(RANKLAB_HDF5_SERIAL_LIBRARY NAMES hdf5_serial hdf5 HINTS ENV HDF5_SERIAL_ROOT "${HDF5_SERIAL_ROOT}"
+  find_library(RANKLAB_HDF5_SERIAL_LIBRARY NAMES hdf5_serial hdf5 HINTS ENV HDF5_SERIAL_ROOT
+    "${HDF5_SERIAL_ROOT}"
     PATH_SUFFIXES lib/x86_64-linux-gnu/hdf5/serial hdf5/serial lib lib64)
   if(RANKLAB_HDF5_SERIAL_LIBRARY)
     include(CheckCSourceRuns)
@@ -73,7 +81,8 @@ if(RANKLAB_HDF5_TEXT MATCHES "parallel")
       int main(void) {
         unsigned major, minor, release;
         H5get_libversion(&major, &minor, &release);
-        const int same = major == H5_VERS_MAJOR && minor == H5_VERS_MINOR && release == H5_VERS_RELEASE;
+        const int same = major == H5_VERS_MAJOR && minor == H5_VERS_MINOR && release ==
+          H5_VERS_RELEASE;
         return same && dlsym(RTLD_DEFAULT, \"MPI_Init\") == NULL ? 0 : 1;
       }" RANKLAB_HDF5_SERIAL_FITS)
     unset(CMAKE_REQUIRED_INCLUDES)
@@ -84,8 +93,9 @@ if(RANKLAB_HDF5_TEXT MATCHES "parallel")
     set(RANKLAB_HDF5_SERIAL_TEXT "${_serial}")
   else()
     set(RANKLAB_HAS_HDF5_WITHOUT_MPI FALSE)
-    set(RANKLAB_HDF5_SERIAL_TEXT
-      "none of this version (libhdf5-dev, or HDF5_SERIAL_ROOT), so that report, compare and results load MPI, too")
+    string(CONCAT RANKLAB_HDF5_SERIAL_TEXT
+      "none of this version (libhdf5-dev, or HDF5_SERIAL_ROOT), "
+      "so that report, compare and results load MPI, too")
   endif()
 endif()
 

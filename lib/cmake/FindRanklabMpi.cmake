@@ -1,7 +1,9 @@
-# MPI's C interface as ranklab::mpi_c, its family in RANKLAB_MPI_FAMILY (openmpi, mpich, or "" for another), and
-# the launcher of that family: where two families are installed, CMake may find the launcher of the other one.
-# MPICH stands for all that come of it, too: Cray MPICH, Intel MPI, MVAPICH.
-set(RANKLAB_MPI AUTO CACHE STRING "The family of MPI: openmpi, mpich, or AUTO for the one whose mpicc is first in PATH")
+# MPI's C interface as ranklab::mpi_c, its family in RANKLAB_MPI_FAMILY (openmpi, mpich, or "" for
+# another), and the launcher of that family: where two families are installed, CMake may find the
+# launcher of the other one. MPICH stands for all that come of it, too: Cray MPICH, Intel MPI,
+# MVAPICH.
+set(RANKLAB_MPI AUTO CACHE STRING
+  "The family of MPI: openmpi, mpich, or AUTO for the one whose mpicc is first in PATH")
 set_property(CACHE RANKLAB_MPI PROPERTY STRINGS AUTO openmpi mpich)
 if(NOT RANKLAB_MPI STREQUAL "AUTO" AND NOT MPI_C_COMPILER)
   find_program(_wrapper mpicc.${RANKLAB_MPI} NO_CACHE)
@@ -9,7 +11,8 @@ if(NOT RANKLAB_MPI STREQUAL "AUTO" AND NOT MPI_C_COMPILER)
     set(MPI_C_COMPILER "${_wrapper}" CACHE FILEPATH "MPI compiler for C")
   endif()
 endif()
-find_package(MPI REQUIRED COMPONENTS C)  # C alone: the C++ bindings need a library that LibTorch's build lacks
+# C alone: the C++ bindings need a library that LibTorch's build lacks.
+find_package(MPI REQUIRED COMPONENTS C)
 
 include(CheckSymbolExists)
 set(CMAKE_REQUIRED_INCLUDES ${MPI_C_INCLUDE_DIRS})
@@ -31,15 +34,19 @@ elseif(RANKLAB_MPI_IS_MPICH)
 endif()
 
 if(NOT RANKLAB_MPI STREQUAL "AUTO" AND NOT RANKLAB_MPI STREQUAL RANKLAB_MPI_FAMILY)
-  message(FATAL_ERROR "${MPI_C_COMPILER} builds for ${RANKLAB_MPI_NAME}, and RANKLAB_MPI is ${RANKLAB_MPI}: install "
-    "it (Debian's mpich and libmpich-dev, or libopenmpi-dev), load its module, or set MPI_C_COMPILER to its mpicc.")
+  message(FATAL_ERROR
+    "${MPI_C_COMPILER} builds for ${RANKLAB_MPI_NAME}, and RANKLAB_MPI is ${RANKLAB_MPI}: install "
+    "it (Debian's mpich and libmpich-dev, or libopenmpi-dev), load its module, "
+    "or set MPI_C_COMPILER to its mpicc.")
 endif()
 
-# The family of a launcher by what it says of itself; "" where it is another (srun, PALS, jsrun) or says nothing.
+# The family of a launcher by what it says of itself; "" where it is another (srun, PALS, jsrun) or
+# says nothing.
 function(ranklab_launcher_family launcher out)
   set(said "")
   if(launcher)
-    execute_process(COMMAND "${launcher}" --version OUTPUT_VARIABLE said ERROR_VARIABLE said TIMEOUT 20)
+    execute_process(COMMAND "${launcher}" --version OUTPUT_VARIABLE said ERROR_VARIABLE said TIMEOUT
+      20)
   endif()
   set(${out} "" PARENT_SCOPE)
   if(said MATCHES "Open MPI|OpenRTE|PRTE|Open Run-Time")
@@ -54,7 +61,8 @@ function(ranklab_find_launcher out)
   find_program(_wrapper "${MPI_C_COMPILER}" NO_CACHE)
   get_filename_component(folder "${_wrapper}" DIRECTORY)
   get_filename_component(suffix "${_wrapper}" LAST_EXT)
-  find_program(_found NAMES "mpiexec${suffix}" "mpirun${suffix}" mpiexec.hydra mpiexec.${RANKLAB_MPI_FAMILY}
+  find_program(_found NAMES "mpiexec${suffix}" "mpirun${suffix}" mpiexec.hydra
+    mpiexec.${RANKLAB_MPI_FAMILY}
     mpirun.${RANKLAB_MPI_FAMILY} HINTS "${folder}" NO_CACHE)
   set(family "")
   if(_found)
@@ -70,14 +78,17 @@ ranklab_launcher_family("${MPIEXEC_EXECUTABLE}" _launcher_family)
 if(RANKLAB_MPI_FAMILY AND _launcher_family AND NOT _launcher_family STREQUAL RANKLAB_MPI_FAMILY)
   ranklab_find_launcher(_launcher)
   if(_launcher)
-    set(MPIEXEC_EXECUTABLE "${_launcher}" CACHE FILEPATH "Executable for running MPI programs." FORCE)
+    set(MPIEXEC_EXECUTABLE "${_launcher}" CACHE FILEPATH "Executable for running MPI programs."
+      FORCE)
   else()
-    message(WARNING "${MPIEXEC_EXECUTABLE} is not a launcher of ${RANKLAB_MPI_NAME}, which ${MPI_C_COMPILER} builds "
-      "for: set MPIEXEC_EXECUTABLE to its mpiexec, or the tests of several ranks fail.")
+    message(WARNING
+      "${MPIEXEC_EXECUTABLE} is not a launcher of ${RANKLAB_MPI_NAME}, "
+      "which ${MPI_C_COMPILER} builds for: set MPIEXEC_EXECUTABLE to its mpiexec, "
+      "or the tests of several ranks fail.")
   endif()
 endif()
 
-# What is typed to start ranks: mpirun, where the one in PATH is of this family.
+# The command that starts ranks: mpirun, where the one in PATH is of this family.
 set(RANKLAB_MPIRUN mpirun)
 find_program(_mpirun mpirun NO_CACHE)
 ranklab_launcher_family("${_mpirun}" _mpirun_family)
@@ -91,7 +102,8 @@ endif()
 
 add_library(ranklab_mpi_c INTERFACE)
 add_library(ranklab::mpi_c ALIAS ranklab_mpi_c)
-# True where the program that is linked has this property: then a call of MPI in it is an error of the linker.
+# True where the program that is linked has this property: then a call of MPI in it is an error of
+# the linker.
 set(ranklab_links_no_mpi "$<BOOL:$<TARGET_PROPERTY:RANKLAB_NO_MPI>>")
 target_link_libraries(ranklab_mpi_c INTERFACE "$<$<NOT:${ranklab_links_no_mpi}>:MPI::MPI_C>")
 target_compile_definitions(ranklab_mpi_c INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)

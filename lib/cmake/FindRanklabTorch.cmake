@@ -1,10 +1,11 @@
-# LibTorch as an imported target of our own. Its TorchConfig.cmake is not used: it asks for a CUDA toolkit
-# even for a CPU program, and breaks with C++20 on CMake 3.25.
+# LibTorch as an imported target of our own. Its TorchConfig.cmake is not used: it asks for a CUDA
+# toolkit even for a CPU program, and breaks with C++20 on CMake 3.25.
 #   ranklab::torch   headers, libc10, libtorch_cpu (the CPU part of the CUDA build)
 #   ranklab::cudart  the CUDA runtime, when RANKLAB_HAS_CUDA
-#   ranklab::nccl_headers  nccl.h, when RANKLAB_HAS_NCCL; the library is loaded at run time (docs/adr/0005)
-# RANKLAB_TORCH_ROOT is an unpacked libtorch/, a venv, or its site-packages/torch; the wheels' CUDA and NCCL
-# lie beside the latter, in site-packages/nvidia.
+#   ranklab::nccl_headers  nccl.h, when RANKLAB_HAS_NCCL; the library is loaded at run time
+#   (docs/adr/0005)
+# RANKLAB_TORCH_ROOT is an unpacked libtorch/, a venv, or its site-packages/torch; the wheels' CUDA
+# and NCCL lie beside the latter, in site-packages/nvidia.
 file(GLOB _torch_of_venv "${RANKLAB_TORCH_ROOT}/lib/python3*/site-packages/torch")
 if(_torch_of_venv)
   set(RANKLAB_TORCH_ROOT "${_torch_of_venv}")
@@ -21,15 +22,20 @@ get_filename_component(_site_packages "${RANKLAB_TORCH_ROOT}/.." ABSOLUTE)
 if(RANKLAB_WITH_TORCH)
   find_path(RANKLAB_TORCH_INCLUDE torch/csrc/api/include/torch/torch.h
     PATHS "${RANKLAB_TORCH_ROOT}/include" NO_DEFAULT_PATH)
-  find_library(RANKLAB_TORCH_CPU_LIBRARY torch_cpu PATHS "${RANKLAB_TORCH_ROOT}/lib" NO_DEFAULT_PATH)
+  find_library(RANKLAB_TORCH_CPU_LIBRARY torch_cpu PATHS "${RANKLAB_TORCH_ROOT}/lib"
+    NO_DEFAULT_PATH)
   find_library(RANKLAB_C10_LIBRARY c10 PATHS "${RANKLAB_TORCH_ROOT}/lib" NO_DEFAULT_PATH)
   if(RANKLAB_TORCH_INCLUDE AND RANKLAB_TORCH_CPU_LIBRARY AND RANKLAB_C10_LIBRARY)
     set(RANKLAB_HAS_TORCH ON)
   elseif(RANKLAB_WITH_TORCH STREQUAL "ON")
-    message(FATAL_ERROR "RANKLAB_WITH_TORCH=ON, but there is no LibTorch in RANKLAB_TORCH_ROOT='${RANKLAB_TORCH_ROOT}'. "
-      "Set -DRANKLAB_TORCH_ROOT to an unpacked libtorch/ or to a Python's site-packages/torch, or run ./bootstrap build.")
+    message(FATAL_ERROR
+      "RANKLAB_WITH_TORCH=ON, but RANKLAB_TORCH_ROOT='${RANKLAB_TORCH_ROOT}' holds no LibTorch. "
+      "Set -DRANKLAB_TORCH_ROOT to an unpacked libtorch/ or to a Python's site-packages/torch, "
+      "or run ./bootstrap build.")
   else()
-    set(RANKLAB_TORCH_TEXT "off: no LibTorch in RANKLAB_TORCH_ROOT='${RANKLAB_TORCH_ROOT}' (./bootstrap build provides one)")
+    string(CONCAT RANKLAB_TORCH_TEXT
+      "off: no LibTorch in RANKLAB_TORCH_ROOT='${RANKLAB_TORCH_ROOT}' "
+      "(./bootstrap build provides one)")
   endif()
 endif()
 
@@ -51,10 +57,12 @@ if(RANKLAB_HAS_TORCH)
   add_library(ranklab::torch ALIAS ranklab_torch)
   # LibTorch ships a fmt of its own: looked up last, so that it does not shadow the one we link.
   target_compile_options(ranklab_torch INTERFACE
-    "SHELL:-idirafter \"${RANKLAB_TORCH_INCLUDE}/torch/csrc/api/include\"" "SHELL:-idirafter \"${RANKLAB_TORCH_INCLUDE}\"")
+    "SHELL:-idirafter \"${RANKLAB_TORCH_INCLUDE}/torch/csrc/api/include\""
+      "SHELL:-idirafter \"${RANKLAB_TORCH_INCLUDE}\"")
   # at::parallel_for is a header: without OpenMP in our compiler flags it runs serially.
   target_compile_options(ranklab_torch INTERFACE -fopenmp)
-  target_link_libraries(ranklab_torch INTERFACE "${RANKLAB_TORCH_CPU_LIBRARY}" "${RANKLAB_C10_LIBRARY}" gomp)
+  target_link_libraries(ranklab_torch INTERFACE "${RANKLAB_TORCH_CPU_LIBRARY}"
+    "${RANKLAB_C10_LIBRARY}" gomp)
   get_filename_component(RANKLAB_TORCH_LIB_DIR "${RANKLAB_TORCH_CPU_LIBRARY}" DIRECTORY)
   # libtorch_cpu of the CUDA build needs libcudart and libcupti from the wheels beside it.
   target_link_options(ranklab_torch INTERFACE "-Wl,-rpath-link,${_site_packages}/nvidia/cu13/lib")
@@ -62,10 +70,14 @@ if(RANKLAB_HAS_TORCH)
 endif()
 
 if(RANKLAB_WITH_CUDA)
-  find_path(RANKLAB_CUDA_INCLUDE cuda_runtime.h PATHS "${_site_packages}/nvidia/cu13/include" NO_DEFAULT_PATH)
-  find_path(RANKLAB_CUDA_INCLUDE cuda_runtime.h PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES include)
-  find_library(RANKLAB_CUDART_LIBRARY NAMES libcudart.so.13 PATHS "${_site_packages}/nvidia/cu13/lib" NO_DEFAULT_PATH)
-  find_library(RANKLAB_CUDART_LIBRARY NAMES cudart PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES lib64 lib)
+  find_path(RANKLAB_CUDA_INCLUDE cuda_runtime.h PATHS "${_site_packages}/nvidia/cu13/include"
+    NO_DEFAULT_PATH)
+  find_path(RANKLAB_CUDA_INCLUDE cuda_runtime.h PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda
+    PATH_SUFFIXES include)
+  find_library(RANKLAB_CUDART_LIBRARY NAMES libcudart.so.13 PATHS
+    "${_site_packages}/nvidia/cu13/lib" NO_DEFAULT_PATH)
+  find_library(RANKLAB_CUDART_LIBRARY NAMES cudart PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda
+    PATH_SUFFIXES lib64 lib)
   if(RANKLAB_CUDA_INCLUDE AND RANKLAB_CUDART_LIBRARY)
     set(RANKLAB_HAS_CUDA ON)
     set(RANKLAB_CUDA_TEXT "${RANKLAB_CUDART_LIBRARY}")
@@ -74,29 +86,35 @@ if(RANKLAB_WITH_CUDA)
     target_include_directories(ranklab_cudart SYSTEM INTERFACE "${RANKLAB_CUDA_INCLUDE}")
     target_link_libraries(ranklab_cudart INTERFACE "${RANKLAB_CUDART_LIBRARY}")
   elseif(RANKLAB_WITH_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "RANKLAB_WITH_CUDA=ON, but no cuda_runtime.h and libcudart were found. Set CUDA_HOME.")
+    message(FATAL_ERROR
+      "RANKLAB_WITH_CUDA=ON, but no cuda_runtime.h and libcudart were found. Set CUDA_HOME.")
   endif()
 endif()
 
 # LibTorch's CUDA part, for the module that is loaded when a run asks for a GPU.
 if(RANKLAB_HAS_TORCH AND RANKLAB_HAS_CUDA)
-  find_library(RANKLAB_TORCH_CUDA_LIBRARY torch_cuda PATHS "${RANKLAB_TORCH_ROOT}/lib" NO_DEFAULT_PATH)
+  find_library(RANKLAB_TORCH_CUDA_LIBRARY torch_cuda PATHS "${RANKLAB_TORCH_ROOT}/lib"
+    NO_DEFAULT_PATH)
   find_library(RANKLAB_C10_CUDA_LIBRARY c10_cuda PATHS "${RANKLAB_TORCH_ROOT}/lib" NO_DEFAULT_PATH)
   if(RANKLAB_TORCH_CUDA_LIBRARY AND RANKLAB_C10_CUDA_LIBRARY)
     add_library(ranklab_torch_cuda_part INTERFACE)
     add_library(ranklab::torch_cuda ALIAS ranklab_torch_cuda_part)
     # Needed whether or not the linker sees a use: its static objects register the kernels.
     target_link_libraries(ranklab_torch_cuda_part INTERFACE ranklab::cudart
-      -Wl,--no-as-needed "${RANKLAB_TORCH_CUDA_LIBRARY}" "${RANKLAB_C10_CUDA_LIBRARY}" -Wl,--as-needed)
+      -Wl,--no-as-needed "${RANKLAB_TORCH_CUDA_LIBRARY}" "${RANKLAB_C10_CUDA_LIBRARY}"
+        -Wl,--as-needed)
     target_link_options(ranklab_torch_cuda_part INTERFACE -Wl,--allow-shlib-undefined)
     string(APPEND RANKLAB_CUDA_TEXT ", and LibTorch's CUDA part")
   endif()
 endif()
 
 if(RANKLAB_WITH_NCCL)
-  # A user's own, then the wheel that LibTorch itself would load, then the system's; the library beside its header.
-  find_path(RANKLAB_NCCL_INCLUDE nccl.h HINTS "${RANKLAB_NCCL_ROOT}" "${_site_packages}/nvidia/nccl" PATH_SUFFIXES include)
-  find_library(RANKLAB_NCCL_LIBRARY NAMES libnccl.so.2 nccl HINTS "${RANKLAB_NCCL_INCLUDE}/.." PATH_SUFFIXES lib lib64)
+  # A user's own, then the wheel that LibTorch itself would load, then the system's; the library
+  # beside its header.
+  find_path(RANKLAB_NCCL_INCLUDE nccl.h HINTS "${RANKLAB_NCCL_ROOT}" "${_site_packages}/nvidia/nccl"
+    PATH_SUFFIXES include)
+  find_library(RANKLAB_NCCL_LIBRARY NAMES libnccl.so.2 nccl HINTS "${RANKLAB_NCCL_INCLUDE}/.."
+    PATH_SUFFIXES lib lib64)
   if(RANKLAB_NCCL_INCLUDE AND RANKLAB_HAS_CUDA)
     set(RANKLAB_HAS_NCCL ON)
     set(RANKLAB_NCCL_RUNTIME "")
@@ -105,14 +123,19 @@ if(RANKLAB_WITH_NCCL)
     endif()
     add_library(ranklab_nccl_headers INTERFACE)
     add_library(ranklab::nccl_headers ALIAS ranklab_nccl_headers)
-    target_include_directories(ranklab_nccl_headers SYSTEM INTERFACE "${RANKLAB_NCCL_INCLUDE}" "${RANKLAB_CUDA_INCLUDE}")
-    file(STRINGS "${RANKLAB_NCCL_INCLUDE}/nccl.h" _nccl REGEX "#define NCCL_(MAJOR|MINOR|PATCH) [0-9]+")
+    target_include_directories(ranklab_nccl_headers SYSTEM INTERFACE "${RANKLAB_NCCL_INCLUDE}"
+      "${RANKLAB_CUDA_INCLUDE}")
+    file(STRINGS "${RANKLAB_NCCL_INCLUDE}/nccl.h" _nccl REGEX
+      "#define NCCL_(MAJOR|MINOR|PATCH) [0-9]+")
     string(REGEX MATCHALL "[0-9]+" _nccl "${_nccl}")
     string(REPLACE ";" "." RANKLAB_NCCL_VERSION "${_nccl}")
-    set(RANKLAB_NCCL_TEXT "${RANKLAB_NCCL_VERSION}, loaded at run time: ${RANKLAB_NCCL_RUNTIME} or libnccl.so.2")
+    set(RANKLAB_NCCL_TEXT
+      "${RANKLAB_NCCL_VERSION}, loaded at run time: ${RANKLAB_NCCL_RUNTIME} or libnccl.so.2")
   elseif(RANKLAB_NCCL_INCLUDE AND NOT RANKLAB_WITH_NCCL STREQUAL "ON")
     set(RANKLAB_NCCL_TEXT "off: nccl.h is there, but it needs the CUDA runtime")
   elseif(RANKLAB_WITH_NCCL STREQUAL "ON")
-    message(FATAL_ERROR "RANKLAB_WITH_NCCL=ON, but nccl.h or the CUDA runtime was not found. Set -DRANKLAB_NCCL_ROOT, CUDA_HOME.")
+    message(FATAL_ERROR
+      "RANKLAB_WITH_NCCL=ON, but nccl.h or the CUDA runtime was not found. "
+      "Set -DRANKLAB_NCCL_ROOT, CUDA_HOME.")
   endif()
 endif()

@@ -1,11 +1,14 @@
-# What the machine has. Each RANKLAB_WITH_* is AUTO (take it if it is there), ON (fail without) or OFF.
-# The outcome stands in RANKLAB_HAS_* and is printed once by RanklabSummary.
+# Features of the machine. Each RANKLAB_WITH_* is AUTO (take it if it is there), ON (fail without)
+# or OFF. The outcome stands in RANKLAB_HAS_* and is printed once by RanklabSummary.
 set(RANKLAB_WITH_TORCH AUTO CACHE STRING "Build the training programs on LibTorch: AUTO, ON or OFF")
 set(RANKLAB_WITH_CUDA AUTO CACHE STRING "GPUs through the CUDA runtime: AUTO, ON or OFF")
 set(RANKLAB_WITH_NCCL AUTO CACHE STRING "Build the communication backend nccl: AUTO, ON or OFF")
-set_property(CACHE RANKLAB_WITH_TORCH RANKLAB_WITH_CUDA RANKLAB_WITH_NCCL PROPERTY STRINGS AUTO ON OFF)
-set(RANKLAB_TORCH_ROOT "$ENV{RANKLAB_TORCH_ROOT}" CACHE PATH "LibTorch: an unpacked libtorch/ or a site-packages/torch")
-set(RANKLAB_NCCL_ROOT "$ENV{RANKLAB_NCCL_ROOT}" CACHE PATH "NCCL: a folder with include/nccl.h and lib/")
+set_property(CACHE RANKLAB_WITH_TORCH RANKLAB_WITH_CUDA RANKLAB_WITH_NCCL PROPERTY STRINGS AUTO ON
+  OFF)
+set(RANKLAB_TORCH_ROOT "$ENV{RANKLAB_TORCH_ROOT}" CACHE PATH
+  "LibTorch: an unpacked libtorch/ or a site-packages/torch")
+set(RANKLAB_NCCL_ROOT "$ENV{RANKLAB_NCCL_ROOT}" CACHE PATH
+  "NCCL: a folder with include/nccl.h and lib/")
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)

@@ -1,5 +1,6 @@
-# ranklab_find_library(fftw fftw3.h fftw3 fftw3 HELP): ranklab::fftw, of a header, a library and pkg-config's module. Found through
-# pkg-config, or by name where there is none (CMAKE_PREFIX_PATH, FFTW_ROOT). HELP: how to install it.
+# ranklab_find_library(fftw fftw3.h fftw3 fftw3 HELP): ranklab::fftw, of a header, a library and
+# pkg-config's module. Found through pkg-config, or by name where there is none (CMAKE_PREFIX_PATH,
+# FFTW_ROOT). HELP: how to install it.
 find_package(PkgConfig QUIET)
 
 function(ranklab_find_library name header library module help)
@@ -8,8 +9,10 @@ function(ranklab_find_library name header library module help)
     pkg_check_modules(RANKLAB_${upper}_PC QUIET ${module})
   endif()
   set(root ENV ${upper}_ROOT "${${upper}_ROOT}")
-  find_path(RANKLAB_${upper}_INCLUDE ${header} HINTS ${root} ${RANKLAB_${upper}_PC_INCLUDE_DIRS} PATH_SUFFIXES include)
-  find_library(RANKLAB_${upper}_LIBRARY ${library} HINTS ${root} ${RANKLAB_${upper}_PC_LIBRARY_DIRS} PATH_SUFFIXES lib lib64)
+  find_path(RANKLAB_${upper}_INCLUDE ${header} HINTS ${root} ${RANKLAB_${upper}_PC_INCLUDE_DIRS}
+    PATH_SUFFIXES include)
+  find_library(RANKLAB_${upper}_LIBRARY ${library} HINTS ${root} ${RANKLAB_${upper}_PC_LIBRARY_DIRS}
+    PATH_SUFFIXES lib lib64)
   if(NOT RANKLAB_${upper}_INCLUDE OR NOT RANKLAB_${upper}_LIBRARY)
     message(FATAL_ERROR "${name} is missing: ${help}, or set CMAKE_PREFIX_PATH or ${upper}_ROOT.")
   endif()

@@ -1,19 +1,21 @@
-# cmake --install build/release --prefix DIR: programs, named configurations, job scripts, documents, man
-# pages and what bash and zsh complete command lines by.
-# The programs find each other beside themselves and what they link by absolute paths outside the prefix,
-# so that the installed folder can be moved. LibTorch in a folder that other users may not enter, as the
-# cache in a home folder, comes along: the installed programs are for all.
+# cmake --install build/release --prefix DIR: programs, named configurations, job scripts,
+# documents, man pages and what bash and zsh complete command lines by. The programs find each other
+# beside themselves and what they link by absolute paths outside the prefix, so that the installed
+# folder can be moved. LibTorch in a folder that other users may not enter, as the cache in a home
+# folder, comes along: the installed programs are for all.
 include(GNUInstallDirs)
 set(RANKLAB_INSTALL_LIBTORCH AUTO CACHE STRING
-  "Whether an installation holds a copy of LibTorch (about 3.6 GB with CUDA): AUTO where others cannot read it")
+  "Whether to install a copy of LibTorch (3.6 GB with CUDA): AUTO where others cannot read it")
 set_property(CACHE RANKLAB_INSTALL_LIBTORCH PROPERTY STRINGS AUTO ON OFF)
 get_property(_programs GLOBAL PROPERTY RANKLAB_PROGRAMS)
-# The copy has the layout of site-packages, by which LibTorch and the CUDA libraries find each other.
+# The copy has the layout of site-packages, by which LibTorch and the CUDA libraries find each
+# other.
 set(_copy "${CMAKE_INSTALL_LIBDIR}/ranklab")
-set(_rpath "$ORIGIN/../lib;$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../${_copy}/torch/lib;$ORIGIN/../${_copy}/nvidia/cu13/lib")
+set(_rpath "$ORIGIN/../lib" "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" "$ORIGIN/../${_copy}/torch/lib"
+  "$ORIGIN/../${_copy}/nvidia/cu13/lib")
 list(REMOVE_DUPLICATES _rpath)
-# The same when built as when installed: where they differ, CMake pads the built one with empty entries, and for the
-# loader an empty entry is the folder that the user stands in.
+# The same when built as when installed: where they differ, CMake pads the built one with empty
+# entries, and for the loader an empty entry is the folder that the user stands in.
 set_target_properties(${_programs} PROPERTIES
   INSTALL_RPATH "${_rpath}" INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS ${_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -31,23 +33,27 @@ set(folder \"${RANKLAB_TORCH_ROOT}\")
 while(wanted STREQUAL AUTO AND NOT folder STREQUAL \"/\")
   execute_process(COMMAND stat -L -c %A \"\${folder}\" OUTPUT_VARIABLE mode)
   if(NOT mode MATCHES \"x\\n\$|t\\n\$\")
-    message(STATUS \"Other users may not enter \${folder}, so LibTorch is copied (RANKLAB_INSTALL_LIBTORCH=OFF leaves it there)\")
+    message(STATUS \"Other users may not enter \${folder}, so LibTorch is copied
+      (RANKLAB_INSTALL_LIBTORCH=OFF leaves it there)\")
     set(wanted ON)
   endif()
   get_filename_component(folder \"\${folder}\" DIRECTORY)
 endwhile()
 if(wanted STREQUAL ON)
-  file(GLOB folders RELATIVE \"${_packages}\" \"${_packages}/torch/lib\" \"${_packages}/nvidia/*/lib\")
+  file(GLOB folders RELATIVE \"${_packages}\" \"${_packages}/torch/lib\"
+    \"${_packages}/nvidia/*/lib\")
   foreach(folder IN LISTS folders)
     file(GLOB libraries \"${_packages}/\${folder}/*.so*\")
-    file(INSTALL \${libraries} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${_copy}/\${folder}\" USE_SOURCE_PERMISSIONS)
+    file(INSTALL \${libraries} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${_copy}/\${folder}\"
+      USE_SOURCE_PERMISSIONS)
   endforeach()
 endif()")
 endif()
 install(DIRECTORY configs jobscripts DESTINATION ${CMAKE_INSTALL_DATADIR}/ranklab)
 install(DIRECTORY results/reference DESTINATION ${CMAKE_INSTALL_DATADIR}/ranklab)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
-install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE CITATION.cff DESTINATION
+  ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
 # The built programs say these of themselves, from the rows that --help shows.
 set(RANKLAB_COMPLETIONS "${PROJECT_BINARY_DIR}/completions")
@@ -57,9 +63,12 @@ foreach(_shell bash zsh)
 endforeach()
 install(CODE "
 function(made_by name)
-  execute_process(COMMAND \${ARGN} OUTPUT_FILE \"${RANKLAB_COMPLETIONS}/\${name}\" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND \${ARGN} OUTPUT_FILE \"${RANKLAB_COMPLETIONS}/\${name}\"
+    COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 file(MAKE_DIRECTORY \"${RANKLAB_COMPLETIONS}\")
 ${_completions}")
-install(FILES "${RANKLAB_COMPLETIONS}/bash" DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ranklab)
-install(FILES "${RANKLAB_COMPLETIONS}/zsh" DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _ranklab)
+install(FILES "${RANKLAB_COMPLETIONS}/bash" DESTINATION
+  ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ranklab)
+install(FILES "${RANKLAB_COMPLETIONS}/zsh" DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+  RENAME _ranklab)

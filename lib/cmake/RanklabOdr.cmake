@@ -1,7 +1,9 @@
-# The preset `odr`: no program, but one link of all object files, of programs and tests, in which GCC's link-time
-# optimiser compares the types that they share (-Wodr). Two types of one name are otherwise no error: the linker
-# takes either's functions for both. Nothing is optimised and no machine code is made: that makes it cheap.
-option(RANKLAB_ODR "Compile for the target odr alone, which looks for types that are defined twice" OFF)
+# The preset `odr`: no program, but one link of all object files, of programs and tests, in which
+# GCC's link-time optimiser compares the types that they share (-Wodr). Two types of one name are
+# otherwise no error: the linker takes either's functions for both. Nothing is optimised and no
+# machine code is made: that makes it cheap.
+option(RANKLAB_ODR "Compile for the target odr alone, which looks for types that are defined twice"
+  OFF)
 if(NOT RANKLAB_ODR)
   return()
 endif()
@@ -12,12 +14,15 @@ set(_options -std=c++20 -O0 -flto -fno-fat-lto-objects -fpch-preprocess)
 list(TRANSFORM RANKLAB_COMMON_HEADERS PREPEND "#include " OUTPUT_VARIABLE _includes)
 list(JOIN _includes "\n" _includes)
 file(CONFIGURE OUTPUT "${_common}" CONTENT "${_includes}\n")
-# By ccache, too: another clone then has the same bytes, and with them the objects that were made with them.
-execute_process(COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${CMAKE_CXX_COMPILER}" ${_options} -DFMT_SHARED -x c++-header "${_common}" -o "${_common}.gch"
+# By ccache, too: another clone then has the same bytes, and with them the objects that were made
+# with them.
+execute_process(COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${CMAKE_CXX_COMPILER}" ${_options}
+  -DFMT_SHARED -x c++-header "${_common}" -o "${_common}.gch"
   WORKING_DIRECTORY "${PROJECT_BINARY_DIR}" COMMAND_ERROR_IS_FATAL ANY)
 
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)  # the same options for all
-add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-O0;-flto;-fno-fat-lto-objects;-fpch-preprocess;-include;${_common}>")
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-O0;-flto;-fno-fat-lto-objects;-fpch-preprocess>"
+  "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${_common}>")
 
 # All targets with object files in a folder and below.
 function(ranklab_targets_below folder result)
@@ -37,8 +42,8 @@ function(ranklab_targets_below folder result)
   set(${result} ${compiled} PARENT_SCOPE)
 endfunction()
 
-# To be called last. Each program has a main: of functions defined twice the first counts (muldefs), whatever
-# the others look like.
+# To be called last. Each program has a main: of functions defined twice the first counts (muldefs),
+# whatever the others look like.
 function(ranklab_add_odr_target)
   ranklab_targets_below("${PROJECT_SOURCE_DIR}" targets)
   list(REMOVE_DUPLICATES targets)
@@ -48,7 +53,8 @@ function(ranklab_add_odr_target)
   set(linked "${PROJECT_BINARY_DIR}/odr.o")
   set(passed "${PROJECT_BINARY_DIR}/odr.passed")
   add_custom_command(OUTPUT "${passed}"
-    COMMAND "${CMAKE_CXX_COMPILER}" -r -flto -flinker-output=rel -Werror=odr -Wno-lto-type-mismatch -Wl,-z,muldefs
+    COMMAND "${CMAKE_CXX_COMPILER}" -r -flto -flinker-output=rel -Werror=odr -Wno-lto-type-mismatch
+      -Wl,-z,muldefs
       "@${list}" -o "${linked}"
     COMMAND ${CMAKE_COMMAND} -E remove "${linked}"
     COMMAND ${CMAKE_COMMAND} -E touch "${passed}"

@@ -1,25 +1,32 @@
-# What most files include. Reading these is a quarter of the compiling of all that is not LibTorch's.
-set(RANKLAB_COMMON_HEADERS algorithm array chrono cmath filesystem functional map memory optional set span string
+# Headers that most files include. Reading them is a quarter of the compiling of all that is not
+# LibTorch's.
+set(RANKLAB_COMMON_HEADERS algorithm array chrono cmath filesystem functional map memory optional
+  set span string
   string_view utility vector fmt/format.h)
 list(TRANSFORM RANKLAB_COMMON_HEADERS REPLACE "(.+)" "<\\1>")
 
-# ranklab_add_room(NAME SOURCES a.cpp ... [ALONE b.cpp ...] [DEPENDS room ...] [LINK target ...] [TORCH] [SEPARATE])
-# One static library per room. DEPENDS names rooms below it; LINK names third-party targets; TORCH says that
-# its sources include LibTorch, so that they share one precompiled header (a torch header costs ~18 s a file).
+# ranklab_add_room(NAME SOURCES a.cpp ... [ALONE b.cpp ...] [DEPENDS room ...] [LINK target ...]
+# [TORCH] [SEPARATE]) One static library per room. DEPENDS names rooms below it; LINK names
+# third-party targets; TORCH says that its sources include LibTorch, so that they share one
+# precompiled header (a torch header costs ~18 s a file).
 function(ranklab_add_room name)
   cmake_parse_arguments(PARSE_ARGV 1 ROOM "TORCH;SEPARATE" "" "SOURCES;ALONE;DEPENDS;LINK")
   add_library(ranklab_${name} STATIC ${ROOM_SOURCES} ${ROOM_ALONE})
   add_library(ranklab::${name} ALIAS ranklab_${name})
-  target_include_directories(ranklab_${name} PUBLIC "${PROJECT_SOURCE_DIR}/lib" PRIVATE "${CMAKE_CURRENT_BINARY_DIR}")
+  target_include_directories(ranklab_${name} PUBLIC "${PROJECT_SOURCE_DIR}/lib" PRIVATE
+    "${CMAKE_CURRENT_BINARY_DIR}")
   list(TRANSFORM ROOM_DEPENDS PREPEND ranklab::)
-  target_link_libraries(ranklab_${name} PUBLIC ${ROOM_DEPENDS} ${ROOM_LINK} PRIVATE ranklab_settings)
-  # Several files make one unit: reading headers is most of compiling (LibTorch's precompiled one alone costs
-  # each unit 8 s of CPU). Few enough that an edit of one file is not long compiled. Files whose names inside
-  # their own unnamed namespaces are those of another file too are compiled ALONE. A room of which programs without
-  # MPI take some files is compiled SEPARATE, file by file, or they would take all.
+  target_link_libraries(ranklab_${name} PUBLIC ${ROOM_DEPENDS} ${ROOM_LINK} PRIVATE
+    ranklab_settings)
+  # Several files make one unit: reading headers is most of compiling (LibTorch's precompiled one
+  # alone costs each unit 8 s of CPU). Few enough that an edit of one file is not long compiled.
+  # Files whose names inside their own unnamed namespaces are those of another file too are compiled
+  # ALONE. A room of which programs without MPI take some files is compiled SEPARATE, file by file,
+  # or they would take all.
   if(NOT ROOM_SEPARATE)
     set_target_properties(ranklab_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    # GCC takes a source inside a unit for a header, and warns of what its class makes of an unnamed namespace.
+    # GCC takes a source inside a unit for a header, and warns of what its class makes of an unnamed
+    # namespace.
     target_compile_options(ranklab_${name} PRIVATE -Wno-subobject-linkage)
   endif()
   set_source_files_properties(${ROOM_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -45,7 +52,8 @@ endfunction()
 function(ranklab_share_torch_pch target)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE")
-    # CMake compiles programs with -fPIE, and a precompiled header made with -fPIC would not be used.
+    # CMake compiles programs with -fPIE, and a precompiled header made with -fPIC would not be
+    # used.
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${target} PRIVATE -fPIC)
   endif()
@@ -58,10 +66,11 @@ function(ranklab_share_torch_pch target)
   endif()
 endfunction()
 
-# ranklab_add_catalogue(ROOM name TYPE EntryType HEADER room/x.hpp FUNCTION models FOLDER models ENTRIES a b ...)
-# Adding an entry = FOLDER/<entry>.cpp, which defines `EntryType <entry>_entry()` in the room's namespace, plus
-# one word in ENTRIES. This adds the sources to the room and generates FUNCTION(), the list of all entries:
-# self-registering objects would be dropped from a static library by the linker.
+# ranklab_add_catalogue(ROOM name TYPE EntryType HEADER room/x.hpp FUNCTION models FOLDER models
+# ENTRIES a b ...) Adding an entry = FOLDER/<entry>.cpp, which defines `EntryType <entry>_entry()`
+# in the room's namespace, plus one word in ENTRIES. This adds the sources to the room and generates
+# FUNCTION(), the list of all entries: self-registering objects would be dropped from a static
+# library by the linker.
 function(ranklab_add_catalogue)
   cmake_parse_arguments(PARSE_ARGV 0 CAT "" "ROOM;TYPE;HEADER;FUNCTION;FOLDER" "ENTRIES")
   set(sources "")
@@ -88,15 +97,15 @@ std::vector<@CAT_TYPE@> @CAT_FUNCTION@() {
 }  // namespace ranklab::@CAT_ROOM@
 ")
   target_sources(ranklab_${CAT_ROOM} PRIVATE ${sources} "${file}")
-  # Entries are copies of a template, so their inner names clash. LibTorch's are many seconds each, and share a
-  # unit all the same: their names differ.
+  # Entries are copies of a template, so their inner names clash. LibTorch's are many seconds each,
+  # and share a unit all the same: their names differ.
   if(NOT RANKLAB_${CAT_ROOM}_TORCH)
     set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
 
-# ranklab_add_program(NAME LINK room ...): apps/NAME.cpp becomes bin/ranklab-NAME (or bin/ranklab for ranklab);
-# a-b lies in a_b.cpp. NO_MPI: it runs on login nodes and loads no MPI.
+# ranklab_add_program(NAME LINK room ...): apps/NAME.cpp becomes bin/ranklab-NAME (or bin/ranklab
+# for ranklab); a-b lies in a_b.cpp. NO_MPI: it runs on login nodes and loads no MPI.
 function(ranklab_add_program name)
   cmake_parse_arguments(PARSE_ARGV 1 PROGRAM "NO_MPI" "" "LINK")
   set(target ranklab-${name})
@@ -112,7 +121,8 @@ function(ranklab_add_program name)
   set_property(GLOBAL APPEND PROPERTY RANKLAB_PROGRAMS ${target})
 endfunction()
 
-# The program takes the serial HDF5 and no MPI, where there is such an HDF5; nor what else it does not call.
+# The program takes the serial HDF5 and no MPI, where there is such an HDF5; nor what else it does
+# not call.
 function(ranklab_link_no_mpi target)
   target_link_options(${target} PRIVATE LINKER:--as-needed)
   set_target_properties(${target} PROPERTIES RANKLAB_NO_MPI ${RANKLAB_HAS_HDF5_WITHOUT_MPI})

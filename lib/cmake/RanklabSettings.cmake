@@ -5,7 +5,8 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_OPTIMIZE_DEPENDENCIES OFF)
-# Where programs look for the module that train/torch_cuda.cpp loads, in the build folder as when installed.
+# Where programs look for the module that train/torch_cuda.cpp loads, in the build folder as when
+# installed.
 set(CMAKE_BUILD_RPATH "$ORIGIN/../lib")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -13,11 +14,13 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 option(RANKLAB_BUILD_TESTS "Build the tests" ON)
-set(RANKLAB_WERROR AUTO CACHE STRING "Warnings are errors: ON, OFF or AUTO (with GCC 12, in a release, without flags of yours)")
-set(RANKLAB_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them (address,undefined or thread)")
+set(RANKLAB_WERROR AUTO CACHE STRING
+  "Warnings are errors: ON, OFF or AUTO (with GCC 12, in a release, without flags of yours)")
+set(RANKLAB_SANITIZE "" CACHE STRING
+  "Sanitizers, as -fsanitize= takes them (address,undefined or thread)")
 
-# A build by the compiler that CI has is known to warn of nothing. Another one, other flags and sanitizers see
-# other things, and those are no reason to have no program.
+# A build by the compiler that CI has is known to warn of nothing. Another one, other flags and
+# sanitizers see other things, and those are no reason to have no program.
 set(_werror ${RANKLAB_WERROR})
 if(_werror STREQUAL "AUTO")
   set(_werror OFF)
@@ -31,21 +34,23 @@ endif()
 add_library(ranklab_settings INTERFACE)
 target_compile_options(ranklab_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wunused
-  # A number that may not fit is said with a cast (base/numbers.hpp). Without -Wsign-conversion: an index or a
-  # length is never negative, and a cast that says so would check nothing.
+  # A number that may not fit is said with a cast (base/numbers.hpp). Without -Wsign-conversion: an
+  # index or a length is never negative, and a cast that says so would check nothing.
   -Wconversion
   -Wno-restrict  # GCC 12 sees overlaps in std::string that are not there (GCC bug 105651)
   $<$<BOOL:${_werror}>:-Werror>)
 if(RANKLAB_SANITIZE)
-  target_compile_options(ranklab_settings INTERFACE -fsanitize=${RANKLAB_SANITIZE} -fno-omit-frame-pointer)
+  target_compile_options(ranklab_settings INTERFACE -fsanitize=${RANKLAB_SANITIZE}
+    -fno-omit-frame-pointer)
   target_link_options(ranklab_settings INTERFACE -fsanitize=${RANKLAB_SANITIZE})
 endif()
 
 find_program(RANKLAB_CCACHE ccache)
 if(RANKLAB_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The sloppiness that ccache needs to store compilations that use a precompiled header; the base folder lets
-  # another clone use what this one compiled.
+  # The sloppiness that ccache needs to store compilations that use a precompiled header; the base
+  # folder lets another clone use what this one compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${RANKLAB_CCACHE})
 endif()

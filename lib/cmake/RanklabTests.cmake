@@ -5,7 +5,8 @@ endif()
 enable_testing()
 find_package(GTest REQUIRED)
 
-# Whole-program and oracle tests are Python; the oracles import torch, numpy and h5py from this interpreter.
+# Whole-program and oracle tests are Python; the oracles import torch, numpy and h5py from this
+# interpreter.
 set(RANKLAB_PYTHON "" CACHE FILEPATH "Python for the tests (./bootstrap sets the venv's)")
 if(NOT RANKLAB_PYTHON)
   set(_venv_python "${RANKLAB_TORCH_ROOT}/../../../../bin/python3")
@@ -20,23 +21,27 @@ if(NOT RANKLAB_PYTHON)
 endif()
 
 cmake_host_system_information(RESULT RANKLAB_CORES QUERY NUMBER_OF_LOGICAL_CORES)
-# What every test runs under: one thread a rank, and how busy the machine is must not decide on what a test sees.
+# Every test runs with one thread a rank; the machine's load does not decide on what a test sees.
 set(RANKLAB_TEST_ENVIRONMENT OMP_NUM_THREADS=1 RANKLAB_SYSTEM_ROOT=/nonexistent)
-# Open MPI as root and with more ranks than cores, no yielding-free spinning when oversubscribed, no search for fabrics (0.2 s a start). MPICH allows
-# both without a word and binds nothing; it has no setting that makes it yield, so that a library does it
-# (docs/mpi.md), and collectives that spin on shared memory without asking for news are not taken.
+# Open MPI as root and with more ranks than cores, no yielding-free spinning when oversubscribed, no
+# search for fabrics (0.2 s a start). MPICH allows both without a word and binds nothing; it has no
+# setting that makes it yield, so that a library does it (docs/mpi.md), and collectives that spin on
+# shared memory without asking for news are not taken.
 if(RANKLAB_MPI_FAMILY STREQUAL "mpich")
   add_library(ranklab_mpich_yield MODULE "${PROJECT_SOURCE_DIR}/tests/mpich_yield.c")
   target_link_libraries(ranklab_mpich_yield PRIVATE ${CMAKE_DL_LIBS})
-  set_target_properties(ranklab_mpich_yield PROPERTIES PREFIX "lib" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  list(APPEND RANKLAB_TEST_ENVIRONMENT "LD_PRELOAD=${PROJECT_BINARY_DIR}/tests/libranklab_mpich_yield.so")
+  set_target_properties(ranklab_mpich_yield PROPERTIES PREFIX "lib" LIBRARY_OUTPUT_DIRECTORY
+    "${PROJECT_BINARY_DIR}/tests")
+  list(APPEND RANKLAB_TEST_ENVIRONMENT
+    "LD_PRELOAD=${PROJECT_BINARY_DIR}/tests/libranklab_mpich_yield.so")
   foreach(_operation ALLREDUCE BARRIER BCAST REDUCE)
     list(APPEND RANKLAB_TEST_ENVIRONMENT MPIR_CVAR_${_operation}_POSIX_INTRA_ALGORITHM=mpir)
   endforeach()
 else()
   list(APPEND RANKLAB_TEST_ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+    OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
+      OMPI_MCA_hwloc_base_binding_policy=none
     OMPI_MCA_pml=^cm,ucx)
 endif()
 # Where mpirun is another MPI's, the tests find this one's first, as where its module is loaded.
@@ -56,21 +61,23 @@ if(NOT RANKLAB_MPIRUN STREQUAL "mpirun")
       OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   endforeach()
 endif()
-# What is suppressed is other people's libraries, each with its reason, in these files.
+# These files suppress findings in other people's libraries, each with its reason.
 if(RANKLAB_SANITIZE MATCHES "address")
   list(APPEND RANKLAB_TEST_ENVIRONMENT "ASAN_OPTIONS=fast_unwind_on_malloc=0"
-    "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0" "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1")
+    "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
+      "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1")
 elseif(RANKLAB_SANITIZE MATCHES "thread")
-  list(APPEND RANKLAB_TEST_ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
+  list(APPEND RANKLAB_TEST_ENVIRONMENT
+    "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 endif()
 
-# The label of the tests that are added: "slow" in tests/slow, the second suite, else none. The target slow_tests builds
-# the C++ programs of the second suite.
+# The label of the tests that are added: "slow" in tests/slow, the second suite, else none. The
+# target slow_tests builds the C++ programs of the second suite.
 set(RANKLAB_SUITE "")
 add_custom_target(slow_tests)
 
-# The precompiled header of the tests without LibTorch: GoogleMock is most of what compiling them costs. Tests are not
-# optimised, since that takes longer than it saves.
+# The precompiled header of the tests without LibTorch: GoogleMock is most of what compiling them
+# costs. Tests are not optimised, since that takes longer than it saves.
 set(RANKLAB_TEST_HEADERS ${RANKLAB_COMMON_HEADERS})
 list(APPEND RANKLAB_TEST_HEADERS <gtest/gtest.h> <gmock/gmock.h>)
 
@@ -107,17 +114,19 @@ function(ranklab_add_test_program name)
   endif()
 endfunction()
 
-# ranklab_add_room_tests(ROOM FOLDERS a b ...): the test program ROOM_test, without MPI; the rest as above.
+# ranklab_add_room_tests(ROOM FOLDERS a b ...): the test program ROOM_test, without MPI; the rest as
+# above.
 function(ranklab_add_room_tests room)
   set(name ${room}_test)
   ranklab_add_test_program(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS "unit;${RANKLAB_SUITE}" ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS "unit;${RANKLAB_SUITE}" ENVIRONMENT
+    "${RANKLAB_TEST_ENVIRONMENT}")
 endfunction()
 
-# ranklab_add_mpi_tests(NAME FOLDERS a b ...): one program with the main of tests/mpi/main.cpp, started at 1 and 3 ranks in
-# the fast suite, at 2 and 4 in the second; the rest as above.
+# ranklab_add_mpi_tests(NAME FOLDERS a b ...): one program with the main of tests/mpi/main.cpp,
+# started at 1 and 3 ranks in the fast suite, at 2 and 4 in the second; the rest as above.
 function(ranklab_add_mpi_tests name)
   ranklab_add_test_program(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE ranklab_mpi_main)
@@ -130,21 +139,25 @@ function(ranklab_add_mpi_tests name)
   endforeach()
 endfunction()
 
-# ranklab_add_mpi_entry(ENTRY program ranks "labels" [argument ...]): an entry all of whose tests skip shows as skipped.
+# ranklab_add_mpi_entry(ENTRY program ranks "labels" [argument ...]): an entry all of whose tests
+# skip shows as skipped.
 function(ranklab_add_mpi_entry entry program ranks labels)
-  add_test(NAME ${entry} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${program}>
+  add_test(NAME ${entry} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+    $<TARGET_FILE:${program}>
     --expect-ranks=${ranks} ${ARGN})
   set(processors ${ranks})
   if(processors GREATER RANKLAB_CORES)
     set(processors ${RANKLAB_CORES})
   endif()
-  set_tests_properties(${entry} PROPERTIES TIMEOUT 600 LABELS "${labels};${RANKLAB_SUITE}" PROCESSORS ${processors} SKIP_RETURN_CODE 77
+  set_tests_properties(${entry} PROPERTIES TIMEOUT 600 LABELS "${labels};${RANKLAB_SUITE}"
+    PROCESSORS ${processors} SKIP_RETURN_CODE 77
     ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
 endfunction()
 
 # ranklab_add_script_tests(KIND): each file *_test.py of this folder as the test KIND.<file>.
 function(ranklab_add_script_tests kind)
-  file(GLOB files CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/*_test.py")
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
+    "${CMAKE_CURRENT_SOURCE_DIR}/*_test.py")
   foreach(file IN LISTS files)
     string(REPLACE "_test.py" "" name ${file})
     ranklab_add_script_test(${kind}.${name} FILE ${file} LABEL ${kind})
@@ -160,8 +173,13 @@ function(ranklab_add_script_test name)
   elseif(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
   endif()
+  set(environment ${RANKLAB_TEST_ENVIRONMENT} RANKLAB_BIN=${PROJECT_BINARY_DIR}/bin
+    RANKLAB_SOURCE=${PROJECT_SOURCE_DIR} RANKLAB_HAS_TORCH=${RANKLAB_HAS_TORCH}
+    RANKLAB_MPI_FAMILY=${RANKLAB_MPI_FAMILY} RANKLAB_MPIRUN=${RANKLAB_MPIRUN}
+    RANKLAB_HAS_HDF5_WITHOUT_MPI=${RANKLAB_HAS_HDF5_WITHOUT_MPI}
+    PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support)
   add_test(NAME ${name} COMMAND ${RANKLAB_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${TEST_FILE}" -v)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "${RANKLAB_TEST_PATH}"
     TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABEL};${RANKLAB_SUITE}" SKIP_RETURN_CODE 77
-    ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT};RANKLAB_BIN=${PROJECT_BINARY_DIR}/bin;RANKLAB_SOURCE=${PROJECT_SOURCE_DIR};RANKLAB_HAS_TORCH=${RANKLAB_HAS_TORCH};RANKLAB_MPI_FAMILY=${RANKLAB_MPI_FAMILY};RANKLAB_MPIRUN=${RANKLAB_MPIRUN};RANKLAB_HAS_HDF5_WITHOUT_MPI=${RANKLAB_HAS_HDF5_WITHOUT_MPI};PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support")
+    ENVIRONMENT "${environment}")
 endfunction()

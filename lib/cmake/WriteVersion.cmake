@@ -5,7 +5,8 @@ execute_process(COMMAND git -C "${SOURCE}" rev-parse --short=12 HEAD OUTPUT_VARI
 if(NOT rc EQUAL 0)
   set(REVISION "unknown")
 else()
-  execute_process(COMMAND git -C "${SOURCE}" status --porcelain --untracked-files=no OUTPUT_VARIABLE changes ERROR_QUIET)
+  execute_process(COMMAND git -C "${SOURCE}" status --porcelain --untracked-files=no OUTPUT_VARIABLE
+    changes ERROR_QUIET)
   if(NOT changes STREQUAL "")
     string(APPEND REVISION "-dirty")
   endif()

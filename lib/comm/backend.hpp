@@ -1,4 +1,5 @@
-// The catalogue of communication backends: one file in backends/ and one word in CMakeLists.txt each.
+// The catalogue of communication backends: one file in backends/ and one word in CMakeLists.txt
+// each.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,15 +18,17 @@ struct BackendEntry {
     std::string name;
     std::string summary;           ///< one line for --list
     Memory memory = Memory::host;  ///< where its buffers live
-    /// "" if this backend can serve such a job here, else a sentence why not: the same on all ranks, which
-    /// all call it.
+    /// "" if this backend can serve such a job here, else a sentence why not: the same on all
+    /// ranks, which all call it.
     std::function<std::string(Communicator& control)> refuses;
-    /// Makes the data communicator of all ranks; called by all of them. Bootstraps over `control`. What
-    /// refuses() refuses throws here, on all ranks, with the same sentence.
+    /// Makes the data communicator of all ranks; called by all of them. Bootstraps over `control`.
+    /// Throws on all ranks, with the same sentence, where refuses() has one.
     std::function<std::unique_ptr<Communicator>(Communicator& control)> make;
-    /// For the run's record: what serves it here, "NCCL 2.28.9 (/opt/nccl/lib/libnccl.so.2)". May load it.
+    /// For the run's record: what serves it here, "NCCL 2.28.9 (/opt/nccl/lib/libnccl.so.2)". May
+    /// load it.
     std::function<std::string()> library;
-    /// An operation of one of its communicators, which outlives it, to be called many times. Collective.
+    /// An operation of one of its communicators, which outlives it, to be called many times.
+    /// Collective.
     std::function<std::unique_ptr<Prepared>(Communicator& data, const Transfer& transfer)> prepare;
     /// Whether it has that form of the operation.
     std::function<bool(Operation operation, bool in_place)> offers;
@@ -39,17 +42,19 @@ std::vector<BackendEntry> backends();
 /// `whole` holds one `part` per rank, of the same type.
 inline void need_whole_of_parts(const BufferView& part, const BufferView& whole, int ranks,
                                 const char* call) {
-    if (whole.count == part.count * static_cast<std::size_t>(ranks) && whole.dtype == part.dtype) return;
+    if (whole.count == part.count * static_cast<std::size_t>(ranks) && whole.dtype == part.dtype)
+        return;
     throw base::Error(
-        fmt::format("internal: {} of {} elements per rank over {} ranks was given a buffer of {}", call,
-                    part.count, ranks, whole.count));
+        fmt::format("internal: {} of {} elements per rank over {} ranks was given a buffer of {}",
+                    call, part.count, ranks, whole.count));
 }
 
 /// For the backends that work in host memory.
 inline void need_host(const BufferView& buffer, const char* backend) {
     if (buffer.memory == Memory::host) return;
     throw base::MpiError(
-        fmt::format("the {} backend was given GPU memory; compute elsewhere, or use another", backend),
+        fmt::format("the {} backend was given GPU memory; compute elsewhere, or use another",
+                    backend),
         {"device cpu", "backend nccl"});
 }
 

@@ -67,7 +67,8 @@ Outcome outcome_of(const std::function<void()>& work) {
     }
 }
 
-// The others are elsewhere, in a collective that this rank left: nothing can be said together any more.
+// The others are elsewhere, in a collective that this rank left: nothing can be said together any
+// more.
 [[noreturn]] void end_job(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);
@@ -81,8 +82,8 @@ Outcome outcome_of(const std::function<void()>& work) {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// Whether the request is complete within `timeout`; between looks the rank sleeps, for an eighth of what it
-// has waited so that it is not late by more, and calls `beat`.
+// Whether the request is complete within `timeout`; between looks the rank sleeps, for an eighth of
+// what it has waited so that it is not late by more, and calls `beat`.
 bool completes(Request& request, Seconds timeout, const std::function<void()>& beat) {
     constexpr Clock::duration kShortest = std::chrono::microseconds(20),
                               kLongest = std::chrono::milliseconds(2);

@@ -26,7 +26,8 @@ template <class Value>
 Value understood(const std::string& bytes) {
     if (auto value = base::unpacked<Value>(bytes)) return *std::move(value);
     throw base::EnvironmentError(
-        "a rank speaks another form: install the same ranklab on every node, and start it on all ranks");
+        "a rank speaks another form: install the same ranklab on every node, and start it on all "
+        "ranks");
 }
 /// Every rank's value, by rank, on every rank: all that base::pack takes.
 template <class Value>
@@ -64,30 +65,30 @@ struct PeerError : base::Error {
     using base::Error::Error;
 };
 
-/// Runs `work` on each rank; all ranks learn how it went, so that none waits for one that failed. If any
-/// threw, the lowest of them rethrows its error and all others throw PeerError with its exit code. A
-/// PeerError of a group within the group counts only where no rank has an error of its own.
+/// Runs `work` on each rank; all ranks learn how it went, so that none waits for one that failed.
+/// If any threw, the lowest of them rethrows its error and all others throw PeerError with its exit
+/// code. A PeerError of a group within the group counts only where no rank has an error of its own.
 void together(Communicator& control, const std::function<void()>& work);
 
-/// together() for long work in which some ranks may have no part: a rank that is done sleeps between looks
-/// and calls `beat` at each. A rank that failed waits 10 s for the others, which may be in a collective that
-/// it left; then it says why and ends the job.
+/// together() for long work in which some ranks may have no part: a rank that is done sleeps
+/// between looks and calls `beat` at each. A rank that failed waits 10 s for the others, which may
+/// be in a collective that it left; then it says why and ends the job.
 void together_politely(Communicator& control, const std::function<void()>& work,
                        const std::function<void()>& beat);
 
-/// For what all ranks know: rank `speaker` throws an ErrorType with the sentence, the others a PeerError with
-/// the same sentence and exit code, so that it is told once.
+/// For what all ranks know: rank `speaker` throws an ErrorType with the sentence, the others a
+/// PeerError with the same sentence and exit code, so that it is told once.
 template <class ErrorType>
-[[noreturn]] void throw_on_all(const Communicator& control, int speaker, const std::string& sentence,
-                               const base::Settings& settings = {}) {
+[[noreturn]] void throw_on_all(const Communicator& control, int speaker,
+                               const std::string& sentence, const base::Settings& settings = {}) {
     const ErrorType error(sentence, settings);
     if (control.rank() == speaker) throw error;
     throw PeerError(sentence, error.code());
 }
 
 /// The largest code of all ranks; nullopt if the others did not come within `timeout_s`
-/// (they may be dead or in another collective; infinity: the watchdog ends the wait). `comm` must be used for
-/// nothing else.
+/// (they may be dead or in another collective; infinity: the watchdog ends the wait). `comm` must
+/// be used for nothing else.
 std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s);
 
 }  // namespace ranklab::comm

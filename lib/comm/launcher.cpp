@@ -19,11 +19,12 @@ struct Names {
     const char* launcher;
     const char* size;
     const char* rank;
-    const char* sign = nullptr;  // a variable that this launcher alone sets, where others share the two
+    // A variable that this launcher alone sets, where others share the two.
+    const char* sign = nullptr;
 };
 
-// Nearest first: mpirun inside a Slurm allocation sets its own beside Slurm's. jsrun stands before Open MPI,
-// whose variables it sets too; those that bring PMI along stand before PMI.
+// Nearest first: mpirun inside a Slurm allocation sets its own beside Slurm's. jsrun stands before
+// Open MPI, whose variables it sets too; those that bring PMI along stand before PMI.
 constexpr Names kLaunchers[] = {
     {"JSM's jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK"},
     {"Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
@@ -77,18 +78,24 @@ std::string own_launchers(const std::string& launcher) {
 bool is_step_without_pmi([[maybe_unused]] const Lookup& lookup) {
 #ifdef OPEN_MPI
     const auto is_set = [&](const char* name) { return lookup(name) != nullptr; };
-    constexpr const char* kWays[] = {"PMIX_RANK", "PMIX_NAMESPACE",      "PMI_RANK", "PMI_FD", "PMI_ID",
-                                     "PMI_SIZE",  "OMPI_COMM_WORLD_RANK"};
+    constexpr const char* kWays[] = {
+        "PMIX_RANK", "PMIX_NAMESPACE",      "PMI_RANK", "PMI_FD", "PMI_ID",
+        "PMI_SIZE",  "OMPI_COMM_WORLD_RANK"};
     return is_set("SLURM_STEP_ID") && is_set("SLURM_PROCID") &&
-           number(lookup("SLURM_STEP_NUM_TASKS")).value_or(1) > 1 && !std::ranges::any_of(kWays, is_set);
+           number(lookup("SLURM_STEP_NUM_TASKS")).value_or(1) > 1 &&
+           !std::ranges::any_of(kWays, is_set);
 #else
     return false;
 #endif
 }
 
 bool has_task_environment(const Lookup& lookup) {
-    const auto is_set = [&](const char* name) { return name != nullptr && lookup(name) != nullptr; };
-    const auto is_seen = [&](const Names& names) { return is_set(names.rank) || is_set(names.sign); };
+    const auto is_set = [&](const char* name) {
+        return name != nullptr && lookup(name) != nullptr;
+    };
+    const auto is_seen = [&](const Names& names) {
+        return is_set(names.rank) || is_set(names.sign);
+    };
     return std::ranges::any_of(kLaunchers, is_seen) || std::ranges::any_of(kTaskNames, is_set);
 }
 

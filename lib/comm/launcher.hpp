@@ -12,27 +12,28 @@ namespace ranklab::comm {
 using Lookup = std::function<const char*(const char*)>;
 
 struct LauncherView {
-    std::string name;               ///< "Open MPI's mpirun", "Slurm's srun", ...; "" if none is seen
+    /// "Open MPI's mpirun", "Slurm's srun", ...; "" if none is seen.
+    std::string name;
     std::optional<int> world_size;  ///< how many processes it started
     std::optional<int> rank;
 };
 
-/// The nearest launcher: JSM (JSM_NAMESPACE_SIZE), Open MPI (OMPI_COMM_WORLD_SIZE), Hydra (PMI_SIZE beside
-/// MPI_LOCALNRANKS), Flux (FLUX_JOB_SIZE), PALS (PMI_SIZE beside PALS_RANKID), another PMI (PMI_SIZE), then
-/// Slurm (SLURM_STEP_NUM_TASKS, else SLURM_NTASKS beside SLURM_PROCID; a step that brings PMI along stands
-/// before PMI).
+/// The nearest launcher: JSM (JSM_NAMESPACE_SIZE), Open MPI (OMPI_COMM_WORLD_SIZE), Hydra (PMI_SIZE
+/// beside MPI_LOCALNRANKS), Flux (FLUX_JOB_SIZE), PALS (PMI_SIZE beside PALS_RANKID), another PMI
+/// (PMI_SIZE), then Slurm (SLURM_STEP_NUM_TASKS, else SLURM_NTASKS beside SLURM_PROCID; a step that
+/// brings PMI along stands before PMI).
 LauncherView read_launcher(const Lookup& lookup = std::getenv);
 
-/// How to start this build so that its MPI library connects the ranks: "srun --mpi=pmix, or its own mpirun".
-/// `launcher` as of LauncherView::name: what the user starts with.
+/// How to start this build so that its MPI library connects the ranks: "srun --mpi=pmix, or its own
+/// mpirun". `launcher` as of LauncherView::name: what the user starts with.
 std::string own_launchers(const std::string& launcher = "");
 
-/// One of several tasks of srun without PMI (srun --mpi=none): Open MPI would end it within MPI_Init. False
-/// in a build for another MPI, which starts each as a process alone.
+/// One of several tasks of srun without PMI (srun --mpi=none): Open MPI would end it within
+/// MPI_Init. False in a build for another MPI, which starts each as a process alone.
 bool is_step_without_pmi(const Lookup& lookup = std::getenv);
 
-/// A launcher started this process (MPI's, PMI's, PMIx's or Slurm's): it may be one rank of a job even where
-/// read_launcher sees no count.
+/// A launcher started this process (MPI's, PMI's, PMIx's or Slurm's): it may be one rank of a job
+/// even where read_launcher sees no count.
 bool has_task_environment(const Lookup& lookup = std::getenv);
 
 }  // namespace ranklab::comm

@@ -1,4 +1,5 @@
-// MPI from MPI_Init_thread to MPI_Finalize, and the control communicator; or one process without MPI.
+// MPI from MPI_Init_thread to MPI_Finalize, and the control communicator; or one process without
+// MPI.
 #pragma once
 
 #include <memory>
@@ -9,32 +10,34 @@
 
 namespace ranklab::comm {
 
-/// without_mpi: the process is the only rank. Starting and ending Open MPI costs a process alone 0.3 s.
-/// one_thread: no other thread ever calls MPI, so that the library needs no locks. They are a fifth and more
-/// of the shortest allreduce, at any level above MPI_THREAD_SINGLE (Open MPI 4.1).
+/// without_mpi: the process is the only rank. Starting and ending Open MPI costs a process alone
+/// 0.3 s. one_thread: no other thread ever calls MPI, so that the library needs no locks. They are
+/// a fifth and more of the shortest allreduce, at any level above MPI_THREAD_SINGLE (Open MPI 4.1).
 enum class Start { with_mpi, one_thread, without_mpi };
 
 class MpiEnvironment {
   public:
     /// With MPI: MPI_Init_thread; throws MpiError if with_mpi gets less than MPI_THREAD_SERIALIZED.
-    /// Errors are returned and checked on a duplicate of the world: MPI's default handler would abort first.
+    /// Errors are returned and checked on a duplicate of the world: MPI's default handler would
+    /// abort first.
     explicit MpiEnvironment(Start start = Start::with_mpi);
-    /// MPI_Finalize. Where it has not returned 10 s later, the process exits with exit_with()'s code: the
-    /// work is done, and some libraries never return (MPICH 4.0.2 over UCX).
+    /// MPI_Finalize. Where it has not returned 10 s later, the process exits with exit_with()'s
+    /// code: the work is done, and some libraries never return (MPICH 4.0.2 over UCX).
     ~MpiEnvironment();
 
-    /// A duplicate of the world, for options, ids and timings; never the measured one. Without MPI: 'self'.
+    /// A duplicate of the world, for options, ids and timings; never the measured one. Without MPI:
+    /// 'self'.
     Communicator& control() { return *control_; }
 
-    /// A second communicator of all ranks, for the exit code alone: a rank that failed within a collective of
-    /// the other one can still use it.
+    /// A second communicator of all ranks, for the exit code alone: a rank that failed within a
+    /// collective of the other one can still use it.
     Communicator& exit_plane() { return *exit_plane_; }
 
     /// The code that all ranks have agreed on.
     void exit_with(int code) { exit_code_ = code; }
 
-    /// Ends all ranks at once with this exit code, for when they no longer agree; this process alone before
-    /// MPI_Init has returned. Of any thread.
+    /// Ends all ranks at once with this exit code, for when they no longer agree; this process
+    /// alone before MPI_Init has returned. Of any thread.
     [[noreturn]] static void abort(int exit_code);
     static bool running();                 ///< MPI is initialised and not yet finalised
     static std::string library_version();  ///< "Open MPI v4.1.4, ...", "MPICH 4.0.2": one line

@@ -1,5 +1,5 @@
-// Operations that are made ready once and called many times, for who times them: the same on every backend
-// that offers them. Training calls the Communicator, which has what it needs.
+// Operations that are made ready once and called many times, for who times them: the same on every
+// backend that offers them. Training calls the Communicator, which has what it needs.
 #pragma once
 
 #include <array>
@@ -31,11 +31,11 @@ constexpr std::string_view name_of(Operation operation) {
 
 /// Element counts of the operations. With n ranks and `count` elements of a rank's part:
 ///   allreduce, broadcast, reduce, sendrecv, latency, bandwidth: send and receive hold `count`
-///   allgather: send `count`, receive n x count; reduce_scatter: the other way round; alltoall: both n x
-///   count
-/// In place: reduce_scatter's `receive` holds the whole, all others' what it says above, and `send` lies in
-/// it: the whole of it (allreduce, reduce, alltoall, reduce_scatter) or this rank's part (allgather).
-/// broadcast is always in place: it has `receive` alone.
+///   allgather: send `count`, receive n x count; reduce_scatter: the other way round; alltoall:
+///   both n x count
+/// In place: reduce_scatter's `receive` holds the whole, all others' what it says above, and `send`
+/// lies in it: the whole of it (allreduce, reduce, alltoall, reduce_scatter) or this rank's part
+/// (allgather). broadcast is always in place: it has `receive` alone.
 struct Transfer {
     Operation operation = Operation::allreduce;
     BufferView send = {};
@@ -52,8 +52,8 @@ struct Transfer {
     }
 };
 
-/// A transfer that its backend has made ready. Its buffers outlive it. Collective, as the operation is;
-/// device memory: see communicator.hpp.
+/// A transfer that its backend has made ready. Its buffers outlive it. Collective, as the operation
+/// is; device memory: see communicator.hpp.
 class Prepared {
   public:
     virtual ~Prepared() = default;

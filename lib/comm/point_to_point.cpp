@@ -28,8 +28,8 @@ void send(Communicator& communicator, const BufferView& message, int to, int tag
 
 int receive(Communicator& communicator, const BufferView& buffer, int from, int tag) {
     MPI_Status status;
-    mpi_done(MPI_Recv(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), source_of(from), tag,
-                      native(communicator), &status),
+    mpi_done(MPI_Recv(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), source_of(from),
+                      tag, native(communicator), &status),
              "MPI_Recv");
     return status.MPI_SOURCE;
 }
@@ -37,12 +37,13 @@ int receive(Communicator& communicator, const BufferView& buffer, int from, int 
 std::optional<int> probe(Communicator& communicator, int from, int tag) {
     int there = 0;
     MPI_Status status;
-    mpi_check(MPI_Iprobe(source_of(from), tag, native(communicator), &there, &status), "MPI_Iprobe");
+    mpi_check(MPI_Iprobe(source_of(from), tag, native(communicator), &there, &status),
+              "MPI_Iprobe");
     return there != 0 ? std::optional(status.MPI_SOURCE) : std::nullopt;
 }
 
-void scatterv(Communicator& communicator, const BufferView& send, std::span<const std::size_t> counts,
-              const BufferView& receive, int root) {
+void scatterv(Communicator& communicator, const BufferView& send,
+              std::span<const std::size_t> counts, const BufferView& receive, int root) {
     if (communicator.world_size() == 1) {
         if (receive.count > 0) std::memcpy(receive.data, send.data, receive.bytes());
         return;

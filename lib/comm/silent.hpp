@@ -8,9 +8,9 @@
 
 namespace ranklab::comm {
 
-/// Passes everything on to `real`, which must outlive it. While silent, what would move data returns at once
-/// and leaves the buffers as they are: for timing a step's compute with the same arithmetic. All ranks switch
-/// together, with nothing under way.
+/// Passes everything on to `real`, which must outlive it. While silent, what would move data
+/// returns at once and leaves the buffers as they are: for timing a step's compute with the same
+/// arithmetic. All ranks switch together, with nothing under way.
 class SilentCommunicator final : public Communicator {
   public:
     explicit SilentCommunicator(Communicator& real) : real_(real) {}
@@ -40,7 +40,9 @@ class SilentCommunicator final : public Communicator {
     void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) override {
         if (!silent_) real_.reduce_scatter(send, receive, op);
     }
-    std::unique_ptr<Communicator> split(int color, int key) override { return real_.split(color, key); }
+    std::unique_ptr<Communicator> split(int color, int key) override {
+        return real_.split(color, key);
+    }
     void synchronize() override { real_.synchronize(); }
 
   private:

@@ -23,8 +23,8 @@ bool is_nan(std::uint16_t bits) {
     return (bits & 0x7fffU) > Format::kInfinity;
 }
 
-// Sign and magnitude, mapped to two's complement and back (it is its own inverse): integers in the order of
-// the numbers they stand for, so that no conversion is needed to compare.
+// Sign and magnitude, mapped to two's complement and back (it is its own inverse): integers in the
+// order of the numbers they stand for, so that no conversion is needed to compare.
 std::int16_t ordered(std::uint16_t bits) {
     const auto value = static_cast<std::int16_t>(bits);
     return static_cast<std::int16_t>(value ^ ((value >> 15) & 0x7fff));
@@ -38,14 +38,16 @@ std::uint16_t pick(std::uint16_t a, std::uint16_t b, Pick which) {
 }
 
 #if defined(__x86_64__)
-// The processor's own conversions, eight at a time: several times as fast as ours. Returns how many it
-// summed.
+// The processor's own conversions, eight at a time: several times as fast as ours. Returns how many
+// it summed.
 __attribute__((target("avx,f16c"))) std::size_t sum_f16_by_eights(const std::uint16_t* in,
-                                                                  std::uint16_t* inout, std::size_t count) {
+                                                                  std::uint16_t* inout,
+                                                                  std::size_t count) {
     const __m256 nan = _mm256_set1_ps(std::numeric_limits<float>::quiet_NaN());
     std::size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        const __m256 a = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(inout + i)));
+        const __m256 a =
+            _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(inout + i)));
         const __m256 b = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i)));
         const __m256 sum = _mm256_add_ps(a, b);
         const __m256 one_nan = _mm256_blendv_ps(sum, nan, _mm256_cmp_ps(sum, sum, _CMP_UNORD_Q));
@@ -61,7 +63,8 @@ void sum(const std::uint16_t* in, std::uint16_t* inout, std::size_t count) {
     std::size_t done = 0;
 #if defined(__x86_64__)
     const bool has_f16c = __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
-    if (std::is_same_v<Format, Float16Format> && has_f16c) done = sum_f16_by_eights(in, inout, count);
+    if (std::is_same_v<Format, Float16Format> && has_f16c)
+        done = sum_f16_by_eights(in, inout, count);
 #endif
     // float has more than twice the digits of either format: rounding twice equals rounding once.
     combine(in + done, inout + done, count - done, [](std::uint16_t a, std::uint16_t b) {
@@ -72,22 +75,26 @@ void sum(const std::uint16_t* in, std::uint16_t* inout, std::size_t count) {
 }  // namespace
 
 template <class Format>
-void reduce_small_floats(const std::uint16_t* in, std::uint16_t* inout, std::size_t count, ReduceOp op) {
+void reduce_small_floats(const std::uint16_t* in, std::uint16_t* inout, std::size_t count,
+                         ReduceOp op) {
     using Bits = std::uint16_t;
     switch (op) {
         case ReduceOp::sum:
             sum<Format>(in, inout, count);
             return;
         case ReduceOp::min:
-            combine(in, inout, count, [](Bits a, Bits b) { return pick<Format>(a, b, std::ranges::min); });
+            combine(in, inout, count,
+                    [](Bits a, Bits b) { return pick<Format>(a, b, std::ranges::min); });
             return;
         case ReduceOp::max:
-            combine(in, inout, count, [](Bits a, Bits b) { return pick<Format>(a, b, std::ranges::max); });
+            combine(in, inout, count,
+                    [](Bits a, Bits b) { return pick<Format>(a, b, std::ranges::max); });
             return;
     }
 }
 
-template void reduce_small_floats<Float16Format>(const std::uint16_t*, std::uint16_t*, std::size_t, ReduceOp);
+template void reduce_small_floats<Float16Format>(const std::uint16_t*, std::uint16_t*, std::size_t,
+                                                 ReduceOp);
 template void reduce_small_floats<BFloat16Format>(const std::uint16_t*, std::uint16_t*, std::size_t,
                                                   ReduceOp);
 

@@ -1,5 +1,6 @@
-// The 16-bit floating-point types of training: IEEE binary16 (fp16) and bfloat16. No C++20 type of the
-// compilers we support is either everywhere, so these carry the bits; arithmetic happens in float.
+// The 16-bit floating-point types of training: IEEE binary16 (fp16) and bfloat16. No C++20 type of
+// the compilers we support is either everywhere, so these carry the bits; arithmetic happens in
+// float.
 #pragma once
 
 #include <bit>
@@ -8,8 +9,8 @@
 
 namespace ranklab::comm {
 
-/// The differences of the two formats. narrow() rounds to nearest, ties to even; a NaN becomes the one quiet
-/// NaN, so that ranks that combine NaNs in another order still hold the same bits.
+/// The differences of the two formats. narrow() rounds to nearest, ties to even; a NaN becomes the
+/// one quiet NaN, so that ranks that combine NaNs in another order still hold the same bits.
 struct Float16Format {
     static constexpr std::uint16_t kInfinity = 0x7c00;
     static constexpr std::uint16_t kNan = 0x7e00;
@@ -36,15 +37,16 @@ using Float16 = SmallFloat<Float16Format>;
 using BFloat16 = SmallFloat<BFloat16Format>;
 static_assert(sizeof(Float16) == 2 && sizeof(BFloat16) == 2);
 
-/// yes ? a : b, without the branch that compilers put around floating-point arithmetic: it would keep loops
-/// from being vectorised.
+/// yes ? a : b, without the branch that compilers put around floating-point arithmetic: it would
+/// keep loops from being vectorised.
 constexpr std::uint32_t choose(bool yes, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t mask = 0U - static_cast<std::uint32_t>(yes);
     return (a & mask) | (b & ~mask);
 }
 
-// No branches and no tables: loops over these are vectorised. Denormals are made by adding a number whose
-// last bit has their weight, which also rounds them; nothing depends on the processor's flush-to-zero mode.
+// No branches and no tables: loops over these are vectorised. Denormals are made by adding a number
+// whose last bit has their weight, which also rounds them; nothing depends on the processor's
+// flush-to-zero mode.
 
 inline float Float16Format::widen(std::uint16_t bits) {
     constexpr std::uint32_t kRebias = (127U - 15U) << 23U;
@@ -52,8 +54,10 @@ inline float Float16Format::widen(std::uint16_t bits) {
     const std::uint32_t shifted = (bits & 0x7fffU) << 13U;
     const std::uint32_t exponent = bits & 0x7c00U;
     const std::uint32_t normal = shifted + kRebias + choose(exponent == 0x7c00U, kRebias, 0);
-    const float denormal = std::bit_cast<float>(shifted + kSmallest) - std::bit_cast<float>(kSmallest);
-    const std::uint32_t magnitude = choose(exponent == 0, std::bit_cast<std::uint32_t>(denormal), normal);
+    const float denormal =
+        std::bit_cast<float>(shifted + kSmallest) - std::bit_cast<float>(kSmallest);
+    const std::uint32_t magnitude =
+        choose(exponent == 0, std::bit_cast<std::uint32_t>(denormal), normal);
     return std::bit_cast<float>(magnitude | (bits & 0x8000U) << 16U);
 }
 
@@ -61,7 +65,8 @@ inline std::uint16_t Float16Format::narrow(float value) {
     constexpr std::uint32_t kTooLarge = 143U << 23U;  // 2^16: infinity even before rounding
     constexpr std::uint32_t kSmallest = 113U << 23U;
     constexpr std::uint32_t kDenormalUnit = 126U
-                                            << 23U;  // 0.5: its last bit weighs 2^-24, as a denormal's does
+                                            // 0.5: its last bit weighs 2^-24, as a denormal's does.
+                                            << 23U;
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7fffffffU;
     const float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(kDenormalUnit);
@@ -86,10 +91,11 @@ inline std::uint16_t BFloat16Format::narrow(float value) {
 
 enum class ReduceOp;
 
-/// Reductions of arrays on the CPU, for a library that has no such types: inout[i] = inout[i] op in[i]. A sum
-/// is the exact sum rounded once; -0 is below +0; a NaN on either side gives NaN. In all of them the order of
-/// the two sides does not matter, down to the bits.
+/// Reductions of arrays on the CPU, for a library that has no such types: inout[i] = inout[i] op
+/// in[i]. A sum is the exact sum rounded once; -0 is below +0; a NaN on either side gives NaN. In
+/// all of them the order of the two sides does not matter, down to the bits.
 template <class Format>
-void reduce_small_floats(const std::uint16_t* in, std::uint16_t* inout, std::size_t count, ReduceOp op);
+void reduce_small_floats(const std::uint16_t* in, std::uint16_t* inout, std::size_t count,
+                         ReduceOp op);
 
 }  // namespace ranklab::comm

@@ -14,14 +14,16 @@ namespace ranklab::data {
 
 /// How volumes are read and turned.
 struct VolumeRequest {
-    bool in_memory = false;       ///< the whole file, in each rank's memory; else crops from the disk
+    /// The whole file, in each rank's memory; else crops from the disk.
+    bool in_memory = false;
     bool rotate = true;           ///< one of the cube's 24 proper rotations, input and target alike
     bool rotate_vectors = false;  ///< the velocities' components with it
 };
 
 /// A request for a data set: the model's shape and classes, and the folder.
 struct DataRequest {
-    std::vector<std::int64_t> input{};   ///< [channels, height, width], or [channels, depth, height, width]
+    /// [channels, height, width], or [channels, depth, height, width].
+    std::vector<std::int64_t> input{};
     std::vector<std::int64_t> target{};  ///< [] for a class
     std::int64_t classes = 0;
     std::string directory{};  ///< --data-dir; "" to look in RANKLAB_DATA and the usual places
@@ -46,11 +48,12 @@ struct DataSet {
 struct SourceEntry {
     std::string name;
     std::string summary;
-    /// The published workload's normalisation of pixels in [0, 1]: one value a channel, or one for all.
+    /// The published workload's normalisation of pixels in [0, 1]: one value a channel, or one for
+    /// all.
     std::vector<double> pixel_mean{0.0};
     std::vector<double> pixel_std{1.0};
-    /// Collective. Throws on all ranks: DataError with a sentence for anything that is not right, OptionError
-    /// where the set is not of the model's kind.
+    /// Collective. Throws on all ranks: DataError with a sentence for anything that is not right,
+    /// OptionError where the set is not of the model's kind.
     std::function<DataSet(const DataRequest&, comm::Communicator& control)> open;
 };
 

@@ -34,7 +34,8 @@ class IdxReader {
         base::refuse_irregular<base::DataError>(path);
         if (!fs::exists(path)) fail("does not exist; check the folder", {"data-dir"});
         file_ = base::unique_handle<GzTraits>(gzopen(path.c_str(), "rb"));
-        if (!file_) fail(fmt::format("cannot be opened: {}; check its permissions", std::strerror(errno)));
+        if (!file_)
+            fail(fmt::format("cannot be opened: {}; check its permissions", std::strerror(errno)));
         gzbuffer(file_.get(), 1U << 18U);
     }
 
@@ -69,15 +70,17 @@ class IdxReader {
             body.resize(begin + wanted);
             const std::size_t got = read_some(body.data() + begin, wanted);
             if (got != wanted) {
-                fail(fmt::format(
-                    "is truncated: its header promises {} bytes of data, it holds {}; copy the file again",
-                    count, begin + got));
+                fail(
+                    fmt::format("is truncated: its header promises {} bytes of data, it holds {}; "
+                                "copy the file again",
+                                count, begin + got));
             }
         }
         std::uint8_t extra = 0;
         if (read_some(&extra, 1) != 0) {
-            fail(fmt::format("has more than the {} bytes of data its header promises; copy the file again",
-                             count));
+            fail(fmt::format(
+                "has more than the {} bytes of data its header promises; copy the file again",
+                count));
         }
         // The probe for one byte more has also read a gzip file's checksum, if it is there.
         int code = Z_OK;
@@ -109,12 +112,14 @@ fs::path plain_or_gz(const fs::path& folder, const std::string& name) {
     return !fs::exists(plain) && fs::exists(packed) ? packed : plain;
 }
 
-void check_label_range(const fs::path& file, const std::vector<std::uint8_t>& labels, std::int64_t classes) {
-    const auto bad = std::find_if(labels.begin(), labels.end(), [&](std::uint8_t l) { return l >= classes; });
+void check_label_range(const fs::path& file, const std::vector<std::uint8_t>& labels,
+                       std::int64_t classes) {
+    const auto bad =
+        std::find_if(labels.begin(), labels.end(), [&](std::uint8_t l) { return l >= classes; });
     if (bad == labels.end()) return;
-    throw base::DataError(
-        fmt::format("{}: label {} of sample {} is not in 0..{}; the file is damaged or of another data set",
-                    file.string(), *bad, bad - labels.begin(), classes - 1));
+    throw base::DataError(fmt::format(
+        "{}: label {} of sample {} is not in 0..{}; the file is damaged or of another data set",
+        file.string(), *bad, bad - labels.begin(), classes - 1));
 }
 
 IdxImages read_idx_images(const fs::path& file) {
@@ -126,12 +131,13 @@ IdxImages read_idx_images(const fs::path& file) {
     images.columns = reader.read_header_word();
     if (images.count == 0 || images.rows == 0 || images.columns == 0 || images.rows > 65535 ||
         images.columns > 65535) {
-        reader.fail(fmt::format("claims {} images of {} x {}: that set cannot be used; copy the file again",
-                                images.count, images.rows, images.columns));
+        reader.fail(
+            fmt::format("claims {} images of {} x {}: that set cannot be used; copy the file again",
+                        images.count, images.rows, images.columns));
     }
-    images.pixels =
-        reader.read_body(static_cast<std::uint64_t>(images.count) * static_cast<std::uint64_t>(images.rows) *
-                         static_cast<std::uint64_t>(images.columns));
+    images.pixels = reader.read_body(static_cast<std::uint64_t>(images.count) *
+                                     static_cast<std::uint64_t>(images.rows) *
+                                     static_cast<std::uint64_t>(images.columns));
     return images;
 }
 
@@ -141,13 +147,14 @@ std::vector<std::uint8_t> read_idx_labels(const fs::path& file) {
     return reader.read_body(reader.read_header_word());
 }
 
-ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file, const ImageShape& shape,
-                      std::int64_t classes) {
+ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file,
+                      const ImageShape& shape, std::int64_t classes) {
     IdxImages images = read_idx_images(images_file);
     if (images.rows != shape.height || images.columns != shape.width) {
         throw base::DataError(
             fmt::format("{} has images of {} x {}, the model takes {} x {}; choose another set",
-                        images_file.string(), images.rows, images.columns, shape.height, shape.width),
+                        images_file.string(), images.rows, images.columns, shape.height,
+                        shape.width),
             {"data"});
     }
     ImageSet set{shape, classes, std::move(images.pixels), read_idx_labels(labels_file)};
@@ -162,8 +169,8 @@ ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file, 
 
 ImageSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::int64_t classes) {
     const auto set = [&](std::size_t first) {
-        return read_idx_set(plain_or_gz(folder, kIdxNames[first]), plain_or_gz(folder, kIdxNames[first + 1]),
-                            shape, classes);
+        return read_idx_set(plain_or_gz(folder, kIdxNames[first]),
+                            plain_or_gz(folder, kIdxNames[first + 1]), shape, classes);
     };
     return {set(0), set(2), folder.string()};
 }
@@ -175,11 +182,10 @@ fs::path find_idx_folder(const std::vector<fs::path>& folders, const std::string
         if (fs::exists(plain_or_gz(folder, kIdxNames.front()))) return folder;
         names.push_back(folder.string());
     }
-    throw base::DataError(
-        fmt::format(
-            "no {} found: there is no train-images-idx3-ubyte or train-images-idx3-ubyte.gz in {}; {}", what,
-            base::join(names, ", "), how_to_get),
-        {"data-dir", "RANKLAB_DATA", "data synthetic"});
+    throw base::DataError(fmt::format("no {} found: there is no train-images-idx3-ubyte or "
+                                      "train-images-idx3-ubyte.gz in {}; {}",
+                                      what, base::join(names, ", "), how_to_get),
+                          {"data-dir", "RANKLAB_DATA", "data synthetic"});
 }
 
 }  // namespace ranklab::data

@@ -30,7 +30,8 @@ class Images final : public Source {
     const SampleLayout& layout() const override { return layout_; }
     std::int64_t size() const override { return set_.size(); }
 
-    void read(const Draw& draw, std::byte* input, std::byte* target, ReadTimes& times) const override {
+    void read(const Draw& draw, std::byte* input, std::byte* target,
+              ReadTimes& times) const override {
         const auto start = Clock::now();
         const std::size_t sample = draw.index;
         const std::size_t bytes = set_.shape.bytes();
@@ -128,8 +129,10 @@ BilinearResize::Filter BilinearResize::make_filter(std::int64_t from, std::int64
     std::vector<double> weights;
     for (std::int64_t out = 0; out < to; ++out) {
         const double centre = (base::real(out) + 0.5) * scale;
-        const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(centre - support + 0.5), 0);
-        const auto end = std::min<std::int64_t>(static_cast<std::int64_t>(centre + support + 0.5), from);
+        const auto first =
+            std::max<std::int64_t>(static_cast<std::int64_t>(centre - support + 0.5), 0);
+        const auto end =
+            std::min<std::int64_t>(static_cast<std::int64_t>(centre + support + 0.5), from);
         weights.clear();
         double sum = 0;
         for (std::int64_t in = first; in < end; ++in) {

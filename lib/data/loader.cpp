@@ -20,20 +20,21 @@
 namespace ranklab::data {
 namespace {
 
-// Large batches in huge pages where the kernel has them: a rotated crop is written in columns, each on a page
-// of its own otherwise.
+// Large batches in huge pages where the kernel has them: a rotated crop is written in columns, each
+// on a page of its own otherwise.
 std::shared_ptr<std::byte> plain_memory(std::size_t bytes) {
     constexpr std::size_t kLine = 64;
     constexpr std::size_t kHugePage = std::size_t{1} << 21U;
     const auto alignment = std::align_val_t(bytes < kHugePage ? kLine : kHugePage);
     auto* const memory = static_cast<std::byte*>(::operator new(std::max(bytes, kLine), alignment));
-    if (bytes >= kHugePage) static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));  // a wish, no more
+    // A wish, no more.
+    if (bytes >= kHugePage) static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));
     return {memory, [alignment](std::byte* p) { ::operator delete(p, alignment); }};
 }
 
-// A thread that wakes up to read takes the core from the one that trains, where they share one, just when
-// that one asks for its batch. As a batch thread it waits for its turn: there are batches made ahead. Where
-// the system does not let it, all is as before.
+// A thread that wakes up to read takes the core from the one that trains, where they share one,
+// just when that one asks for its batch. As a batch thread it waits for its turn: there are batches
+// made ahead. Where the system does not let it, all is as before.
 void yield_to_others() {
 #ifdef SCHED_BATCH
     const sched_param none{};
@@ -43,8 +44,9 @@ void yield_to_others() {
 
 }  // namespace
 
-// Work comes in steps: a few samples of the oldest batch that has some left, so that all workers make the
-// batch that is wanted first together, or the plan of one more batch. With no workers next() makes the steps.
+// Work comes in steps: a few samples of the oldest batch that has some left, so that all workers
+// make the batch that is wanted first together, or the plan of one more batch. With no workers
+// next() makes the steps.
 class Loader::State {
   public:
     State(const Source& source, const Config& config)
@@ -52,14 +54,16 @@ class Loader::State {
           config_(config),
           input_bytes_(source.layout().input.bytes()),
           target_bytes_(source.layout().target.bytes()),
-          slots_(config.workers > 0 ? static_cast<std::size_t>(std::max(config.prefetch, 0)) + 1 : 1) {
+          slots_(config.workers > 0 ? static_cast<std::size_t>(std::max(config.prefetch, 0)) + 1
+                                    : 1) {
         try {
             for (int i = 0; i < config.workers; ++i) threads_.emplace_back([this] { work(); });
         } catch (const std::system_error& error) {
             stop();
-            throw base::EnvironmentError(fmt::format("{} loader threads cannot be started ({}); take fewer",
-                                                     config.workers, error.code().message()),
-                                         {"workers"});
+            throw base::EnvironmentError(
+                fmt::format("{} loader threads cannot be started ({}); take fewer", config.workers,
+                            error.code().message()),
+                {"workers"});
         }
     }
     ~State() { stop(); }
@@ -81,7 +85,8 @@ class Loader::State {
 
     const Batch& next() {
         std::unique_lock lock(mutex_);
-        if (given_ >= end_) throw base::Error("the loader was asked for more batches than were planned");
+        if (given_ >= end_)
+            throw base::Error("the loader was asked for more batches than were planned");
         in_use_ = false;
         work_ready_.notify_one();  // a slot became free
         if (threads_.empty()) {
@@ -96,8 +101,8 @@ class Loader::State {
     }
 
   private:
-    // A batch from its plan to its use. All but the bytes of samples being read is guarded by the loader's
-    // mutex.
+    // A batch from its plan to its use. All but the bytes of samples being read is guarded by the
+    // loader's mutex.
     struct Slot {
         Batch batch;
         std::vector<Draw> draws;
@@ -135,7 +140,9 @@ class Loader::State {
         }
     };
 
-    Slot& slot_of(std::int64_t b) { return slots_[static_cast<std::size_t>(b - first_) % slots_.size()]; }
+    Slot& slot_of(std::int64_t b) {
+        return slots_[static_cast<std::size_t>(b - first_) % slots_.size()];
+    }
     bool is_ready() { return given_ < planned_ && slot_of(given_).ready(); }
     bool may_plan() const {
         const std::int64_t oldest = in_use_ ? given_ - 1 : given_;
@@ -194,8 +201,8 @@ class Loader::State {
             draws = plan_(b);
             if (std::ssize(draws) > config_.batch)
                 throw base::Error(
-                    fmt::format("batch {} was planned with {} samples, the loader has room for {}", b,
-                                draws.size(), config_.batch));
+                    fmt::format("batch {} was planned with {} samples, the loader has room for {}",
+                                b, draws.size(), config_.batch));
         } catch (...) {
             draws.clear();
             error = std::current_exception();
@@ -237,8 +244,9 @@ class Loader::State {
         constexpr std::size_t kWorthALock = 65536;  // bytes, some microseconds
         const std::size_t workers = std::max(config_.workers, 1);
         const std::size_t fair = static_cast<std::size_t>(config_.batch) / (4 * workers);
-        return std::clamp<std::size_t>(kWorthALock / std::max<std::size_t>(input_bytes_ + target_bytes_, 1),
-                                       1, std::max<std::size_t>(fair, 1));
+        return std::clamp<std::size_t>(
+            kWorthALock / std::max<std::size_t>(input_bytes_ + target_bytes_, 1), 1,
+            std::max<std::size_t>(fair, 1));
     }
 
     void begin(std::unique_lock<std::mutex>& lock) {

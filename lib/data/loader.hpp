@@ -11,8 +11,8 @@
 
 namespace ranklab::data {
 
-/// Where batches lie: device/memory.hpp gives pinned memory, for asynchronous copies. Null: plain, aligned to
-/// 64 bytes. Called once a slot.
+/// Where batches lie: device/memory.hpp gives pinned memory, for asynchronous copies. Null: plain,
+/// aligned to 64 bytes. Called once a slot.
 using Allocate = std::function<std::shared_ptr<std::byte>(std::size_t bytes)>;
 
 /// count samples, one behind the other: input and target are dense arrays [count, ...].
@@ -39,12 +39,12 @@ class Loader {
     /// The samples of batch b. Called once a batch, in order, never by two threads at once.
     using Plan = std::function<std::vector<Draw>(std::int64_t b)>;
 
-    /// Batches first .. first + count - 1 of `plan` come next; what was made ahead for an earlier plan is
-    /// thrown away.
+    /// Batches first .. first + count - 1 of `plan` come next; what was made ahead for an earlier
+    /// plan is thrown away.
     void start(Plan plan, std::int64_t first, std::int64_t count);
 
-    /// The next batch, which stands until the next call; waits where it is not made yet. Throws what the
-    /// source threw. The order and the bytes are the same at any worker count.
+    /// The next batch, which stands until the next call; waits where it is not made yet. Throws
+    /// what the source threw. The order and the bytes are the same at any worker count.
     const Batch& next();
 
   private:

@@ -35,8 +35,8 @@ void store(Bits* to, Four v) {
     __builtin_memcpy(to, &v, sizeof v);
 }
 
-// Past the caches: whole lines are written, so that none is read before (a third of the turn's time), and the
-// planes stay in the cache. `to` is aligned to 16 bytes.
+// Past the caches: whole lines are written, so that none is read before (a third of the turn's
+// time), and the planes stay in the cache. `to` is aligned to 16 bytes.
 void store_past(Bits* to, Four v) {
 #ifdef __SSE2__
     _mm_stream_si128(reinterpret_cast<__m128i*>(to), std::bit_cast<__m128i>(v));
@@ -51,8 +51,8 @@ void finish_stores() {
 #endif
 }
 
-// A plane of rows [rows, columns] becomes columns: element (r, c) goes to to[r * row_step + c * column_step],
-// row_step being 1 or -1.
+// A plane of rows [rows, columns] becomes columns: element (r, c) goes to to[r * row_step + c *
+// column_step], row_step being 1 or -1.
 struct Plane {
     const Bits* from = nullptr;
     std::ptrdiff_t from_stride = 0;
@@ -102,8 +102,9 @@ void transpose_blocks(const Plane& p, std::int64_t rows, std::int64_t columns, B
         for (std::int64_t c = 0; c < columns; c += 4)
             for (std::int64_t r = block; r < std::min(block + kRows, rows); r += 4) {
                 const std::int64_t lowest = p.row_step > 0 ? r : r + 3;
-                transpose_four<Store>(p.from + lowest * p.from_stride + c, p.row_step * p.from_stride,
-                                      p.to + lowest * p.row_step + c * p.column_step, p.column_step, flips);
+                transpose_four<Store>(
+                    p.from + lowest * p.from_stride + c, p.row_step * p.from_stride,
+                    p.to + lowest * p.row_step + c * p.column_step, p.column_step, flips);
             }
 }
 
@@ -153,7 +154,8 @@ Turned turned(const Rotation& rotation, std::int64_t edge) {
     return result;
 }
 
-void turn(const Planes& planes, const Rotation& rotation, std::int64_t edge, bool negate, float* to) {
+void turn(const Planes& planes, const Rotation& rotation, std::int64_t edge, bool negate,
+          float* to) {
     const Bits flip = negate ? std::bit_cast<std::int32_t>(0x80000000U) : 0;
     const auto [base, step] = turned(rotation, edge);
     const auto* const from = reinterpret_cast<const Bits*>(planes.from);
@@ -161,16 +163,17 @@ void turn(const Planes& planes, const Rotation& rotation, std::int64_t edge, boo
     if (rotation.from[2] == 2) {
         for (std::int64_t i = 0; i < planes.planes; ++i)
             for (std::int64_t j = 0; j < edge; ++j)
-                copy_row(from + i * planes.plane_stride + j * edge, edge, out + i * step[0] + j * step[1],
-                         step[2], flip);
+                copy_row(from + i * planes.plane_stride + j * edge, edge,
+                         out + i * step[0] + j * step[1], step[2], flip);
     } else if (rotation.from[2] == 1) {
         for (std::int64_t i = 0; i < planes.planes; ++i)
-            transpose({from + i * planes.plane_stride, edge, edge, edge, out + i * step[0], step[1], step[2]},
+            transpose({from + i * planes.plane_stride, edge, edge, edge, out + i * step[0], step[1],
+                       step[2]},
                       flip);
     } else {
         for (std::int64_t j = 0; j < edge; ++j)
-            transpose({from + j * edge, planes.plane_stride, planes.planes, edge, out + j * step[1], step[0],
-                       step[2]},
+            transpose({from + j * edge, planes.plane_stride, planes.planes, edge, out + j * step[1],
+                       step[0], step[2]},
                       flip);
     }
     finish_stores();

@@ -10,8 +10,9 @@
 
 namespace ranklab::data {
 
-/// The new axis k runs along the old axis `from[k]`, backwards where `sign[k]` is -1: a matrix with one
-/// entry, sign[k], in each row. A vector's new component k is sign[k] times its old component from[k].
+/// The new axis k runs along the old axis `from[k]`, backwards where `sign[k]` is -1: a matrix with
+/// one entry, sign[k], in each row. A vector's new component k is sign[k] times its old component
+/// from[k].
 struct Rotation {
     std::array<int, 3> from{0, 1, 2};
     std::array<int, 3> sign{1, 1, 1};
@@ -21,26 +22,27 @@ struct Rotation {
     bool keeps_rows() const { return from[2] == 2 && sign[2] == 1; }
 };
 
-/// All whose determinant is +1; the first is the identity. The mirrored ones, which the published workload's
-/// table holds too, turn right-handed structures into left-handed ones.
+/// All whose determinant is +1; the first is the identity. The mirrored ones, which the published
+/// workload's table holds too, turn right-handed structures into left-handed ones.
 const std::vector<Rotation>& rotations();
 
-/// Where the number at (i, j, k) of a cube [edge, edge, edge] goes: base + i * step[0] + j * step[1] +
-/// k * step[2] of the turned cube.
+/// Where the number at (i, j, k) of a cube [edge, edge, edge] goes: base + i * step[0] + j *
+/// step[1] + k * step[2] of the turned cube.
 struct Turned {
     std::ptrdiff_t base = 0;
     std::array<std::ptrdiff_t, 3> step{};
 };
 Turned turned(const Rotation& rotation, std::int64_t edge);
 
-/// Writes planes x .. x + planes of a cube, which lie in `from` with `plane_stride` numbers from one to the
-/// next, to their places in the turned cube `to`; with the other sign where `negate`.
+/// Writes planes x .. x + planes of a cube, which lie in `from` with `plane_stride` numbers from
+/// one to the next, to their places in the turned cube `to`; with the other sign where `negate`.
 struct Planes {
     const float* from = nullptr;
     std::int64_t x = 0;
     std::int64_t planes = 0;
     std::ptrdiff_t plane_stride = 0;
 };
-void turn(const Planes& planes, const Rotation& rotation, std::int64_t edge, bool negate, float* to);
+void turn(const Planes& planes, const Rotation& rotation, std::int64_t edge, bool negate,
+          float* to);
 
 }  // namespace ranklab::data

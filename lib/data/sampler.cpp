@@ -35,17 +35,18 @@ void Sampler::set_epoch(std::int64_t epoch) {
     epoch_ = epoch;
     std::vector<std::int64_t> order;
     if (config_.shuffle) {
-        order = torch_permutation(config_.samples, config_.seed + static_cast<std::uint64_t>(epoch));
+        order =
+            torch_permutation(config_.samples, config_.seed + static_cast<std::uint64_t>(epoch));
     } else {
         order.resize(config_.samples);
         std::iota(order.begin(), order.end(), std::int64_t{0});
     }
-    // Rank r takes r, r + world, r + 2 world ...: a global batch is then the same set at any rank count whose
-    // local batches divide it. Past the end it wraps to the beginning (pad).
+    // Rank r takes r, r + world, r + 2 world ...: a global batch is then the same set at any rank
+    // count whose local batches divide it. Past the end it wraps to the beginning (pad).
     mine_.resize(local_size(config_.rank));
     for (std::size_t i = 0; i < mine_.size(); ++i) {
-        const auto position =
-            static_cast<std::size_t>(config_.rank) + i * static_cast<std::size_t>(config_.world_size);
+        const auto position = static_cast<std::size_t>(config_.rank) +
+                              i * static_cast<std::size_t>(config_.world_size);
         mine_[i] = order[position % order.size()];
     }
 }
@@ -76,9 +77,10 @@ std::int64_t Sampler::global_count(std::int64_t step) const {
 }
 
 std::int64_t Sampler::true_count(std::int64_t step) const {
-    // Padding stands at the very end of the permutation: what this step and those before it took, less what
-    // is beyond the last sample.
-    const std::int64_t before = std::min(step * config_.batch * config_.world_size, config_.samples);
+    // Padding stands at the very end of the permutation: what this step and those before it took,
+    // less what is beyond the last sample.
+    const std::int64_t before =
+        std::min(step * config_.batch * config_.world_size, config_.samples);
     return std::min(before + global_count(step), config_.samples) - before;
 }
 

@@ -9,17 +9,20 @@
 
 namespace ranklab::data {
 
-/// pad: PyTorch's DistributedSampler: the permutation is wrapped to a multiple of the ranks, so that all have
+/// pad: PyTorch's DistributedSampler: the permutation is wrapped to a multiple of the ranks, so
+/// that all have
 ///      equally many; repeats are not counted in samples/s.
 /// exact: every sample once; ranks may differ by one, the mean over ranks is weighted.
 enum class Sharding { pad, exact };
 
-/// torch.randperm(n) after torch.manual_seed(seed), on the CPU: Fisher-Yates with mt19937, element i swapped
-/// with i + (random % (n - i)). Checked against PyTorch by tests/oracle. n < 2^32/20, as there.
+/// torch.randperm(n) after torch.manual_seed(seed), on the CPU: Fisher-Yates with mt19937, element
+/// i swapped with i + (random % (n - i)). Checked against PyTorch by tests/oracle. n < 2^32/20, as
+/// there.
 std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed);
 
-/// `samples` dealt like cards to `hands`: the first hand's (the first sample and every hands-th after it),
-/// then the second's, and so on. What the ranks of a job take of a global batch, in the order of ranks.
+/// `samples` dealt like cards to `hands`: the first hand's (the first sample and every hands-th
+/// after it), then the second's, and so on. What the ranks of a job take of a global batch, in the
+/// order of ranks.
 template <class Sample>
 std::vector<Sample> dealt(const std::vector<Sample>& samples, std::int64_t hands) {
     std::vector<Sample> order;
@@ -53,8 +56,8 @@ class Sampler {
 
     /// This rank's sample indices in `step` of the epoch; may be empty at an exact epoch's end.
     std::span<const std::int64_t> batch(std::int64_t step) const;
-    /// The samples of a step with each one's random number, which follows from seed, epoch and the sample's
-    /// place in the epoch's order over all ranks: it is the same at any rank count.
+    /// The samples of a step with each one's random number, which follows from seed, epoch and the
+    /// sample's place in the epoch's order over all ranks: it is the same at any rank count.
     std::vector<Draw> draws(std::int64_t step) const;
     std::int64_t local_count(std::int64_t step) const { return count_on(config_.rank, step); }
     /// Samples of all ranks in that step, repeats of padding included: the divisor of the mean.

@@ -20,8 +20,8 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
 /// The step from one number to the next: 2^64 divided by the golden ratio.
 inline constexpr std::uint64_t kGolden64 = 0x9e3779b97f4a7c15ULL;
 
-/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): a stream for one
-/// sample, cheap to begin.
+/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): a stream
+/// for one sample, cheap to begin.
 class RandomStream {
   public:
     explicit RandomStream(std::uint64_t seed) : state_(seed) {}
@@ -50,24 +50,25 @@ struct Field {
     bool operator==(const Field&) const = default;
 };
 
-/// Images: input u8 [channels, height, width], target i64 [], a class. Volumes: input and target f32
-/// [channels, depth, height, width].
+/// Images: input u8 [channels, height, width], target i64 [], a class. Volumes: input and target
+/// f32 [channels, depth, height, width].
 struct SampleLayout {
     Field input;
     Field target;
     bool operator==(const SampleLayout&) const = default;
 };
 
-/// Which sample, and the number that all its randomness (place of a crop, rotation) follows from. Both come
-/// from the plan of the run, never from the thread or the moment: a run is the same at any worker count.
+/// Which sample, and the number that all its randomness (place of a crop, rotation) follows from.
+/// Both come from the plan of the run, never from the thread or the moment: a run is the same at
+/// any worker count.
 struct Draw {
     std::int64_t index = 0;
     std::uint64_t random = 0;
     bool operator==(const Draw&) const = default;
 };
 
-/// A number for the sample at `position` (over all ranks) of an epoch: other epochs, positions, seeds give
-/// others.
+/// A number for the sample at `position` (over all ranks) of an epoch: other epochs, positions,
+/// seeds give others.
 std::uint64_t random_of(std::uint64_t seed, std::int64_t epoch, std::int64_t position);
 
 /// Seconds spent on samples by whoever read them.
@@ -83,9 +84,10 @@ class Source {
     virtual ~Source() = default;
     virtual const SampleLayout& layout() const = 0;
     virtual std::int64_t size() const = 0;
-    /// Writes the sample's layout().input.bytes() and layout().target.bytes(), and adds to `times`. Several
-    /// threads at once. DataError for what cannot be read.
-    virtual void read(const Draw& draw, std::byte* input, std::byte* target, ReadTimes& times) const = 0;
+    /// Writes the sample's layout().input.bytes() and layout().target.bytes(), and adds to `times`.
+    /// Several threads at once. DataError for what cannot be read.
+    virtual void read(const Draw& draw, std::byte* input, std::byte* target,
+                      ReadTimes& times) const = 0;
 };
 
 /// Shape of one sample: channels x height x width bytes.

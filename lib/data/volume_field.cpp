@@ -23,7 +23,8 @@ namespace ranklab::data {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* what) {
-    throw base::DataError(fmt::format("{} cannot be {}: {}", path.string(), what, std::strerror(errno)));
+    throw base::DataError(
+        fmt::format("{} cannot be {}: {}", path.string(), what, std::strerror(errno)));
 }
 
 }  // namespace
@@ -72,8 +73,8 @@ const std::byte* FileBytes::at(std::uint64_t offset, std::size_t count) const {
     const auto got = base::read_whole(file_.get(), std::span(buffer).first(count), offset);
     if (!got) fail(path_, "read");
     if (*got < count)
-        throw base::DataError(
-            fmt::format("{} became shorter while it was read: leave it alone during a run", path_.string()));
+        throw base::DataError(fmt::format(
+            "{} became shorter while it was read: leave it alone during a run", path_.string()));
     return buffer.data();
 }
 
@@ -87,8 +88,9 @@ namespace {
 
 using Four = float __attribute__((vector_size(16)));
 
-// Copies rows and finds out whether a number is not finite, beside the memory it comes from at little
-// cost: 0 * x is 0 for a finite x, NaN for others, and a sum keeps a NaN. `from` may be at any byte.
+// Copies rows and finds out whether a number is not finite, beside the memory it comes from at
+// little cost: 0 * x is 0 for a finite x, NaN for others, and a sum keeps a NaN. `from` may be at
+// any byte.
 class FiniteCopy {
   public:
     void row(const std::byte* from, float* to, std::int64_t n) {
@@ -127,9 +129,9 @@ class FiniteCopy {
     std::array<Four, 4> sums_{};
 };
 
-// Asks for a row that will be copied soon: distant rows of a few hundred bytes are not a stream that the
-// processor foresees. Into the second cache, which can wait for more lines at once than the first (a quarter
-// less time in chunks). Any address may be asked for.
+// Asks for a row that will be copied soon: distant rows of a few hundred bytes are not a stream
+// that the processor foresees. Into the second cache, which can wait for more lines at once than
+// the first (a quarter less time in chunks). Any address may be asked for.
 void foresee(const std::byte* from, std::int64_t n) {
     constexpr std::int64_t kLine = 64;
     for (std::int64_t byte = 0; byte < n * 4; byte += kLine) __builtin_prefetch(from + byte, 0, 2);
@@ -168,12 +170,13 @@ void copy_planes(const std::byte* from, const Block& block, const Rows& to, Fini
                 soon_line = 0;
                 ++soon_plane;
             }
-            copied.row(from + block.row_at(p, j), to.first + p * to.plane + j * to.line, block.numbers);
+            copied.row(from + block.row_at(p, j), to.first + p * to.plane + j * to.line,
+                       block.numbers);
         }
 }
 
-// One span of the file for each plane's rows, what lies between them included; for several planes where
-// little lies between those. A mapping has no such costs.
+// One span of the file for each plane's rows, what lies between them included; for several planes
+// where little lies between those. A mapping has no such costs.
 void copy_piece(const FileBytes& bytes, const std::vector<std::int64_t>& chunk, const Extent& piece,
                 std::uint64_t first, const Rows& to, FiniteCopy& copied) {
     constexpr std::int64_t kSmallGap = 65536;
@@ -185,7 +188,8 @@ void copy_piece(const FileBytes& bytes, const std::vector<std::int64_t>& chunk, 
     const std::int64_t step = together ? piece.x.size() : 1;
     for (std::int64_t i = 0; i < piece.x.size(); i += step) {
         const std::size_t count = (step - 1) * plane + span;
-        const std::byte* const from = bytes.at(first + static_cast<std::uint64_t>(i * plane), count);
+        const std::byte* const from =
+            bytes.at(first + static_cast<std::uint64_t>(i * plane), count);
         copy_planes(from, {step, piece.y.size(), piece.z.size(), plane, line},
                     {to.first + i * to.plane, to.plane, to.line}, copied);
     }
@@ -193,8 +197,12 @@ void copy_piece(const FileBytes& bytes, const std::vector<std::int64_t>& chunk, 
 
 }  // namespace
 
-VolumeField::VolumeField(std::string name, std::shared_ptr<const FileBytes> bytes, hdf5::DatasetPlace place)
-    : name_(std::move(name)), bytes_(std::move(bytes)), place_(std::move(place)), grid_(place_.grid()) {}
+VolumeField::VolumeField(std::string name, std::shared_ptr<const FileBytes> bytes,
+                         hdf5::DatasetPlace place)
+    : name_(std::move(name)),
+      bytes_(std::move(bytes)),
+      place_(std::move(place)),
+      grid_(place_.grid()) {}
 
 bool VolumeField::copy(const Slab& slab, const Rows& rows) const {
     const auto& chunk = place_.chunk;
@@ -205,7 +213,8 @@ bool VolumeField::copy(const Slab& slab, const Rows& rows) const {
     for (std::int64_t cx = x.begin / chunk[1]; cx * chunk[1] < x.end; ++cx)
         for (std::int64_t cy = y.begin / chunk[2]; cy * chunk[2] < y.end; ++cy)
             for (std::int64_t cz = z.begin / chunk[3]; cz * chunk[3] < z.end; ++cz) {
-                const Extent piece{within(x, cx * chunk[1], chunk[1]), within(y, cy * chunk[2], chunk[2]),
+                const Extent piece{within(x, cx * chunk[1], chunk[1]),
+                                   within(y, cy * chunk[2], chunk[2]),
                                    within(z, cz * chunk[3], chunk[3])};
                 const Rows to{rows.first + (piece.x.begin - x.begin) * rows.plane +
                                   (piece.y.begin - y.begin) * rows.line + (piece.z.begin - z.begin),
@@ -234,11 +243,10 @@ void VolumeField::read(const Slab& slab, const Rows& rows) const {
             for (std::int64_t k = 0; k < slab.edge; ++k) {
                 const float value = rows.first[i * rows.plane + j * rows.line + k];
                 if (std::isfinite(value)) continue;
-                throw base::DataError(
-                    fmt::format("{}[{}, {}, {}, {}] is {}: no network learns from that; `ranklab data "
-                                "verify` counts such "
-                                "numbers, make the file anew",
-                                name_, slab.channel, slab.x + i, slab.y + j, slab.z + k, value));
+                throw base::DataError(fmt::format(
+                    "{}[{}, {}, {}, {}] is {}: no network learns from that; `ranklab data "
+                    "verify` counts such numbers, make the file anew",
+                    name_, slab.channel, slab.x + i, slab.y + j, slab.z + k, value));
             }
 }
 

@@ -1,4 +1,5 @@
-// One dataset of a volume file, [channels, edge, edge, edge] float32: boxes of it, read by several threads.
+// One dataset of a volume file, [channels, edge, edge, edge] float32: boxes of it, read by several
+// threads.
 #pragma once
 
 #include <array>
@@ -15,9 +16,9 @@
 namespace ranklab::data {
 
 /// mapped: the page cache itself, no copy and no system call a crop; where the file shrinks
-/// meanwhile, reading from it is SIGBUS. read: pread, which network file systems serve in larger pieces.
-/// resident: mapped, and all of it brought into memory at once; the
-/// ranks of a host share it.
+/// meanwhile, reading from it is SIGBUS. read: pread, which network file systems serve in larger
+/// pieces. resident: mapped, and all of it brought into memory at once; the ranks of a host share
+/// it.
 enum class ByteAccess { mapped, read, resident };
 
 class FileBytes {
@@ -31,8 +32,8 @@ class FileBytes {
     std::uint64_t size() const { return size_; }
     bool is_mapped() const { return map_ != nullptr; }
 
-    /// The bytes [offset, offset + count). They stand until this thread's next call. DataError where the file
-    /// became shorter.
+    /// The bytes [offset, offset + count). They stand until this thread's next call. DataError
+    /// where the file became shorter.
     const std::byte* at(std::uint64_t offset, std::size_t count) const;
 
   private:

@@ -19,10 +19,12 @@ namespace {
 using base::Clock;
 using base::seconds_since;
 
-// Planes that are read together and then turned: 256 KiB at an edge of 64, which stays in a core's own cache.
+// Planes that are read together and then turned: 256 KiB at an edge of 64, which stays in a core's
+// own cache.
 constexpr std::int64_t kPlanes = 16;
 
-// The planes of one thread. A cache line between planes, since those of a power of two share cache sets.
+// The planes of one thread. A cache line between planes, since those of a power of two share cache
+// sets.
 float* scratch(std::int64_t plane_stride) {
     thread_local std::vector<float> planes;
     const std::size_t numbers = kPlanes * plane_stride;
@@ -42,15 +44,18 @@ class Crops final : public Source {
     const SampleLayout& layout() const override { return layout_; }
     std::int64_t size() const override { return options_.samples; }
 
-    void read(const Draw& draw, std::byte* input, std::byte* target, ReadTimes& times) const override {
+    void read(const Draw& draw, std::byte* input, std::byte* target,
+              ReadTimes& times) const override {
         const auto place = crop_place(draw.random, file_->edge(), options_.edge, options_.rotate);
-        read_field(file_->nbody(), file_->nbody_channels(), place, reinterpret_cast<float*>(input), times);
-        read_field(file_->hydro(), file_->hydro_channels(), place, reinterpret_cast<float*>(target), times);
+        read_field(file_->nbody(), file_->nbody_channels(), place, reinterpret_cast<float*>(input),
+                   times);
+        read_field(file_->hydro(), file_->hydro_channels(), place, reinterpret_cast<float*>(target),
+                   times);
     }
 
   private:
-    void read_field(const VolumeField& field, std::int64_t channels, const CropPlace& place, float* to,
-                    ReadTimes& times) const {
+    void read_field(const VolumeField& field, std::int64_t channels, const CropPlace& place,
+                    float* to, ReadTimes& times) const {
         const std::int64_t cube = options_.edge * options_.edge * options_.edge;
         for (std::int64_t c = 0; c < channels; ++c) {
             const bool is_vector = options_.rotate_vectors && c >= 1 && c <= 3 && channels >= 4;
@@ -62,8 +67,8 @@ class Crops final : public Source {
     }
 
     // Where rows stay rows they are read to where they go; else through planes in the cache.
-    void read_channel(const VolumeField& field, std::int64_t channel, const CropPlace& place, bool negate,
-                      float* to, ReadTimes& times) const {
+    void read_channel(const VolumeField& field, std::int64_t channel, const CropPlace& place,
+                      bool negate, float* to, ReadTimes& times) const {
         const std::int64_t e = options_.edge;
         const auto& [x, y, z] = place.start;
         const auto begin = Clock::now();
@@ -94,7 +99,8 @@ class Crops final : public Source {
 
 }  // namespace
 
-CropPlace crop_place(std::uint64_t random, std::int64_t volume_edge, std::int64_t crop_edge, bool rotate) {
+CropPlace crop_place(std::uint64_t random, std::int64_t volume_edge, std::int64_t crop_edge,
+                     bool rotate) {
     RandomStream numbers(random);
     CropPlace place;
     for (auto& start : place.start)
@@ -143,8 +149,8 @@ VolumeFile::VolumeFile(const std::filesystem::path& path, bool in_memory) try {
     check_extents(path, nbody, hydro);
     const std::string title = path.string() + ":/";
     if (nbody.place().direct() && hydro.place().direct()) {
-        const auto bytes =
-            std::make_shared<const FileBytes>(path, in_memory ? ByteAccess::resident : access_for(path));
+        const auto bytes = std::make_shared<const FileBytes>(
+            path, in_memory ? ByteAccess::resident : access_for(path));
         how_ = !bytes->is_mapped() ? "read" : in_memory ? "in memory" : "mapped";
         nbody_.emplace(title + "Nbody", bytes, nbody.place());
         hydro_.emplace(title + "Hydro", bytes, hydro.place());
@@ -152,15 +158,17 @@ VolumeFile::VolumeFile(const std::filesystem::path& path, bool in_memory) try {
     }
     if (!in_memory)
         throw base::DataError(
-            fmt::format("crops of {} cannot be read from the file, since {}; read all of it into memory",
-                        path.string(), (nbody.place().direct() ? hydro : nbody).place().indirect),
+            fmt::format(
+                "crops of {} cannot be read from the file, since {}; read all of it into memory",
+                path.string(), (nbody.place().direct() ? hydro : nbody).place().indirect),
             {"volume-access inmem"});
     how_ = "in memory";
     nbody_.emplace(memory_field(title + "Nbody", nbody));
     hydro_.emplace(memory_field(title + "Hydro", hydro));
 } catch (const base::Hdf5Error& error) {  // a damaged file is wrong data, not a failure of ours
-    throw base::DataError(fmt::format("{} cannot be read as volumes, it is damaged or truncated ({})",
-                                      path.string(), error.what()));
+    throw base::DataError(
+        fmt::format("{} cannot be read as volumes, it is damaged or truncated ({})", path.string(),
+                    error.what()));
 }
 
 }  // namespace ranklab::data

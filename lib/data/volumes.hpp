@@ -15,9 +15,10 @@ namespace ranklab::data {
 
 class VolumeFile {
   public:
-    /// `in_memory`: all of it is brought into memory at once, whatever its layout. Else mapped on a local
-    /// file system and read on any other, which takes float32 that is contiguous or in chunks, not
-    /// compressed. DataError with a sentence for what is missing, damaged or of another kind.
+    /// `in_memory`: all of it is brought into memory at once, whatever its layout. Else mapped on a
+    /// local file system and read on any other, which takes float32 that is contiguous or in
+    /// chunks, not compressed. DataError with a sentence for what is missing, damaged or of another
+    /// kind.
     VolumeFile(const std::filesystem::path& path, bool in_memory);
 
     std::int64_t edge() const { return nbody_->edge(); }
@@ -35,15 +36,17 @@ class VolumeFile {
 
 /// Which crop a draw means.
 struct CropPlace {
-    std::array<std::int64_t, 3>
-        start{};  ///< each uniform in [0, volume edge - crop edge], both ends included
+    /// Each uniform in [0, volume edge - crop edge], both ends included.
+    std::array<std::int64_t, 3> start{};
     Rotation rotation;
 };
 /// Follows from `random` alone.
-CropPlace crop_place(std::uint64_t random, std::int64_t volume_edge, std::int64_t crop_edge, bool rotate);
+CropPlace crop_place(std::uint64_t random, std::int64_t volume_edge, std::int64_t crop_edge,
+                     bool rotate);
 
-/// How many crops make an epoch where nobody says: 16 times as many as lie in the volume side by side, which
-/// for crops of 64 is the published 65,536 of a 1024-cubed volume and 8,192 of a 512-cubed one.
+/// How many crops make an epoch where nobody says: 16 times as many as lie in the volume side by
+/// side, which for crops of 64 is the published 65,536 of a 1024-cubed volume and 8,192 of a
+/// 512-cubed one.
 std::int64_t usual_samples(std::int64_t volume_edge, std::int64_t crop_edge);
 
 struct CropOptions {
@@ -53,8 +56,9 @@ struct CropOptions {
     bool rotate_vectors = false;  ///< channels 1..3 of both fields are the velocity's x, y, z
 };
 
-/// Input [nbody channels, edge, edge, edge], target [hydro channels, edge, edge, edge]. The place and the
-/// rotation follow from Draw.random alone, whatever Draw.index.
-std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file, const CropOptions& options);
+/// Input [nbody channels, edge, edge, edge], target [hydro channels, edge, edge, edge]. The place
+/// and the rotation follow from Draw.random alone, whatever Draw.index.
+std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file,
+                                          const CropOptions& options);
 
 }  // namespace ranklab::data

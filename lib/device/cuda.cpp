@@ -18,7 +18,8 @@ const char* advice(cudaError_t rc) {
         case cudaErrorInsufficientDriver:
         case cudaErrorSystemDriverMismatch:
         case cudaErrorInvalidDevice:
-            return "start it on a node with a GPU and its driver (see nvidia-smi), or compute on the CPU";
+            return "start it on a node with a GPU and its driver (see nvidia-smi), or compute on "
+                   "the CPU";
         default:
             return "it may come from an earlier kernel: CUDA_LAUNCH_BLOCKING=1 shows where";
     }
@@ -32,7 +33,8 @@ std::string sentence(cudaError_t rc, const char* call) {
 // Throws CudaError with the call, CUDA's own text and what to do.
 void cuda_check(cudaError_t rc, const char* call) {
     if (rc == cudaSuccess) return;
-    static_cast<void>(cudaGetLastError());  // the runtime keeps it, and the next launch would report it again
+    // The runtime keeps it, and the next launch would report it again.
+    static_cast<void>(cudaGetLastError());
     if (rc == cudaErrorMemoryAllocation) throw base::CudaError(sentence(rc, call), {"batch-size"});
     throw base::CudaError(sentence(rc, call), {"device cpu"});
 }
@@ -64,14 +66,16 @@ void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, St
 GpuList list_gpus() {
     int count = 0;
     const cudaError_t rc = cudaGetDeviceCount(&count);
-    if (rc != cudaSuccess) return {{}, fmt::format("no GPU can be used: {}", cudaGetErrorString(rc))};
+    if (rc != cudaSuccess)
+        return {{}, fmt::format("no GPU can be used: {}", cudaGetErrorString(rc))};
     GpuList list;
     for (int i = 0; i < count; ++i) {
         cudaDeviceProp properties{};
         char pci[32] = "";
         if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) continue;
         if (cudaDeviceGetPCIBusId(pci, sizeof pci, i) != cudaSuccess) pci[0] = '\0';
-        list.gpus.push_back({properties.name, pci, static_cast<std::int64_t>(properties.totalGlobalMem),
+        list.gpus.push_back({properties.name, pci,
+                             static_cast<std::int64_t>(properties.totalGlobalMem),
                              uuid_text(properties.uuid)});
     }
     if (list.gpus.empty()) list.why_none = "the CUDA runtime lists no GPU";
@@ -120,13 +124,15 @@ void Event::synchronize() const {
 
 double Event::seconds_since(const Event& start) const {
     float milliseconds = 0;
-    cuda_check(cudaEventElapsedTime(&milliseconds, start.get(), event_.get()), "cudaEventElapsedTime");
+    cuda_check(cudaEventElapsedTime(&milliseconds, start.get(), event_.get()),
+               "cudaEventElapsedTime");
     return milliseconds / 1e3;
 }
 
 Stream::Stream() {
     cudaStream_t stream = nullptr;
-    cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+               "cudaStreamCreateWithFlags");
     stream_.reset(stream);
 }
 

@@ -1,5 +1,5 @@
-// The GPUs this process can use. The only room with cuda_runtime.h; without CUDA in the build, or a driver
-// on the machine, the list is empty and says why.
+// The GPUs this process can use. The only room with cuda_runtime.h; without CUDA in the build, or a
+// driver on the machine, the list is empty and says why.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ struct Gpu {
     std::string name;
     std::string pci_id;  ///< tells one GPU from another across ranks
     std::int64_t memory_bytes = 0;
-    std::string uuid;  ///< "GPU-<hex>" as nvidia-smi writes it; a MIG part has its own, unlike its pci_id
+    /// "GPU-<hex>" as nvidia-smi writes it; a MIG part has its own, unlike its pci_id.
+    std::string uuid;
 };
 
 struct GpuList {
@@ -22,8 +23,8 @@ struct GpuList {
 
 GpuList list_gpus();
 
-/// The GPU of a rank among the `gpus` that it sees: one each in turn. A launcher that shows each rank its own
-/// GPU alone makes it 0 on all of them.
+/// The GPU of a rank among the `gpus` that it sees: one each in turn. A launcher that shows each
+/// rank its own GPU alone makes it 0 on all of them.
 constexpr int gpu_of(int local_rank, int gpus) {
     return gpus > 0 ? local_rank % gpus : 0;
 }

@@ -1,5 +1,5 @@
-// A build without CUDA: it sees no GPU, and what needs one throws. Nothing of it can be made, so the closers
-// have nothing to close.
+// A build without CUDA: it sees no GPU, and what needs one throws. Nothing of it can be made, so
+// the closers have nothing to close.
 #include "base/error.hpp"
 #include "device/gpus.hpp"
 #include "device/memory.hpp"
@@ -9,8 +9,8 @@ namespace {
 
 [[noreturn]] void refuse() {
     throw base::CudaError(
-        "this build has no CUDA (RANKLAB_WITH_CUDA): compute on the CPU, or build where cuda_runtime.h is "
-        "found",
+        "this build has no CUDA (RANKLAB_WITH_CUDA): compute on the CPU, or build where "
+        "cuda_runtime.h is found",
         {"device cpu"});
 }
 

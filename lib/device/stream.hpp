@@ -1,5 +1,5 @@
-// CUDA streams and events. CUDA's own types are only declared here, so that the header is the same in a build
-// without CUDA, where making one throws CudaError.
+// CUDA streams and events. CUDA's own types are only declared here, so that the header is the same
+// in a build without CUDA, where making one throws CudaError.
 #pragma once
 
 #include <atomic>
@@ -31,9 +31,10 @@ class Event {
     enum class Kind { order, timing };
     explicit Event(Kind kind = Kind::order);
 
-    void record(StreamHandle stream);  ///< again and again; what waits for the earlier point is not touched
-    bool done() const;                 ///< also true if never recorded
-    void synchronize() const;          ///< the host waits
+    /// Again and again; what waits for the earlier point is not touched.
+    void record(StreamHandle stream);
+    bool done() const;         ///< also true if never recorded
+    void synchronize() const;  ///< the host waits
     /// Both recorded with Kind::timing and done.
     double seconds_since(const Event& start) const;
     EventHandle get() const { return event_.get(); }
@@ -42,8 +43,8 @@ class Event {
     base::unique_handle<EventTraits> event_;
 };
 
-/// A stream on the GPU that is selected when it is made. It does not wait for the legacy default stream:
-/// order is said by events.
+/// A stream on the GPU that is selected when it is made. It does not wait for the legacy default
+/// stream: order is said by events.
 class Stream {
   public:
     Stream();
@@ -63,9 +64,9 @@ inline std::atomic<StreamHandle> compute_stream{
     nullptr};  // a setting, not an owner: who sets it owns the stream
 }
 
-/// The stream that computes: the one gradients are written on and read from. nullptr until someone sets it:
-/// the legacy default stream, which LibTorch uses. It is the process's, not the thread's: backward's hooks
-/// run on threads of LibTorch's own.
+/// The stream that computes: the one gradients are written on and read from. nullptr until someone
+/// sets it: the legacy default stream, which LibTorch uses. It is the process's, not the thread's:
+/// backward's hooks run on threads of LibTorch's own.
 inline StreamHandle compute_stream() {
     return detail::compute_stream;
 }
@@ -73,7 +74,8 @@ inline StreamHandle compute_stream() {
 /// Sets the compute stream while it lives.
 class ComputeStream : base::Pinned {
   public:
-    explicit ComputeStream(StreamHandle stream) : before_(detail::compute_stream.exchange(stream)) {}
+    explicit ComputeStream(StreamHandle stream)
+        : before_(detail::compute_stream.exchange(stream)) {}
     ~ComputeStream() { detail::compute_stream = before_; }
 
   private:

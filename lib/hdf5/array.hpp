@@ -19,8 +19,9 @@ struct Array {
     std::size_t columns = 1;  ///< 1 for a dataset of one dimension
 };
 
-/// Makes a dataset [rows], or [rows, columns] for columns > 1, where rows = values.size() / columns.
-/// Small ones lie in the object's header, those above 32 KiB are compressed. Returns it for attributes.
+/// Makes a dataset [rows], or [rows, columns] for columns > 1, where rows = values.size() /
+/// columns. Small ones lie in the object's header, those above 32 KiB are compressed. Returns it
+/// for attributes.
 Object write_array(const Group& group, const std::string& name, std::span<const double> values,
                    std::size_t columns = 1);
 
@@ -41,8 +42,8 @@ struct TypedArray {
     std::vector<std::byte> bytes;     ///< row-major, in this machine's byte order
 };
 
-/// Stored contiguous and uncompressed: trained numbers are as good as random. Returns at which byte of the
-/// file they begin (0 where there are none).
+/// Stored contiguous and uncompressed: trained numbers are as good as random. Returns at which byte
+/// of the file they begin (0 where there are none).
 std::uint64_t write_typed(const Group& group, const std::string& name, const TypedArray& array);
 
 }  // namespace ranklab::hdf5

@@ -19,8 +19,8 @@ constexpr std::size_t kLongestText = std::size_t{256} << 20U;
 void create(const Object& object, const std::string& name, hid_t type, const void* value) {
     const std::string what = attribute_name(object, name);
     const Id space = own<H5Screate>(what, H5S_SCALAR);
-    const Id attribute =
-        own<H5Acreate2>(what, object.id(), name.c_str(), type, space.get(), H5P_DEFAULT, H5P_DEFAULT);
+    const Id attribute = own<H5Acreate2>(what, object.id(), name.c_str(), type, space.get(),
+                                         H5P_DEFAULT, H5P_DEFAULT);
     check<H5Awrite>(what, attribute.get(), type, value);
 }
 
@@ -30,7 +30,8 @@ struct Opened {
     Id type;
 };
 
-Opened open(const Object& object, const std::string& name, std::initializer_list<H5T_class_t> wanted) {
+Opened open(const Object& object, const std::string& name,
+            std::initializer_list<H5T_class_t> wanted) {
     const std::string what = attribute_name(object, name);
     Id attribute = own<H5Aopen>(what, object.id(), name.c_str(), H5P_DEFAULT);
     const Id space = own<H5Aget_space>(what, attribute.get());
@@ -44,7 +45,8 @@ Opened open(const Object& object, const std::string& name, std::initializer_list
 
 std::string read_fixed(const Opened& opened, const std::string& what) {
     const std::size_t size = H5Tget_size(opened.type.get());
-    if (size > kLongestText) throw base::DataError(fmt::format("{} claims {} bytes of text", what, size));
+    if (size > kLongestText)
+        throw base::DataError(fmt::format("{} claims {} bytes of text", what, size));
     std::string value(size, '\0');
     check<H5Aread>(what, opened.attribute.get(), opened.type.get(), value.data());
     value.resize(std::min(value.find('\0'), value.size()));
@@ -97,7 +99,8 @@ double Object::double_attribute(const std::string& name) const {
 std::string Object::text_attribute(const std::string& name) const {
     const Opened opened = open(*this, name, {H5T_STRING});
     const std::string what = attribute_name(*this, name);
-    return H5Tis_variable_str(opened.type.get()) > 0 ? read_variable(opened, what) : read_fixed(opened, what);
+    return H5Tis_variable_str(opened.type.get()) > 0 ? read_variable(opened, what)
+                                                     : read_fixed(opened, what);
 }
 
 }  // namespace ranklab::hdf5

@@ -78,15 +78,17 @@ void fail(std::string_view what) {
 
 void initialise() {
     static const bool done = [] {
-        // It overrules H5Pset_file_locking, which this room sets, and makes files unreadable where the file
-        // system has no locks.
+        // It overrules H5Pset_file_locking, which this room sets, and makes files unreadable where
+        // the file system has no locks.
         if (std::getenv(kLockVariable) != nullptr) ::unsetenv(kLockVariable);
-        // A close that fails (a full disk) leaves HDF5 1.10 with an identifier of freed memory, on which
-        // its exit handler crashes. We close what we open; nothing is left for that handler to do.
+        // A close that fails (a full disk) leaves HDF5 1.10 with an identifier of freed memory, on
+        // which its exit handler crashes. We close what we open; nothing is left for that handler
+        // to do.
         check<H5dont_atexit>("the library");
         check<H5open>("the library");
         check<H5Eset_auto2>("the library", H5E_DEFAULT, nullptr, nullptr);
-        // A file may ask for a filter by number, and HDF5_PLUGIN_PATH says where: programs of others.
+        // A file may ask for a filter by number, and HDF5_PLUGIN_PATH says where: programs of
+        // others.
         check<H5PLset_loading_state>("the library", 0);
         return true;
     }();
@@ -100,8 +102,8 @@ void check_claim(hid_t object, unsigned long long bytes, std::string_view what) 
     hsize_t file_size = 0;
     check<H5Fget_filesize>(what, file.get(), &file_size);
     if (bytes <= kMost && bytes / kBestCompression <= file_size) return;
-    throw base::DataError(
-        fmt::format("{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
+    throw base::DataError(fmt::format(
+        "{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
 }
 
 Id fixed_text_type(std::size_t size) {

@@ -19,15 +19,16 @@ std::string library_text();
 /// Throws Hdf5Error: what a call worked on, and the library's text.
 [[noreturn]] void fail(std::string_view what);
 
-/// Calls a function of the library: check<H5Fflush>(what, file, scope). Returns its result unless that says
-/// that the call failed (HDF5: negative, or a null pointer).
+/// Calls a function of the library: check<H5Fflush>(what, file, scope). Returns its result unless
+/// that says that the call failed (HDF5: negative, or a null pointer).
 template <auto Function, class... Arguments>
 auto check(std::string_view what, Arguments... arguments) {
     const auto result = Function(arguments...);
     bool failed = false;
     if constexpr (std::is_pointer_v<decltype(Function(arguments...))>)
         failed = result == nullptr;
-    else if constexpr (std::is_signed_v<decltype(result)> || std::is_enum_v<decltype(Function(arguments...))>)
+    else if constexpr (std::is_signed_v<decltype(result)> ||
+                       std::is_enum_v<decltype(Function(arguments...))>)
         failed = result < 0;
     if (failed) fail(what);
     return result;
@@ -42,11 +43,12 @@ Id own(std::string_view what, Arguments... arguments) {
 /// Opens the library, and stops it from printing its errors: they are thrown instead.
 void initialise();
 
-/// Throws DataError unless `bytes` is an amount that a file of this size may hold and memory may take: a
-/// damaged header must not make us allocate without bound.
+/// Throws DataError unless `bytes` is an amount that a file of this size may hold and memory may
+/// take: a damaged header must not make us allocate without bound.
 void check_claim(hid_t object, unsigned long long bytes, std::string_view what);
 
-/// Opens the object of that name (or path). DataError where an external link leads into another file.
+/// Opens the object of that name (or path). DataError where an external link leads into another
+/// file.
 Id open_inside(hid_t place, const std::string& name, const std::string& what);
 /// Opens a dataset; `access` are its access properties.
 Id open_dataset_inside(hid_t place, const std::string& name, const std::string& what,

@@ -28,8 +28,9 @@ Id access_properties() {
     return properties;
 }
 
-// Runs are read one after the other and not again, which HDF5's cache takes for a reason to grow: to hundreds
-// of megabytes in a file of 10,000 runs, since it counts an entry's size in the file and not in memory.
+// Runs are read one after the other and not again, which HDF5's cache takes for a reason to grow:
+// to hundreds of megabytes in a file of 10,000 runs, since it counts an entry's size in the file
+// and not in memory.
 void keep_cache_small(const Id& access) {
     constexpr std::size_t kBytes = std::size_t{512} << 10;
     H5AC_cache_config_t config{};
@@ -95,10 +96,12 @@ File File::create(const std::filesystem::path& path) {
 
 File File::create_in_memory() {
     const Id access = access_properties();
-    // HDF5 1.10 clears a flag in the image of a newer superblock, and not its checksum: the oldest has none.
+    // HDF5 1.10 clears a flag in the image of a newer superblock, and not its checksum: the oldest
+    // has none.
     check<H5Pset_libver_bounds>("file access", access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110);
     check<H5Pset_fapl_core>("file access", access.get(), kGrowBy, false);
-    return {own<H5Fcreate>("a file in memory", "memory", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), "memory"};
+    return {own<H5Fcreate>("a file in memory", "memory", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()),
+            "memory"};
 }
 
 std::vector<std::byte> File::image() const {
@@ -131,7 +134,8 @@ Id creation_properties() {
 
 Group create(const Group& parent, const std::string& name, const Id& properties) {
     const std::string path = parent.path_of(name);
-    Id id = own<H5Gcreate2>(path, parent.id(), name.c_str(), H5P_DEFAULT, properties.get(), H5P_DEFAULT);
+    Id id = own<H5Gcreate2>(path, parent.id(), name.c_str(), H5P_DEFAULT, properties.get(),
+                            H5P_DEFAULT);
     return {std::move(id), path};
 }
 
@@ -140,7 +144,8 @@ using Member = std::pair<std::int64_t, std::string>;
 
 herr_t add_name(hid_t, const char* name, const H5L_info_t* link, void* members) noexcept {
     try {
-        static_cast<std::vector<Member>*>(members)->emplace_back(link->corder_valid ? link->corder : 0, name);
+        static_cast<std::vector<Member>*>(members)->emplace_back(
+            link->corder_valid ? link->corder : 0, name);
         return 0;
     } catch (...) {
         return -1;
@@ -153,8 +158,8 @@ herr_t refuse_to_follow(const char*, const char*, const char*, const char*, unsi
     return -1;
 }
 
-// Whether the library came upon a link into another file since this was last set to false. One for the
-// process, as the library is.
+// Whether the library came upon a link into another file since this was last set to false. One for
+// the process, as the library is.
 bool& met_external_link() {
     static bool met = false;
     return met;
@@ -188,7 +193,8 @@ Group Group::create_large_group(const std::string& name) const {
 Group Group::open_group(const std::string& name) const {
     const std::string path = path_of(name);
     Id group = open_inside(id(), name, path);
-    if (H5Iget_type(group.get()) != H5I_GROUP) throw base::DataError(fmt::format("{} is not a group", path));
+    if (H5Iget_type(group.get()) != H5I_GROUP)
+        throw base::DataError(fmt::format("{} is not a group", path));
     return {std::move(group), path};
 }
 
@@ -211,8 +217,10 @@ std::vector<std::string> Group::members() const {
     return names;
 }
 
-void Group::copy_member(const std::string& name, const Group& to, const std::string& new_name) const {
-    check<H5Ocopy>(path_of(name), id(), name.c_str(), to.id(), new_name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
+void Group::copy_member(const std::string& name, const Group& to,
+                        const std::string& new_name) const {
+    check<H5Ocopy>(path_of(name), id(), name.c_str(), to.id(), new_name.c_str(), H5P_DEFAULT,
+                   H5P_DEFAULT);
 }
 
 Object open_dataset(const Group& group, const std::string& name) {
@@ -224,17 +232,19 @@ Id open_inside(hid_t place, const std::string& name, const std::string& what) {
     met_external_link() = false;
     Id id(H5Oopen(place, name.c_str(), link_access()));
     if (met_external_link())
-        throw base::DataError(
-            fmt::format("{} leads into another file by an external link, which ranklab does not follow "
-                        "(h5copy copies what is there)",
-                        what));
+        throw base::DataError(fmt::format(
+            "{} leads into another file by an external link, which ranklab does not follow "
+            "(h5copy copies what is there)",
+            what));
     if (!id) fail(what);
     return id;
 }
 
-Id open_dataset_inside(hid_t place, const std::string& name, const std::string& what, hid_t access) {
+Id open_dataset_inside(hid_t place, const std::string& name, const std::string& what,
+                       hid_t access) {
     Id id = open_inside(place, name, what);
-    if (H5Iget_type(id.get()) != H5I_DATASET) throw base::DataError(fmt::format("{} is not a dataset", what));
+    if (H5Iget_type(id.get()) != H5I_DATASET)
+        throw base::DataError(fmt::format("{} is not a dataset", what));
     if (access != H5P_DEFAULT) id = own<H5Dopen2>(what, place, name.c_str(), access);
     return id;
 }

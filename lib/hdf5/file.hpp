@@ -15,8 +15,8 @@ class Group : public Object {
   public:
     using Object::Object;
 
-    /// `members` is how many links and attributes are expected (up to 60 are kept in the group's own
-    /// header, which is the compact form); more may come.
+    /// `members` is how many links and attributes are expected (up to 60 are kept in the group's
+    /// own header, which is the compact form); more may come.
     Group create_group(const std::string& name, std::size_t members) const;
     /// A group for any number of members.
     Group create_large_group(const std::string& name) const;
@@ -34,10 +34,11 @@ class Group : public Object {
 /// The dataset itself, for its attributes. DataError where the name is another object's.
 Object open_dataset(const Group& group, const std::string& name);
 
-/// Whether the file begins as an HDF5 file does. False where it cannot be read or is not a regular file.
+/// Whether the file begins as an HDF5 file does. False where it cannot be read or is not a regular
+/// file.
 bool is_hdf5(const std::filesystem::path& path);
-/// OptionError where an HDF5 file is in the place of a text: a slip of the keyboard would end all that is in
-/// it. `setting` names the place.
+/// OptionError where an HDF5 file is in the place of a text: a slip of the keyboard would end all
+/// that is in it. `setting` names the place.
 void spare(const std::filesystem::path& path, const std::string& setting);
 
 /// The library's version, "1.10.8".
@@ -50,15 +51,15 @@ class File {
     /// Replaces what is there. Written in a form that HDF5 1.8 and newer read.
     static File create(const std::filesystem::path& path);
 
-    /// A file in memory alone; image() has its bytes, for a caller that writes them itself: HDF5 1.10 does
-    /// not survive a write that fails.
+    /// A file in memory alone; image() has its bytes, for a caller that writes them itself:
+    /// HDF5 1.10 does not survive a write that fails.
     static File create_in_memory();
     std::vector<std::byte> image() const;
 
     Group root() const;
 
-    /// Writes what is pending and closes; objects still open are closed too. The destructor does the
-    /// same but can only log a failure, so whoever wrote calls this.
+    /// Writes what is pending and closes; objects still open are closed too. The destructor does
+    /// the same but can only log a failure, so whoever wrote calls this.
     void close();
 
   private:

@@ -58,7 +58,8 @@ void set_chunks(const Id& properties, std::span<const hsize_t> shape, std::size_
 
 Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes) {
     Id properties = plain_dataset();
-    // Otherwise room for attributes is set aside in each header; those that get some grow by what they need.
+    // Otherwise room for attributes is set aside in each header; those that get some grow by what
+    // they need.
     check<H5Pset_dset_no_attrs_hint>("a dataset", properties.get(), true);
     const unsigned long long bytes = bytes_of(shape, element_bytes);
     if (bytes > kMostContiguous) {
@@ -70,7 +71,8 @@ Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes) {
 }
 
 void set_chunk(const Id& properties, std::span<const hsize_t> edges) {
-    check<H5Pset_chunk>("a dataset", properties.get(), static_cast<int>(edges.size()), edges.data());
+    check<H5Pset_chunk>("a dataset", properties.get(), static_cast<int>(edges.size()),
+                        edges.data());
 }
 
 std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers) {
@@ -79,7 +81,8 @@ std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers) {
 
 std::vector<hsize_t> extents_of(const Id& space, std::string_view what) {
     std::vector<hsize_t> extents(check<H5Sget_simple_extent_ndims>(what, space.get()));
-    if (!extents.empty()) check<H5Sget_simple_extent_dims>(what, space.get(), extents.data(), nullptr);
+    if (!extents.empty())
+        check<H5Sget_simple_extent_dims>(what, space.get(), extents.data(), nullptr);
     return extents;
 }
 
@@ -98,22 +101,23 @@ Id space_of(std::span<const hsize_t> shape, std::string_view what) {
     return space;
 }
 
-Id select_box(const Object& dataset, std::span<const hsize_t> start, std::span<const hsize_t> count) {
+Id select_box(const Object& dataset, std::span<const hsize_t> start,
+              std::span<const hsize_t> count) {
     const std::string& what = dataset.path();
     Id space = own<H5Dget_space>(what, dataset.id());
     if (bytes_of(count, 1) == 0)
         check<H5Sselect_none>(what, space.get());
     else
-        check<H5Sselect_hyperslab>(what, space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
-                                   nullptr);
+        check<H5Sselect_hyperslab>(what, space.get(), H5S_SELECT_SET, start.data(), nullptr,
+                                   count.data(), nullptr);
     return space;
 }
 
 void check_count(const Id& space, const Object& dataset, std::size_t values) {
     const std::size_t selected = check<H5Sget_select_npoints>(dataset.path(), space.get());
     if (selected != values)
-        throw base::Error(
-            fmt::format("internal: {} values for the {} of a part of {}", values, selected, dataset.path()));
+        throw base::Error(fmt::format("internal: {} values for the {} of a part of {}", values,
+                                      selected, dataset.path()));
 }
 
 }  // namespace ranklab::hdf5

@@ -1,4 +1,5 @@
-// Private to this room: how files and datasets are made, and which numbers of a dataset a call is about.
+// Private to this room: how files and datasets are made, and which numbers of a dataset a call is
+// about.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,16 @@
 
 namespace ranklab::hdf5 {
 
-/// File access properties of all our files: a file ends with all its objects, and HDF5's own locks are off.
+/// File access properties of all our files: a file ends with all its objects, and HDF5's own locks
+/// are off.
 Id file_access();
 
-/// Creation properties of a dataset that bears no times: its bytes are the same at every run. What is made
-/// is not filled.
+/// Creation properties of a dataset that bears no times: its bytes are the same at every run. What
+/// is made is not filled.
 Id plain_dataset();
 
-/// The layout by size: up to 2 KiB in the object's header, up to 32 KiB contiguous, above that in chunks of
-/// about 256 KiB, shuffled and deflated (both filters are part of every HDF5).
+/// The layout by size: up to 2 KiB in the object's header, up to 32 KiB contiguous, above that in
+/// chunks of about 256 KiB, shuffled and deflated (both filters are part of every HDF5).
 Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes);
 
 void set_chunk(const Id& properties, std::span<const hsize_t> edges);
@@ -32,10 +34,12 @@ std::vector<hsize_t> extents_of(const Id& space, std::string_view what);
 std::vector<hsize_t> shape_of(const Object& dataset);
 std::size_t entries_of(const Id& space, std::string_view what);
 
-/// A space of that shape, a scalar one of no dimensions; nothing of it is selected where it is empty.
+/// A space of that shape, a scalar one of no dimensions; nothing of it is selected where it is
+/// empty.
 Id space_of(std::span<const hsize_t> shape, std::string_view what);
 /// The dataset's space, with this box of it selected; nothing, where the box is empty.
-Id select_box(const Object& dataset, std::span<const hsize_t> start, std::span<const hsize_t> count);
+Id select_box(const Object& dataset, std::span<const hsize_t> start,
+              std::span<const hsize_t> count);
 
 /// base::Error unless as many numbers of the dataset are selected as there are `values`: a bug.
 void check_count(const Id& space, const Object& dataset, std::size_t values);

@@ -35,7 +35,8 @@ void set_hints(MPI_Info info, const RecordFileOptions& options) {
                           value.size() < MPI_MAX_INFO_VAL;
         if (!fits || MPI_Info_set(info, key.c_str(), value.c_str()) != MPI_SUCCESS)
             throw base::OptionError(fmt::format(
-                "MPI does not take the hint {}={}; give KEY=VALUE, both short and not empty", key, value));
+                "MPI does not take the hint {}={}; give KEY=VALUE, both short and not empty", key,
+                value));
     }
 }
 
@@ -52,19 +53,20 @@ Facts hints_in_effect(MPI_File file, const std::string& path) {
         std::array<char, MPI_MAX_INFO_VAL + 1> value{};
         int found = 0;
         mpi_check(MPI_Info_get_nthkey(raw, i, key.data()), "MPI_Info_get_nthkey", path);
-        mpi_check(MPI_Info_get(raw, key.data(), MPI_MAX_INFO_VAL, value.data(), &found), "MPI_Info_get",
-                  path);
+        mpi_check(MPI_Info_get(raw, key.data(), MPI_MAX_INFO_VAL, value.data(), &found),
+                  "MPI_Info_get", path);
         if (found != 0) hints.emplace_back(key.data(), value.data());
     }
     return hints;
 }
 
-// ROMIO, wherever it is built in, reports hints of that prefix for every file. Open MPI has OMPIO besides,
-// and nothing else.
+// ROMIO, wherever it is built in, reports hints of that prefix for every file. Open MPI has OMPIO
+// besides, and nothing else.
 std::string implementation(const Facts& hints) {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
-    mpi_check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version", "the library");
+    mpi_check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version",
+              "the library");
     const std::string name = base::mpi_library_name(text.data());
     const std::string library = name.substr(0, name.find(','));
     for (const auto& [key, value] : hints) {
@@ -100,7 +102,8 @@ void use_mpi_io(const Id& access, const RecordFileOptions& options, const base::
 
 Id mpi_transfer(Requested requested) {
     Id transfer = own<H5Pcreate>("a transfer", H5P_DATASET_XFER);
-    const auto mode = requested == Requested::collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT;
+    const auto mode =
+        requested == Requested::collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT;
     check<H5Pset_dxpl_mpio>("a transfer", transfer.get(), mode);
     return transfer;
 }
@@ -131,9 +134,9 @@ Facts describe_mpi_io(const Id& file, const std::string& path) {
 
 void use_mpi_io(const Id&, const RecordFileOptions&, const base::Settings& serial) {
     throw base::EnvironmentError(
-        "this ranklab was built on an HDF5 without MPI, which cannot write one file from several ranks; let "
-        "one rank write it, or build it on a parallel HDF5 of its MPI (as libhdf5-openmpi-dev or "
-        "libhdf5-mpich-dev)",
+        "this ranklab was built on an HDF5 without MPI, which cannot write one file from several "
+        "ranks; let one rank write it, or build it on a parallel HDF5 of its MPI (as "
+        "libhdf5-openmpi-dev or libhdf5-mpich-dev)",
         serial);
 }
 bool several_ranks(const void* mpi) {

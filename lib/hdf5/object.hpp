@@ -13,12 +13,14 @@ namespace ranklab::hdf5 {
 struct IdTraits {
     using type = std::int64_t;
     static constexpr type empty = -1;
-    static void close(type id) noexcept;  ///< by the close that fits the identifier's kind; logs a failure
+    /// By the close that fits the identifier's kind; logs a failure.
+    static void close(type id) noexcept;
 };
 using Id = base::unique_handle<IdTraits>;
 
-/// The HDF5 library serves one thread at a time: held by all who call it while others may, such as the
-/// workers of a loader that reads volumes, and the thread that stores a checkpoint or a run meanwhile.
+/// The HDF5 library serves one thread at a time: held by all who call it while others may, such as
+/// the workers of a loader that reads volumes, and the thread that stores a checkpoint or a run
+/// meanwhile.
 inline std::recursive_mutex& library_mutex() {
     static std::recursive_mutex mutex;
     return mutex;

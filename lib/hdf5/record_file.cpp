@@ -44,8 +44,8 @@ constexpr std::uint32_t kKnownCauses = 0xFF;
 // H5D_mpio_actual_io_mode_t
 constexpr int kChunkCollective = 2;
 constexpr int kContiguousCollective = 4;
-constexpr std::array kIoModes{"no collective", "chunk independent", "chunk collective", "chunk mixed",
-                              "contiguous collective"};
+constexpr std::array kIoModes{"no collective", "chunk independent", "chunk collective",
+                              "chunk mixed", "contiguous collective"};
 // H5D_mpio_actual_chunk_opt_mode_t
 constexpr std::array kChunkModes{"none", "link chunk", "multi chunk"};
 
@@ -122,8 +122,9 @@ bool there_is_no_room(std::string_view library_text, const std::string& path, st
         {kSetting});
 }
 
-// Lets all descriptors of the file lead to an empty file in memory. HDF5 1.10 crashes where it closes a file
-// whose last bytes cannot be written, and in an MPI program it closes within MPI_Finalize.
+// Lets all descriptors of the file lead to an empty file in memory. HDF5 1.10 crashes where it
+// closes a file whose last bytes cannot be written, and in an MPI program it closes within
+// MPI_Finalize.
 void write_nowhere(std::uint64_t device, std::uint64_t inode) {
     const base::Descriptor nowhere(::memfd_create("ranklab-unwritten", MFD_CLOEXEC));
     std::vector<int> found;  // first all, then the copies: those are descriptors too
@@ -185,18 +186,20 @@ void RecordFile::make(const std::string& name, std::span<const std::int64_t> sha
                       std::span<const std::int64_t> chunk) {
     const auto extents = sizes(shape);
     const Id space = space_of(extents, name);
-    const Id properties = plain_dataset();  // through MPI-IO no header that a rank's own writing changes
+    // Through MPI-IO no header that a rank's own writing changes.
+    const Id properties = plain_dataset();
     check<H5Pset_alloc_time>(name, properties.get(),
                              early_allocation_ ? H5D_ALLOC_TIME_EARLY : H5D_ALLOC_TIME_LATE);
-    check<H5Pset_fill_time>(name, properties.get(), fill_ ? H5D_FILL_TIME_ALLOC : H5D_FILL_TIME_NEVER);
+    check<H5Pset_fill_time>(name, properties.get(),
+                            fill_ ? H5D_FILL_TIME_ALLOC : H5D_FILL_TIME_NEVER);
     if (!chunk.empty() && bytes_of(extents, 1) > 0) {
         std::vector<hsize_t> edges = sizes(chunk);
         for (std::size_t d = 0; d < edges.size(); ++d) edges[d] = std::min(edges[d], extents[d]);
         set_chunk(properties, edges);
     }
     try {
-        const Id made = own<H5Dcreate2>(name, group_.get(), name.c_str(), H5T_IEEE_F64LE, space.get(),
-                                        H5P_DEFAULT, properties.get(), H5P_DEFAULT);
+        const Id made = own<H5Dcreate2>(name, group_.get(), name.c_str(), H5T_IEEE_F64LE,
+                                        space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT);
         base::count_progress();
     } catch (const base::Hdf5Error& error) {
         rethrow_of_place(error, path_, 1);
@@ -216,8 +219,8 @@ void RecordFile::write(const Object& dataset, const Box& box, std::span<const do
     check_count(space, dataset, values.size());
     const Id& transfer = requested == Requested::collective ? collective_ : independent_;
     try {
-        check<H5Dwrite>(path_ + dataset.path(), dataset.id(), H5T_NATIVE_DOUBLE, memory.get(), space.get(),
-                        parallel_ ? transfer.get() : H5P_DEFAULT, values.data());
+        check<H5Dwrite>(path_ + dataset.path(), dataset.id(), H5T_NATIVE_DOUBLE, memory.get(),
+                        space.get(), parallel_ ? transfer.get() : H5P_DEFAULT, values.data());
     } catch (const base::Hdf5Error& error) {
         rethrow_of_place(error, path_, values.size_bytes());
     }
@@ -230,8 +233,8 @@ void RecordFile::sync() {
 }
 
 void RecordFile::close() try {
-    // A flush may fail; a close that does leaves the library broken. Through MPI-IO a flush would wait for
-    // the device.
+    // A flush may fail; a close that does leaves the library broken. Through MPI-IO a flush would
+    // wait for the device.
     if (!parallel_) check<H5Fflush>(path_, file_.get(), H5F_SCOPE_GLOBAL);
     check<H5Gclose>(path_, group_.release());
     check<H5Fclose>(path_, file_.release());
@@ -287,10 +290,12 @@ void RecordSource::read(const Object& dataset, std::span<double> values) const {
     read_part(dataset, H5S_ALL, H5S_ALL, values);
 }
 
-void RecordSource::read_plane(const Object& dataset, std::int64_t index, std::span<double> values) const {
+void RecordSource::read_plane(const Object& dataset, std::int64_t index,
+                              std::span<double> values) const {
     auto count = shape_of(dataset);
     count[0] = 1;
-    const Id space = select_box(dataset, sizes(std::array{index, std::int64_t{0}, std::int64_t{0}}), count);
+    const Id space =
+        select_box(dataset, sizes(std::array{index, std::int64_t{0}, std::int64_t{0}}), count);
     read_part(dataset, space_of(count, dataset.path()).get(), space.get(), values);
 }
 

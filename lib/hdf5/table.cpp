@@ -56,8 +56,8 @@ std::vector<Member> members_of(const std::vector<Column>& columns, const std::st
     std::set<std::string> names;
     for (const auto& column : columns) {
         if (rows_of(column) != rows_of(columns.front()) || !names.insert(column.name).second)
-            throw base::Error(
-                fmt::format("{}: column '{}' is there twice or differs in length", path, column.name));
+            throw base::Error(fmt::format("{}: column '{}' is there twice or differs in length",
+                                          path, column.name));
         members.push_back({column.name, kind_of(column), record_size(members), width_of(column)});
     }
     return members;
@@ -65,7 +65,8 @@ std::vector<Member> members_of(const std::vector<Column>& columns, const std::st
 
 Id member_type(const Member& member) {
     if (member.kind == H5T_STRING) return fixed_text_type(member.size);
-    return own<H5Tcopy>(member.name, member.kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64);
+    return own<H5Tcopy>(member.name,
+                        member.kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64);
 }
 
 Id record_type(const std::vector<Member>& members, const std::string& path) {
@@ -78,7 +79,8 @@ Id record_type(const std::vector<Member>& members, const std::string& path) {
 }
 
 // Puts one column's entries into their places in the packed records.
-void pack(const Column& column, const Member& member, std::size_t stride, std::vector<char>& records) {
+void pack(const Column& column, const Member& member, std::size_t stride,
+          std::vector<char>& records) {
     std::visit(
         [&](const auto& values) {
             for (std::size_t row = 0; row < values.size(); ++row) {
@@ -102,7 +104,8 @@ std::vector<T> unpack_numbers(const Member& member, std::size_t stride, std::siz
     return values;
 }
 
-Texts unpack_texts(const Member& member, std::size_t stride, std::size_t rows, const char* records) {
+Texts unpack_texts(const Member& member, std::size_t stride, std::size_t rows,
+                   const char* records) {
     Texts values;
     values.reserve(rows);
     for (std::size_t row = 0; row < rows; ++row) {
@@ -113,8 +116,10 @@ Texts unpack_texts(const Member& member, std::size_t stride, std::size_t rows, c
 }
 
 Column unpack(const Member& member, std::size_t stride, std::size_t rows, const char* records) {
-    if (member.kind == H5T_STRING) return {member.name, unpack_texts(member, stride, rows, records)};
-    if (member.kind == H5T_FLOAT) return {member.name, unpack_numbers<double>(member, stride, rows, records)};
+    if (member.kind == H5T_STRING)
+        return {member.name, unpack_texts(member, stride, rows, records)};
+    if (member.kind == H5T_FLOAT)
+        return {member.name, unpack_numbers<double>(member, stride, rows, records)};
     return {member.name, unpack_numbers<std::int64_t>(member, stride, rows, records)};
 }
 
@@ -132,8 +137,8 @@ Member member_of(hid_t record, unsigned index, const std::string& path, std::siz
     const bool number = member.kind == H5T_FLOAT || member.kind == H5T_INTEGER;
     const bool text = member.kind == H5T_STRING && H5Tis_variable_str(type.get()) == 0;
     if (!number && !text)
-        throw base::DataError(
-            fmt::format("{}: column '{}' holds neither numbers nor fixed-length texts", path, member.name));
+        throw base::DataError(fmt::format(
+            "{}: column '{}' holds neither numbers nor fixed-length texts", path, member.name));
     if (text) member.size = H5Tget_size(type.get());
     return member;
 }
@@ -167,8 +172,8 @@ Extent extent_of(const Object& dataset) {
 
 void write_without_columns(const Group& group, const std::string& name, const std::string& path) {
     const Id space = own<H5Screate>(path, H5S_NULL);
-    own<H5Dcreate2>(path, group.id(), name.c_str(), H5T_STD_I8LE, space.get(), H5P_DEFAULT, H5P_DEFAULT,
-                    H5P_DEFAULT);
+    own<H5Dcreate2>(path, group.id(), name.c_str(), H5T_STD_I8LE, space.get(), H5P_DEFAULT,
+                    H5P_DEFAULT, H5P_DEFAULT);
 }
 
 }  // namespace
@@ -185,10 +190,11 @@ void write_table(const Group& group, const std::string& name, const std::vector<
     const Id type = record_type(members, path);
     const Id space = own<H5Screate_simple>(path, 1, shape.data(), nullptr);
     const Id layout = layout_for(shape, stride);
-    const Id dataset = own<H5Dcreate2>(path, group.id(), name.c_str(), type.get(), space.get(), H5P_DEFAULT,
-                                       layout.get(), H5P_DEFAULT);
+    const Id dataset = own<H5Dcreate2>(path, group.id(), name.c_str(), type.get(), space.get(),
+                                       H5P_DEFAULT, layout.get(), H5P_DEFAULT);
     if (!records.empty())
-        check<H5Dwrite>(path, dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, records.data());
+        check<H5Dwrite>(path, dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                        records.data());
 }
 
 std::vector<Column> read_table(const Group& group, const std::string& name) {
@@ -204,7 +210,8 @@ std::vector<Column> read_table(const Group& group, const std::string& name) {
         check<H5Dread>(dataset.path(), dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
                        records.data());
     std::vector<Column> columns;
-    for (const auto& member : members) columns.push_back(unpack(member, stride, extent.rows, records.data()));
+    for (const auto& member : members)
+        columns.push_back(unpack(member, stride, extent.rows, records.data()));
     return columns;
 }
 

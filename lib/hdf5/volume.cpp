@@ -27,8 +27,8 @@ Id access_properties(const void* mpi, bool parallel) {
     Id access = file_access();
     check<H5Pset_libver_bounds>("file access", access.get(), H5F_LIBVER_V18, H5F_LIBVER_V110);
     check<H5Pset_alignment>("file access", access.get(), kAlignFrom, kAlignment);
-    // A channel's part of a chunk is gathered in the cache: without room for chunks (1 MiB is the default)
-    // each row of it would be a write of its own. Collective writes pass the cache by.
+    // A channel's part of a chunk is gathered in the cache: without room for chunks (1 MiB is the
+    // default) each row of it would be a write of its own. Collective writes pass the cache by.
     check<H5Pset_cache>("file access", access.get(), 0, kChunkSlots, kChunkCache, 0.75);
     if (parallel) use_mpi_io(access, {.mpi = mpi, .collective_opening = false});
     return access;
@@ -39,7 +39,8 @@ Id creation_properties(const VolumeShape& shape, std::int64_t chunk_edge) {
     check<H5Pset_alloc_time>("a dataset", properties.get(), H5D_ALLOC_TIME_EARLY);
     if (chunk_edge == 0) return properties;
     std::vector<hsize_t> chunk = sizes(shape);
-    for (std::size_t axis = 1; axis < 4; ++axis) chunk[axis] = std::min<hsize_t>(chunk_edge, chunk[axis]);
+    for (std::size_t axis = 1; axis < 4; ++axis)
+        chunk[axis] = std::min<hsize_t>(chunk_edge, chunk[axis]);
     set_chunk(properties, chunk);
     return properties;
 }
@@ -52,7 +53,8 @@ std::vector<hsize_t> extents_of(const Object& dataset, const VolumePart& part) {
 }
 
 Id select(const Object& dataset, const VolumePart& part) {
-    return select_box(dataset, sizes(std::array<std::int64_t, 4>{part.first_channel, part.first_plane}),
+    return select_box(dataset,
+                      sizes(std::array<std::int64_t, 4>{part.first_channel, part.first_plane}),
                       extents_of(dataset, part));
 }
 
@@ -65,21 +67,24 @@ VolumeWriter::VolumeWriter(const std::filesystem::path& path, const void* mpi)
     if (parallel_) transfer_ = mpi_transfer(Requested::collective);
 }
 
-void VolumeWriter::make(const std::string& name, const VolumeShape& shape, std::int64_t chunk_edge) {
+void VolumeWriter::make(const std::string& name, const VolumeShape& shape,
+                        std::int64_t chunk_edge) {
     const Id space = space_of(sizes(shape), name);
     const Id properties = creation_properties(shape, chunk_edge);
-    datasets_.emplace(name, Object(own<H5Dcreate2>(name, file_.get(), name.c_str(), H5T_NATIVE_FLOAT,
-                                                   space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-                                   "/" + name));
+    datasets_.emplace(
+        name, Object(own<H5Dcreate2>(name, file_.get(), name.c_str(), H5T_NATIVE_FLOAT, space.get(),
+                                     H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+                     "/" + name));
 }
 
-void VolumeWriter::write(const std::string& name, const VolumePart& part, std::span<const float> values) {
+void VolumeWriter::write(const std::string& name, const VolumePart& part,
+                         std::span<const float> values) {
     const Object& dataset = datasets_.at(name);
     const Id space = select(dataset, part);
     check_count(space, dataset, values.size());
     const Id memory = space_of(std::array<hsize_t, 1>{values.size()}, dataset.path());
-    check<H5Dwrite>(path_ + dataset.path(), dataset.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(),
-                    parallel_ ? transfer_.get() : H5P_DEFAULT, values.data());
+    check<H5Dwrite>(path_ + dataset.path(), dataset.id(), H5T_NATIVE_FLOAT, memory.get(),
+                    space.get(), parallel_ ? transfer_.get() : H5P_DEFAULT, values.data());
     base::count_progress();
 }
 
@@ -110,7 +115,8 @@ bool equal(hid_t a, hid_t b, const std::string& what) {
     return check<H5Tequal>(what, a, b) > 0;
 }
 
-// Whether addresses count from a user block's end differs among the library's functions and versions.
+// Whether addresses count from a user block's end differs among the library's functions and
+// versions.
 bool has_user_block(const Object& dataset) {
     const std::string& what = dataset.path();
     const Id file = own<H5Iget_file_id>(what, dataset.id());
@@ -153,15 +159,16 @@ std::string find_chunks(const Object& dataset, const Id& properties, DatasetPlac
     std::int64_t chunks = 1;
     for (const std::int64_t along : grid) {
         if (along > kMostChunks || (chunks *= along) > kMostChunks)
-            return fmt::format("it has more than {} chunks; larger ones are found quicker", kMostChunks);
+            return fmt::format("it has more than {} chunks; larger ones are found quicker",
+                               kMostChunks);
     }
     for (std::int64_t i = 0; i < chunks; ++i) {
         const auto start = first_of_chunk(i, grid, chunk);
         unsigned skipped_filters = 0;
         haddr_t offset = HADDR_UNDEF;
         hsize_t bytes = 0;
-        check<H5Dget_chunk_info_by_coord>(what, dataset.id(), start.data(), &skipped_filters, &offset,
-                                          &bytes);
+        check<H5Dget_chunk_info_by_coord>(what, dataset.id(), start.data(), &skipped_filters,
+                                          &offset, &bytes);
         if (offset == HADDR_UNDEF) fail_unwritten(what);
         place.offsets.push_back(offset);
     }
@@ -194,7 +201,8 @@ std::uint64_t DatasetPlace::chunk_bytes() const {
 }
 
 std::uint64_t DatasetPlace::end() const {
-    const std::uint64_t last = offsets.empty() ? 0 : *std::max_element(offsets.begin(), offsets.end());
+    const std::uint64_t last =
+        offsets.empty() ? 0 : *std::max_element(offsets.begin(), offsets.end());
     return last + chunk_bytes();
 }
 
@@ -205,7 +213,8 @@ DatasetPlace place_of(const Object& dataset) {
     place.shape = array_shape_of(dataset);
     place.chunk = place.shape;
     const Id type = own<H5Dget_type>(what, dataset.id());
-    place.is_float32 = equal(type.get(), H5T_IEEE_F32LE, what) || equal(type.get(), H5T_IEEE_F32BE, what);
+    place.is_float32 =
+        equal(type.get(), H5T_IEEE_F32LE, what) || equal(type.get(), H5T_IEEE_F32BE, what);
     place.indirect = find(dataset, place);
     if (!place.direct()) place.offsets.clear();
     return place;
@@ -223,10 +232,11 @@ void Volume::read(const VolumePart& part, std::span<float> values) const {
     check_count(space, object_, values.size());
     const Id memory = space_of(extents_of(object_, part), object_.path());
     // The file was opened and looked over: what cannot be unpacked now is damaged.
-    if (H5Dread(object_.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT, values.data()) < 0)
-        throw base::DataError(
-            fmt::format("{} cannot be read: its file is damaged or was cut short; copy or make it again ({})",
-                        object_.path(), library_text()));
+    if (H5Dread(object_.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT,
+                values.data()) < 0)
+        throw base::DataError(fmt::format(
+            "{} cannot be read: its file is damaged or was cut short; copy or make it again ({})",
+            object_.path(), library_text()));
 }
 
 }  // namespace ranklab::hdf5

@@ -39,10 +39,11 @@ std::string rank_list(const std::vector<int>& ranks) {
 
 // How each rank comes to so many cores of its own.
 std::string binding(const std::string& launcher, std::size_t cores) {
-    const auto own = launcher.starts_with("Hydra") ? fmt::format("-bind-to core:{}", cores)
-                                                   : fmt::format("--map-by slot:PE={} --bind-to core", cores);
-    return fmt::format("bind each rank to {} ({} {}, or srun --cpus-per-task={})", counted(cores, "core"),
-                       base::mpirun(), own, cores);
+    const auto own = launcher.starts_with("Hydra")
+                         ? fmt::format("-bind-to core:{}", cores)
+                         : fmt::format("--map-by slot:PE={} --bind-to core", cores);
+    return fmt::format("bind each rank to {} ({} {}, or srun --cpus-per-task={})",
+                       counted(cores, "core"), base::mpirun(), own, cores);
 }
 
 Cases not_connected(const Evidence& evidence) {
@@ -50,8 +51,9 @@ Cases not_connected(const Evidence& evidence) {
     const int world = evidence.connected;
     if (!count || world == 0) return {.known = false};
     if (*count == world) return {};
-    const auto who = evidence.expected ? fmt::format("--expect-ranks {} was given", *count)
-                                       : fmt::format("{} started {} processes", evidence.launcher, *count);
+    const auto who = evidence.expected
+                         ? fmt::format("--expect-ranks {} was given", *count)
+                         : fmt::format("{} started {} processes", evidence.launcher, *count);
     return {{{1, fmt::format("{}, but MPI connects {}", who, counted(world, "rank")),
               fmt::format("({}), or give --expect-ranks {}", evidence.own_launchers, world)}}};
 }
@@ -67,23 +69,27 @@ Cases unlike_rank_0(const Evidence& evidence, auto Placement::*field, const Say&
 }
 
 Cases other_builds(const Evidence& evidence) {
-    return unlike_rank_0(evidence, &Placement::build, [](const Placement& p, const Placement& first) {
-        return fmt::format("rank {} on {} runs {}, rank 0 runs {}", p.rank, p.host, p.build, first.build);
-    });
+    return unlike_rank_0(evidence, &Placement::build,
+                         [](const Placement& p, const Placement& first) {
+                             return fmt::format("rank {} on {} runs {}, rank 0 runs {}", p.rank,
+                                                p.host, p.build, first.build);
+                         });
 }
 
 // "MPI X, HDF5 Y" of those that `other` does not have.
 std::string libraries_beyond(const Placement& p, const Placement& other) {
     std::vector<std::string> own = p.libraries;
-    std::erase_if(own, [&](const auto& one) { return std::ranges::count(other.libraries, one) > 0; });
+    std::erase_if(own,
+                  [&](const auto& one) { return std::ranges::count(other.libraries, one) > 0; });
     return own.empty() ? "none of them" : base::join(own, ", ");
 }
 
 Cases other_libraries(const Evidence& evidence) {
-    return unlike_rank_0(evidence, &Placement::libraries, [](const Placement& p, const Placement& first) {
-        return fmt::format("rank {} on {} loaded {}, rank 0 on {} loaded {}", p.rank, p.host,
-                           libraries_beyond(p, first), first.host, libraries_beyond(first, p));
-    });
+    return unlike_rank_0(
+        evidence, &Placement::libraries, [](const Placement& p, const Placement& first) {
+            return fmt::format("rank {} on {} loaded {}, rank 0 on {} loaded {}", p.rank, p.host,
+                               libraries_beyond(p, first), first.host, libraries_beyond(first, p));
+        });
 }
 
 Cases threads_beyond_cores(const Evidence& evidence) {
@@ -96,8 +102,8 @@ Cases threads_beyond_cores(const Evidence& evidence) {
         const auto [threads, cores] = counts;
         const std::size_t most = std::max<std::size_t>(1, cores);
         cases.add(threads / static_cast<double>(most),
-                  fmt::format("{}: {} on {} of the cpuset", rank_list(who), counted(threads, "thread"),
-                              counted(cores, "core")),
+                  fmt::format("{}: {} on {} of the cpuset", rank_list(who),
+                              counted(threads, "thread"), counted(cores, "core")),
                   fmt::format("--threads {}, or {}", most,
                               binding(evidence.launcher, static_cast<std::size_t>(threads))));
     }
@@ -105,7 +111,8 @@ Cases threads_beyond_cores(const Evidence& evidence) {
 }
 
 // Ranks of a host share cores, and these are too few for all their threads.
-void add_crowd(Cases& cases, const std::vector<const Placement*>& group, const std::string& launcher) {
+void add_crowd(Cases& cases, const std::vector<const Placement*>& group,
+               const std::string& launcher) {
     std::set<int> cores;
     std::vector<int> ranks;
     int threads = 0;
@@ -119,7 +126,9 @@ void add_crowd(Cases& cases, const std::vector<const Placement*>& group, const s
     cases.add(threads / static_cast<double>(cores.size()),
               fmt::format("{}: {} run {} on {}", group.front()->host, rank_list(ranks),
                           counted(threads, "thread"), counted(cores.size(), "core")),
-              each == 0 ? "" : fmt::format("{} and give --threads {}, or ", binding(launcher, each), each));
+              each == 0
+                  ? ""
+                  : fmt::format("{} and give --threads {}, or ", binding(launcher, each), each));
 }
 
 Cases shared_cores(const Evidence& evidence) {
@@ -129,7 +138,8 @@ Cases shared_cores(const Evidence& evidence) {
     for (const auto& [host, ranks] : hosts) {
         std::vector<base::NumberRanges> cores;
         for (const auto* p : ranks)
-            for (auto& own = cores.emplace_back(); const int core : p->cores) own.emplace_back(core, core);
+            for (auto& own = cores.emplace_back(); const int core : p->cores)
+                own.emplace_back(core, core);
         for (const auto& together : base::connected(cores)) {
             std::vector<const Placement*> group;
             for (const auto i : together) group.push_back(ranks[i]);
@@ -159,15 +169,17 @@ Cases threads_beyond_quota(const Evidence& evidence) {
     for (const auto& [key, of] : limits) {
         if (of.threads <= of.cpus) continue;
         const int each = static_cast<int>(of.cpus / static_cast<double>(of.ranks.size()));
-        cases.add(of.threads / of.cpus,
-                  fmt::format("{}: the cgroup allows {} for {} of {}", key.first, counted(of.cpus, "CPU"),
-                              counted(of.threads, "thread"), rank_list(of.ranks)),
-                  each == 0 ? "" : fmt::format("give --threads {}, or ", each));
+        cases.add(
+            of.threads / of.cpus,
+            fmt::format("{}: the cgroup allows {} for {} of {}", key.first, counted(of.cpus, "CPU"),
+                        counted(of.threads, "thread"), rank_list(of.ranks)),
+            each == 0 ? "" : fmt::format("give --threads {}, or ", each));
     }
     return cases;
 }
 
-// By UUID, which is one GPU's in the whole world: two containers on a node have two host names and one GPU.
+// By UUID, which is one GPU's in the whole world: two containers on a node have two host names and
+// one GPU.
 Cases shared_gpus(const Evidence& evidence) {
     std::map<std::string, std::vector<const Placement*>> users;
     for (const auto& p : evidence.placements)
@@ -179,8 +191,8 @@ Cases shared_gpus(const Evidence& evidence) {
         for (const auto* p : who) ranks.push_back(p->rank);
         const auto& own = who.front()->own_gpu;
         cases.add(static_cast<double>(who.size()),
-                  fmt::format("{} on {} use the same GPU, {} at {}", rank_list(ranks), who.front()->host,
-                              own.name, own.pci_id));
+                  fmt::format("{} on {} use the same GPU, {} at {}", rank_list(ranks),
+                              who.front()->host, own.name, own.pci_id));
     }
     return cases;
 }
@@ -192,9 +204,9 @@ Cases far_gpus(const Evidence& evidence) {
         if (!evidence.on_gpus || p.own_gpu.name.empty()) continue;
         cases.known = cases.known && !near.empty();
         if (near.empty() || std::ranges::find_first_of(p.cpus, near) != p.cpus.end()) continue;
-        cases.add(1, fmt::format("rank {} on {}: {} at {} is near CPUs {}, the rank has CPUs {}", p.rank,
-                                 p.host, p.own_gpu.name, p.own_gpu.pci_id, base::few_ranges(near),
-                                 base::few_ranges(p.cpus)));
+        cases.add(1, fmt::format("rank {} on {}: {} at {} is near CPUs {}, the rank has CPUs {}",
+                                 p.rank, p.host, p.own_gpu.name, p.own_gpu.pci_id,
+                                 base::few_ranges(near), base::few_ranges(p.cpus)));
     }
     return cases;
 }
@@ -203,8 +215,9 @@ Cases local_folder(const Evidence& evidence) {
     if (!evidence.folder) return {.known = false};
     const auto& [path, host, blind] = *evidence.folder;
     if (blind.empty()) return {};
-    const auto others = blind.size() == 1 ? fmt::format("{} does", blind.front())
-                                          : fmt::format("{} and {} more do", blind.front(), blind.size() - 1);
+    const auto others = blind.size() == 1
+                            ? fmt::format("{} does", blind.front())
+                            : fmt::format("{} and {} more do", blind.front(), blind.size() - 1);
     return {{{1, fmt::format("{} is a folder of {} alone, {} not see it", path, host, others)}}};
 }
 
@@ -225,8 +238,8 @@ Cases busy_cpus(const Evidence& evidence) {
     Cases cases{.known = !loads.empty()};
     for (const auto& [host, busy, cpus] : loads)
         if (busy > kMostOthers)
-            cases.add(busy,
-                      fmt::format("{}: other processes used {:.1f} of {}", host, busy, counted(cpus, "CPU")));
+            cases.add(busy, fmt::format("{}: other processes used {:.1f} of {}", host, busy,
+                                        counted(cpus, "CPU")));
     return cases;
 }
 
@@ -242,24 +255,27 @@ constexpr bool kFatal = true, kWarning = false;
 constexpr const char* kGovernor = "governor";
 
 constexpr Row kTable[] = {
-    {"ranks-not-connected", kFatal, not_connected, "{}: they would each run alone and print wrong numbers",
+    {"ranks-not-connected", kFatal, not_connected,
+     "{}: they would each run alone and print wrong numbers",
      "start with the launcher of this build's MPI library {}"},
     {"different-builds", kFatal, other_builds, "{}, so they may not understand each other",
      "install the same program on every node"},
     {"different-libraries", kWarning, other_libraries, "{}, so they may work differently",
      "load the same modules on every node and pass LD_LIBRARY_PATH to all ranks"},
-    {"more-threads-than-cores", kWarning, threads_beyond_cores, "{}, so the threads wait for each other",
-     "give {}"},
+    {"more-threads-than-cores", kWarning, threads_beyond_cores,
+     "{}, so the threads wait for each other", "give {}"},
     {"ranks-share-cores", kWarning, shared_cores, "{}, so they wait for each other",
      "{}use fewer ranks a node"},
     {"cpu-quota", kWarning, threads_beyond_quota, "{}, so they are throttled",
      "{}raise the limit of its container or job"},
     {"shared-gpu", kWarning, shared_gpus, "{}, so they wait for each other",
-     "start no more ranks on a node than it has GPUs, and have CUDA_VISIBLE_DEVICES show each another one"},
+     "start no more ranks on a node than it has GPUs, and have CUDA_VISIBLE_DEVICES show each "
+     "another one"},
     {"far-gpu", kWarning, far_gpus, "{}: transfers take a longer way",
      "bind each rank near its GPU (mpirun --map-by numa --bind-to numa, or srun --gpus-per-task=1 "
      "--gpu-bind=closest)"},
-    {"local-results-folder", kWarning, local_folder, "{}: runs of the next job may go into another file",
+    {"local-results-folder", kWarning, local_folder,
+     "{}: runs of the next job may go into another file",
      "give --output in a folder that all hosts share"},
     {kGovernor, kWarning, other_governors, "{}, so short work is timed at a lower clock",
      "set performance on every host (cpupower frequency-set -g performance as root, or srun "

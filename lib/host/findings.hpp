@@ -1,5 +1,5 @@
-// Faults of a launch that spoil its numbers: a table of findings, each with its test. Pure functions on plain
-// structs.
+// Faults of a launch that spoil its numbers: a table of findings, each with its test. Pure
+// functions on plain structs.
 #pragma once
 
 #include <optional>

@@ -32,8 +32,8 @@ double own_cpu_seconds() {
     return sum;
 }
 
-// user nice system idle iowait irq softirq steal (proc(5)): the first three are busy. Interrupts are often
-// the job's own network. nullopt where a CPU is not in the file.
+// user nice system idle iowait irq softirq steal (proc(5)): the first three are busy. Interrupts
+// are often the job's own network. nullopt where a CPU is not in the file.
 std::optional<std::pair<double, double>> busy_and_all(const std::vector<int>& cpus,
                                                       const std::filesystem::path& root) {
     const double tick_s = 1 / base::real(sysconf(_SC_CLK_TCK));
@@ -44,7 +44,8 @@ std::optional<std::pair<double, double>> busy_and_all(const std::vector<int>& cp
         std::istringstream words(line.substr(3));
         int cpu = -1;
         std::array<double, 8> ticks{};
-        if (line.starts_with("cpu ") || !(words >> cpu) || !std::ranges::binary_search(cpus, cpu)) continue;
+        if (line.starts_with("cpu ") || !(words >> cpu) || !std::ranges::binary_search(cpus, cpu))
+            continue;
         for (double& value : ticks) words >> value;
         ++seen;
         busy += tick_s * std::accumulate(ticks.begin(), ticks.begin() + 3, 0.0);
@@ -72,7 +73,8 @@ UseMeter::UseMeter(int rank, const std::vector<Placement>& placements, std::file
 UseMeter::Moment UseMeter::now() const {
     Moment moment{.at_s = base::seconds_of(base::Clock::now().time_since_epoch()),
                   .cpu_s = own_cpu_seconds()};
-    if (const auto times = busy_and_all(cpus_, root_)) std::tie(moment.busy_s, moment.all_s) = *times;
+    if (const auto times = busy_and_all(cpus_, root_))
+        std::tie(moment.busy_s, moment.all_s) = *times;
     return moment;
 }
 
@@ -83,7 +85,8 @@ Use UseMeter::use() const {
     use.cpu_s = end.cpu_s - begin_.cpu_s;
     use.peak_rss_bytes = peak_rss_bytes();
     // Some systems have the file and count nothing in it.
-    if (begin_.all_s && end.all_s && *end.all_s - *begin_.all_s >= 0.5 * use.seconds * use.host_cpus)
+    if (begin_.all_s && end.all_s &&
+        *end.all_s - *begin_.all_s >= 0.5 * use.seconds * use.host_cpus)
         use.busy_s = *end.busy_s - *begin_.busy_s;
     return use;
 }
@@ -94,8 +97,8 @@ std::vector<OtherLoad> other_loads(const std::vector<Use>& uses) {
     std::vector<OtherLoad> loads;
     for (const auto& use : uses)
         if (use.busy_s && use.seconds >= kLeastSeconds)
-            loads.push_back(
-                {use.host, std::max(0.0, *use.busy_s - own[use.host]) / use.seconds, use.host_cpus});
+            loads.push_back({use.host, std::max(0.0, *use.busy_s - own[use.host]) / use.seconds,
+                             use.host_cpus});
     return loads;
 }
 

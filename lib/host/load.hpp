@@ -17,9 +17,11 @@ namespace ranklab::host {
 struct Use {
     int rank = 0;
     std::string host;
-    int host_cpus = 0;              ///< CPUs of all ranks of its host, at the first of them; 0 at the others
-    double seconds = 0, cpu_s = 0;  ///< CPU time of its process, and of children that it has waited for
-    std::optional<double> busy_s;   ///< of those CPUs; nullopt where the system does not say it
+    /// CPUs of all ranks of its host, at the first of them; 0 at the others.
+    int host_cpus = 0;
+    /// CPU time of its process, and of children that it has waited for.
+    double seconds = 0, cpu_s = 0;
+    std::optional<double> busy_s;     ///< of those CPUs; nullopt where the system does not say it
     std::int64_t peak_rss_bytes = 0;  ///< of the process, since its start
     std::int64_t memory_asked_bytes = 0;
 
@@ -32,10 +34,13 @@ struct Use {
 /// Measures one rank's use. Neither call waits for other ranks.
 class UseMeter {
   public:
-    UseMeter(int rank, const std::vector<Placement>& placements, std::filesystem::path root = system_root());
+    UseMeter(int rank, const std::vector<Placement>& placements,
+             std::filesystem::path root = system_root());
 
-    void begin() { begin_ = now(), end_ = std::nullopt; }  ///< again: what came before does not count
-    void end() { end_ = now(); }                           ///< again: what came since counts, too
+    void begin() {
+        begin_ = now(), end_ = std::nullopt;
+    }                             ///< again: what came before does not count
+    void end() { end_ = now(); }  ///< again: what came since counts, too
     /// Whether the system says how busy the CPUs are; on the first rank of each host.
     bool is_known() const { return begin_.busy_s.has_value(); }
     /// Until now where it was not ended.
@@ -63,8 +68,8 @@ struct OtherLoad {
 };
 inline constexpr double kMostOthers = 0.5;  ///< CPUs; more makes a finding
 
-/// For the hosts where it is known; for uses shorter than a second it is not, since the system counts in
-/// hundredths.
+/// For the hosts where it is known; for uses shorter than a second it is not, since the system
+/// counts in hundredths.
 std::vector<OtherLoad> other_loads(const std::vector<Use>& uses);
 
 }  // namespace ranklab::host

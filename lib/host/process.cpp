@@ -29,8 +29,8 @@ extern char** environ;
 namespace ranklab::host {
 namespace {
 
-// When the kernel started this process, in its ticks since boot: field 22 of proc(5)'s stat. Field 2, the
-// name, may hold blanks and brackets.
+// When the kernel started this process, in its ticks since boot: field 22 of proc(5)'s stat. Field
+// 2, the name, may hold blanks and brackets.
 std::string start_ticks() {
     std::ifstream file("/proc/self/stat");
     const std::string stat{std::istreambuf_iterator<char>(file), {}};
@@ -52,8 +52,9 @@ std::int64_t memory_asked_bytes() {
     constexpr std::int64_t kMiB = std::int64_t{1} << 20U;
     const auto number = [](const char* name) {
         const char* const text = std::getenv(name);
-        return text == nullptr ? 0
-                               : std::max<std::int64_t>(0, base::number_in<std::int64_t>(text).value_or(0));
+        return text == nullptr
+                   ? 0
+                   : std::max<std::int64_t>(0, base::number_in<std::int64_t>(text).value_or(0));
     };
     const std::int64_t of_node = number("SLURM_MEM_PER_NODE");
     const std::int64_t asked =
@@ -116,18 +117,20 @@ std::string proc_value(const std::string& path, std::string_view key) {
     return kUnknown;
 }
 
-// Free space for the segments by which MPI's ranks of a host exchange messages, as a power of two: it changes
-// a little all the time, and from 1 GiB on it decides nothing.
+// Free space for the segments by which MPI's ranks of a host exchange messages, as a power of two:
+// it changes a little all the time, and from 1 GiB on it decides nothing.
 std::string free_shared_memory() {
     struct statvfs place {};
     if (::statvfs("/dev/shm", &place) != 0) return kUnknown;
     const std::uint64_t bytes = std::bit_floor(std::uint64_t{place.f_bavail} * place.f_frsize);
-    return bytes >= std::uint64_t{1} << 30U ? "1 GiB or more" : base::human_bytes(static_cast<double>(bytes));
+    return bytes >= std::uint64_t{1} << 30U ? "1 GiB or more"
+                                            : base::human_bytes(static_cast<double>(bytes));
 }
 
 // Slurm can hold a login token.
 bool is_secret(std::string_view name) {
-    static constexpr std::array<std::string_view, 5> kSecret{"JWT", "TOKEN", "SECRET", "PASSW", "_KEY"};
+    static constexpr std::array<std::string_view, 5> kSecret{"JWT", "TOKEN", "SECRET", "PASSW",
+                                                             "_KEY"};
     return std::any_of(kSecret.begin(), kSecret.end(),
                        [&](auto s) { return name.find(s) != std::string_view::npos; });
 }
@@ -152,8 +155,8 @@ std::string cpu_model() {
 std::string governor_of(const std::vector<int>& cpus, const std::filesystem::path& root) {
     std::set<std::string> names;
     for (const int cpu : cpus)
-        names.insert(
-            first_line(root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu)));
+        names.insert(first_line(
+            root / fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", cpu)));
     names.erase(kUnknown);
     return fmt::format("{}", fmt::join(names, " and "));
 }

@@ -1,4 +1,5 @@
-// The kernel's figures of this process, as htop and Slurm's MaxRSS show them, and the parts of its start.
+// The kernel's figures of this process, as htop and Slurm's MaxRSS show them, and the parts of its
+// start.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ std::int64_t peak_rss_bytes();
 /// Memory of the host in bytes; 0 if unknown.
 std::int64_t memory_bytes();
 
-/// Memory that the job asked Slurm for on this host, in bytes (SLURM_MEM_PER_NODE, or SLURM_MEM_PER_CPU times
-/// SLURM_CPUS_ON_NODE); 0 where it asked for none, or there is no Slurm.
+/// Memory that the job asked Slurm for on this host, in bytes (SLURM_MEM_PER_NODE, or
+/// SLURM_MEM_PER_CPU times SLURM_CPUS_ON_NODE); 0 where it asked for none, or there is no Slurm.
 std::int64_t memory_asked_bytes();
 
 /// Threads of this process now (/proc/self/task); 0 if unknown.
@@ -38,7 +39,8 @@ class StartUp {
         static auto fields(auto& self) { return std::tie(self.name, self.seconds); }
     };
 
-    /// The process was at `part` since the last one was done, the first one since the kernel started it.
+    /// The process was at `part` since the last one was done, the first one since the kernel
+    /// started it.
     void done(std::string part);
     /// As done(); later parts do not count.
     void finish(std::string part);
@@ -52,8 +54,8 @@ class StartUp {
     bool finished_ = false;
 };
 
-/// Where /proc and /sys are read: "/"; RANKLAB_SYSTEM_ROOT names another folder, so that tests do not depend
-/// on their machine.
+/// Where /proc and /sys are read: "/"; RANKLAB_SYSTEM_ROOT names another folder, so that tests do
+/// not depend on their machine.
 std::filesystem::path system_root();
 
 std::string host_name();
@@ -61,18 +63,19 @@ std::string host_name();
 /// "unknown" where the system does not say.
 std::string cpu_model();
 
-/// The frequency governors of `cpus`, each once: "powersave and performance"; "" where the system does not
-/// say.
-std::string governor_of(const std::vector<int>& cpus, const std::filesystem::path& root = system_root());
+/// The frequency governors of `cpus`, each once: "powersave and performance"; "" where the system
+/// does not say.
+std::string governor_of(const std::vector<int>& cpus,
+                        const std::filesystem::path& root = system_root());
 
-/// ("kernel", "6.1.0"), ("cpu", "..."), ("governor", "..."), ("load_1min", "0.4") ... "unknown" where the
-/// system does not say.
+/// ("kernel", "6.1.0"), ("cpu", "..."), ("governor", "..."), ("load_1min", "0.4") ... "unknown"
+/// where the system does not say.
 std::vector<std::pair<std::string, std::string>> host_facts();
 
-/// Name and value of the environment variables that may be stored (OMP_* NCCL_* UCX_* OMPI_MCA_* HDF5_*
-/// SLURM_* CUDA_VISIBLE_DEVICES, and those that choose the processor's instructions: ONEDNN_MAX_CPU_ISA
-/// ATEN_CPU_CAPABILITY and others of ONEDNN_* DNNL_* ATEN_*): never the whole environment, which holds
-/// secrets.
+/// Name and value of the environment variables that may be stored (OMP_* NCCL_* UCX_* OMPI_MCA_*
+/// HDF5_* SLURM_* CUDA_VISIBLE_DEVICES, and those that choose the processor's instructions:
+/// ONEDNN_MAX_CPU_ISA ATEN_CPU_CAPABILITY and others of ONEDNN_* DNNL_* ATEN_*): never the whole
+/// environment, which holds secrets.
 std::vector<std::pair<std::string, std::string>> allowed_environment();
 
 }  // namespace ranklab::host

@@ -34,7 +34,8 @@ using Bitmap = std::unique_ptr<hwloc_bitmap_s, Free>;
 hwloc_topology_t topology() {
     static const Topology loaded = [] {
         hwloc_topology_t made = nullptr;
-        if (hwloc_topology_init(&made) != 0) throw base::EnvironmentError("hwloc could not be started");
+        if (hwloc_topology_init(&made) != 0)
+            throw base::EnvironmentError("hwloc could not be started");
         Topology whole(made);
         if (hwloc_topology_load(made) != 0)
             throw base::EnvironmentError("hwloc could not read this machine's topology");
@@ -45,7 +46,8 @@ hwloc_topology_t topology() {
 
 std::vector<int> numbers_in(hwloc_const_bitmap_t set) {
     std::vector<int> numbers;
-    for (int i = hwloc_bitmap_first(set); i >= 0; i = hwloc_bitmap_next(set, i)) numbers.push_back(i);
+    for (int i = hwloc_bitmap_first(set); i >= 0; i = hwloc_bitmap_next(set, i))
+        numbers.push_back(i);
     return numbers;
 }
 
@@ -56,8 +58,9 @@ hwloc_obj_t unit_of(int cpu) {
 // complete_cpuset has the CPUs that another rank may use and this one may not.
 int core_of(int cpu) {
     const hwloc_obj_t unit = unit_of(cpu);
-    const hwloc_obj_t core =
-        unit == nullptr ? nullptr : hwloc_get_ancestor_obj_by_type(topology(), HWLOC_OBJ_CORE, unit);
+    const hwloc_obj_t core = unit == nullptr
+                                 ? nullptr
+                                 : hwloc_get_ancestor_obj_by_type(topology(), HWLOC_OBJ_CORE, unit);
     return core == nullptr ? cpu : hwloc_bitmap_first(core->complete_cpuset);
 }
 
@@ -94,7 +97,8 @@ int cores_in(const std::vector<int>& cpus) {
 std::vector<int> numa_nodes_of(const std::vector<int>& cpus) {
     const Bitmap nodes(hwloc_bitmap_alloc());
     for (const int cpu : cpus)
-        if (const hwloc_obj_t unit = unit_of(cpu)) hwloc_bitmap_or(nodes.get(), nodes.get(), unit->nodeset);
+        if (const hwloc_obj_t unit = unit_of(cpu))
+            hwloc_bitmap_or(nodes.get(), nodes.get(), unit->nodeset);
     return numbers_in(nodes.get());
 }
 
@@ -104,7 +108,8 @@ std::vector<int> cpus_near(std::string pci_id) {
     if (pci_id.find(':') == 8 && pci_id.starts_with("0000")) pci_id.erase(0, 4);
     const auto file = system_root() / "sys/bus/pci/devices" / pci_id / "local_cpus";
     const Bitmap near(hwloc_bitmap_alloc());
-    if (pci_id.empty() || hwloc_linux_read_path_as_cpumask(file.c_str(), near.get()) != 0) return {};
+    if (pci_id.empty() || hwloc_linux_read_path_as_cpumask(file.c_str(), near.get()) != 0)
+        return {};
     return numbers_in(near.get());
 }
 
@@ -117,8 +122,8 @@ struct OwnCgroups {
     std::vector<fs::path> folders = {};  // the outermost first; empty: none is seen from here
 };
 
-// The mount point, then the folders of the process' path below it. A container without a cgroup namespace has
-// the host's path, and its own cgroup is the mount point.
+// The mount point, then the folders of the process' path below it. A container without a cgroup
+// namespace has the host's path, and its own cgroup is the mount point.
 std::vector<fs::path> folders_below(const fs::path& top, const std::string& path) {
     std::error_code unknown;
     if (!fs::is_directory(top, unknown)) return {};
@@ -131,8 +136,8 @@ std::vector<fs::path> folders_below(const fs::path& top, const std::string& path
     return folders;
 }
 
-// "0::/path" of version 2, "1:cpu,cpuacct:/path" of version 1 (cgroups(7)). A controller is in one hierarchy
-// only: where version 1 has it, version 2 does not rule it.
+// "0::/path" of version 2, "1:cpu,cpuacct:/path" of version 1 (cgroups(7)). A controller is in one
+// hierarchy only: where version 1 has it, version 2 does not rule it.
 OwnCgroups own_cgroups(const std::string& controller, const fs::path& root) {
     const auto mounts = root / "sys/fs/cgroup";
     OwnCgroups own;
@@ -171,9 +176,11 @@ std::optional<std::int64_t> number_behind(const fs::path& file, std::string_view
 // "200000 100000" in cpu.max; "max", and -1 in version 1, mean no limit.
 std::optional<double> limit_of(const fs::path& cgroup, bool version2) {
     auto words = words_in(cgroup / (version2 ? "cpu.max" : "cpu.cfs_quota_us"));
-    if (!version2) std::ranges::copy(words_in(cgroup / "cpu.cfs_period_us"), std::back_inserter(words));
+    if (!version2)
+        std::ranges::copy(words_in(cgroup / "cpu.cfs_period_us"), std::back_inserter(words));
     if (words.size() != 2) return std::nullopt;
-    const auto quota = base::number_in<double>(words[0]), period = base::number_in<double>(words[1]);
+    const auto quota = base::number_in<double>(words[0]),
+               period = base::number_in<double>(words[1]);
     if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
     return *quota / *period;
 }
@@ -188,7 +195,8 @@ std::string name_of(const fs::path& cgroup) {
 // Cached files are given back before a limit kills.
 std::optional<std::int64_t> left_in(const fs::path& cgroup, bool version2) {
     const auto limit = number_in_file(cgroup / (version2 ? "memory.max" : "memory.limit_in_bytes"));
-    const auto used = number_in_file(cgroup / (version2 ? "memory.current" : "memory.usage_in_bytes"));
+    const auto used =
+        number_in_file(cgroup / (version2 ? "memory.current" : "memory.usage_in_bytes"));
     if (!limit || !used) return std::nullopt;
     const auto cached =
         number_behind(cgroup / "memory.stat", version2 ? "inactive_file" : "total_inactive_file");
@@ -261,8 +269,8 @@ std::string quota_text(const std::vector<Placement>& placements) {
 }
 
 std::vector<std::string> devices_of(const std::vector<Placement>& placements, bool on_gpus) {
-    const bool one_model =
-        std::ranges::all_of(placements, [&](const Placement& p) { return p.cpu == placements.front().cpu; });
+    const bool one_model = std::ranges::all_of(
+        placements, [&](const Placement& p) { return p.cpu == placements.front().cpu; });
     std::vector<std::string> devices;
     for (const auto& p : placements) {
         if (on_gpus && !p.own_gpu.name.empty())

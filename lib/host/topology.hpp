@@ -1,4 +1,5 @@
-// The machine as hwloc sees it (it is loaded once a process, which takes 10 ms), and where each rank sits.
+// The machine as hwloc sees it (it is loaded once a process, which takes 10 ms), and where each
+// rank sits.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ namespace ranklab::host {
 /// Logical CPUs that the calling thread may run on, ascending.
 std::vector<int> cpuset();
 
-/// `cpus` by physical core: the hardware threads of one core stand together. A CPU that hwloc does not know
-/// is a core of its own.
+/// `cpus` by physical core: the hardware threads of one core stand together. A CPU that hwloc does
+/// not know is a core of its own.
 std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus);
 /// The name of each of these cores, the same in all ranks of a host: its lowest CPU of the machine,
 /// ascending.
@@ -46,8 +47,8 @@ CpuQuota cpu_quota(const std::filesystem::path& root = system_root());
 /// In CPUs; nullopt where there is none.
 std::optional<double> least_limit(const CpuQuota& quota);
 
-/// Bytes that this process and others in its cgroups can still take without swapping; nullopt where the
-/// system does not say it.
+/// Bytes that this process and others in its cgroups can still take without swapping; nullopt where
+/// the system does not say it.
 std::optional<std::int64_t> free_memory(const std::filesystem::path& root = "/");
 
 /// The GPU that a rank would use.
@@ -57,7 +58,9 @@ struct OwnGpu {
     std::string pci_id = {};
     std::vector<int> cpus = {};  ///< near it; empty where the system does not say
 
-    static auto fields(auto& self) { return std::tie(self.name, self.uuid, self.pci_id, self.cpus); }
+    static auto fields(auto& self) {
+        return std::tie(self.name, self.uuid, self.pci_id, self.cpus);
+    }
 };
 
 /// Placement of one rank, as it sees itself.
@@ -72,25 +75,27 @@ struct Placement {
     std::string build;            ///< version and revision of its program
     std::string gpus;             ///< names of the GPUs it sees, or why none
     std::string cpu = {};         ///< the processor's model
-    std::string governor = {};    ///< of its CPUs: "performance", "powersave and performance"; "" unknown
+    /// Its CPUs': "performance", "powersave and performance"; "" unknown.
+    std::string governor = {};
     OwnGpu own_gpu = {};
     CpuQuota quota = {};
     bool threads_by_default = false;          ///< the user did not give their number
     std::vector<std::string> libraries = {};  ///< versions as the libraries tell them
 
     static auto fields(auto& self) {
-        return std::tie(self.rank, self.local_rank, self.host, self.cpus, self.cores, self.numa, self.threads,
-                        self.build, self.gpus, self.cpu, self.governor, self.own_gpu, self.quota,
-                        self.threads_by_default, self.libraries);
+        return std::tie(self.rank, self.local_rank, self.host, self.cpus, self.cores, self.numa,
+                        self.threads, self.build, self.gpus, self.cpu, self.governor, self.own_gpu,
+                        self.quota, self.threads_by_default, self.libraries);
     }
 };
 
-/// This rank's place; `threads` 0 means one per core of the cpuset (settle_threads has the last word).
+/// This rank's place; `threads` 0 means one per core of the cpuset (settle_threads has the last
+/// word).
 Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
                         const std::string& gpus);
 
-/// Threads that the user did not give are at most what the cgroups allow: the ranks that share a limit have
-/// equal parts of it, rounded down, and one thread at least.
+/// Threads that the user did not give are at most what the cgroups allow: the ranks that share a
+/// limit have equal parts of it, rounded down, and one thread at least.
 void settle_threads(std::vector<Placement>& placements);
 
 /// The least CPU time that a cgroup of a rank allows, in CPUs: "2", "none", "unknown".

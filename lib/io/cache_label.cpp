@@ -40,7 +40,8 @@ OpenFile open_to_read(const fs::path& file) {
 
 // Since Linux 5.0 (CVE-2019-5489) mincore calls every page resident unless one of these holds.
 bool mincore_is_true(const OpenFile& file, const fs::path& path) {
-    return file.status.st_uid == ::geteuid() || ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
+    return file.status.st_uid == ::geteuid() ||
+           ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
 }
 
 }  // namespace
@@ -57,7 +58,8 @@ std::optional<Residency> residency_of(const fs::path& path) {
     const int failed = ::mincore(map, bytes, answers.data());
     ::munmap(map, bytes);
     if (failed != 0) return std::nullopt;
-    const std::uint64_t pages = std::ranges::count_if(answers, [](auto a) { return (a & 1U) != 0; });
+    const std::uint64_t pages =
+        std::ranges::count_if(answers, [](auto a) { return (a & 1U) != 0; });
     return Residency{bytes, std::min(pages * page, bytes)};
 }
 
@@ -74,7 +76,8 @@ std::optional<std::uint64_t> delivered_bytes() {
 void evict(const fs::path& file) {
     const OpenFile opened = open_to_read(file);
     const int descriptor = opened.descriptor.get();
-    // The cache keeps what is not yet on the device. Some file systems have no fsync of what was only read.
+    // The cache keeps what is not yet on the device. Some file systems have no fsync of what was
+    // only read.
     if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
         base::throw_errno("fsync", file, errno, kSetting);
     // The kernel may refuse: the pages stay, and residency_of says so.
@@ -125,10 +128,13 @@ CacheState state_of(const CacheEvidence& e) {
     if (e.file_system.kind == Kind::memory) return CacheState::memory;
     if (e.requested == 0 || !e.before || e.before->bytes == 0) return CacheState::unknown;
     const double resident = e.before->share();
-    if (resident >= kWarmShare) return delivered_nothing(e) ? CacheState::warm : CacheState::unknown;
+    if (resident >= kWarmShare)
+        return delivered_nothing(e) ? CacheState::warm : CacheState::unknown;
     if (resident > kColdShare) return CacheState::mixed;
-    // An empty page cache alone proves nothing: another one may lie behind it, and files have holes.
-    return delivered_all(e) && e.file_system.kind != Kind::own_cache ? CacheState::cold : CacheState::unknown;
+    // An empty page cache alone proves nothing: another one may lie behind it, and files have
+    // holes.
+    return delivered_all(e) && e.file_system.kind != Kind::own_cache ? CacheState::cold
+                                                                     : CacheState::unknown;
 }
 
 std::string text_of(CacheState state, const CacheEvidence& e) {
@@ -141,8 +147,8 @@ std::string text_of(CacheState state, const CacheEvidence& e) {
 }  // namespace
 
 CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b) {
-    CacheEvidence both{stricter(a.file_system, b.file_system), a.requested + b.requested, std::nullopt,
-                       std::nullopt};
+    CacheEvidence both{stricter(a.file_system, b.file_system), a.requested + b.requested,
+                       std::nullopt, std::nullopt};
     if (a.before && b.before) {
         both.before = *a.before;
         *both.before += *b.before;

@@ -1,5 +1,5 @@
-// The label of a read, from measurements alone: cold, warm, mixed or unknown. The rules and their limits are
-// in docs/writing.md.
+// The label of a read, from measurements alone: cold, warm, mixed or unknown. The rules and their
+// limits are in docs/writing.md.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ namespace ranklab::io {
 
 /// Resident pages of one file, or the sum over many files.
 struct Residency {
-    std::uint64_t bytes = 0;     ///< how large the files are
-    std::uint64_t resident = 0;  ///< of them, in this node's page cache: whole pages, at most `bytes`
+    std::uint64_t bytes = 0;  ///< how large the files are
+    /// Those in this node's page cache: whole pages, at most `bytes`.
+    std::uint64_t resident = 0;
 
     /// 0 where they are empty.
     double share() const { return bytes == 0 ? 0 : base::real(resident) / base::real(bytes); }
@@ -29,18 +30,19 @@ struct Residency {
     }
 };
 
-/// Asks mincore(2). nullopt where that does not tell the truth: it says "all" to a process that neither owns
-/// the file nor may write to it. EnvironmentError or OptionError where the file cannot be opened.
+/// Asks mincore(2). nullopt where that does not tell the truth: it says "all" to a process that
+/// neither owns the file nor may write to it. EnvironmentError or OptionError where the file cannot
+/// be opened.
 std::optional<Residency> residency_of(const std::filesystem::path& file);
 
-/// Bytes that the block layer has fetched for this process since it began (read_bytes of /proc/self/io): the
-/// difference of two calls is what came from the device in between, for whatever purpose. nullopt where the
-/// kernel does not count, or does not say.
+/// Bytes that the block layer has fetched for this process since it began (read_bytes of
+/// /proc/self/io): the difference of two calls is what came from the device in between, for
+/// whatever purpose. nullopt where the kernel does not count, or does not say.
 std::optional<std::uint64_t> delivered_bytes();
 
-/// Has the file written to its device and asks the page cache to drop it (fsync, posix_fadvise DONTNEED):
-/// residency_of says which pages stay. Those that a process maps do.
-/// EnvironmentError where the file cannot be opened or written back.
+/// Has the file written to its device and asks the page cache to drop it (fsync, posix_fadvise
+/// DONTNEED): residency_of says which pages stay. Those that a process maps do. EnvironmentError
+/// where the file cannot be opened or written back.
 void evict(const std::filesystem::path& file);
 
 /// Evidence about one read, or several (files, ranks).
@@ -48,7 +50,8 @@ struct CacheEvidence {
     base::FileSystem file_system;
     std::uint64_t requested = 0;                    ///< bytes that were read
     std::optional<Residency> before = Residency{};  ///< just before the reading; nullopt: not known
-    std::optional<std::uint64_t> delivered = 0;     ///< by the block layer, meanwhile; nullopt: not known
+    /// By the block layer, meanwhile; nullopt: not known.
+    std::optional<std::uint64_t> delivered = 0;
 
     static auto fields(auto& self) {
         return std::tie(self.file_system.name, self.file_system.kind, self.requested, self.before,
@@ -56,8 +59,8 @@ struct CacheEvidence {
     }
 };
 
-/// Both together. What is not known of one is not known of both; where the file systems differ, the one that
-/// allows less is named (memory, then own_cache, network, other, disk).
+/// Both together. What is not known of one is not known of both; where the file systems differ, the
+/// one that allows less is named (memory, then own_cache, network, other, disk).
 CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b);
 std::vector<CacheEvidence> merged_over_ranks(comm::Communicator& ranks,
                                              const std::vector<CacheEvidence>& mine);
@@ -73,8 +76,9 @@ struct CacheLabel {
 /// At most this share resident before: cold, if the block layer says so too. At least that: warm.
 inline constexpr double kColdShare = 0.01;
 inline constexpr double kWarmShare = 0.99;
-/// The block layer has delivered "all" from this share of what was read on, and "nothing" up to the other
-/// (and kForeignBytes: it also counts what else the process reads, such as pages of its program).
+/// The block layer has delivered "all" from this share of what was read on, and "nothing" up to the
+/// other (and kForeignBytes: it also counts what else the process reads, such as pages of its
+/// program).
 inline constexpr double kDeliveredAll = 0.95;
 inline constexpr double kDeliveredNothing = 0.05;
 inline constexpr std::uint64_t kForeignBytes = std::uint64_t{1} << 20U;

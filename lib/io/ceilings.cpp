@@ -48,20 +48,23 @@ class RawFiles : base::Pinned {
     std::vector<fs::path> paths_;
 };
 
-// The last cache may be shared by all ranks of the node: all their buffers together are twice as large,
-// within limits: virtual machines report the caches of their whole host.
+// The last cache may be shared by all ranks of the node: all their buffers together are twice as
+// large, within limits: virtual machines report the caches of their whole host.
 std::size_t buffer_bytes(int ranks_on_node) {
     const long cache = std::max(::sysconf(_SC_LEVEL3_CACHE_SIZE), ::sysconf(_SC_LEVEL2_CACHE_SIZE));
     const std::uint64_t writers = std::max(ranks_on_node, 1);
-    const std::uint64_t least = std::clamp<std::uint64_t>((256U << 20U) / writers, 1U << 20U, 16U << 20U);
-    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(cache, 0L)) / writers, least,
-                                     64U << 20U);
+    const std::uint64_t least =
+        std::clamp<std::uint64_t>((256U << 20U) / writers, 1U << 20U, 16U << 20U);
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(cache, 0L)) / writers,
+                                     least, 64U << 20U);
 }
 
 class Measurement {
   public:
     Measurement(comm::Communicator& ranks, const CeilingWork& work)
-        : ranks_(ranks), work_(work), mine_(base::share_of(work.records, ranks.rank(), ranks.world_size())) {}
+        : ranks_(ranks),
+          work_(work),
+          mine_(base::share_of(work.records, ranks.rank(), ranks.world_size())) {}
 
     Ceilings all() {
         using enum CeilingKind;
@@ -126,7 +129,8 @@ class Measurement {
         base::Descriptor file;
         Bytes record;
         const auto open = [&] {
-            file = base::Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | (first ? O_CREAT : 0), 0666));
+            file = base::Descriptor(
+                ::open(path.c_str(), O_WRONLY | O_CLOEXEC | (first ? O_CREAT : 0), 0666));
             if (!file) base::throw_errno("open", path, errno, kSetting);
             record.assign(work_.bytes_per_record, 'r');
         };
@@ -158,7 +162,8 @@ class Measurement {
         for (std::int64_t id = ids.first; id < ids.end(); ++id) {
             {
                 const auto mark = times.phase(IoPhase::write);
-                const std::uint64_t at = static_cast<std::uint64_t>(id) * work_.bytes_per_record + begin;
+                const std::uint64_t at =
+                    static_cast<std::uint64_t>(id) * work_.bytes_per_record + begin;
                 if (!base::write_whole(file.get(), piece, at))
                     base::throw_errno("pwrite", path, errno, kSetting);
             }
@@ -171,7 +176,9 @@ class Measurement {
 
     double sum(double mine) const { return comm::reduced(ranks_, mine, comm::ReduceOp::sum); }
     double slowest(double mine) const { return comm::reduced(ranks_, mine, comm::ReduceOp::max); }
-    double all_bytes() const { return base::real(work_.records) * base::real(work_.bytes_per_record); }
+    double all_bytes() const {
+        return base::real(work_.records) * base::real(work_.bytes_per_record);
+    }
 
     comm::Communicator& ranks_;
     const CeilingWork& work_;
@@ -192,8 +199,8 @@ bool applies(CeilingKind kind, const StrategyEffort& strategy) {
 }  // namespace
 
 std::string_view name_of(CeilingKind kind) {
-    static constexpr std::array<std::string_view, 4> kNames{"memory copy", "raw write()", "raw pwrite()",
-                                                            "file creation"};
+    static constexpr std::array<std::string_view, 4> kNames{"memory copy", "raw write()",
+                                                            "raw pwrite()", "file creation"};
     return kNames.at(base::number_of(kind));
 }
 

@@ -1,5 +1,5 @@
-// The machine's highest rates, measured in the same run with the same bytes and files by the ranks of
-// the strategy, and how much of it a strategy reaches. docs/writing.md.
+// The machine's highest rates, measured in the same run with the same bytes and files by the ranks
+// of the strategy, and how much of it a strategy reaches. docs/writing.md.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace ranklab::io {
 
-/// memory_copy: memcpy between buffers larger than the caches, all ranks at once. write_own: write() of
-/// each record to a file of its own. write_shared: pwrite() to one file of all ranks, each rank its part.
-/// create: open() of the new files, and close() when they are written.
+/// memory_copy: memcpy between buffers larger than the caches, all ranks at once. write_own:
+/// write() of each record to a file of its own. write_shared: pwrite() to one file of all ranks,
+/// each rank its part. create: open() of the new files, and close() when they are written.
 enum class CeilingKind { memory_copy, write_own, write_shared, create };
 /// "memory copy", "raw write()", "raw pwrite()", "file creation"
 std::string_view name_of(CeilingKind kind);
@@ -38,17 +38,20 @@ struct CeilingWork {
     std::filesystem::path directory;     ///< where the strategies write
     std::int64_t records = 0;            ///< shared out to the ranks by base::share_of
     std::uint64_t bytes_per_record = 0;  ///< in the file: also the size of each write()
-    /// For write_shared. 0: each rank writes its part of the records; else the rows of a record: each rank
-    /// writes its block of rows of every record.
+    /// For write_shared. 0: each rank writes its part of the records; else the rows of a record:
+    /// each rank writes its block of rows of every record.
     std::int64_t rows = 0;
-    bool fsync = false;  ///< after each record of write_own, at the end of write_shared: as the strategies
-    bool memory_copy = true;                ///< takes up to 128 MiB of memory per rank meanwhile
-    bool shared_file = false;               ///< write_shared; otherwise write_own and create
-    std::function<void()> between = [] {};  ///< called after each record; may throw base::Interrupted
+    /// After each record of write_own, at the end of write_shared: as the strategies.
+    bool fsync = false;
+    bool memory_copy = true;   ///< takes up to 128 MiB of memory per rank meanwhile
+    bool shared_file = false;  ///< write_shared; otherwise write_own and create
+    /// Called after each record; may throw base::Interrupted.
+    std::function<void()> between = [] {};
 };
 
-/// Collective. The files have names of their own in the directory and are gone afterwards, after an error
-/// too. Where a rank fails all throw. Buffers are touched before the clock starts; removal is not timed.
+/// Collective. The files have names of their own in the directory and are gone afterwards, after an
+/// error too. Where a rank fails all throw. Buffers are touched before the clock starts; removal is
+/// not timed.
 Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work);
 
 /// The two that a strategy's phases are held against: write and fsync; open and close.
@@ -58,7 +61,8 @@ double creating_s(const base::IoTimes& times);
 /// The highest rate of each kind: a strategy is compared by its own best.
 Ceilings best_of(std::span<const Ceilings> measured);
 
-/// A strategy's writing, over all ranks and worker processes. Seconds are those of the slowest of them.
+/// A strategy's writing, over all ranks and worker processes. Seconds are those of the slowest of
+/// them.
 struct StrategyEffort {
     double records = 0;
     double bytes = 0;

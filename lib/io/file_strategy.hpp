@@ -23,19 +23,23 @@ class FileStrategy : public Strategy {
     std::unique_ptr<Reader> reader(base::IoTimes& times) const override {
         return std::make_unique<RecordReader>(job_, encoding_, times);
     }
-    std::filesystem::path file_of(std::int64_t id) const override { return record_path(job_, encoding_, id); }
+    std::filesystem::path file_of(std::int64_t id) const override {
+        return record_path(job_, encoding_, id);
+    }
 
   protected:
     const Job& job() const { return job_; }
     const Place& place() const { return place_; }
 
-    /// Generates, writes and reports the records of the shares that `next` gives, until one is empty.
+    /// Generates, writes and reports the records of the shares that `next` gives, until one is
+    /// empty.
     void produce(const std::function<base::Share()>& next) const {
         const Grid grid(job_.size);
         RecordWriter writer(job_, encoding_, place_.times);
         Values values(job_.values_per_record());
         for (base::Share share = next(); share.count > 0; share = next())
-            for (std::int64_t id = share.first; id < share.end(); ++id) produce_one(id, grid, writer, values);
+            for (std::int64_t id = share.first; id < share.end(); ++id)
+                produce_one(id, grid, writer, values);
     }
     void produce(base::Share share) const {
         produce([&] { return std::exchange(share, {}); });
@@ -46,14 +50,16 @@ class FileStrategy : public Strategy {
     }
 
   private:
-    void produce_one(std::int64_t id, const Grid& grid, RecordWriter& writer, Values& values) const {
+    void produce_one(std::int64_t id, const Grid& grid, RecordWriter& writer,
+                     Values& values) const {
         const auto begin = base::IoTimes::Clock::now();
         {
             const auto mark = place_.times.phase(base::IoPhase::generate);
             generate(grid, id, values);
         }
         writer.write(id, values);
-        place_.times.add_record(begin, base::IoTimes::Clock::now(), base::real(writer.bytes_of_last()));
+        place_.times.add_record(begin, base::IoTimes::Clock::now(),
+                                base::real(writer.bytes_of_last()));
         place_.done(1);
     }
 

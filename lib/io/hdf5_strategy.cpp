@@ -116,8 +116,8 @@ class Hdf5Reader final : public Reader {
     std::optional<hdf5::Object> dataset_;  // closed before the file
 };
 
-// The size of data.h5, the library's metadata included. HDF5 1.10 does not survive a write that fails
-// (docs/adr/0001), so the room is looked at before.
+// The size of data.h5, the library's metadata included. HDF5 1.10 does not survive a write that
+// fails (docs/adr/0001), so the room is looked at before.
 std::uint64_t file_bytes(const Job& job) {
     constexpr double kBytesPerRecord = 8192;
     constexpr double kBytesPerFile = 1 << 20;
@@ -157,7 +157,8 @@ void Hdf5Strategy::open() {
     const auto mark = place_.times.phase(IoPhase::open);
     comm::together(place_.ranks, [&] { check_place(); });
     unfinished_ = true;
-    // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do, until close().
+    // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do, until
+    // close().
     comm::together_politely(
         place_.ranks,
         [&] {
@@ -203,14 +204,15 @@ void Hdf5Strategy::close_dataset() {
     dataset_.reset();
 }
 
-void Hdf5Strategy::produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested) {
+void Hdf5Strategy::produce(const hdf5::Object& dataset, const Part& part,
+                           hdf5::Requested requested) {
     const std::int64_t count = part.rows * job_.size;
     values_.resize(part.records * count);
     const std::span<double> values(values_);
     for (std::int64_t i = 0; i < part.records; ++i) {
         const auto mark = place_.times.phase(IoPhase::generate);
-        fill_record(grid_, Order::by_y, job_.files, part.first_record + i, part.first_row, part.rows,
-                    values.subspan(i * count, count));
+        fill_record(grid_, Order::by_y, job_.files, part.first_record + i, part.first_row,
+                    part.rows, values.subspan(i * count, count));
     }
     hdf5::Box box{{part.first_row, 0}, {part.rows, job_.size}};
     if (is_single(job_)) {
@@ -238,7 +240,8 @@ void Hdf5Strategy::produce_record(std::int64_t id) {
     const hdf5::Object& dataset = dataset_of(id);
     const std::int64_t step = rows_at_once();
     for (std::int64_t row = 0; row < job_.size; row += step)
-        produce(dataset, {id, 1, row, std::min(step, job_.size - row)}, hdf5::Requested::independent);
+        produce(dataset, {id, 1, row, std::min(step, job_.size - row)},
+                hdf5::Requested::independent);
     end_records(begin, 1, row_bytes() * job_.size);
 }
 
@@ -253,15 +256,16 @@ void Hdf5Strategy::close() {
     const auto beat = [&] { place_.done(0); };
     {
         const auto mark = place_.times.phase(IoPhase::close);
-        // HDF5 closes a shared file on all ranks together, and who waits inside it hears of no signal that
-        // stops another one in its records: so all meet before.
+        // HDF5 closes a shared file on all ranks together, and who waits inside it hears of no
+        // signal that stops another one in its records: so all meet before.
         if (form_ == Hdf5Form::independent)
             comm::together_politely(
                 place_.ranks, [] {}, beat);
         comm::together_politely(
             place_.ranks, [&] { file_->close(); }, beat);
     }
-    // Once, when HDF5 will write nothing more. What follows counts as close: the file is done after it.
+    // Once, when HDF5 will write nothing more. What follows counts as close: the file is done after
+    // it.
     if (job_.fsync) {
         const auto mark = place_.times.phase(IoPhase::fsync);
         comm::together(place_.ranks, [&] { file_->sync(); });

@@ -1,5 +1,6 @@
-// The common part of strategies that write one HDF5 file, data.h5: the file, its datasets (one a record, or
-// one for all), reading back, and HDF5's account of its transfers. Private to this room and its tests.
+// The common part of strategies that write one HDF5 file, data.h5: the file, its datasets (one a
+// record, or one for all), reading back, and HDF5's account of its transfers. Private to this room
+// and its tests.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace ranklab::io {
 /// The outcomes of the calls of H5Dwrite, with their counts.
 using Transfers = std::map<hdf5::Transfer, std::int64_t>;
 
-/// Those of all ranks, on every rank. Collective.
+/// The transfers of all ranks, on every rank. Collective.
 Transfers gather_transfers(comm::Communicator& ranks, const hdf5::RecordFile& file);
 /// A sentence for each way in which collective requests fell back.
 std::vector<Remark> fallback_remarks(const Transfers& transfers);
@@ -28,8 +29,8 @@ std::vector<Remark> fallback_remarks(const Transfers& transfers);
 /// A rank generates and writes at most this many bytes of values at a time.
 inline constexpr std::int64_t kMostBytesAtOnce = std::int64_t{256} << 20;
 
-/// independent and collective: through MPI-IO, by all ranks of the place, whose backend is mpi then. With
-/// collective they write in step, and open datasets together.
+/// independent and collective: through MPI-IO, by all ranks of the place, whose backend is mpi
+/// then. With collective they write in step, and open datasets together.
 enum class Hdf5Form { serial, independent, collective };
 
 class Hdf5Strategy : public Strategy {
@@ -49,8 +50,8 @@ class Hdf5Strategy : public Strategy {
     std::vector<Remark> warnings() const override { return warnings_; }
 
   protected:
-    /// Rows of records: [first_record, + records) and of each the rows [first_row, + rows). Where `records`
-    /// is not 1 the rows are all.
+    /// Rows of records: [first_record, + records) and of each the rows [first_row, + rows). Where
+    /// `records` is not 1 the rows are all.
     struct Part {
         std::int64_t first_record = 0;
         std::int64_t records = 0;
@@ -64,12 +65,16 @@ class Hdf5Strategy : public Strategy {
     /// The dataset that holds record `id`, opened. It is the same one for all with Layout::single.
     const hdf5::Object& dataset_of(std::int64_t id);
     void produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested);
-    /// `records` of them are done since `begin`, of which this rank wrote `bytes`. The ranks' sum counts.
-    void end_records(base::IoTimes::Clock::time_point begin, std::int64_t records, std::int64_t bytes) const;
+    /// `records` of them are done since `begin`, of which this rank wrote `bytes`. The ranks' sum
+    /// counts.
+    void end_records(base::IoTimes::Clock::time_point begin, std::int64_t records,
+                     std::int64_t bytes) const;
     void close_dataset();
 
     std::int64_t row_bytes() const { return 8 * job_.size; }
-    std::int64_t rows_at_once() const { return std::max<std::int64_t>(1, kMostBytesAtOnce / row_bytes()); }
+    std::int64_t rows_at_once() const {
+        return std::max<std::int64_t>(1, kMostBytesAtOnce / row_bytes());
+    }
 
   private:
     std::filesystem::path made_path() const;

@@ -1,4 +1,5 @@
-// The records to be written, equal for all strategies of the ladder, and the ranks that read them back.
+// The records to be written, equal for all strategies of the ladder, and the ranks that read them
+// back.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,8 +20,8 @@ enum class Layout { files, single };
 struct Hdf5Settings {
     Layout layout = Layout::files;
     std::int64_t chunk = 0;  ///< edge of square chunks of a record; 0: contiguous
-    /// Objects of at least this many bytes begin at its multiples; 1: none. A cache line: the kernel copies
-    /// to any other place a fifth slower (docs/writing.md).
+    /// Objects of at least this many bytes begin at its multiples; 1: none. A cache line: the
+    /// kernel copies to any other place a fifth slower (docs/writing.md).
     std::uint64_t alignment = 64;
     std::vector<std::pair<std::string, std::string>> hints;  ///< MPI-IO's, in the order given
     bool early_allocation = true;
@@ -30,10 +31,11 @@ struct Hdf5Settings {
 };
 
 struct Job {
-    std::int64_t files = 15;       ///< n, records
-    std::int64_t size = 100;       ///< a record is size x size float64
-    int workers = 1;               ///< processes of the process strategies
-    bool async = false;            ///< process-pool: tasks are handed out without waiting for each result
+    std::int64_t files = 15;  ///< n, records
+    std::int64_t size = 100;  ///< a record is size x size float64
+    int workers = 1;          ///< processes of the process strategies
+    /// Process-pool: tasks are handed out without waiting for each result.
+    bool async = false;
     bool dynamic = false;          ///< mpi-send: ranks ask for the next chunk
     std::int64_t chunk_files = 1;  ///< of --dynamic: records handed out at a time
     bool fsync = false;
@@ -51,8 +53,8 @@ struct Job {
 class Reader {
   public:
     virtual ~Reader() = default;
-    /// The size x size values of record `id` as they lie in the file. DataError where there are not so many,
-    /// or the file is not as it should be.
+    /// The size x size values of record `id` as they lie in the file. DataError where there are not
+    /// so many, or the file is not as it should be.
     virtual void read(std::int64_t id, std::span<double> values) = 0;
 };
 

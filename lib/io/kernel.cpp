@@ -5,10 +5,11 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 
-// Several versions of a function, chosen by the processor at hand: without SSE 4.1 trunc() is a call. None of
-// them may use fused multiply-adds (-ffp-contract=off, and no version enables them): NumPy does not.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+// Several versions of a function, chosen by the processor at hand: without SSE 4.1 trunc() is a
+// call. None of them may use fused multiply-adds (-ffp-contract=off, and no version enables them):
+// NumPy does not.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define RANKLAB_VERSIONS __attribute__((target_clones("avx512f", "avx2", "sse4.1", "default")))
 #else
 #define RANKLAB_VERSIONS
@@ -41,7 +42,8 @@ void fill_row(const double* a, const double* aa, double fixed, std::size_t count
               double* out) {
     const double b = fixed / 10;
     const double bb = b * b;
-    for (std::size_t i = 0; i < count; ++i) out[i] = floored_mod_1(aa[i] * b + bb * a[i] + t_over_n);
+    for (std::size_t i = 0; i < count; ++i)
+        out[i] = floored_mod_1(aa[i] * b + bb * a[i] + t_over_n);
 }
 
 }  // namespace
@@ -54,8 +56,8 @@ __attribute__((noipa)) double value_at(double x, double y, double n, double t) {
     return value(x, y, t / n);
 }
 
-void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t, std::int64_t first_row,
-                 std::int64_t rows, std::span<double> out) {
+void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t,
+                 std::int64_t first_row, std::int64_t rows, std::span<double> out) {
     const std::size_t size = grid.size();
     if (out.size() != static_cast<std::size_t>(rows) * size)
         throw base::Error("internal: a record's rows do not fit their buffer");
@@ -75,7 +77,8 @@ std::vector<double> meshgrids(std::int64_t size) {
     const Grid grid(size);
     std::vector<double> both;
     both.reserve(2 * size * size);
-    for (std::int64_t row = 0; row < size; ++row) both.insert(both.end(), grid.x.begin(), grid.x.end());
+    for (std::int64_t row = 0; row < size; ++row)
+        both.insert(both.end(), grid.x.begin(), grid.x.end());
     for (const double of_row : grid.y) both.insert(both.end(), size, of_row);
     return both;
 }

@@ -1,6 +1,6 @@
-// The numbers that the ladder writes: f(x, y, n, t) = ((x/10)^2 (y/10) + (y/10)^2 (x/10) + t/n) mod 1 in
-// float64, evaluated left to right and without fused multiply-adds, with Python's floored modulo: NumPy's
-// very bits (tests/oracle). All results lie in [0, 1].
+// The numbers that the ladder writes: f(x, y, n, t) = ((x/10)^2 (y/10) + (y/10)^2 (x/10) + t/n) mod
+// 1 in float64, evaluated left to right and without fused multiply-adds, with Python's floored
+// modulo: NumPy's very bits (tests/oracle). All results lie in [0, 1].
 #pragma once
 
 #include <sys/mman.h>
@@ -12,7 +12,8 @@
 
 namespace ranklab::io {
 
-/// size points of each axis: x = -size/2, -size/2 + 1, ...; y = 500 - size/2, ... as numpy.arange makes them.
+/// size points of each axis: x = -size/2, -size/2 + 1, ...; y = 500 - size/2, ... as numpy.arange
+/// makes them.
 struct Grid {
     explicit Grid(std::int64_t size);
     std::vector<double> x;
@@ -20,45 +21,47 @@ struct Grid {
     std::int64_t size() const { return std::ssize(x); }
 };
 
-/// The index that comes first in a record: by_y is numpy.meshgrid's (row r, column c: f(x[c], y[r])), by_x
-/// the original's double loop (f(x[r], y[c])), its transpose.
+/// The index that comes first in a record: by_y is numpy.meshgrid's (row r, column c: f(x[c],
+/// y[r])), by_x the original's double loop (f(x[r], y[c])), its transpose.
 enum class Order { by_y, by_x };
 
-/// One value, by a call that the compiler may not inline, vectorise or hoist: a loop over it costs what a
-/// loop over scalars costs.
+/// One value, by a call that the compiler may not inline, vectorise or hoist: a loop over it costs
+/// what a loop over scalars costs.
 double value_at(double x, double y, double n, double t);
 
 /// Rows [first_row, first_row + rows) of record t of n into out (rows x size values), vectorised.
-void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t, std::int64_t first_row,
-                 std::int64_t rows, std::span<double> out);
+void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t,
+                 std::int64_t first_row, std::int64_t rows, std::span<double> out);
 
-/// numpy.meshgrid(x, y) written out, which the original's workers are sent or build: of each element (r, c)
-/// first all x[c], then all y[r].
+/// numpy.meshgrid(x, y) written out, which the original's workers are sent or build: of each
+/// element (r, c) first all x[c], then all y[r].
 std::vector<double> meshgrids(std::int64_t size);
 
 /// out[i] = f(x[i], y[i]): for whoever was sent the two meshgrids. Vectorised.
 void fill_from_meshgrid(std::span<const double> x, std::span<const double> y, double n, double t,
                         std::span<double> out);
 
-/// For std::vector: memory on large pages, out of which write() copies a fifth faster. Elements that are not
-/// given a value are left as the memory is: resize() writes nothing.
+/// For std::vector: memory on large pages, out of which write() copies a fifth faster. Elements
+/// that are not given a value are left as the memory is: resize() writes nothing.
 template <class T>
 class LargePages {
   public:
     using value_type = T;
     LargePages() = default;
     template <class U>
-    LargePages(const LargePages<U>&) {}  // NOLINT(google-explicit-constructor): what allocators must have
+    LargePages(const LargePages<U>&) {
+    }  // NOLINT(google-explicit-constructor): what allocators must have
 
     T* allocate(std::size_t count) {
         if (!large(count)) return static_cast<T*>(::operator new(count * sizeof(T)));
         // Not from malloc: what it hands out again lies on the small pages that it had before.
         const std::size_t bytes = whole_pages(count);
-        void* mapped =
-            ::mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void* mapped = ::mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped == MAP_FAILED) throw std::bad_alloc();
         auto* const begin = static_cast<char*>(mapped);
-        const std::size_t before = (kPage - reinterpret_cast<std::uintptr_t>(begin) % kPage) % kPage;
+        const std::size_t before =
+            (kPage - reinterpret_cast<std::uintptr_t>(begin) % kPage) % kPage;
         if (before > 0) ::munmap(begin, before);
         if (before < kPage) ::munmap(begin + before + bytes, kPage - before);
         ::madvise(begin + before, bytes, MADV_HUGEPAGE);  // a wish: it may fail

@@ -28,7 +28,8 @@ using base::IoPhase;
 
 struct SocketPair {
     base::Descriptor ours;
-    base::Descriptor theirs;  // above the numbers that it gets in a worker: one dup2 overwrites no other's
+    // Above the numbers that it gets in a worker: one dup2 overwrites no other's.
+    base::Descriptor theirs;
 };
 
 // Not pipes: writing to a dead worker is an error here and no signal.
@@ -42,7 +43,8 @@ SocketPair socket_pair(int type) {
     }
     if (!pair.theirs)
         throw base::EnvironmentError(
-            fmt::format("there is no socket for another worker ({}); use fewer", std::strerror(errno)),
+            fmt::format("there is no socket for another worker ({}); use fewer",
+                        std::strerror(errno)),
             {"workers"});
     return pair;
 }
@@ -56,8 +58,8 @@ int spawn(std::vector<std::string> words, int channel, int queue, pid_t& process
     std::vector<char*> arguments;
     for (auto& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    const int error =
-        ::posix_spawn(&process, words.front().c_str(), &actions, nullptr, arguments.data(), environ);
+    const int error = ::posix_spawn(&process, words.front().c_str(), &actions, nullptr,
+                                    arguments.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
     return error;
 }
@@ -65,14 +67,16 @@ int spawn(std::vector<std::string> words, int channel, int queue, pid_t& process
 std::string how_it_ended(int status) {
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
-        return fmt::format("was killed by signal {} ({}){}", signal, ::strsignal(signal),
-                           signal == SIGKILL ? ", perhaps by the kernel because memory ran out" : "");
+        return fmt::format(
+            "was killed by signal {} ({}){}", signal, ::strsignal(signal),
+            signal == SIGKILL ? ", perhaps by the kernel because memory ran out" : "");
     }
     return fmt::format("ended with exit code {} before its work was done", WEXITSTATUS(status));
 }
 
 [[noreturn]] void throw_ended(const std::string& how) {
-    throw base::EnvironmentError(fmt::format("{}; its last file may be incomplete, run it again", how));
+    throw base::EnvironmentError(
+        fmt::format("{}; its last file may be incomplete, run it again", how));
 }
 
 // The error that a worker met, as the kind that it was.
@@ -81,7 +85,8 @@ std::string how_it_ended(int status) {
     base::Settings settings;
     if (report.setting.front() != '\0') settings.emplace_back(report.setting.data());
     if (report.code == base::ExitCode::usage) throw base::OptionError(sentence, settings);
-    if (report.code == base::ExitCode::environment) throw base::EnvironmentError(sentence, settings);
+    if (report.code == base::ExitCode::environment)
+        throw base::EnvironmentError(sentence, settings);
     throw base::Error(sentence, report.code, settings);
 }
 
@@ -94,15 +99,15 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
     // A task that fits leaves the parent free for others sooner. The system's limit may give less.
     const int room = 1 << 20;
     ::setsockopt(pair.ours.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    const int error = spawn(
-        {program.string(), kind == WorkerKind::pool ? "pool" : "queue", std::to_string(job.files),
-         std::to_string(job.size), job.fsync ? "1" : "0", job.rename ? "1" : "0", job.directory.string()},
-        pair.theirs.get(), queue, process_);
+    const int error = spawn({program.string(), kind == WorkerKind::pool ? "pool" : "queue",
+                             std::to_string(job.files), std::to_string(job.size),
+                             job.fsync ? "1" : "0", job.rename ? "1" : "0", job.directory.string()},
+                            pair.theirs.get(), queue, process_);
     if (error != 0)
-        throw base::EnvironmentError(
-            fmt::format("worker {} cannot be started from {}: {}; install it beside ranklab-io, or use fewer",
-                        number, program.string(), std::strerror(error)),
-            {"workers"});
+        throw base::EnvironmentError(fmt::format("worker {} cannot be started from {}: {}; install "
+                                                 "it beside ranklab-io, or use fewer",
+                                                 number, program.string(), std::strerror(error)),
+                                     {"workers"});
     channel_ = std::move(pair.ours);
     name_ = fmt::format("worker {} (process {})", number, process_);
 }
@@ -162,7 +167,8 @@ void ProcessStrategy::open() {
     SocketPair pair;
     if (kind_ == WorkerKind::queue) pair = socket_pair(SOCK_SEQPACKET);
     queue_ = std::move(pair.ours);
-    for (int i = 0; i < job().workers; ++i) workers_.emplace_back(job(), kind_, i, pair.theirs.get());
+    for (int i = 0; i < job().workers; ++i)
+        workers_.emplace_back(job(), kind_, i, pair.theirs.get());
     const auto mark = place().times.phase(IoPhase::wait);
     for (auto& worker : workers_) worker.receive();
 }
@@ -224,7 +230,8 @@ std::vector<results::Table> ProcessStrategy::tables() const {
         const std::int64_t tasks = worker.sum.records;
         const double reports = tasks == 0 ? 0 : base::real(worker.reports) / base::real(tasks);
         rows.add({std::int64_t{std::ssize(rows)}, tasks, tasks == 0 ? 0 : 8 * base::real(values),
-                  reports * sizeof(WorkerReport), worker.sum.times.records().total_s, worker.sum.wait_s});
+                  reports * sizeof(WorkerReport), worker.sum.times.records().total_s,
+                  worker.sum.wait_s});
     }
     return {std::move(rows).table()};
 }
@@ -234,9 +241,10 @@ std::vector<Remark> ProcessStrategy::warnings() const {
     if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return {};
     const int cores = CPU_COUNT(&usable);
     if (job().workers <= cores) return {};
-    return {{fmt::format("{} workers share {} core{}; use fewer workers, or give the rank more cores ({} "
-                         "--bind-to none)",
-                         job().workers, cores, cores == 1 ? "" : "s", base::mpirun()),
+    return {{fmt::format(
+                 "{} workers share {} core{}; use fewer workers, or give the rank more cores ({} "
+                 "--bind-to none)",
+                 job().workers, cores, cores == 1 ? "" : "s", base::mpirun()),
              {fmt::format("workers {}", cores)}}};
 }
 

@@ -1,5 +1,5 @@
-// The common part of process-pool and process-queue: worker processes (io/worker.hpp) and the table "tasks".
-// Private to this room and its tests.
+// The common part of process-pool and process-queue: worker processes (io/worker.hpp) and the table
+// "tasks". Private to this room and its tests.
 #pragma once
 
 #include <sys/socket.h>
@@ -18,17 +18,19 @@
 
 namespace ranklab::io {
 
-/// One worker, started clean by posix_spawn: a fork after MPI_Init would share MPI's memory and sockets.
+/// One worker, started clean by posix_spawn: a fork after MPI_Init would share MPI's memory and
+/// sockets.
 class WorkerProcess : base::Pinned {
   public:
-    /// `queue`: the workers' end of it; negative: none. EnvironmentError where it cannot be started.
+    /// `queue`: the workers' end of it; negative: none. EnvironmentError where it cannot be
+    /// started.
     WorkerProcess(const Job& job, WorkerKind kind, int number, int queue);
     ~WorkerProcess() { end(); }
 
     int socket() const { return channel_.get(); }
     void send(std::span<const double> task);
-    /// Waits for the next report. Throws what the worker failed with, or an EnvironmentError that says how it
-    /// ended.
+    /// Waits for the next report. Throws what the worker failed with, or an EnvironmentError that
+    /// says how it ended.
     WorkerReport receive();
     /// No more work comes: it finishes the record at hand. It should end by itself.
     void dismiss() noexcept { ::shutdown(channel_.get(), SHUT_WR); }
@@ -58,8 +60,8 @@ class ProcessStrategy : public FileStrategy {
     void open() override;
     void close() override;
 
-    /// "tasks", a row a worker: worker, tasks, bytes_sent_per_task and bytes_received_per_task (0 where it
-    /// had no task), busy_s (in its records), wait_s (for tasks).
+    /// "tasks", a row a worker: worker, tasks, bytes_sent_per_task and bytes_received_per_task (0
+    /// where it had no task), busy_s (in its records), wait_s (for tasks).
     std::vector<results::Table> tables() const override;
     std::vector<base::IoTimes> writers() const override;
     std::vector<Remark> warnings() const override;
@@ -70,8 +72,8 @@ class ProcessStrategy : public FileStrategy {
     bool offer(std::int64_t id);
     /// No more ids come.
     void close_queue() { queue_.reset(); }
-    /// Waits until a worker reports, and counts its report; or, with `room_in_queue`, until the queue takes
-    /// ids again. nullopt: that, or a signal came.
+    /// Waits until a worker reports, and counts its report; or, with `room_in_queue`, until the
+    /// queue takes ids again. nullopt: that, or a signal came.
     std::optional<std::size_t> hear(bool room_in_queue = false);
     std::int64_t records() const { return records_; }  ///< that the workers have reported
 

@@ -18,9 +18,9 @@
 #include "base/handle.hpp"
 #include "base/npy_header.hpp"
 
-// std::to_chars (Ryu printf) takes 60 ns a value and glibc's printf 170: of a text strategy that is all its
-// time. The ladder's numbers have few bits behind the point, and 19 digits of such a number are one exact
-// multiplication of 64-bit integers.
+// std::to_chars (Ryu printf) takes 60 ns a value and glibc's printf 170: of a text strategy that is
+// all its time. The ladder's numbers have few bits behind the point, and 19 digits of such a number
+// are one exact multiplication of 64-bit integers.
 
 namespace ranklab::io {
 
@@ -50,7 +50,8 @@ std::uint64_t as_fraction_of_2_to_64(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     const int exponent = static_cast<int>(bits >> 52U) - 1023;  // of the leading bit
     if (exponent > -1 || exponent < -64) return 0;
-    const std::uint64_t mantissa = (bits & ((std::uint64_t{1} << 52U) - 1)) | (std::uint64_t{1} << 52U);
+    const std::uint64_t mantissa =
+        (bits & ((std::uint64_t{1} << 52U) - 1)) | (std::uint64_t{1} << 52U);
     const int shift = exponent + 64 - 52;  // -52 .. 11
     if (shift >= 0) return mantissa << static_cast<unsigned>(shift);
     const auto down = static_cast<unsigned>(-shift);
@@ -72,9 +73,10 @@ class Unfinished : base::Pinned {
     bool finished_ = false;
 };
 
-// Both one after the other, by one call where the system takes them at once: the second then begins where the
-// page cache likes it, not after a first piece of 128 bytes.
-void write_all(int fd, std::span<const char> first, std::span<const char> second, const fs::path& path) {
+// Both one after the other, by one call where the system takes them at once: the second then begins
+// where the page cache likes it, not after a first piece of 128 bytes.
+void write_all(int fd, std::span<const char> first, std::span<const char> second,
+               const fs::path& path) {
     while (!first.empty() || !second.empty()) {
         // writev takes no const, and changes nothing.
         const iovec parts[] = {{const_cast<char*>(first.data()), first.size()},
@@ -104,14 +106,16 @@ std::string header_of(std::int64_t size) {
 }
 
 // Each value ends with a blank, and a row's last one with a line feed.
-void parse_text(const Bytes& text, std::size_t size, std::span<double> values, const fs::path& path) {
+void parse_text(const Bytes& text, std::size_t size, std::span<double> values,
+                const fs::path& path) {
     const char* at = text.data();
     const char* end = at + text.size();
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto [next, error] = std::from_chars(at, end, values[i]);
         const char after = (i + 1) % size == 0 ? '\n' : ' ';
         if (error != std::errc() || next == end || *next != after)
-            damaged(path, fmt::format("has no number with '%.18e' at row {}, column {}", i / size, i % size));
+            damaged(path, fmt::format("has no number with '%.18e' at row {}, column {}", i / size,
+                                      i % size));
         at = next + 1;
     }
     if (at != end) damaged(path, fmt::format("goes on for {} bytes after its last row", end - at));
@@ -123,8 +127,8 @@ char* write_value(double value, char* to) {
     const std::uint64_t fraction = value > 0 && value < 1 ? as_fraction_of_2_to_64(value) : 0;
     if (fraction == 0)
         return std::to_chars(to, to + kLongestValue, value, std::chars_format::scientific, 18).ptr;
-    // fraction * 10^(18 + e) / 2^64 has 19 digits before the point for one e in 1 .. 20; the product stays
-    // below 2^64 * 10^19 < 2^128.
+    // fraction * 10^(18 + e) / 2^64 has 19 digits before the point for one e in 1 .. 20; the
+    // product stays below 2^64 * 10^19 < 2^128.
     Wide scaled = Wide{fraction} * (kTenTo18 * 10U);
     int e = 1;
     while (static_cast<std::uint64_t>(scaled >> 64U) < kTenTo18) {
@@ -134,7 +138,8 @@ char* write_value(double value, char* to) {
     auto digits = static_cast<std::uint64_t>(scaled >> 64U);
     const auto rest = static_cast<std::uint64_t>(scaled);
     constexpr std::uint64_t kHalf = std::uint64_t{1} << 63U;
-    if (rest > kHalf || (rest == kHalf && digits % 2 == 1)) ++digits;  // to nearest, ties to even, as glibc
+    // To nearest, ties to even, as glibc.
+    if (rest > kHalf || (rest == kHalf && digits % 2 == 1)) ++digits;
     if (digits == kTenTo18 * 10U) {
         digits = kTenTo18;
         --e;
@@ -188,13 +193,14 @@ void RecordWriter::format(std::span<const double> values) {
     bytes_ = at - buffer_.data();
 }
 
-void write_new(const fs::path& path, std::span<const char> first, std::span<const char> second, Finish finish,
-               base::IoTimes& times) {
+void write_new(const fs::path& path, std::span<const char> first, std::span<const char> second,
+               Finish finish, base::IoTimes& times) {
     const fs::path made = finish.rename ? temporary_of(path) : path;
     base::Descriptor file;
     {
         const auto mark = times.phase(IoPhase::open);
-        file = base::Descriptor(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+        file =
+            base::Descriptor(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
         if (!file) base::throw_errno("open", path, errno, kSetting);
     }
     Unfinished unfinished(made);
@@ -217,8 +223,10 @@ void write_new(const fs::path& path, std::span<const char> first, std::span<cons
 void RecordWriter::write(std::int64_t id, std::span<const double> values) {
     format(values);
     const bool text = encoding_ == Encoding::text;
-    const std::span buffer(buffer_.data(), text ? static_cast<std::size_t>(bytes_) : buffer_.size());
-    const std::span raw(reinterpret_cast<const char*>(values.data()), text ? 0 : values.size_bytes());
+    const std::span buffer(buffer_.data(),
+                           text ? static_cast<std::size_t>(bytes_) : buffer_.size());
+    const std::span raw(reinterpret_cast<const char*>(values.data()),
+                        text ? 0 : values.size_bytes());
     write_new(record_path(job_, encoding_, id), buffer, raw, {job_.fsync, job_.rename}, times_);
 }
 
@@ -236,7 +244,8 @@ void RecordReader::read(std::int64_t id, std::span<double> values) {
         const auto mark = times_.phase(IoPhase::open);
         file = base::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
         if (!file && errno == ENOENT) damaged(path, "is not there");
-        if (!file || ::fstat(file.get(), &status) != 0) base::throw_read_errno("open", path, errno, kSetting);
+        if (!file || ::fstat(file.get(), &status) != 0)
+            base::throw_read_errno("open", path, errno, kSetting);
     }
     const bool npy = encoding_ == Encoding::npy;
     const std::size_t there = status.st_size;

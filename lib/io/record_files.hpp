@@ -15,8 +15,8 @@ namespace ranklab::io {
 /// The longest text of a finite float64 in this form ("-1.797693134862315708e+308").
 inline constexpr std::size_t kLongestValue = 26;
 
-/// Writes `value`, which is finite, as C's printf("%.18e") does, and returns the end. `to` has room for
-/// kLongestValue characters.
+/// Writes `value`, which is finite, as C's printf("%.18e") does, and returns the end. `to` has room
+/// for kLongestValue characters.
 char* write_value(double value, char* to);
 
 /// text: numpy.savetxt's bytes ("%.18e", a blank between values, a line a row). npy: numpy.save's.
@@ -30,11 +30,11 @@ struct Finish {
     bool fsync = false;
     bool rename = false;  ///< a temporary name (temporary_of) until it is whole
 };
-/// Makes a file of the bytes, one after the other, by one write() where they are not more than that takes.
-/// Marks open, write, fsync, close. EnvironmentError where the place does not take it (the file is removed,
-/// so that no half of it stays).
-void write_new(const std::filesystem::path& path, std::span<const char> first, std::span<const char> second,
-               Finish finish, base::IoTimes& times);
+/// Makes a file of the bytes, one after the other, by one write() where they are not more than that
+/// takes. Marks open, write, fsync, close. EnvironmentError where the place does not take it (the
+/// file is removed, so that no half of it stays).
+void write_new(const std::filesystem::path& path, std::span<const char> first,
+               std::span<const char> second, Finish finish, base::IoTimes& times);
 
 /// Writes records, each in a file of its own.
 class RecordWriter {

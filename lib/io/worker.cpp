@@ -32,8 +32,8 @@ using base::IoPhase;
 using base::IoTimes;
 using base::seconds_since;
 
-/// How often a worker of a queue says how far it is: often enough for a progress bar, and seldom enough not
-/// to wake the parent for every small file.
+/// How often a worker of a queue says how far it is: often enough for a progress bar, and seldom
+/// enough not to wake the parent for every small file.
 constexpr auto kBetweenReports = std::chrono::milliseconds(50);
 
 /// false: the parent is gone.
@@ -84,7 +84,8 @@ class RecordMaker {
     Values values_;
 };
 
-/// As the originals: a pool's worker gets the meshgrids with every task, that of a queue builds them once.
+/// As the originals: a pool's worker gets the meshgrids with every task, that of a queue builds
+/// them once.
 void serve(WorkerKind kind, const Job& job) {
     const bool pool = kind == WorkerKind::pool;
     const auto own = pool ? std::vector<double>() : meshgrids(job.size);
@@ -108,7 +109,8 @@ void serve(WorkerKind kind, const Job& job) {
     }
     report.times = maker.times;
     if (report.records > 0) tell(report);
-    receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(task)));  // until it is dismissed
+    // Until it is dismissed.
+    receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(task)));
 }
 
 int fail(base::ExitCode code, std::string_view sentence, std::string_view setting) {
@@ -120,7 +122,8 @@ int fail(base::ExitCode code, std::string_view sentence, std::string_view settin
     return base::number_of(code);
 }
 
-/// MPI's sockets and shared memory: a worker that held them would keep a lost rank's connections alive.
+/// MPI's sockets and shared memory: a worker that held them would keep a lost rank's connections
+/// alive.
 void close_all_from(int first) {
     std::vector<int> open;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
@@ -151,13 +154,15 @@ Job job_of(char** argv) {
 
 int worker_main(int argc, char** argv) {
     if (argc != 7) {
-        fmt::print(stderr,
-                   "ranklab-io-worker: ranklab io starts this worker process by itself for the strategies "
-                   "process-pool and process-queue; start ranklab io with one of them instead\n");
+        fmt::print(
+            stderr,
+            "ranklab-io-worker: ranklab io starts this worker process by itself for the strategies "
+            "process-pool and process-queue; start ranklab io with one of them instead\n");
         return base::number_of(base::ExitCode::usage);
     }
     try {
-        const auto kind = argv[1] == std::string_view("pool") ? WorkerKind::pool : WorkerKind::queue;
+        const auto kind =
+            argv[1] == std::string_view("pool") ? WorkerKind::pool : WorkerKind::queue;
         settle_in(kind);
         serve(kind, job_of(argv));
         return 0;

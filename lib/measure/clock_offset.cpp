@@ -24,7 +24,8 @@ void send(comm::Communicator& control, double value, int to) {
     comm::send(control, comm::view(std::span<const double>(&value, 1)), to, kTag);
 }
 
-// Rank 0's part: when the other answered, between the two moments at which this rank asked and heard.
+// Rank 0's part: when the other answered, between the two moments at which this rank asked and
+// heard.
 ClockOffset ask(comm::Communicator& control, int rank, int rounds) {
     ClockOffset best{.error_s = std::numeric_limits<double>::infinity()};
     for (int round = 0; round < rounds; ++round) {
@@ -47,8 +48,8 @@ void answer(comm::Communicator& control, int rounds) {
 
 }  // namespace
 
-std::vector<ClockOffset> clock_offsets(comm::Communicator& control, const std::vector<std::string>& hosts,
-                                       int rounds) {
+std::vector<ClockOffset> clock_offsets(comm::Communicator& control,
+                                       const std::vector<std::string>& hosts, int rounds) {
     std::unordered_map<std::string_view, std::size_t> numbers;
     std::vector<std::size_t> host_of;  // by rank
     std::vector<int> asked;            // by host: its first rank but rank 0, where it has another

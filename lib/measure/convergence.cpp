@@ -24,8 +24,9 @@ double parse_target(const std::string& text) {
     const auto value = base::percentage_in(text);
     if (!value || !std::isfinite(*value) || !(*value > 0))
         throw base::OptionError(
-            fmt::format("the width aimed at is a percentage above 0 with its sign, such as 2%; not '{}'",
-                        base::printable(text, 40)),
+            fmt::format(
+                "the width aimed at is a percentage above 0 with its sign, such as 2%; not '{}'",
+                base::printable(text, 40)),
             {"target-ci"});
     return *value / 100;
 }
@@ -37,7 +38,8 @@ void Convergence::look(comm::Communicator& control, std::span<const double> sinc
     next_ = std::max(seen_ + 1, static_cast<std::int64_t>(std::ceil(1.25 * base::real(seen_))));
     if (control.rank() == 0) {
         newest_.insert(newest_.end(), slowest.begin(), slowest.end());
-        if (newest_.size() > kMostSamples) newest_.erase(newest_.begin(), newest_.end() - kMostSamples);
+        if (newest_.size() > kMostSamples)
+            newest_.erase(newest_.begin(), newest_.end() - kMostSamples);
         judge();
         reached_ = looks_.back().half_width <= target_;
     }

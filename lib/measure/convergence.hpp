@@ -1,5 +1,5 @@
-// --target-ci: measuring goes on until the median of a cost is known well enough. docs/measurement.md says
-// when that is asked.
+// --target-ci: measuring goes on until the median of a cost is known well enough.
+// docs/measurement.md says when that is asked.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ double parse_target(const std::string& text);
 struct Look {
     std::int64_t samples = 0;
     double median = 0, low = 0, high = 0;
-    double half_width = 0;  ///< of the 95 % interval, over the median; NaN where there is no interval
+    /// Half the 95 % interval over the median; NaN where there is no interval.
+    double half_width = 0;
     double effective_n = 0;
     std::string method;
 };
@@ -30,8 +31,8 @@ class Convergence {
 
     /// Nothing is asked for: never due, never reached.
     Convergence() = default;
-    /// `target`: the relative half-width wanted. The first look is after `least` samples; the next ones each
-    /// after a quarter more, so that all of them together cost little.
+    /// `target`: the relative half-width wanted. The first look is after `least` samples; the next
+    /// ones each after a quarter more, so that all of them together cost little.
     Convergence(double target, std::int64_t least) : target_(target), next_(least) {}
 
     bool wanted() const { return target_ > 0; }
@@ -41,14 +42,15 @@ class Convergence {
     std::int64_t seen() const { return seen_; }
     bool due(std::int64_t samples) const { return wanted() && !reached_ && samples >= next_; }
 
-    /// Collective. The samples since the last look, as many on every rank; of each the slowest rank's counts.
-    /// Rank 0 decides, and all ranks know.
+    /// Collective. The samples since the last look, as many on every rank; of each the slowest
+    /// rank's counts. Rank 0 decides, and all ranks know.
     void look(comm::Communicator& control, std::span<const double> since);
 
     bool reached() const { return reached_; }
     /// Rank 0's; the last one is what the run says.
     const std::vector<Look>& looks() const { return looks_; }
-    /// "yes (1.7 % after 340 steps)", "NO (3.1 % after 400 steps, 2 % wanted)"; rank 0's. `unit`: "steps".
+    /// "yes (1.7 % after 340 steps)", "NO (3.1 % after 400 steps, 2 % wanted)"; rank 0's. `unit`:
+    /// "steps".
     std::string verdict(const std::string& unit) const;
 
   private:

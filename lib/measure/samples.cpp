@@ -14,8 +14,8 @@ void check(std::int64_t warmup, std::int64_t steps) {
     if (warmup < steps) return;
     throw base::OptionError(
         fmt::format(
-            "a warm-up of {} steps, which is the beginning of the first epoch, leaves nothing to measure "
-            "of {}; give more epochs or a shorter warm-up",
+            "a warm-up of {} steps, which is the beginning of the "
+            "first epoch, leaves nothing to measure of {}; give more epochs or a shorter warm-up",
             warmup, steps),
         {"epochs", "warmup"});
 }
@@ -38,11 +38,10 @@ Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t 
 
 Schedule resume_after(Schedule schedule, std::int64_t completed) {
     if (completed >= schedule.total) {
-        throw base::OptionError(
-            fmt::format(
-                "all {} planned steps are done: the checkpoint is that of step {}; give more to go on",
-                schedule.total, completed),
-            {"steps", "epochs"});
+        throw base::OptionError(fmt::format("all {} planned steps are done: the checkpoint is that "
+                                            "of step {}; give more to go on",
+                                            schedule.total, completed),
+                                {"steps", "epochs"});
     }
     schedule.first = completed;
     schedule.warmup = std::min(schedule.warmup, schedule.total - completed - 1);
@@ -89,7 +88,8 @@ void visit_rows(comm::Communicator& control, std::span<const double> mine, Take 
         by_rank.resize(piece.size() * ranks);
         control.allgather(comm::view(piece), comm::view(std::span(by_rank)));
         for (std::size_t i = 0; i < piece.size(); ++i) {
-            for (std::size_t rank = 0; rank < ranks; ++rank) row[rank] = by_rank[rank * piece.size() + i];
+            for (std::size_t rank = 0; rank < ranks; ++rank)
+                row[rank] = by_rank[rank * piece.size() + i];
             take(std::span<const double>(row));
         }
     }
@@ -106,7 +106,8 @@ RankSamples gather_columns(comm::Communicator& control, std::span<const double> 
     return all;
 }
 
-RankSamples gather_samples(comm::Communicator& control, std::span<const double> mine, std::size_t ranks) {
+RankSamples gather_samples(comm::Communicator& control, std::span<const double> mine,
+                           std::size_t ranks) {
     const bool has_all = control.rank() == 0;
     RankSamples samples{has_all ? ranks : 1, {}};
     samples.values.reserve(mine.size() * samples.ranks);
@@ -130,7 +131,8 @@ std::vector<double> sums_of_ranks(comm::Communicator& control, std::vector<doubl
     return mine;
 }
 
-std::vector<double> ordered_sums_of_ranks(comm::Communicator& control, std::span<const double> mine) {
+std::vector<double> ordered_sums_of_ranks(comm::Communicator& control,
+                                          std::span<const double> mine) {
     std::vector<double> sums;
     visit_rows(control, mine, [&](std::span<const double> row) {
         sums.push_back(std::accumulate(row.begin(), row.end(), 0.0));

@@ -35,24 +35,25 @@ std::int64_t default_warmup(std::int64_t steps);
 /// `steps` counted steps after `warmup` more.
 Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t steps_per_epoch);
 
-/// Whole epochs; the warm-up is the beginning of the first one, since an epoch is every sample once.
-/// OptionError where it leaves nothing to measure.
+/// Whole epochs; the warm-up is the beginning of the first one, since an epoch is every sample
+/// once. OptionError where it leaves nothing to measure.
 Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t steps_per_epoch);
 
-/// The rest of a plan of which `completed` steps are done. Its first steps are warm-up again, as many as
-/// planned, but that one counts. Throws OptionError when nothing is left.
+/// The rest of a plan of which `completed` steps are done. Its first steps are warm-up again, as
+/// many as planned, but that one counts. Throws OptionError when nothing is left.
 Schedule resume_after(Schedule schedule, std::int64_t completed);
 
 using Clock = std::chrono::steady_clock;
 
-/// Seconds of one step: the whole, and what was spent in each phase (0 where a phase was not marked).
+/// Seconds of one step: the whole, and what was spent in each phase (0 where a phase was not
+/// marked).
 struct StepTimes {
     double step = 0;
     std::array<double, base::kPhaseCount> phases{};
 };
 
-/// Keeps the time of every phase of every step of this rank. steady_clock, read at each mark; no allocation,
-/// no I/O and no synchronisation inside a step.
+/// Keeps the time of every phase of every step of this rank. steady_clock, read at each mark; no
+/// allocation, no I/O and no synchronisation inside a step.
 class PhaseRecorder final : public base::PhaseSink {
   public:
     /// So many steps are to come: none of them waits for memory.
@@ -97,18 +98,21 @@ struct RankSamples {
     double at(std::size_t row, std::size_t rank) const { return values[row * ranks + rank]; }
 };
 
-// Collective; as many rows on all ranks. What is gathered is exchanged in pieces of 256 KiB, or of a row.
+// Collective; as many rows on all ranks. What is gathered is exchanged in pieces of 256 KiB, or of
+// a row.
 
 /// Every rank's column; the same on every rank. For what needs each rank's value everywhere.
 RankSamples gather_columns(comm::Communicator& control, std::span<const double> mine);
 /// The columns of ranks 0 .. ranks - 1 on rank 0. The other ranks get one column, the rows' maxima.
-RankSamples gather_samples(comm::Communicator& control, std::span<const double> mine, std::size_t ranks);
+RankSamples gather_samples(comm::Communicator& control, std::span<const double> mine,
+                           std::size_t ranks);
 
-/// In each row the largest of the ranks' values, and their sum: one reduction of the whole column. The bits
-/// of a sum may depend on where ranks lie.
+/// In each row the largest of the ranks' values, and their sum: one reduction of the whole column.
+/// The bits of a sum may depend on where ranks lie.
 std::vector<double> largest_of_ranks(comm::Communicator& control, std::vector<double> mine);
 std::vector<double> sums_of_ranks(comm::Communicator& control, std::vector<double> mine);
 /// The sums, added up in the order of ranks: the same bits however ranks lie.
-std::vector<double> ordered_sums_of_ranks(comm::Communicator& control, std::span<const double> mine);
+std::vector<double> ordered_sums_of_ranks(comm::Communicator& control,
+                                          std::span<const double> mine);
 
 }  // namespace ranklab::measure

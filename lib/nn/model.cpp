@@ -34,8 +34,9 @@ void require_width(std::int64_t width, std::int64_t channels, const std::string&
     while (above < channels && channels % above != 0) ++above;
     const bool one = above > channels || above == below;
     throw base::OptionError(
-        fmt::format("the width's divisor {} does not divide the {} channels of {}; use {}", width, channels,
-                    model, one ? fmt::format("{}", below) : fmt::format("{} or {}", below, above)),
+        fmt::format("the width's divisor {} does not divide the {} channels of {}; use {}", width,
+                    channels, model,
+                    one ? fmt::format("{}", below) : fmt::format("{} or {}", below, above)),
         {"width"});
 }
 

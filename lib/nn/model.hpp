@@ -14,8 +14,8 @@
 
 namespace ranklab::nn {
 
-/// One sample's shape, and what is to be told of it: its class, or (target_channels > 0) a field of values of
-/// the same extents.
+/// One sample's shape, and what is to be told of it: its class, or (target_channels > 0) a field of
+/// values of the same extents.
 struct InputShape {
     std::int64_t channels = 1;
     std::int64_t height = 1;
@@ -51,15 +51,16 @@ class Model : public torch::nn::Module {
     virtual std::int64_t least_batch() const { return 1; }
 
     using torch::nn::Module::to;
-    /// As PyTorch's: whole numbers (BatchNorm's num_batches_tracked) stay what they are; LibTorch's own would
-    /// make them floating-point too.
+    /// As PyTorch's: whole numbers (BatchNorm's num_batches_tracked) stay what they are; LibTorch's
+    /// own would make them floating-point too.
     void to(torch::Dtype dtype, bool non_blocking = false) override;
 };
 
 struct ModelConfig {
     InputShape input;
     bool dropout = true;
-    std::int64_t width = 1;   ///< all inner channels are divided by it: small models of the same depth
+    /// All inner channels are divided by it: small models of the same depth.
+    std::int64_t width = 1;
     Ops ops = Ops::ranklab;   ///< where there are two
     bool full_scale = true;   ///< unet3d: with the innermost layer
     double lambda_rho = 0.0;  ///< unet3d: weight of the density term of its loss
@@ -95,8 +96,8 @@ std::vector<ModelEntry> models();
 
 std::int64_t parameter_count(const Model& model);
 
-/// OptionError unless `width` divides `channels`, the fewest inner channels of `model` (the others are
-/// multiples of them).
+/// OptionError unless `width` divides `channels`, the fewest inner channels of `model` (the others
+/// are multiples of them).
 void require_width(std::int64_t width, std::int64_t channels, const std::string& model);
 
 }  // namespace ranklab::nn

@@ -9,10 +9,10 @@
 
 namespace ranklab::nn {
 
-// LibTorch's kernels for its "meta" backend know shapes alone. With that backend's key among those that this
-// thread adds to each operation's own, it is chosen before the CPU's (as the highest backend is); only
-// factories (empty) choose by their options, and still give a CPU tensor, whose fresh pages nobody then
-// touches.
+// LibTorch's kernels for its "meta" backend know shapes alone. With that backend's key among those
+// that this thread adds to each operation's own, it is chosen before the CPU's (as the highest
+// backend is); only factories (empty) choose by their options, and still give a CPU tensor, whose
+// fresh pages nobody then touches.
 struct UninitialisedScope::Guard {
     Guard() { c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true); }
     c10::impl::ForceDispatchKeyGuard
@@ -44,20 +44,21 @@ struct Call final : at::ObserverContext {
     std::int64_t rows = 0;
 };
 
-// Each element of a convolution's output, or of a transposed one's input, meets as many weights as there are
-// behind the weight's first dimension, which is that element's own channel.
+// Each element of a convolution's output, or of a transposed one's input, meets as many weights as
+// there are behind the weight's first dimension, which is that element's own channel.
 std::unique_ptr<at::ObserverContext> before_convolution(c10::ArrayRef<const c10::IValue> inputs) {
     auto call = std::make_unique<Call>();
     const auto& input = inputs[0].toTensor();
     const bool transposed = inputs[6].toBool();
-    call->macs =
-        elements_behind_first(inputs[1].toTensor()) * (transposed ? elements_behind_first(input) : 1);
+    call->macs = elements_behind_first(inputs[1].toTensor()) *
+                 (transposed ? elements_behind_first(input) : 1);
     call->times_the_output = !transposed;
     call->rows = input.size(0);
     return call;
 }
 
-std::unique_ptr<at::ObserverContext> before_product(const torch::Tensor& left, const torch::Tensor& right) {
+std::unique_ptr<at::ObserverContext> before_product(const torch::Tensor& left,
+                                                    const torch::Tensor& right) {
     auto call = std::make_unique<Call>();
     call->macs = right.numel();
     call->rows = left.size(0);

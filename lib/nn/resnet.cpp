@@ -20,26 +20,28 @@ using torch::nn::BatchNorm2d;
 using torch::nn::Conv2d;
 
 // Without bias: BatchNorm behind it has one.
-Conv2d convolution(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride = 1) {
-    return Conv2d(torch::nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
+Conv2d convolution(std::int64_t in, std::int64_t out, std::int64_t kernel,
+                   std::int64_t stride = 1) {
+    return Conv2d(
+        torch::nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
-// A chain of convolutions, each with its BatchNorm, beside which the input goes straight on, or through
-// `shortcut` where its shape changes.
+// A chain of convolutions, each with its BatchNorm, beside which the input goes straight on, or
+// through `shortcut` where its shape changes.
 class Block final : public torch::nn::Module {
   public:
     Block(const std::vector<Conv2d>& convolutions, torch::nn::Sequential shortcut) {
         for (const auto& conv : convolutions) {
             const auto number = convolutions_.size() + 1;
             convolutions_.push_back(register_module(fmt::format("conv{}", number), conv));
-            norms_.push_back(
-                register_module(fmt::format("bn{}", number), BatchNorm2d(conv->options.out_channels())));
+            norms_.push_back(register_module(fmt::format("bn{}", number),
+                                             BatchNorm2d(conv->options.out_channels())));
         }
         if (!shortcut.is_empty()) shortcut_ = register_module("downsample", shortcut);
     }
 
-    // In place where autograd allows it: BatchNorm keeps its input for backward, not its output, and ReLU its
-    // output.
+    // In place where autograd allows it: BatchNorm keeps its input for backward, not its output,
+    // and ReLU its output.
     torch::Tensor forward(const torch::Tensor& x) {
         auto y = x;
         for (std::size_t i = 0; i < convolutions_.size(); ++i) {
@@ -58,7 +60,8 @@ class Block final : public torch::nn::Module {
 
 std::vector<Conv2d> block_convolutions(bool bottleneck, std::int64_t in, std::int64_t channels,
                                        std::int64_t stride) {
-    if (!bottleneck) return {convolution(in, channels, 3, stride), convolution(channels, channels, 3)};
+    if (!bottleneck)
+        return {convolution(in, channels, 3, stride), convolution(channels, channels, 3)};
     return {convolution(in, channels, 1), convolution(channels, channels, 3, stride),
             convolution(channels, 4 * channels, 1)};
 }
@@ -69,10 +72,11 @@ class ResNet final : public Model {
         : bottleneck_(layout.bottleneck),
           least_batch_(std::max(config.input.height, config.input.width) > 32 ? 1 : 2) {
         std::int64_t channels = 64 / config.width;
-        conv1_ = register_module("conv1", Conv2d(torch::nn::Conv2dOptions(config.input.channels, channels, 7)
-                                                     .stride(2)
-                                                     .padding(3)
-                                                     .bias(false)));
+        conv1_ = register_module("conv1",
+                                 Conv2d(torch::nn::Conv2dOptions(config.input.channels, channels, 7)
+                                            .stride(2)
+                                            .padding(3)
+                                            .bias(false)));
         bn1_ = register_module("bn1", BatchNorm2d(channels));
         std::int64_t in = channels;
         for (std::size_t stage = 0; stage < 4; ++stage, channels *= 2) {
@@ -107,14 +111,14 @@ class ResNet final : public Model {
             torch::nn::Sequential shortcut{nullptr};
             if (stride != 1 || in != out)
                 shortcut = torch::nn::Sequential(convolution(in, out, 1, stride), BatchNorm2d(out));
-            stage->push_back(
-                std::make_shared<Block>(block_convolutions(bottleneck_, in, channels, stride), shortcut));
+            stage->push_back(std::make_shared<Block>(
+                block_convolutions(bottleneck_, in, channels, stride), shortcut));
         }
         return stage;
     }
 
-    // Over what the modules' constructors drew, which fc alone keeps: torchvision draws twice too, and the
-    // same seed is to give the same weights. BatchNorm begins as 1 and 0 by itself.
+    // Over what the modules' constructors drew, which fc alone keeps: torchvision draws twice too,
+    // and the same seed is to give the same weights. BatchNorm begins as 1 and 0 by itself.
     void initialise() {
         for (const auto& module : modules(/*include_self=*/false)) {
             if (const auto* conv = module->as<torch::nn::Conv2dImpl>())
@@ -137,14 +141,16 @@ std::shared_ptr<Model> make_resnet(const ModelConfig& config, const ResNetLayout
     require_width(config.width, 64, name);
     if (config.input.is_volume() || !config.input.classifies()) {
         throw base::OptionError(
-            fmt::format("{} predicts classes of images, and the data have none; use another set or model",
-                        name),
+            fmt::format(
+                "{} predicts classes of images, and the data have none; use another set or model",
+                name),
             {"data cifar100", "data synthetic", "model unet3d"});
     }
     return std::make_shared<ResNet>(config, layout);
 }
 
-ModelEntry resnet_entry(const std::string& name, const std::string& summary, const ResNetLayout& layout) {
+ModelEntry resnet_entry(const std::string& name, const std::string& summary,
+                        const ResNetLayout& layout) {
     return {.name = name,
             .summary = summary,
             .input = {.channels = 3, .height = 224, .width = 224, .classes = 100},
@@ -155,7 +161,9 @@ ModelEntry resnet_entry(const std::string& name, const std::string& summary, con
                          .momentum = 0.9,
                          .workers = 4,
                          .channels_last = true},
-            .make = [name, layout](const ModelConfig& config) { return make_resnet(config, layout, name); }};
+            .make = [name, layout](const ModelConfig& config) {
+                return make_resnet(config, layout, name);
+            }};
 }
 
 }  // namespace ranklab::nn

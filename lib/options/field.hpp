@@ -46,28 +46,30 @@ struct Field {
     const std::type_info* owner = nullptr;  ///< nullptr: bound to nothing
     std::function<void(void* fields, const std::string& text)> assign = {};
     std::function<bool(const void* fields, const std::string& text)> equals = {};
-    std::function<std::optional<std::string>(const void* fields)> text = {};  ///< none: it has no value
+    /// None: it has no value.
+    std::function<std::optional<std::string>(const void* fields)> text = {};
 };
 
-/// `Value`: std::string, bool, std::int64_t, int, double, std::uint64_t (bytes), or std::optional of one
-/// where the option may have no value.
+/// `Value`: std::string, bool, std::int64_t, int, double, std::uint64_t (bytes), or std::optional
+/// of one where the option may have no value.
 template <class Struct, class Value>
 Field field(Value Struct::*member) {
     using Type = typename Plain<Value>::type;
     const auto get = [member](const void* fields) {
         return Plain<Value>::get(static_cast<const Struct*>(fields)->*member);
     };
-    return {.owner = &typeid(Struct),
-            .assign =
-                [member](void* fields, const std::string& text) {
-                    static_cast<Struct*>(fields)->*member = field_of<Type>(text);
-                },
-            .equals = [get](const void* fields,
-                            const std::string& text) { return get(fields) == field_of<Type>(text); },
-            .text = [get](const void* fields) -> std::optional<std::string> {
-                const auto value = get(fields);
-                return value ? std::optional(fmt::format("{}", *value)) : std::nullopt;
-            }};
+    return {
+        .owner = &typeid(Struct),
+        .assign =
+            [member](void* fields, const std::string& text) {
+                static_cast<Struct*>(fields)->*member = field_of<Type>(text);
+            },
+        .equals = [get](const void* fields,
+                        const std::string& text) { return get(fields) == field_of<Type>(text); },
+        .text = [get](const void* fields) -> std::optional<std::string> {
+            const auto value = get(fields);
+            return value ? std::optional(fmt::format("{}", *value)) : std::nullopt;
+        }};
 }
 
 }  // namespace ranklab::options

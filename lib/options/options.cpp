@@ -30,8 +30,9 @@ bool is_for_the_command_line(const Option& option) {
 po::options_description boost_description(const Schema& schema) {
     po::options_description list;
     for (const auto& option : schema.all()) {
-        const std::string names =
-            option.shorthand == 0 ? option.name : option.name + ',' + option.shorthand;  // "files,n"
+        const std::string names = option.shorthand == 0
+                                      ? option.name
+                                      : option.name + ',' + option.shorthand;  // "files,n"
         if (option.type == Type::flag)
             list.add_options()(names.c_str(), po::bool_switch());
         else if (option.type == Type::texts)
@@ -45,7 +46,8 @@ po::options_description boost_description(const Schema& schema) {
 // The value that Boost read of an option, as our text.
 std::string text_of(const Option& option, const po::variable_value& value) {
     if (option.type == Type::flag) return value.as<bool>() ? "true" : "false";
-    if (option.type == Type::texts) return base::join(value.as<Texts>(), std::string(1, kBetweenTexts));
+    if (option.type == Type::texts)
+        return base::join(value.as<Texts>(), std::string(1, kBetweenTexts));
     return value.as<std::string>();
 }
 
@@ -54,7 +56,8 @@ void keep_the_last(const Schema& schema, std::vector<po::option>& given) {
     std::set<std::string> seen;
     const auto is_overruled = [&](const po::option& option) {
         const Option* known = schema.find(option.string_key);
-        return known != nullptr && known->type != Type::texts && !seen.insert(option.string_key).second;
+        return known != nullptr && known->type != Type::texts &&
+               !seen.insert(option.string_key).second;
     };
     std::reverse(given.begin(), given.end());
     std::erase_if(given, is_overruled);
@@ -66,6 +69,8 @@ std::string hint(const Schema& schema, std::string name, const char* dashes) {
     std::ranges::replace(name, '_', '-');
     for (const auto& [words, advice] : schema.no_options())
         if (std::ranges::find(words, name) != words.end()) return advice;
+    const auto renamed = std::ranges::find(schema.all(), name, &Option::former);
+    if (renamed != schema.all().end()) return fmt::format("it is now {}{}", dashes, renamed->name);
     std::vector<std::string> names;
     for (const auto& option : schema.all()) names.push_back(option.name);
     // One letter is near to every short word.
@@ -84,7 +89,9 @@ bool within(const Option& option, double number) {
 }
 
 bool is_right(const Option& option, const std::string& value) {
-    const auto fits = [&](auto number) { return number && within(option, static_cast<double>(*number)); };
+    const auto fits = [&](auto number) {
+        return number && within(option, static_cast<double>(*number));
+    };
     switch (option.type) {
         case Type::choice:
             return std::ranges::find(option.choices, value) != option.choices.end();
@@ -103,7 +110,8 @@ bool is_right(const Option& option, const std::string& value) {
 std::string what_it_takes(const Option& option, const std::string& value) {
     const std::string shown = base::printable(value, 60);
     if (option.type == Type::choice)
-        return fmt::format("cannot be '{}'; it is one of {}{}", shown, base::join(option.choices, ", "),
+        return fmt::format("cannot be '{}'; it is one of {}{}", shown,
+                           base::join(option.choices, ", "),
                            base::or_did_you_mean(value, option.choices));
     if (option.type == Type::bytes)
         return fmt::format(
@@ -111,8 +119,8 @@ std::string what_it_takes(const Option& option, const std::string& value) {
             "G T are powers of 1024), not '{}'",
             option.minimum, shown);
     if (option.type == Type::real)
-        return fmt::format("must be a number of at least {} and at most {}, not '{}'", option.minimum,
-                           option.maximum, shown);
+        return fmt::format("must be a number of at least {} and at most {}, not '{}'",
+                           option.minimum, option.maximum, shown);
     const bool any = option.maximum >= static_cast<double>(kWholeNumbers);
     return fmt::format("must be a whole number of at least {:.0f}{}, not '{}'", option.minimum,
                        any ? "" : fmt::format(" and at most {:.0f}", option.maximum), shown);
@@ -125,24 +133,28 @@ void check_value(const Schema& schema, const std::string& name, const std::strin
     if (is_one_word && !schema.list_advice().empty() && value.find(',') != std::string::npos)
         throw base::OptionError(fmt::format("{} takes one value, not '{}'; {}", source,
                                             base::printable(value, 60), schema.list_advice()));
-    if (!is_right(option, value)) throw base::OptionError(source + ' ' + what_it_takes(option, value));
+    if (!is_right(option, value))
+        throw base::OptionError(source + ' ' + what_it_takes(option, value));
 }
 
 // Boost's exceptions as sentences of ours.
-[[noreturn]] void rethrow_as_sentence(const Schema& schema, const std::string& where, const char* dashes) {
+[[noreturn]] void rethrow_as_sentence(const Schema& schema, const std::string& where,
+                                      const char* dashes) {
     try {
         throw;
     } catch (const po::unknown_option& error) {
         const std::string name = bare(error.get_option_name());
         if (*dashes == 0 && name.find('.') != std::string::npos)
             throw base::OptionError(fmt::format(
-                "{}'{}' is in a [section], and there are none; leave the [...] line out", where, name));
+                "{}'{}' is in a [section], and there are none; leave the [...] line out", where,
+                name));
         const bool one = *dashes != 0 && !error.get_option_name().starts_with("--");
-        throw base::OptionError(fmt::format("{}unknown {} {}{}; {}", where, *dashes != 0 ? "option" : "key",
-                                            one ? "-" : dashes, name, hint(schema, name, dashes)));
+        throw base::OptionError(fmt::format("{}unknown {} {}{}; {}", where,
+                                            *dashes != 0 ? "option" : "key", one ? "-" : dashes,
+                                            name, hint(schema, name, dashes)));
     } catch (const po::multiple_occurrences& error) {
-        throw base::OptionError(fmt::format("{}{}{} is given more than once; give it once", where, dashes,
-                                            bare(error.get_option_name())));
+        throw base::OptionError(fmt::format("{}{}{} is given more than once; give it once", where,
+                                            dashes, bare(error.get_option_name())));
     } catch (const po::invalid_config_file_syntax& error) {
         throw base::OptionError(fmt::format("{}'{}' is not a line of the form key = value", where,
                                             base::printable(error.tokens(), 40)));
@@ -150,10 +162,11 @@ void check_value(const Schema& schema, const std::string& name, const std::strin
         const std::string name = bare(error.get_option_name());
         const Option* known = schema.find(name);
         const bool is_flag = known != nullptr && known->type == Type::flag;
-        throw base::OptionError(fmt::format("{}{}{} {}", where, dashes, name,
-                                            !is_flag       ? "has no usable value; --help shows what it takes"
-                                            : *dashes != 0 ? "takes no value; give it alone, or leave it out"
-                                                           : "takes true or false"));
+        throw base::OptionError(
+            fmt::format("{}{}{} {}", where, dashes, name,
+                        !is_flag       ? "has no usable value; --help shows what it takes"
+                        : *dashes != 0 ? "takes no value; give it alone, or leave it out"
+                                       : "takes true or false"));
     } catch (const po::error& error) {
         throw base::OptionError(
             fmt::format("{}{}; --help shows how options are written", where, error.what()));
@@ -168,22 +181,26 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
     po::variables_map values;
     std::vector<std::string> words;
     try {
-        const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-        const auto parsed = po::command_line_parser(arguments).options(description).style(style).run();
+        const auto style =
+            po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+        const auto parsed =
+            po::command_line_parser(arguments).options(description).style(style).run();
         for (const auto& option : parsed.options) {
-            if (option.position_key >= 0) words.insert(words.end(), option.value.begin(), option.value.end());
+            if (option.position_key >= 0)
+                words.insert(words.end(), option.value.begin(), option.value.end());
         }
         auto named = parsed;
-        std::erase_if(named.options, [](const po::option& option) { return option.position_key >= 0; });
+        std::erase_if(named.options,
+                      [](const po::option& option) { return option.position_key >= 0; });
         keep_the_last(schema, named.options);
         po::store(named, values);
     } catch (const po::error&) {
         rethrow_as_sentence(schema, "", "--");
     }
     if (words.size() > schema.most_positional()) {
-        throw base::OptionError(
-            fmt::format("'{}' is not expected here; options start with --, and --help all lists them",
-                        base::printable(words[schema.most_positional()], 60)));
+        throw base::OptionError(fmt::format(
+            "'{}' is not expected here; options start with --, and --help all lists them",
+            base::printable(words[schema.most_positional()], 60)));
     }
     for (const auto& option : schema.all()) {
         if (values[option.name].empty() || values[option.name].defaulted()) continue;
@@ -195,8 +212,8 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
 }
 
 void Options::read_config(const std::string& path) {
-    std::istringstream file(
-        ini_text(path, {"--config: ", "config file", "--config takes", "configs/mnist/serial.ini"}));
+    std::istringstream file(ini_text(
+        path, {"--config: ", "config file", "--config takes", "configs/mnist/serial.ini"}));
     const auto description = boost_description(schema_);
     po::variables_map values;
     try {
@@ -210,7 +227,8 @@ void Options::read_config(const std::string& path) {
             throw base::OptionError(
                 fmt::format("{}: {} is for the command line; leave it out", path, option.name));
         if (user_.count(option.name) != 0) continue;
-        set(option.name, text_of(option, values[option.name]), fmt::format("{}: {}", path, option.name));
+        set(option.name, text_of(option, values[option.name]),
+            fmt::format("{}: {}", path, option.name));
     }
 }
 
@@ -225,7 +243,8 @@ bool Options::is_set(const std::string& name) const {
 
 bool Options::has(const std::string& name) const {
     const Option* option = schema_.find(name);
-    return is_set(name) || resolved_.count(name) != 0 || (option != nullptr && option->fallback.has_value());
+    return is_set(name) || resolved_.count(name) != 0 ||
+           (option != nullptr && option->fallback.has_value());
 }
 
 const std::string& Options::text(const std::string& name) const {
@@ -270,7 +289,8 @@ void Options::prefer_one_of(const std::string& one, const std::string& other) {
     const bool one_here = from_command_line_.count(one) != 0;
     const bool other_here = from_command_line_.count(other) != 0;
     if (one_here == other_here)
-        throw base::OptionError(fmt::format("--{} and --{} are both given; give one of them", one, other));
+        throw base::OptionError(
+            fmt::format("--{} and --{} are both given; give one of them", one, other));
     user_.erase(one_here ? other : one);
 }
 

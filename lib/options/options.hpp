@@ -1,5 +1,6 @@
-// The options of a program: declared once in a Schema, merged from command line > config file > default.
-// The only room with Boost. Every value keeps its text; typed access was checked when it was parsed.
+// The options of a program: declared once in a Schema, merged from command line > config file >
+// default. The only room with Boost. Every value keeps its text; typed access was checked when it
+// was parsed.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +14,23 @@
 
 namespace ranklab::options {
 
-/// The values of one run. Access to a name that the schema lacks, or to an unset value, is a bug (throws
-/// Error).
+/// The values of one run. Access to a name that the schema lacks, or to an unset value, is a bug
+/// (throws Error).
 class Options {
   public:
-    /// Reads argv[1..]; the last of a repeated option wins. Throws OptionError for an unknown option (naming
-    /// the nearest right one), a missing or impossible value, or too many words.
+    /// Reads argv[1..]; the last of a repeated option wins. Throws OptionError for an unknown
+    /// option (naming the nearest right one), a missing or impossible value, or too many words.
     static Options parse(const Schema& schema, const std::vector<std::string>& arguments);
 
-    /// Adds what an INI file (`key = value`, `#` comments, no sections) sets and the command line does not.
-    /// Throws OptionError naming file and key for anything it should not hold.
+    /// Adds what an INI file (`key = value`, `#` comments, no sections) sets and the command line
+    /// does not. Throws OptionError naming file and key for anything it should not hold.
     void read_config(const std::string& path);
 
     bool has(const std::string& name) const;     ///< a value from anywhere
     bool is_set(const std::string& name) const;  ///< by the user: command line or config file
     const std::string& text(const std::string& name) const;
-    std::vector<std::string> texts(const std::string& name) const;  ///< empty where it was never given
+    /// Empty where it was never given.
+    std::vector<std::string> texts(const std::string& name) const;
     std::int64_t integer(const std::string& name) const;
     double real(const std::string& name) const;
     std::uint64_t bytes(const std::string& name) const;
@@ -36,13 +38,14 @@ class Options {
     bool is(const std::string& name, std::string_view value) const { return text(name) == value; }
     const std::vector<std::string>& positional() const { return positional_; }
 
-    /// The struct to whose fields rows are bound, with the values; an option without a value leaves its field
-    /// as it is.
+    /// The struct to whose fields rows are bound, with the values; an option without a value leaves
+    /// its field as it is.
     template <class Struct>
     Struct fields() const {
         Struct fields;
         for (const auto& option : schema_.all())
-            if (is_bound<Struct>(option) && has(option.name)) option.field.assign(&fields, text(option.name));
+            if (is_bound<Struct>(option) && has(option.name))
+                option.field.assign(&fields, text(option.name));
         return fields;
     }
     /// The other way round: from now on the options have the fields' values.
@@ -59,14 +62,15 @@ class Options {
     std::string text_or(const std::string& name, const std::string& other) const;
     std::int64_t integer_or(const std::string& name, std::int64_t other) const;
 
-    /// Where two options say the same (Option::instead_of), the command line's wins and the config file's is
-    /// dropped; throws OptionError if both come from the same place.
+    /// Where two options say the same (Option::instead_of), the command line's wins and the config
+    /// file's is dropped; throws OptionError if both come from the same place.
     void drop_overruled();
-    /// OptionError where one is given without what it needs, or with what it excludes. Once all are settled.
+    /// OptionError where one is given without what it needs, or with what it excludes. Once all are
+    /// settled.
     void check_relations() const;
 
-    /// Gives an option that the user left open its resolved value, so that the effective configuration shows
-    /// it.
+    /// Gives an option that the user left open its resolved value, so that the effective
+    /// configuration shows it.
     void resolve(const std::string& name, std::string value);
 
     /// All options with a value, in the schema's order: the effective configuration.

@@ -44,11 +44,12 @@ bool is_so(const Options& options, const Option& other, const Relation& relation
                               const Option& other, const Relation& relation) {
     if (relation.values.empty())
         throw base::OptionError(fmt::format("{} needs {}{}; give that too, or leave --{} out", own,
-                                            shown(other, other.placeholder), because(relation), option.name));
-    throw base::OptionError(
-        fmt::format("{} is for --{} {}, but the {} is {}{}; give --{} {} too, or leave --{} out", own,
-                    other.name, base::join(relation.values, " or "), other.name, options.text(other.name),
-                    because(relation), other.name, relation.values.front(), option.name));
+                                            shown(other, other.placeholder), because(relation),
+                                            option.name));
+    throw base::OptionError(fmt::format(
+        "{} is for --{} {}, but the {} is {}{}; give --{} {} too, or leave --{} out", own,
+        other.name, base::join(relation.values, " or "), other.name, options.text(other.name),
+        because(relation), other.name, relation.values.front(), option.name));
 }
 
 }  // namespace
@@ -59,9 +60,9 @@ void Options::check_relations() const {
         for (const auto& relation : option.excludes) {
             const Option& other = schema_.at(relation.other);
             if (is_asked(*this, option, relation) && is_so(*this, other, relation))
-                throw base::OptionError(fmt::format("{} and {} exclude each other{}; leave one of them out",
-                                                    own(), shown(other, text(other.name)),
-                                                    because(relation)));
+                throw base::OptionError(
+                    fmt::format("{} and {} exclude each other{}; leave one of them out", own(),
+                                shown(other, text(other.name)), because(relation)));
         }
         for (const auto& relation : option.needs) {
             const Option& other = schema_.at(relation.other);

@@ -20,8 +20,10 @@ Schema& Schema::section(std::string title) {
     return *this;
 }
 
-Schema& Schema::text(std::string name, std::string placeholder, Fallback fallback, std::string help) {
-    return add({std::move(name), std::move(placeholder), std::move(help), Type::text, std::move(fallback)});
+Schema& Schema::text(std::string name, std::string placeholder, Fallback fallback,
+                     std::string help) {
+    return add({std::move(name), std::move(placeholder), std::move(help), Type::text,
+                std::move(fallback)});
 }
 
 Schema& Schema::texts(std::string name, std::string placeholder, std::string help) {
@@ -30,8 +32,8 @@ Schema& Schema::texts(std::string name, std::string placeholder, std::string hel
 
 Schema& Schema::choice(std::string name, std::vector<std::string> choices, Fallback fallback,
                        std::string help) {
-    return add({std::move(name), base::join(choices, "|"), std::move(help), Type::choice, std::move(fallback),
-                choices});
+    return add({std::move(name), base::join(choices, "|"), std::move(help), Type::choice,
+                std::move(fallback), choices});
 }
 
 Schema& Schema::number(Option option, double least, double most) {
@@ -46,11 +48,12 @@ Schema& Schema::integer(std::string name, WholeRange range, Fallback fallback, s
 }
 
 Schema& Schema::real(std::string name, RealRange range, Fallback fallback, std::string help) {
-    return number({std::move(name), "X", std::move(help), Type::real, std::move(fallback)}, range.least,
-                  range.most);
+    return number({std::move(name), "X", std::move(help), Type::real, std::move(fallback)},
+                  range.least, range.most);
 }
 
-Schema& Schema::bytes(std::string name, std::uint64_t minimum, Fallback fallback, std::string help) {
+Schema& Schema::bytes(std::string name, std::uint64_t minimum, Fallback fallback,
+                      std::string help) {
     return number({std::move(name), "SIZE", std::move(help), Type::bytes, std::move(fallback)},
                   static_cast<double>(minimum), std::numeric_limits<double>::infinity());
 }
@@ -152,8 +155,9 @@ constexpr std::size_t kHelpColumn = 30;
 
 // "  -n [ --files ] N", as many lines as it takes: a list of choices goes on behind a bar.
 std::string usage_of(const Option& option) {
-    std::string line = option.shorthand == 0 ? "  --" + option.name
-                                             : fmt::format("  -{} [ --{} ]", option.shorthand, option.name);
+    std::string line = option.shorthand == 0
+                           ? "  --" + option.name
+                           : fmt::format("  -{} [ --{} ]", option.shorthand, option.name);
     if (option.type == Type::flag) return line;
     line += ' ';
     const std::size_t indent = line.size();
@@ -187,7 +191,8 @@ std::string help_of(const Option& option) {
 }  // namespace
 
 std::string Schema::help(bool all) const {
-    const auto essential = static_cast<std::size_t>(std::ranges::count(options_, true, &Option::essential));
+    const auto essential =
+        static_cast<std::size_t>(std::ranges::count(options_, true, &Option::essential));
     const bool some = !all && essential > 0;
     std::string text, section;
     for (const auto& option : options_) {

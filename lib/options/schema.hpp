@@ -31,9 +31,10 @@ enum class Role {
 /// A relation between two options. Each counts if the user set it, and not to its default.
 struct Relation {
     std::string other;
-    std::vector<std::string> values = {};  ///< of the other one, which are meant; none: that it is given
-    std::string because = {};              ///< a clause of the sentence
-    std::vector<std::string> own = {};     ///< of this one, which are meant; none: that it is given
+    /// The other option's values that are meant; none: that it is given.
+    std::vector<std::string> values = {};
+    std::string because = {};           ///< a clause of the sentence
+    std::vector<std::string> own = {};  ///< of this one, which are meant; none: that it is given
 };
 
 struct Option {
@@ -48,15 +49,17 @@ struct Option {
     std::string section = {};
     char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
     Role role = Role::work;
-    bool in_header = false;        ///< a run's header shows it even where it is the default
-    bool between_ranks = false;    ///< means nothing on a single device; always so of Role::together
+    bool in_header = false;  ///< a run's header shows it even where it is the default
+    /// Means nothing on a single device; always so of Role::together.
+    bool between_ranks = false;
     bool follows_ranks = false;    ///< its default follows from how many ranks share a node
     bool decides_numbers = false;  ///< the parameters' values depend on it
     bool essential = false;        ///< --help shows it; --help all shows the others too
+    std::string former = {};       ///< the name in earlier versions: stored runs may have it
     std::vector<Relation> needs = {}, excludes = {};
     std::string instead_of = {};  ///< the other option that says the same in another way
-    /// The behaviour of a run that was made before the option existed, and the other settings for which this
-    /// holds (none named: all).
+    /// The behaviour of a run that was made before the option existed, and the other settings for
+    /// which this holds (none named: all).
     std::vector<std::pair<std::string, Relation>> when_absent = {};
     Field field = {};  ///< of the program's struct
 };
@@ -70,21 +73,23 @@ inline constexpr auto kFollowsRanks = &Option::follows_ranks;
 inline constexpr auto kDecidesNumbers = &Option::decides_numbers;
 }  // namespace marks
 
-/// Names of other programs' options for what is not an option here, and how it is said.
+/// Names of other programs' options that ranklab has not, and what to do instead.
 struct NoOption {
     std::vector<std::string> names;
     std::string advice;
 };
 
-/// Beyond these a number is a slip of the keyboard, and what is computed from it (bytes, seconds, products of
-/// two) would no longer be a number. An option that means them says so: `{1, kWholeNumbers}`.
+/// Beyond these a number is a slip of the keyboard, and what is computed from it (bytes, seconds,
+/// products of two) would no longer be a number. An option that means them says so: `{1,
+/// kWholeNumbers}`.
 inline constexpr std::int64_t kMostWhole = 1'000'000'000'000;
 inline constexpr double kMostReal = 1e15;
 inline constexpr std::int64_t kWholeNumbers = std::numeric_limits<std::int64_t>::max();
 
 /// The range of an option: `least` alone, or {least, most}.
 struct WholeRange {
-    WholeRange(std::int64_t from, std::int64_t to = kMostWhole)  // NOLINT(google-explicit-constructor)
+    WholeRange(std::int64_t from,
+               std::int64_t to = kMostWhole)  // NOLINT(google-explicit-constructor)
         : least(from), most(to) {}
     std::int64_t least, most;
 };
@@ -103,22 +108,26 @@ class Schema {
     Schema& text(std::string name, std::string placeholder, Fallback fallback, std::string help);
     /// May be given several times; unset where it never is. Read by Options::texts().
     Schema& texts(std::string name, std::string placeholder, std::string help);
-    Schema& choice(std::string name, std::vector<std::string> choices, Fallback fallback, std::string help);
+    Schema& choice(std::string name, std::vector<std::string> choices, Fallback fallback,
+                   std::string help);
     Schema& integer(std::string name, WholeRange range, Fallback fallback, std::string help);
     Schema& real(std::string name, RealRange range, Fallback fallback, std::string help);
-    /// A number of bytes: "4096"; K M G T are 2^10, 2^20, ..., and so are KiB MiB GiB TiB; kB MB GB TB are
-    /// 10^3, 10^6, ...
+    /// A number of bytes: "4096"; K M G T are 2^10, 2^20, ..., and so are KiB MiB GiB TiB; kB MB GB
+    /// TB are 10^3, 10^6, ...
     Schema& bytes(std::string name, std::uint64_t minimum, Fallback fallback, std::string help);
     Schema& flag(std::string name, std::string help);
 
     /// The option last added has this short name too ("-n 5", "-n5"). Config files use long names.
     Schema& shorthand(char letter);
-    /// Names that are options of other programs and none here: an error of one of them ends in `advice`.
+    /// Names that are options of other programs and none here: an error of one of them ends in
+    /// `advice`.
     Schema& no_option(std::vector<std::string> names, std::string advice);
     /// Said where an option that takes one value is given several, separated by commas.
     Schema& no_lists(std::string advice);
     /// The role of the option last added.
     Schema& role(Role role);
+    /// The name that the option last added had in earlier versions.
+    Schema& formerly(std::string name) { return change(&Option::former, std::move(name)); }
     Schema& essential() { return change(&Option::essential, true); }
     Schema& needs(Relation relation);
     Schema& excludes(Relation relation);
@@ -129,8 +138,9 @@ class Schema {
     Schema& instead_of(std::string other) { return change(&Option::instead_of, std::move(other)); }
     Schema& when_absent(std::string value, Relation where = {});
 
-    /// The field that takes the value of the option last added (Options::fields, Options::settle), and what
-    /// the option is: its short name, Role and marks. kBetweenRanks stands behind the Role.
+    /// The field that takes the value of the option last added (Options::fields, Options::settle),
+    /// and what the option is: its short name, Role and marks. kBetweenRanks stands behind the
+    /// Role.
     template <class Struct, class Value>
     Schema& bind(Value Struct::*member, auto... what) {
         (mark(what), ...);
@@ -144,8 +154,8 @@ class Schema {
     Schema& append(const Schema& other);
     /// Some of them, into the section last named.
     Schema& take(const Schema& other, const std::vector<std::string>& names);
-    /// Sets an option's choices, or its default, where another room knows them. Throws Error for an unknown
-    /// name.
+    /// Sets an option's choices, or its default, where another room knows them. Throws Error for an
+    /// unknown name.
     Schema& offer(const std::string& name, std::vector<std::string> choices);
     Schema& fallback(const std::string& name, std::string value);
 
@@ -156,8 +166,8 @@ class Schema {
     /// Throws Error where there is none: a bug.
     const Option& at(const std::string& name) const;
     std::size_t most_positional() const { return most_positional_; }
-    /// The option lists, section by section, for --help: the essential ones and how many more there are, or
-    /// all. Where none is essential, all.
+    /// The option lists, section by section, for --help: the essential ones and how many more there
+    /// are, or all. Where none is essential, all.
     std::string help(bool all = true) const;
 
   private:
@@ -179,8 +189,8 @@ class Schema {
     std::size_t most_positional_ = 0;
 };
 
-/// The text of an error for the user: its sentence, and the options that mend it: "... (--output)". A setting
-/// in capitals is a variable of the environment.
+/// The text of an error for the user: its sentence, and the options that mend it: "... (--output)".
+/// A setting in capitals is a variable of the environment.
 std::string told(const std::exception& error);
 std::string told(std::string sentence, const base::Settings& settings);
 

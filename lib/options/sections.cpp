@@ -23,15 +23,17 @@ std::vector<po::option> lines_of(const std::string& path) {
     try {
         return po::parse_config_file(text, none, true).options;
     } catch (const po::error& error) {
-        throw base::OptionError(
-            fmt::format("{}: {}; a line is [section], key = value or # comment", path, error.what()));
+        throw base::OptionError(fmt::format("{}: {}; a line is [section], key = value or # comment",
+                                            path, error.what()));
     }
 }
 
-void add(Section& section, const std::string& key, const po::option& line, const std::string& path) {
+void add(Section& section, const std::string& key, const po::option& line,
+         const std::string& path) {
     for (const auto& [name, value] : section.settings)
         if (name == key)
-            throw base::OptionError(fmt::format("{}, [{}]: {} is there twice", path, section.name, key));
+            throw base::OptionError(
+                fmt::format("{}, [{}]: {} is there twice", path, section.name, key));
     section.settings.emplace_back(key, line.value.empty() ? "" : base::trim(line.value.front()));
 }
 
@@ -45,8 +47,8 @@ std::string ini_text(const std::string& path, const IniUse& use) {
     std::string text;
     if (!file || !base::read_up_to(file, kMostBytes + 1, text) || text.empty())
         throw base::OptionError(
-            fmt::format("cannot read the {} '{}' (or it is empty); {} an INI file such as {}", use.file, path,
-                        use.takes, use.example));
+            fmt::format("cannot read the {} '{}' (or it is empty); {} an INI file such as {}",
+                        use.file, path, use.takes, use.example));
     // NUL parts the values where ranks tell them to each other.
     if (text.size() > kMostBytes || text.find('\0') != std::string::npos)
         throw base::OptionError(fmt::format(
@@ -66,7 +68,8 @@ std::vector<Section> read_sections(const std::string& path) {
         if (sections.empty() || sections.back().name != name) {
             for (const auto& other : sections)
                 if (other.name == name)
-                    throw base::OptionError(fmt::format("{}: the section [{}] is there twice", path, name));
+                    throw base::OptionError(
+                        fmt::format("{}: the section [{}] is there twice", path, name));
             sections.push_back({name, {}});
         }
         add(sections.back(), line.string_key.substr(dot + 1), line, path);

@@ -41,13 +41,15 @@ struct LockWait {
     void look() {
         base::count_progress();
         if (const int signal = base::StopSignals::received(); signal != 0)
-            throw base::Interrupted(fmt::format("stopped by {} while waiting for the lock of {}",
-                                                base::StopSignals::name_of(signal), target.string()),
-                                    signal);
+            throw base::Interrupted(
+                fmt::format("stopped by {} while waiting for the lock of {}",
+                            base::StopSignals::name_of(signal), target.string()),
+                signal);
         const double waited = base::seconds_since(begin);
         if (waited >= most_s)
-            throw base::EnvironmentError(fmt::format("waited {:.0f} s for {} (fuser names it)", waited, who),
-                                         {"lock-timeout"});
+            throw base::EnvironmentError(
+                fmt::format("waited {:.0f} s for {} (fuser names it)", waited, who),
+                {"lock-timeout"});
         if (told || waited < 0.5) return;
         told = true;
         base::log::info(fmt::format("waiting for {}; {:.0f} s at most", who, most_s));
@@ -61,12 +63,13 @@ bool is_named(const Descriptor& file, const fs::path& path) {
            ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
 }
 
-// FILE.lock, there while it is held: its holder removes it, and a lock on a file that has lost the name does
-// not count.
+// FILE.lock, there while it is held: its holder removes it, and a lock on a file that has lost the
+// name does not count.
 class Lock : base::Pinned {
   public:
     Lock(const fs::path& target, double most_s) : path_(target.string() + ".lock") {
-        LockWait wait{target, most_s, fmt::format("another job, which holds the lock {}", path_.string())};
+        LockWait wait{target, most_s,
+                      fmt::format("another job, which holds the lock {}", path_.string())};
         do {
             file_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
             if (!file_) throw_errno("open", target, errno);
@@ -81,11 +84,12 @@ class Lock : base::Pinned {
     Descriptor file_;
 };
 
-// Shared with all who read it: HDF5 has an exclusive lock on what is open for writing, and what its holder
-// writes there would be lost with the old file.
+// Shared with all who read it: HDF5 has an exclusive lock on what is open for writing, and what its
+// holder writes there would be lost with the old file.
 Descriptor locked_against_writers(const fs::path& target, double most_s) {
     Descriptor file(::open(target.c_str(), O_RDONLY | O_CLOEXEC));
-    const std::string who = fmt::format("another program, which has {} open for writing", target.string());
+    const std::string who =
+        fmt::format("another program, which has {} open for writing", target.string());
     if (file) LockWait{target, most_s, who}.lock(file, LOCK_SH);
     return file;
 }
@@ -95,8 +99,9 @@ Descriptor locked_against_writers(const fs::path& target, double most_s) {
 bool results_file_exists(const fs::path& path) {
     const std::string kind = base::irregular_kind(path);
     if (!kind.empty())
-        throw base::OptionError(fmt::format(
-            "{} is {}, not a results file: name a file, such as results/ranklab.h5", path.string(), kind));
+        throw base::OptionError(
+            fmt::format("{} is {}, not a results file: name a file, such as results/ranklab.h5",
+                        path.string(), kind));
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) return true;
     if (errno != ENOENT) base::throw_read_errno("stat", path, errno);
@@ -119,14 +124,16 @@ Run load_run(const fs::path& file, const hdf5::Group& runs, const std::string& i
 }
 
 void check_lockable(const Descriptor& file, const fs::path& target) {
-    if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno == EWOULDBLOCK || errno == EINTR) return;
+    if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno == EWOULDBLOCK || errno == EINTR)
+        return;
     throw base::EnvironmentError(
         fmt::format("{}: its file system has no file locks (flock: {}); name a file on another",
                     target.string(), std::generic_category().message(errno)),
         {"output"});
 }
 
-void replace(const fs::path& path, double lock_timeout_s, const std::function<void(const Staging&)>& fill) {
+void replace(const fs::path& path, double lock_timeout_s,
+             const std::function<void(const Staging&)>& fill) {
     const fs::path target = resolve(path);
     static_cast<void>(results_file_exists(target));  // no lock beside a device or a folder
     make_parent_folders(target);
@@ -137,10 +144,10 @@ void replace(const fs::path& path, double lock_timeout_s, const std::function<vo
     try {
         fill({target, staged, !results_file_exists(target)});
     } catch (const base::Hdf5Error& error) {
-        throw base::EnvironmentError(fmt::format(
-            "{}: HDF5 cannot write its next version; is the disk full? `ranklab results check` says "
-            "whether runs are damaged ({})",
-            target.string(), error.what()));
+        throw base::EnvironmentError(
+            fmt::format("{}: HDF5 cannot write its next version; is the disk full? `ranklab "
+                        "results check` says whether runs are damaged ({})",
+                        target.string(), error.what()));
     }
     staged.commit();
 }

@@ -34,13 +34,15 @@ struct Entry {
     std::string started_utc;
 };
 
-std::vector<Entry> entries_of(const Source& source, const std::function<bool(const std::string&)>& wanted) {
+std::vector<Entry> entries_of(const Source& source,
+                              const std::function<bool(const std::string&)>& wanted) {
     return speaking_of(source.path, [&] {
         std::vector<Entry> entries;
         for (const auto& id : source.runs.members())
             if (wanted(id))
                 entries.push_back(of_run(source.path, id, [&] {
-                    return Entry{&source, id, source.runs.open_group(id).text_attribute("started_utc")};
+                    return Entry{&source, id,
+                                 source.runs.open_group(id).text_attribute("started_utc")};
                 }));
         return entries;
     });
@@ -85,7 +87,8 @@ Inspection inspect(const fs::path& file) {
     });
 }
 
-std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& files, double lock_timeout_s) {
+std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& files,
+                          double lock_timeout_s) {
     std::vector<std::unique_ptr<Source>> sources;
     std::ranges::transform(files, std::back_inserter(sources), open_source);
     std::vector<Merged> merged;
@@ -96,8 +99,10 @@ std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& file
             for (const auto& id : there->runs.members()) known.insert(id);
         std::vector<Entry> added;
         for (const auto& source : sources) {
-            auto fresh = entries_of(*source, [&](const auto& id) { return known.insert(id).second; });
-            merged.push_back({source->path, fresh.size(), source->runs.members().size() - fresh.size()});
+            auto fresh =
+                entries_of(*source, [&](const auto& id) { return known.insert(id).second; });
+            merged.push_back(
+                {source->path, fresh.size(), source->runs.members().size() - fresh.size()});
             std::ranges::move(fresh, std::back_inserter(added));
         }
         std::ranges::stable_sort(added, {}, &Entry::started_utc);
@@ -128,10 +133,12 @@ void remove_runs(const fs::path& file, const std::set<std::string>& ids, double 
         const auto source = open_source(staging.target);
         staging.staged.copy_permissions();
         staging.staged.reserve(fs::file_size(staging.target));
-        hdf5::File written = create_empty(staging.staged.path(), source->root.text_attribute("created_utc"));
+        hdf5::File written =
+            create_empty(staging.staged.path(), source->root.text_attribute("created_utc"));
         for (const auto& name : source->root.members())
             if (name != "runs") source->root.copy_member(name, written.root(), name);
-        copy_runs(entries_of(*source, [&](const auto& id) { return !ids.contains(id); }), std::move(written));
+        copy_runs(entries_of(*source, [&](const auto& id) { return !ids.contains(id); }),
+                  std::move(written));
     });
 }
 

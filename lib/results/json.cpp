@@ -23,7 +23,8 @@ Json number_or_null(const std::string& text) {
 }
 
 void require(bool good, const char* what) {
-    if (!good) throw base::DataError(fmt::format("{} is not the JSON that the schema asks for", what));
+    if (!good)
+        throw base::DataError(fmt::format("{} is not the JSON that the schema asks for", what));
 }
 
 std::string text_of(const Json& value, const char* what) {
@@ -42,7 +43,8 @@ Json read_json(const std::string& text, const char* what, Json::value_t kind) {
 
 std::string config_to_json(const std::vector<Setting>& config) {
     Json json = Json::object();
-    for (const auto& [key, value, number] : config) json[key] = number ? number_or_null(value) : Json(value);
+    for (const auto& [key, value, number] : config)
+        json[key] = number ? number_or_null(value) : Json(value);
     return dump(json);
 }
 
@@ -60,8 +62,9 @@ std::vector<Setting> config_from_json(const std::string& text) {
     std::vector<Setting> config;
     const Json json = read_json(text, "config_json", Json::value_t::object);
     for (const auto& [key, value] : json.items())
-        config.push_back(value.is_null() ? Setting{key, "nan", true}
-                                         : Setting{key, text_of(value, "config_json"), value.is_number()});
+        config.push_back(value.is_null()
+                             ? Setting{key, "nan", true}
+                             : Setting{key, text_of(value, "config_json"), value.is_number()});
     return config;
 }
 

@@ -22,7 +22,8 @@ template <class T>
 const std::vector<T>& values_of(const Table& table, const char* column) {
     const auto* values = table.find<T>(column);
     if (values == nullptr)
-        throw base::DataError(fmt::format("the table {} lacks its column '{}'", table.name, column));
+        throw base::DataError(
+            fmt::format("the table {} lacks its column '{}'", table.name, column));
     return *values;
 }
 
@@ -41,7 +42,8 @@ stats::Summary summary_of(const Table& table, std::size_t row) {
     summary.max = values_of<double>(table, "max")[row];
     summary.p95 = values_of<double>(table, "p95")[row];
     summary.p99 = values_of<double>(table, "p99")[row];
-    summary.ci95 = {values_of<double>(table, "ci95_low")[row], values_of<double>(table, "ci95_high")[row]};
+    summary.ci95 = {values_of<double>(table, "ci95_low")[row],
+                    values_of<double>(table, "ci95_high")[row]};
     return summary;
 }
 
@@ -89,7 +91,8 @@ std::vector<HostRow> load_hosts(const hdf5::Group& group) {
     for (std::size_t row = 0; row < hosts.size(); ++row) {
         hosts[row] = {static_cast<int>(values_of<std::int64_t>(table, "rank")[row]),
                       static_cast<int>(values_of<std::int64_t>(table, "local_rank")[row]),
-                      values_of<std::string>(table, "host")[row], values_of<std::string>(table, "cpus")[row],
+                      values_of<std::string>(table, "host")[row],
+                      values_of<std::string>(table, "cpus")[row],
                       values_of<std::string>(table, "device")[row]};
         if (threads != nullptr) hosts[row].threads = static_cast<int>((*threads)[row]);
         if (cores != nullptr) hosts[row].cores = (*cores)[row];
@@ -104,13 +107,14 @@ std::vector<Table> load_tables(const hdf5::Group& group) {
     return tables;
 }
 
-// Settings that had another name when a run was stored.
+// Settings that had another name when the run was stored.
 void rename_settings(Run& run) {
-    constexpr std::pair<std::string_view, const char*> kNames[] = {
-        {"progress", "mpi-progress"}, {"levels", "scope"}, {"made-for-ranks", "expected-ranks"}};
-    for (auto& setting : run.config)
-        for (const auto& [former, name] : kNames)
-            if (setting.key == former) setting.key = name;
+    for (const auto* schema :
+         {&vocabulary::training_settings(), &vocabulary::collectives_settings()})
+        for (const auto& option : schema->all())
+            for (auto& setting : run.config)
+                if (setting.key == option.former && !option.former.empty())
+                    setting.key = option.name;
 }
 
 // Adds settings that did not exist when a training was stored, with the behaviour of its time.
@@ -146,16 +150,16 @@ void load_attributes(const hdf5::Group& group, Run& run) {
 void check_schema(const hdf5::File& file) {
     const hdf5::Group root = file.root();
     if (!root.has_attribute("ranklab_schema"))
-        throw base::DataError(fmt::format(
-            "this HDF5 file has no ranklab_schema attribute, so it is not a results file (schema {}) of "
-            "ranklab; name another file",
-            kSchema));
+        throw base::DataError(
+            fmt::format("this HDF5 file has no ranklab_schema attribute, so it is not a results "
+                        "file (schema {}) of ranklab; name another file",
+                        kSchema));
     const std::int64_t schema = root.int_attribute("ranklab_schema");
     if (schema != kSchema)
-        throw base::DataError(
-            fmt::format("the file has results schema {} and this ranklab reads and writes schema {}; "
-                        "use the ranklab that wrote it, or name another file",
-                        schema, kSchema));
+        throw base::DataError(fmt::format(
+            "the file has results schema {} and this ranklab reads and writes schema {}; "
+            "use the ranklab that wrote it, or name another file",
+            schema, kSchema));
 }
 
 Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
@@ -208,8 +212,9 @@ std::vector<RunHeader> ResultFile::runs() const {
 Run ResultFile::read(const std::string& id, Detail detail) const {
     return reading(path_, [&](const hdf5::Group& runs) {
         if (!is_link_name(id) || !runs.has(id))
-            throw base::OptionError(fmt::format("{} has no run '{}'; `ranklab report {}` lists them",
-                                                path_.string(), id, base::shell_path(path_.string())));
+            throw base::OptionError(
+                fmt::format("{} has no run '{}'; `ranklab report {}` lists them", path_.string(),
+                            id, base::shell_path(path_.string())));
         return load_run(path_, runs, id, detail);
     });
 }

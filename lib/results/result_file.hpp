@@ -16,8 +16,8 @@ namespace ranklab::results {
 
 /// How much of a run to read: `summaries` leaves samples and warm-up rows empty (much less memory;
 /// `axis` and `columns` are then those of a measurement without samples).
-/// `measurements` leaves tables empty too, which cost as much as the rest; `settings` measurements as well:
-/// attributes and hosts.
+/// `measurements` leaves tables empty too, which cost as much as the rest; `settings` measurements
+/// as well: attributes and hosts.
 enum class Detail { all, summaries, measurements, settings };
 
 /// A run that cannot be read. The others of its file may be whole.
@@ -32,8 +32,8 @@ inline constexpr double kLockTimeout = 300;
 
 /// Errors, each one sentence. The output is a folder, a device or no path at all, or a file to read
 /// is missing: OptionError. The place is full, read-only or forbidden, or its lock cannot be had:
-/// EnvironmentError. The file is not HDF5, is damaged, or has another schema: DataError; RunDamage where
-/// it is a run. After any error the file is byte for byte what it was.
+/// EnvironmentError. The file is not HDF5, is damaged, or has another schema: DataError; RunDamage
+/// where it is a run. After any error the file is byte for byte what it was.
 class ResultFile {
   public:
     explicit ResultFile(std::filesystem::path path);
@@ -42,9 +42,9 @@ class ResultFile {
     /// including room for `expected_bytes` more. Does not create the results file.
     void check_writable(std::uint64_t expected_bytes) const;
 
-    /// Stores the runs, creating the file if need be: one lock, one copy. When this returns, they are on the
-    /// disk. Their ids must be new to the file. Interrupted where a stop signal comes while the lock is
-    /// waited for.
+    /// Stores the runs, creating the file if need be: one lock, one copy. When this returns, they
+    /// are on the disk. Their ids must be new to the file. Interrupted where a stop signal comes
+    /// while the lock is waited for.
     void append(std::span<const Run> runs, double lock_timeout_s = kLockTimeout) const;
     void append(const Run& run, double lock_timeout_s = kLockTimeout) const {
         append(std::span(&run, 1), lock_timeout_s);
@@ -57,8 +57,8 @@ class ResultFile {
     std::vector<Run> read_all(Detail detail = Detail::all) const;
 
     /// One run after the other, in the order stored, without holding them all: those of which
-    /// `wanted(run read as settings)` is true (all, where it is empty) are read in that detail and handed
-    /// over.
+    /// `wanted(run read as settings)` is true (all, where it is empty) are read in that detail and
+    /// handed over.
     void visit(Detail detail, const std::function<bool(const Run&)>& wanted,
                const std::function<void(Run&&)>& take) const;
 
@@ -68,9 +68,9 @@ class ResultFile {
     std::filesystem::path path_;
 };
 
-/// Appends the runs to `output`. Where that cannot be, writes them to FILE.<first run's id>.h5 beside it,
-/// else in $TMPDIR (/tmp), and throws a sentence that says why, where they lie and how to merge them:
-/// Interrupted where a signal ended the waiting for the lock, else EnvironmentError.
+/// Appends the runs to `output`. Where that cannot be, writes them to FILE.<first run's id>.h5
+/// beside it, else in $TMPDIR (/tmp), and throws a sentence that says why, where they lie and how
+/// to merge them: Interrupted where a signal ended the waiting for the lock, else EnvironmentError.
 void store_or_set_apart(const std::filesystem::path& output, std::span<const Run> runs,
                         double lock_timeout_s = kLockTimeout);
 

@@ -22,7 +22,8 @@ std::string kind_name(Kind kind) {
 std::vector<double> Measurement::largest_of(const std::vector<double>& rows) const {
     std::vector<double> largest;
     for (std::size_t end = columns; columns > 0 && end <= rows.size(); end += columns)
-        largest.push_back(*std::ranges::max_element(std::span(rows).subspan(end - columns, columns)));
+        largest.push_back(
+            *std::ranges::max_element(std::span(rows).subspan(end - columns, columns)));
     return largest;
 }
 
@@ -57,7 +58,8 @@ std::string Run::verified() const {
     const auto* checks = table == nullptr ? nullptr : table->find<std::string>("result");
     if (checks == nullptr || checks->empty()) return "not verified";
     for (const auto& result : *checks)
-        if (result != "passed" && result != "does not apply") return result == "failed" ? "NO" : result;
+        if (result != "passed" && result != "does not apply")
+            return result == "failed" ? "NO" : result;
     return std::ranges::find(*checks, "passed") == checks->end() ? "not verified" : "yes";
 }
 
@@ -69,7 +71,8 @@ std::string Run::cut_short() const {
 }
 
 std::string make_run_id(std::int64_t unix_seconds) {
-    std::random_device random;  // the kernel's or the processor's, never a fixed sequence with libstdc++
+    // The kernel's or the processor's, never a fixed sequence with libstdc++.
+    std::random_device random;
     return fmt::format("{}-{:06x}", base::utc_compact(unix_seconds), random() & 0xffffffU);
 }
 
@@ -86,7 +89,8 @@ Column empty_column(const vocabulary::Column& column) {
 
 Rows::Rows(std::string_view table) {
     const auto* schema = vocabulary::find_table(table);
-    if (schema == nullptr) throw base::Error(fmt::format("internal: no table is called '{}'", table));
+    if (schema == nullptr)
+        throw base::Error(fmt::format("internal: no table is called '{}'", table));
     table_.name = schema->name;
     for (const auto& column : schema->columns) table_.columns.push_back(empty_column(column));
 }

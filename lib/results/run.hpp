@@ -1,5 +1,5 @@
-// A run as plain structs, filled by experiments, written by ResultFile, read by report. docs/results.md has
-// the file's form.
+// A run as plain structs, filled by experiments, written by ResultFile, read by report.
+// docs/results.md has the file's form.
 #pragma once
 
 #include <algorithm>
@@ -66,8 +66,8 @@ struct HostRow {
     std::string device;  ///< "cpu" or the GPU's name
     // Older programs did not store these.
     int threads = 0;  ///< that compute; 0: not stored
-    std::string cores =
-        {};  ///< the physical cores of its cpuset, each by its lowest CPU, "0-1"; "": not stored
+    /// The physical cores of its cpuset, each by its lowest CPU, "0-1"; "": not stored.
+    std::string cores = {};
 };
 
 /// One effective option. `number` says that the value is written bare in JSON.
@@ -115,19 +115,19 @@ struct Run : RunHeader {
     std::string fact(std::string_view section, std::string_view key) const;
     /// The median of that measurement; NaN where there is none.
     double median(std::string_view name) const;
-    /// The verdict of the table `verification`: "yes" where all checks that apply passed, "NO" where the
-    /// first that did not pass failed, otherwise that one's result ("not verified").
+    /// The verdict of the table `verification`: "yes" where all checks that apply passed, "NO"
+    /// where the first that did not pass failed, otherwise that one's result ("not verified").
     std::string verified() const;
-    /// Why it has not all that it was to measure: "time limit", a signal ("SIGTERM"), "not complete" where
-    /// its job ended without it (kNotComplete); "" where nothing cut it short.
+    /// Why it has not all that it was to measure: "time limit", a signal ("SIGTERM"), "not
+    /// complete" where its job ended without it (kNotComplete); "" where nothing cut it short.
     std::string cut_short() const;
 };
 
 /// How the first warning begins of a run that its job did not finish.
 inline constexpr std::string_view kNotComplete = "the run is NOT COMPLETE: ";
 
-/// A new run id: the UTC start and 24 random bits from the system, so that ids of jobs that start in
-/// the same second do not clash.
+/// A new run id: the UTC start and 24 random bits from the system, so that ids of jobs that start
+/// in the same second do not clash.
 std::string make_run_id(std::int64_t unix_seconds);
 
 class Rows {
@@ -137,7 +137,8 @@ class Rows {
     /// Rows of the table of that name (vocabulary/tables.hpp). Throws Error where there is none.
     explicit Rows(std::string_view table);
 
-    /// A value for each column, in their order and of their types. Throws Error for anything else: a bug.
+    /// A value for each column, in their order and of their types. Throws Error for anything else:
+    /// a bug.
     void add(std::initializer_list<Value> row);
 
     std::size_t size() const { return rows_; }

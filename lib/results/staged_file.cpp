@@ -37,12 +37,14 @@ bool is_temporary_of(const std::string& name, const std::string& prefix) {
 
 void sync(const Descriptor& descriptor, const fs::path& path, const char* setting) {
     // EINVAL: a file system that has nothing to sync for a folder.
-    if (::fsync(descriptor.get()) != 0 && errno != EINVAL) throw_errno("fsync", path, errno, setting);
+    if (::fsync(descriptor.get()) != 0 && errno != EINVAL)
+        throw_errno("fsync", path, errno, setting);
 }
 
 fs::path temporary_beside(const fs::path& target) {
     std::random_device random;
-    const std::string name = fmt::format("{}{:08x}{:08x}{}", prefix_of(target), random(), random(), kSuffix);
+    const std::string name =
+        fmt::format("{}{:08x}{:08x}{}", prefix_of(target), random(), random(), kSuffix);
     return target.parent_path() / name;
 }
 
@@ -51,7 +53,8 @@ fs::path temporary_beside(const fs::path& target) {
 fs::path resolve(const fs::path& path) {
     if (path.filename().empty() || path.filename() == "." || path.filename() == "..")
         throw base::OptionError(
-            fmt::format("'{}' names a folder; name a file, such as results/ranklab.h5", path.string()),
+            fmt::format("'{}' names a folder; name a file, such as results/ranklab.h5",
+                        path.string()),
             {"output"});
     std::error_code error;
     fs::path resolved = fs::weakly_canonical(fs::absolute(path, error), error);
@@ -93,7 +96,8 @@ void StagedFile::copy_target() {
     if (error) {
         // Where the disk is full, copy_file() may call it an input/output error (tmpfs).
         std::error_code unknown;
-        if (const auto bytes = fs::file_size(target_, unknown); !unknown) check_free_space(target_, bytes);
+        if (const auto bytes = fs::file_size(target_, unknown); !unknown)
+            check_free_space(target_, bytes);
         throw_errno("copy", target_, error.value());
     }
     copy_permissions();
@@ -102,14 +106,16 @@ void StagedFile::copy_target() {
 void StagedFile::copy_permissions() {
     struct stat status {};
     if (::stat(target_.c_str(), &status) != 0) throw_errno("stat", target_, errno);
-    // The group first, since chown may clear bits of the mode; that it fails for a foreign group is no
-    // reason not to store the run.
+    // The group first, since chown may clear bits of the mode; that it fails for a foreign group is
+    // no reason not to store the run.
     static_cast<void>(::fchown(descriptor_.get(), static_cast<uid_t>(-1), status.st_gid) == 0);
-    if (::fchmod(descriptor_.get(), status.st_mode & 07777U) != 0) throw_errno("fchmod", target_, errno);
+    if (::fchmod(descriptor_.get(), status.st_mode & 07777U) != 0)
+        throw_errno("fchmod", target_, errno);
 }
 
 void StagedFile::write(std::span<const std::byte> bytes) {
-    if (!base::write_whole(descriptor_.get(), bytes)) throw_errno("write", target_, errno, setting_);
+    if (!base::write_whole(descriptor_.get(), bytes))
+        throw_errno("write", target_, errno, setting_);
 }
 
 void StagedFile::reserve(std::uint64_t bytes) {
@@ -122,7 +128,8 @@ void StagedFile::reserve(std::uint64_t bytes) {
 
 void StagedFile::commit() {
     sync(descriptor_, target_, setting_);
-    if (::rename(path_.c_str(), target_.c_str()) != 0) throw_errno("rename", target_, errno, setting_);
+    if (::rename(path_.c_str(), target_.c_str()) != 0)
+        throw_errno("rename", target_, errno, setting_);
     committed_ = true;
     const fs::path folder_path = fs::absolute(target_).parent_path();
     const Descriptor folder(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -136,7 +143,8 @@ void remove_leftovers(const fs::path& target) {
     for (fs::directory_iterator entry(target.parent_path(), error), end; !error && entry != end;
          entry.increment(error)) {
         std::error_code ignored;
-        if (is_temporary_of(entry->path().filename().string(), prefix)) fs::remove(entry->path(), ignored);
+        if (is_temporary_of(entry->path().filename().string(), prefix))
+            fs::remove(entry->path(), ignored);
     }
 }
 

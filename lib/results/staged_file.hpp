@@ -13,8 +13,8 @@ namespace ranklab::results {
 using base::Descriptor;
 using base::throw_errno;
 
-/// The absolute path that symbolic links lead to; a link to nothing stays. OptionError for a path without a
-/// file name and for links in a circle.
+/// The absolute path that symbolic links lead to; a link to nothing stays. OptionError for a path
+/// without a file name and for links in a circle.
 std::filesystem::path resolve(const std::filesystem::path& path);
 
 void make_parent_folders(const std::filesystem::path& resolved);
@@ -22,15 +22,15 @@ void make_parent_folders(const std::filesystem::path& resolved);
 /// The system's word on whether we may write the existing file.
 void check_not_write_protected(const std::filesystem::path& resolved);
 
-/// EnvironmentError where the file system has fewer free bytes. (A full quota shows only when room is
-/// reserved.)
+/// EnvironmentError where the file system has fewer free bytes. (A full quota shows only when room
+/// is reserved.)
 void check_free_space(const std::filesystem::path& resolved, std::uint64_t bytes);
 
 /// A temporary `.NAME.<16 hex digits>.tmp` beside NAME, removed with the object unless committed.
 class StagedFile {
   public:
-    /// Makes an empty temporary that will replace `target` (links resolved). Errors name the target, and
-    /// advise another value of `setting`.
+    /// Makes an empty temporary that will replace `target` (links resolved). Errors name the
+    /// target, and advise another value of `setting`.
     explicit StagedFile(std::filesystem::path target, const char* setting = "output");
     ~StagedFile();
 
@@ -56,7 +56,8 @@ class StagedFile {
     bool committed_ = false;
 };
 
-/// Removes temporaries that killed writers left. Only for the holder of the lock, or a folder's one writer.
+/// Removes temporaries that killed writers left. Only for the holder of the lock, or a folder's one
+/// writer.
 void remove_leftovers(const std::filesystem::path& target);
 
 }  // namespace ranklab::results

@@ -27,8 +27,8 @@ void check_names(const std::vector<Named>& all, const char* what) {
     std::set<std::string> seen;
     for (const auto& one : all) {
         if (!is_link_name(one.name))
-            throw base::Error(
-                fmt::format("{} '{}' cannot be stored: it is empty, '.', or holds a '/'", what, one.name));
+            throw base::Error(fmt::format(
+                "{} '{}' cannot be stored: it is empty, '.', or holds a '/'", what, one.name));
         if (!seen.insert(one.name).second)
             throw base::Error(fmt::format("{} '{}' is there twice", what, one.name));
     }
@@ -54,7 +54,8 @@ hdf5::Column column(const char* name, const std::vector<Row>& rows, Get get) {
 
 std::vector<hdf5::Column> columns_of(const std::vector<Measurement>& rows) {
     const auto number = [&](const char* name, auto get) {
-        return column(name, rows, [get](const Measurement& row) { return std::invoke(get, row.summary); });
+        return column(name, rows,
+                      [get](const Measurement& row) { return std::invoke(get, row.summary); });
     };
     using stats::Summary;
     return {column("name", rows, &Measurement::name),
@@ -73,16 +74,18 @@ std::vector<hdf5::Column> columns_of(const std::vector<Measurement>& rows) {
 }
 
 std::vector<hdf5::Column> columns_of(const std::vector<HostRow>& rows) {
-    return {column("rank", rows, &HostRow::rank),     column("local_rank", rows, &HostRow::local_rank),
-            column("host", rows, &HostRow::host),     column("cpus", rows, &HostRow::cpus),
-            column("device", rows, &HostRow::device), column("threads", rows, &HostRow::threads),
-            column("cores", rows, &HostRow::cores)};
+    return {
+        column("rank", rows, &HostRow::rank),     column("local_rank", rows, &HostRow::local_rank),
+        column("host", rows, &HostRow::host),     column("cpus", rows, &HostRow::cpus),
+        column("device", rows, &HostRow::device), column("threads", rows, &HostRow::threads),
+        column("cores", rows, &HostRow::cores)};
 }
 
-// One value of the run as a whole: its row says all, and a dataset would take ten times its bytes. What ranks
-// have a value each of keeps its dataset at one rank too.
+// One value of the run as a whole: its row says all, and a dataset would take ten times its bytes.
+// A measurement with a value per rank keeps its dataset at one rank too.
 bool is_value_of_run(const Measurement& measurement) {
-    const bool of_ranks = measurement.rank_reduction == "max" || measurement.rank_reduction == "sum";
+    const bool of_ranks =
+        measurement.rank_reduction == "max" || measurement.rank_reduction == "sum";
     return measurement.axis == kAxisOfRun && !of_ranks && measurement.columns == 1 &&
            measurement.summary.n == 1 && measurement.samples.size() == 1 &&
            measurement.samples.front() == measurement.summary.median;
@@ -116,7 +119,8 @@ void store_tables(const hdf5::Group& group, const std::vector<Table>& tables) {
     for (const auto& table : tables) hdf5::write_table(all, table.name, table.columns);
 }
 
-// The schema of attributes in HDF5 up to 1.8 ends at 64 KiB, so a longer text is a dataset of the same name.
+// The schema of attributes in HDF5 up to 1.8 ends at 64 KiB, so a longer text is a dataset of the
+// same name.
 void store_text(const hdf5::Group& group, const char* name, const std::string& text) {
     constexpr std::size_t kMostInAttribute = 60000;
     if (text.size() <= kMostInAttribute)
@@ -152,7 +156,8 @@ std::uint64_t table_bytes(const std::vector<hdf5::Column>& columns) {
         std::size_t width = sizeof(double);
         if (const auto* texts = std::get_if<std::vector<std::string>>(&values))
             for (const auto& entry : *texts) width = std::max(width, entry.size());
-        bytes += 128 + name.size() + width * std::visit([](const auto& v) { return v.size(); }, values);
+        bytes +=
+            128 + name.size() + width * std::visit([](const auto& v) { return v.size(); }, values);
     }
     return bytes;
 }
@@ -167,7 +172,8 @@ hdf5::File create_empty(const std::filesystem::path& path, const std::string& cr
     hdf5::File file = hdf5::File::create(path);
     const hdf5::Group root = file.root();
     root.set_int("ranklab_schema", kSchema);
-    root.set_text("created_utc", created_utc.empty() ? base::utc_iso(std::time(nullptr)) : created_utc);
+    root.set_text("created_utc",
+                  created_utc.empty() ? base::utc_iso(std::time(nullptr)) : created_utc);
     root.create_large_group("runs");
     return file;
 }
@@ -184,7 +190,8 @@ void store(const hdf5::Group& runs, const Run& run) {
 
 std::uint64_t stored_bytes_at_most(const Run& run) {
     std::uint64_t bytes =
-        std::uint64_t{256} * 1024;  // the file's own housekeeping, which grows in blocks of up to 64 KiB
+        std::uint64_t{256} *
+        1024;  // the file's own housekeeping, which grows in blocks of up to 64 KiB
     bytes += run.argv.size() + run.label.size() + config_to_json(run.config).size() +
              context_to_json(run.context).size() + warnings_to_json(run.warnings).size();
     bytes += table_bytes(columns_of(run.measurements)) + table_bytes(columns_of(run.hosts));
@@ -204,7 +211,8 @@ void check_readable(const fs::path& path) {
 
 void write_runs(const StagedFile& staged, bool fresh, std::span<const Run> runs) {
     const std::lock_guard lock(hdf5::library_mutex());
-    hdf5::File file = fresh ? create_empty(staged.path()) : hdf5::File::open_to_change(staged.path());
+    hdf5::File file =
+        fresh ? create_empty(staged.path()) : hdf5::File::open_to_change(staged.path());
     const hdf5::Group group = file.root().open_group("runs");
     for (const auto& run : runs) store(group, run);
     file.close();
@@ -234,18 +242,23 @@ std::optional<fs::path> set_apart(const fs::path& output, std::span<const Run> r
             write_runs(staged, true, runs);
             staged.commit();
             return place;
-        } catch (const std::exception&) {  // the sentence names why the shared file did not take them
+        } catch (
+            const std::exception&) {  // the sentence names why the shared file did not take them
         }
     }
     return std::nullopt;
 }
 
-std::string sentence_of(const std::exception& failure, const fs::path& output, std::span<const Run> runs) {
+std::string sentence_of(const std::exception& failure, const fs::path& output,
+                        std::span<const Run> runs) {
     const auto place = set_apart(output, runs);
-    const std::string what = runs.size() == 1 ? "the run is" : fmt::format("the {} runs are", runs.size());
-    if (!place) return fmt::format("{}; {} lost, since no other place takes it", failure.what(), what);
+    const std::string what =
+        runs.size() == 1 ? "the run is" : fmt::format("the {} runs are", runs.size());
+    if (!place)
+        return fmt::format("{}; {} lost, since no other place takes it", failure.what(), what);
     return fmt::format("{}; {} in {}: `ranklab results merge {} {}` adds it", failure.what(), what,
-                       place->string(), base::shell_path(output.string()), base::shell_path(place->string()));
+                       place->string(), base::shell_path(output.string()),
+                       base::shell_path(place->string()));
 }
 
 }  // namespace

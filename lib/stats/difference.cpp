@@ -47,8 +47,9 @@ Pooled pool(const std::vector<double>& a, const std::vector<double>& b) {
     return all;
 }
 
-// How many of the splits of the pooled ranks into n_a and n_b have each distance |W - E(W)|, doubled: index
-// d. Counted by adding rank after rank (dynamic programming over subsets), so ties are exact, too.
+// How many of the splits of the pooled ranks into n_a and n_b have each distance |W - E(W)|,
+// doubled: index d. Counted by adding rank after rank (dynamic programming over subsets), so ties
+// are exact, too.
 std::vector<double> splits_by_distance(const Pooled& all) {
     // The largest sum of n_b ranks.
     const long most = std::accumulate(all.rank2.end() - all.n_b, all.rank2.end(), 0L);
@@ -62,7 +63,8 @@ std::vector<double> splits_by_distance(const Pooled& all) {
         for (std::size_t size = std::min(i + 1, all.n_b); size > 0; --size) {
             if (count[size].empty()) count[size].assign(width, 0);
             const std::size_t last = std::min(reach, width - 1 - std::min(rank2, width - 1));
-            for (std::size_t sum = 0; sum <= last; ++sum) count[size][sum + rank2] += count[size - 1][sum];
+            for (std::size_t sum = 0; sum <= last; ++sum)
+                count[size][sum + rank2] += count[size - 1][sum];
         }
         reach += rank2;
     }
@@ -93,11 +95,12 @@ Tail tail_of(const std::vector<double>& by_distance, std::size_t seen, double sp
     return tail;
 }
 
-// Where few runs give U so few values that it cannot come near 5 %, splits of equal U are ordered by how far
-// apart their means are. The test stays exact: it is a permutation test of the pair (U, difference of means).
+// Where few runs give U so few values that it cannot come near 5 %, splits of equal U are ordered
+// by how far apart their means are. The test stays exact: it is a permutation test of the pair (U,
+// difference of means).
 Tail finer_tail(const Pooled& all, const std::vector<double>& b, double splits) {
-    const double centre = std::accumulate(all.values.begin(), all.values.end(), 0.0) / base::real(all.n()) *
-                          base::real(all.n_b);
+    const double centre = std::accumulate(all.values.begin(), all.values.end(), 0.0) /
+                          base::real(all.n()) * base::real(all.n_b);
     // Sums of the same values in another order are to be equal, and to order by U first.
     const double unit = 1e-9 * (std::abs(centre) + all.values.back() - all.values.front());
     using Distance = std::pair<long, double>;
@@ -136,7 +139,8 @@ double exact_p(const Pooled& all, const std::vector<double>& b) {
     const double splits = std::accumulate(by_distance.begin(), by_distance.end(), 0.0);
     Tail tail = tail_of(by_distance, std::abs(all.sum2_b - all.expected2()), splits);
     if (std::min(all.n_a, all.n_b) < kFewestRuns || tail.attainable >= kCoarse) return tail.p();
-    if (splits <= kMostSplits && std::isfinite(all.values.front()) && std::isfinite(all.values.back()))
+    if (splits <= kMostSplits && std::isfinite(all.values.front()) &&
+        std::isfinite(all.values.back()))
         tail = finer_tail(all, b, splits);
     // Many ties: what is still coarse counts by half (Lancaster's mid-p, JASA 56, 1961).
     return tail.attainable < kCoarse && all.ties > 0 ? tail.mid_p() : tail.p();
@@ -183,7 +187,8 @@ std::vector<double> holm(std::span<const double> p) {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < p.size(); ++i)
         if (!std::isnan(p[i])) order.push_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
     std::vector<double> corrected(p.begin(), p.end());
     double least = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -197,35 +202,37 @@ Difference difference(std::span<const double> a, std::span<const double> b) {
     return {a.size(), b.size(), estimate_ratio(b, a), mann_whitney(a, b)};
 }
 
-Verdict judge(const Difference& difference, double corrected_p, double smallest, Better better) {
+Verdict judge(const Difference& difference, double corrected_p, double min_effect, Better better) {
     if (std::min(difference.n_a, difference.n_b) < kFewestRuns) return Verdict::too_few_runs;
     const auto& [ratio, ci] = difference.ratio;
     if (std::isnan(ci.low) || std::isnan(ci.high)) return Verdict::too_noisy;
     constexpr double kRounding = 1e-9;  // 1.05 times a time is 5 % more, whatever its last bits say
-    const bool more = ci.low > 1 && ratio >= 1 + smallest - kRounding;
-    const bool less = ci.high < 1 && ratio <= 1 - smallest + kRounding;
+    const bool more = ci.low > 1 && ratio >= 1 + min_effect - kRounding;
+    const bool less = ci.high < 1 && ratio <= 1 - min_effect + kRounding;
     if (corrected_p < kLevel && (more || less))
         return less == (better == Better::lower) ? Verdict::better : Verdict::worse;
-    const bool within = ci.low >= 1 - smallest && ci.high <= 1 + smallest;
+    const bool within = ci.low >= 1 - min_effect && ci.high <= 1 + min_effect;
     return within ? Verdict::same : Verdict::too_noisy;
 }
 
-std::size_t runs_needed(std::span<const double> a, std::span<const double> b, double smallest,
+std::size_t runs_needed(std::span<const double> a, std::span<const double> b, double min_effect,
                         std::size_t compared) {
     Spread spread;
     spread.add(a);
     spread.add(b);
-    if (spread.degrees == 0 || !(smallest > 0) || !std::isfinite(spread.squares)) return 0;
-    // The spread that few runs show is too small as often as too large: its upper 80 % bound is taken
-    // (Browne, Statistics in Medicine 14, 1995).
+    if (spread.degrees == 0 || !(min_effect > 0) || !std::isfinite(spread.squares)) return 0;
+    // The spread that few runs show is too small as often as too large: its upper 80 % bound is
+    // taken (Browne, Statistics in Medicine 14, 1995).
     const double variance = spread.squares / chi_square_quantile(1 - kPower, spread.degrees);
     const double beta = normal_quantile(kPower);
     const double tests = base::real(std::max<std::size_t>(1, compared));
-    // Both have to tell: the interval of the ratio of medians (whose variance is pi/2 that of means of normal
-    // samples) and the corrected rank test (3/pi as efficient as the t test).
-    const double interval = std::numbers::pi / 2 * std::pow(normal_quantile(1 - kLevel / 2) + beta, 2);
-    const double test = std::numbers::pi / 3 * std::pow(normal_quantile(1 - kLevel / 2 / tests) + beta, 2);
-    const double runs = 2 * std::max(interval, test) * variance / (smallest * smallest);
+    // Both have to tell: the interval of the ratio of medians (whose variance is pi/2 that of means
+    // of normal samples) and the corrected rank test (3/pi as efficient as the t test).
+    const double interval =
+        std::numbers::pi / 2 * std::pow(normal_quantile(1 - kLevel / 2) + beta, 2);
+    const double test =
+        std::numbers::pi / 3 * std::pow(normal_quantile(1 - kLevel / 2 / tests) + beta, 2);
+    const double runs = 2 * std::max(interval, test) * variance / (min_effect * min_effect);
     return std::max(kFewestRuns, static_cast<std::size_t>(std::min(1e9, std::ceil(runs))));
 }
 

@@ -1,4 +1,5 @@
-// Is B different from A? Tests on runs, one value a run: steps of one run are not independent samples.
+// Is B different from A? Tests on runs, one value a run: steps of one run are not independent
+// samples.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +10,17 @@
 
 namespace ranklab::stats {
 
-/// Two-sided Mann-Whitney U: exact without ties for small sides, otherwise by permutation or the normal
-/// approximation with ties and continuity corrected (Hollander, Wolfe & Chicken, Nonparametric Statistical
-/// Methods, 4.1).
+/// Two-sided Mann-Whitney U: exact without ties for small sides, otherwise by permutation or the
+/// normal approximation with ties and continuity corrected (Hollander, Wolfe & Chicken,
+/// Nonparametric Statistical Methods, 4.1).
 struct RankTest {
     double p = kNone;       ///< NaN where a side is empty
     double effect = kNone;  ///< Cliff's delta: P(b > a) - P(b < a), -1 .. 1
 };
 RankTest mann_whitney(std::span<const double> a, std::span<const double> b);
 
-/// Holm's step-down correction of p-values: in the order given, each at most 1. NaN stay NaN and do not
-/// count.
+/// Holm's step-down correction of p-values: in the order given, each at most 1. NaN stay NaN and do
+/// not count.
 std::vector<double> holm(std::span<const double> p);
 
 enum class Better { lower, higher };
@@ -32,15 +33,16 @@ struct Difference {
 };
 Difference difference(std::span<const double> a, std::span<const double> b);
 
-/// With p as corrected over all that is compared, and the smallest relative change that is of interest (0.05
-/// = 5 %): worse or better where p < 0.05 and the ratio's interval lies on that side of 1 and the ratio
-/// itself is at least the smallest change away from it; same where the interval lies within 1 -+ smallest;
-/// otherwise too noisy.
-Verdict judge(const Difference& difference, double corrected_p, double smallest, Better better);
+/// With p as corrected over all that is compared, and the smallest relative change that is of
+/// interest (0.05 = 5 %): worse or better where p < 0.05 and the ratio's interval lies on that side
+/// of 1 and the ratio itself is at least the smallest change away from it; same where the interval
+/// lies within 1 -+ min_effect; otherwise too noisy.
+Verdict judge(const Difference& difference, double corrected_p, double min_effect, Better better);
 
-/// Runs a side at which `smallest` is found with 80 % power at 5 % (two-sided, by the pooled spread of these
-/// runs); at least kFewestRuns; 0 where the spread is not known (fewer than 3 runs on both sides).
-std::size_t runs_needed(std::span<const double> a, std::span<const double> b, double smallest,
+/// Runs a side at which `min_effect` is found with 80 % power at 5 % (two-sided, by the pooled
+/// spread of these runs); at least kFewestRuns; 0 where the spread is not known (fewer than 3 runs
+/// on both sides).
+std::size_t runs_needed(std::span<const double> a, std::span<const double> b, double min_effect,
                         std::size_t compared = 1);
 
 }  // namespace ranklab::stats

@@ -18,11 +18,12 @@ namespace {
 
 constexpr std::size_t kReference = 1024;  // samples that give the ranks of a longer series
 constexpr std::size_t kMostLags = 60;
-constexpr std::size_t kQuietLags = 5;    // so many small autocorrelations in a row are the end of it
+// So many small autocorrelations in a row are the end of it.
+constexpr std::size_t kQuietLags = 5;
 constexpr double kFewestEffective = 10;  // samples of a correlated series, for an interval
 
-// Normal scores of mid-ranks: autocorrelations of these do not change with the shape of the distribution, and
-// one far-out sample cannot hide the correlation of the others.
+// Normal scores of mid-ranks: autocorrelations of these do not change with the shape of the
+// distribution, and one far-out sample cannot hide the correlation of the others.
 std::vector<double> normal_scores(std::span<const double> x) {
     const std::size_t step = (x.size() + kReference - 1) / kReference;
     std::vector<double> reference;
@@ -68,8 +69,8 @@ class Autocorrelation {
     std::vector<double> known_;
 };
 
-// Independent samples have r(k) of 0 +- 1/sqrt(n), a little below 0. The first lag has one chance in fifty to
-// look positive by accident, the others together one in a hundred.
+// Independent samples have r(k) of 0 +- 1/sqrt(n), a little below 0. The first lag has one chance
+// in fifty to look positive by accident, the others together one in a hundred.
 bool visible(Autocorrelation& r, std::size_t lags, double n) {
     const double noise = 1 / std::sqrt(n);
     for (std::size_t lag = 1; lag <= std::min(lags, kQuietLags); ++lag)
@@ -77,9 +78,9 @@ bool visible(Autocorrelation& r, std::size_t lags, double n) {
     return false;
 }
 
-// Politis's adaptive bandwidth (Adaptive bandwidth choice, J. Nonparametric Statistics 15, 2003): after which
-// lag kQuietLags autocorrelations in a row are not to be told from 0. Twice that, and a little more, since an
-// autocorrelation just too small to be seen is not 0.
+// Politis's adaptive bandwidth (Adaptive bandwidth choice, J. Nonparametric Statistics 15, 2003):
+// after which lag kQuietLags autocorrelations in a row are not to be told from 0. Twice that, and a
+// little more, since an autocorrelation just too small to be seen is not 0.
 std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
     const double noise = 2 * std::sqrt(std::log10(n) / n);
     std::size_t last = 0;
@@ -89,8 +90,9 @@ std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
 }
 
 struct Correlation {
-    double lag1 = 0;          // of the normal scores of the samples' ranks
-    double inflation = 1;     // long-run variance of "above the median" over that of independent samples
+    double lag1 = 0;  // of the normal scores of the samples' ranks
+    // Long-run variance of "above the median" over that of independent samples.
+    double inflation = 1;
     double block_length = 1;  // for a circular block bootstrap of the median
 };
 
@@ -116,9 +118,9 @@ Correlation correlation(std::span<const double> samples, double median) {
     }
     // In a short series the estimates at later lags fall below 0 by bias: the first one stays.
     found.inflation = std::clamp(1 + 2 * std::max(sum, s.at(1)), 1.0, n);
-    // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28): the length
-    // of least mean squared error. Half as much again, since of that error it is the bias that costs
-    // coverage.
+    // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28):
+    // the length of least mean squared error. Half as much again, since of that error it is the
+    // bias that costs coverage.
     const double ratio = 2 * std::max({moment, s.at(1), 0.0}) / found.inflation;
     found.block_length = std::max(1.0, 1.5 * std::cbrt(1.5 * ratio * ratio * n));
     return found;
@@ -129,9 +131,9 @@ bool too_few(double effective, double n) {
     return effective < std::min(kFewestEffective, n / 2);
 }
 
-// A short series shows only strong correlation, and too little of it: the lag-1 value is corrected for its
-// bias (Marriott and Pope, Biometrika 41, 1954), and the effective sample size is that of an autoregressive
-// series with it. Below kShort nothing is known.
+// A short series shows only strong correlation, and too little of it: the lag-1 value is corrected
+// for its bias (Marriott and Pope, Biometrika 41, 1954), and the effective sample size is that of
+// an autoregressive series with it. Below kShort nothing is known.
 double effective_of_short(double lag1, double n) {
     constexpr double kShort = 20, kLong = 50;
     if (n < kShort || n >= kLong) return n;
@@ -139,8 +141,8 @@ double effective_of_short(double lag1, double n) {
     return n * (1 - phi) / (1 + phi);
 }
 
-// The variance, over all n circular blocks of b samples, of how many of a block's samples lie below the
-// median.
+// The variance, over all n circular blocks of b samples, of how many of a block's samples lie below
+// the median.
 double block_variance(std::span<const double> samples, double median, std::size_t b) {
     const std::size_t n = samples.size();
     double mean = 0;
@@ -172,25 +174,29 @@ Dependence dependence_about(std::span<const double> samples, double median) {
         result.effective_n = std::max(1.0, std::min(result.effective_n, few));
     if (result.effective_n < n) result.block_length = found.block_length;
     if (too_few(result.effective_n, n))
-        result.warning =
-            fmt::format("effective sample size {:.0f} of {:.0f}: measure longer", result.effective_n, n);
+        result.warning = fmt::format("effective sample size {:.0f} of {:.0f}: measure longer",
+                                     result.effective_n, n);
     return result;
 }
 
-// The circular block bootstrap of a median (Kuensch 1989; Politis & Romano 1992) of a series that is
-// correlated over about `block_length` samples; n >= 6. A resample is n/b blocks drawn with replacement. How
-// many of its samples lie below the series' median is a sum of n/b independent counts: nearly normal, its
-// variance known from all blocks. So the limits that 1,000,000 resamples would have are at hand without a
-// single one; a count of that many more or fewer samples below the median is so many ranks (Woodruff, JASA
-// 47, 1952).
-IntervalRanks block_bootstrap_ranks(std::span<const double> samples, double median, double block_length) {
+// The circular block bootstrap of a median (Kuensch 1989; Politis & Romano 1992) of a series that
+// is correlated over about `block_length` samples; n >= 6. A resample is n/b blocks drawn with
+// replacement. How many of its samples lie below the series' median is a sum of n/b independent
+// counts: nearly normal, its variance known from all blocks. So the limits that 1,000,000 resamples
+// would have are at hand without a single one; a count of that many more or fewer samples below the
+// median is so many ranks (Woodruff, JASA 47, 1952).
+IntervalRanks block_bootstrap_ranks(std::span<const double> samples, double median,
+                                    double block_length) {
     const double n = base::real(samples.size());
-    const auto b = static_cast<std::size_t>(std::clamp(std::ceil(block_length), 1.0, std::floor(n / 4 + 1)));
+    const auto b =
+        static_cast<std::size_t>(std::clamp(std::ceil(block_length), 1.0, std::floor(n / 4 + 1)));
     const double blocks = n / base::real(b);
-    // Few blocks vary less among themselves than they should: the expanded percentiles of Hesterberg, What
-    // teachers should know about the bootstrap, The American Statistician 69, 2015.
+    // Few blocks vary less among themselves than they should: the expanded percentiles of
+    // Hesterberg, What teachers should know about the bootstrap, The American Statistician 69,
+    // 2015.
     const double t = student_quantile((1 + kConfidence) / 2, std::max(3.0, blocks - 1));
-    const double deviation = std::sqrt(blocks * block_variance(samples, median, b) * blocks / (blocks - 1));
+    const double deviation =
+        std::sqrt(blocks * block_variance(samples, median, b) * blocks / (blocks - 1));
     const double low = std::max(1.0, std::floor((n + 1) / 2 - t * deviation));
     const auto rank = static_cast<std::size_t>(low);
     return {rank, samples.size() + 1 - rank, 0};
@@ -209,8 +215,10 @@ MedianEstimate estimate_median(std::span<const double> samples) {
     IntervalRanks ranks = median_ranks(samples.size());
     estimate.method = ranks.low == 0 ? "" : "order statistics";
     if (ranks.low > 0 && estimate.dependence.block_length > 0) {
-        const auto blocks = block_bootstrap_ranks(samples, estimate.value, estimate.dependence.block_length);
-        if (blocks.low < ranks.low) {  // correlation that adds up to nothing makes no interval narrower
+        const auto blocks =
+            block_bootstrap_ranks(samples, estimate.value, estimate.dependence.block_length);
+        // Correlation that adds up to nothing makes no interval narrower.
+        if (blocks.low < ranks.low) {
             ranks = blocks;
             estimate.method = "block bootstrap";
         }
@@ -220,16 +228,18 @@ MedianEstimate estimate_median(std::span<const double> samples) {
 }
 
 double relative_half_width(const MedianEstimate& estimate) {
-    const double half = std::max(estimate.value - estimate.ci.low, estimate.ci.high - estimate.value);
-    return estimate.value != 0 && !std::isnan(estimate.ci.low) ? half / std::abs(estimate.value) : kNone;
+    const double half =
+        std::max(estimate.value - estimate.ci.low, estimate.ci.high - estimate.value);
+    return estimate.value != 0 && !std::isnan(estimate.ci.low) ? half / std::abs(estimate.value)
+                                                               : kNone;
 }
 
 namespace {
 
 namespace bm = boost::math;
 
-// Results that do not exist are NaN or infinite, as everywhere in this room; nothing is computed in long
-// double.
+// Results that do not exist are NaN or infinite, as everywhere in this room; nothing is computed in
+// long double.
 using Policy = bm::policies::policy<bm::policies::domain_error<bm::policies::ignore_error>,
                                     bm::policies::overflow_error<bm::policies::ignore_error>,
                                     bm::policies::promote_double<false>>;
@@ -264,7 +274,9 @@ BinomialRank binomial_rank(std::size_t n, double q, double tail) {
     if (n == 0 || q <= 0 || q >= 1) return {};
     const Binomial distribution(base::real(n), q);
     // P(Bin < k) is cdf(k - 1); Boost's quantile is near it, and the sums next to it decide.
-    const auto below = [&](std::size_t k) { return k == 0 ? 0 : bm::cdf(distribution, base::real(k - 1)); };
+    const auto below = [&](std::size_t k) {
+        return k == 0 ? 0 : bm::cdf(distribution, base::real(k - 1));
+    };
     auto k = static_cast<std::size_t>(std::max(0.0, std::floor(bm::quantile(distribution, tail))));
     while (k > 0 && below(k) > tail) --k;
     while (k < n && below(k + 1) <= tail) ++k;

@@ -13,12 +13,13 @@ namespace ranklab::stats {
 
 /// How much the samples of one series, in the order measured, hang together.
 struct Dependence {
-    /// Lag-1 autocorrelation, of the normal scores of the samples' ranks: the shape of their distribution
-    /// does not matter, and a far-out sample cannot hide the others' correlation. NaN below n = 3, where all
-    /// samples are equal or one is NaN.
+    /// Lag-1 autocorrelation, of the normal scores of the samples' ranks: the shape of their
+    /// distribution does not matter, and a far-out sample cannot hide the others' correlation. NaN
+    /// below n = 3, where all samples are equal or one is NaN.
     double lag1 = kNone;
     /// The effective sample size: n over the long-run variance of "above the
-    /// median" (flat-top window with Politis's adaptive bandwidth), n where no correlation is visible.
+    /// median" (flat-top window with Politis's adaptive bandwidth), n where no correlation is
+    /// visible.
     double effective_n = kNone;
     double block_length = 0;  ///< for a block bootstrap; 0 where the samples pass as independent
     /// "" where the median has an interval; otherwise the effective n, which is too small for one.
@@ -28,15 +29,18 @@ struct Dependence {
 /// A median with an interval that allows for the dependence of the series.
 struct MedianEstimate {
     double value = kNone;
-    Interval ci;              ///< NaN below n = 6, and below 10 effective samples of a correlated series
-    const char* method = "";  ///< "order statistics", "block bootstrap", or "" where there is no interval
+    /// NaN below n = 6, and below 10 effective samples of a correlated series.
+    Interval ci;
+    /// "order statistics", "block bootstrap", or "" where there is no interval.
+    const char* method = "";
     Dependence dependence;
 };
-/// `samples` in the order measured. Order statistics where they are independent as far as can be seen, block
-/// bootstrap where not.
+/// `samples` in the order measured. Order statistics where they are independent as far as can be
+/// seen, block bootstrap where not.
 MedianEstimate estimate_median(std::span<const double> samples);
 
-/// Half the interval's width over the median: the longer side, of 1 = 100 %. NaN where there is none.
+/// Half the interval's width over the median: the longer side, of 1 = 100 %. NaN where there is
+/// none.
 double relative_half_width(const MedianEstimate& estimate);
 
 /// A ratio of two medians with its 95 % interval.
@@ -46,17 +50,21 @@ struct RatioEstimate {
 };
 
 inline constexpr std::size_t kFewestRuns = 5;  ///< a side
-/// The ratio of two sets of runs, by bootstrap (percentile; both sides resampled; deterministic). The
-/// interval is NaN where a side has fewer than kFewestRuns values.
-RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator);
+/// The ratio of two sets of runs, by bootstrap (percentile; both sides resampled; deterministic).
+/// The interval is NaN where a side has fewer than kFewestRuns values.
+RatioEstimate estimate_ratio(std::span<const double> numerator,
+                             std::span<const double> denominator);
 
 /// The ratio of at least 6 pairs of samples, one of each side a step or round: pairs are drawn, so
-/// that what moved both sides of a pair at once is in both or in none. Both sides have equally many.
-RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator);
+/// that what moved both sides of a pair at once is in both or in none. Both sides have equally
+/// many.
+RatioEstimate estimate_paired_ratio(std::span<const double> numerator,
+                                    std::span<const double> denominator);
 
-/// The ratio of two sets of runs, one value a run, by Welch's t-test on the logarithms (Welch, Biometrika 34,
-/// 1947), widened where it does not contain the ratio of the medians. Its interval includes variation between
-/// runs. The interval is NaN below 3 values a side, or where a value is not above 0.
+/// The ratio of two sets of runs, one value a run, by Welch's t-test on the logarithms (Welch,
+/// Biometrika 34, 1947), widened where it does not contain the ratio of the medians. Its interval
+/// includes variation between runs. The interval is NaN below 3 values a side, or where a value is
+/// not above 0.
 RatioEstimate run_ratio(std::span<const double> numerator, std::span<const double> denominator);
 
 double normal_cdf(double z);

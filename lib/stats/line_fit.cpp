@@ -48,8 +48,10 @@ void add_intervals(LineFit& fit, std::span<const LinePoint> points, const Sums& 
     const double degrees = base::real(points.size() - 2);
     const double t = student_quantile(0.975, degrees);
     const long double variance = squares / degrees;
-    fit.alpha_ci = around(fit.alpha, t * static_cast<double>(std::sqrt(variance * s.wxx / s.determinant())));
-    fit.beta_ci = around(fit.beta, t * static_cast<double>(std::sqrt(variance * s.w / s.determinant())));
+    fit.alpha_ci =
+        around(fit.alpha, t * static_cast<double>(std::sqrt(variance * s.wxx / s.determinant())));
+    fit.beta_ci =
+        around(fit.beta, t * static_cast<double>(std::sqrt(variance * s.w / s.determinant())));
 }
 
 }  // namespace

@@ -11,10 +11,11 @@ struct LinePoint {
     double x = 0, y = 0;  ///< y > 0
 };
 
-/// y = alpha + beta x by least squares of the relative distances, (alpha + beta x) / y - 1: a microsecond
-/// counts as much beside a small message as a millisecond beside a large one. The intervals are Student's, of
-/// the points' distances from the line: they contain what is not straight in the points, and are NaN below 3
-/// points. Neither coefficient is below 0: the other one is then fitted alone.
+/// y = alpha + beta x by least squares of the relative distances, (alpha + beta x) / y - 1: a
+/// microsecond counts as much beside a small message as a millisecond beside a large one. The
+/// intervals are Student's, of the points' distances from the line: they contain what is not
+/// straight in the points, and are NaN below 3 points. Neither coefficient is below 0: the other
+/// one is then fitted alone.
 struct LineFit {
     double alpha = kNone, beta = kNone;
     Interval alpha_ci, beta_ci;  ///< 95 %

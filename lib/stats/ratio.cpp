@@ -10,23 +10,26 @@
 namespace ranklab::stats {
 namespace {
 
-// Very long series get fewer resamples: their intervals are so short that the lost digits do not show.
+// Very long series get fewer resamples: their intervals are so short that the lost digits do not
+// show.
 constexpr std::size_t kResamples = 2000, kFewestResamples = 200;
 constexpr std::size_t kMostDraws = 20'000'000;
 constexpr std::uint64_t kSeed = 20261123;
 
-// One of 0 .. n - 1, the same with every compiler and library: the engine's bits are standardised, what std::
-// distributions make of them is not.
+// One of 0 .. n - 1, the same with every compiler and library: the engine's bits are standardised,
+// what std:: distributions make of them is not.
 std::size_t drawn(std::mt19937_64& engine, std::size_t n) {
     return static_cast<std::size_t>((base::real(engine() >> 11) + 0.5) * 0x1p-53 * base::real(n));
 }
 
-// Two equal medians are 1 to each other, 0 to 0 as well: a count of errors that stays 0 has not changed.
+// Two equal medians are 1 to each other, 0 to 0 as well: a count of errors that stays 0 has not
+// changed.
 double ratio_of(double numerator, double denominator) {
     return numerator == denominator ? 1 : numerator / denominator;
 }
 
-// The percentile interval of the ratios that draw() makes, each of one resample of `samples` values.
+// The percentile interval of the ratios that draw() makes, each of one resample of `samples`
+// values.
 template <class Draw>
 Interval interval_of_resamples(std::size_t samples, Draw draw) {
     std::vector<double> ratios(std::clamp(kMostDraws / samples, kFewestResamples, kResamples));
@@ -48,17 +51,21 @@ Logs logs_of(std::span<const double> values) {
 }
 
 double welch_degrees(const Logs& a, const Logs& b) {
-    const auto part = [](const Logs& side) { return side.squared_error * side.squared_error / (side.n - 1); };
+    const auto part = [](const Logs& side) {
+        return side.squared_error * side.squared_error / (side.n - 1);
+    };
     return std::pow(a.squared_error + b.squared_error, 2) / (part(a) + part(b));
 }
 
 bool all_positive(std::span<const double> values) {
-    return std::ranges::all_of(values, [](double value) { return value > 0 && std::isfinite(value); });
+    return std::ranges::all_of(values,
+                               [](double value) { return value > 0 && std::isfinite(value); });
 }
 
 }  // namespace
 
-RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const double> denominator) {
+RatioEstimate estimate_ratio(std::span<const double> numerator,
+                             std::span<const double> denominator) {
     const auto a = sorted(numerator);
     const auto b = sorted(denominator);
     if (!a || !b || a->empty() || b->empty()) return {};
@@ -74,7 +81,8 @@ RatioEstimate estimate_ratio(std::span<const double> numerator, std::span<const 
     return estimate;
 }
 
-RatioEstimate estimate_paired_ratio(std::span<const double> numerator, std::span<const double> denominator) {
+RatioEstimate estimate_paired_ratio(std::span<const double> numerator,
+                                    std::span<const double> denominator) {
     constexpr std::size_t kFewestPairs = 6;
     RatioEstimate estimate{ratio_of(quantile(numerator, 0.5), quantile(denominator, 0.5)), {}};
     const std::size_t n = numerator.size();

@@ -17,7 +17,8 @@ std::vector<double> without_far_out(std::span<const double> samples) {
     const Outliers fences = outliers(samples.subspan(samples.size() / 2));
     std::vector<double> x;
     if (std::isnan(fences.low_fence)) return x;
-    for (const double value : samples) x.push_back(std::clamp(value, fences.low_fence, fences.high_fence));
+    for (const double value : samples)
+        x.push_back(std::clamp(value, fences.low_fence, fences.high_fence));
     return x;
 }
 
@@ -41,9 +42,10 @@ struct Tail {
     double mser() const { return squares / (count * count); }
 };
 
-// The distance of a batch's median from that of the later half at which they differ: five standard deviations
-// of the means of batches, as the rest has them or as independent samples would, whichever is more. (The
-// median of five varies 1.25 times as much as their mean; and one slow step does not move it.)
+// The distance of a batch's median from that of the later half at which they differ: five standard
+// deviations of the means of batches, as the rest has them or as independent samples would,
+// whichever is more. (The median of five varies 1.25 times as much as their mean; and one slow step
+// does not move it.)
 double unlike(const Tail& rest, std::span<const double> later_half) {
     Tail singles;
     for (const double x : later_half) singles.add(x);
@@ -82,13 +84,14 @@ std::size_t warmup_end(std::span<const double> samples) {
     std::size_t end = 0;
     for (std::size_t i = 0; i <= means.size() / 2; ++i)
         if (tails[i].mser() < tails[end].mser()) end = i;
-    // The least of many statistics is seldom the first, also where nothing ends: back to the last batch that
-    // is unlike the rest.
+    // The least of many statistics is seldom the first, also where nothing ends: back to the last
+    // batch that is unlike the rest.
     const auto later_half = std::span<const double>(x).subspan(x.size() / 2);
     const double limit = unlike(tails[end], later_half);
     const double steady = quantile(later_half, 0.5);
     const auto off = [&](std::size_t batch) {
-        return std::abs(quantile(std::span<const double>(x).subspan(batch * kBatch, kBatch), 0.5) - steady);
+        return std::abs(quantile(std::span<const double>(x).subspan(batch * kBatch, kBatch), 0.5) -
+                        steady);
     };
     while (end > 0 && off(end - 1) <= limit) --end;
     return end * kBatch;

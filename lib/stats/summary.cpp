@@ -39,8 +39,8 @@ IntervalRanks median_ranks(std::size_t n) {
     if (l < 1 || 2 * l > n) return {};
     IntervalRanks ranks{l, n + 1 - l, 0};
     if (n < kInterpolatedFrom || 2 * l == n) return ranks;
-    // Hettmansperger & Sheather 1986: between the interval of x(l), which covers a little oftener than asked,
-    // and that of x(l + 1), which covers less often.
+    // Hettmansperger & Sheather 1986: between the interval of x(l), which covers a little oftener
+    // than asked, and that of x(l + 1), which covers less often.
     const double size = base::real(n);
     const double rank = base::real(l);
     const double next = binomial_probability(n, 0.5, l);
@@ -54,7 +54,8 @@ Interval interval_at(const IntervalRanks& ranks, std::span<const double> x) {
     const double low = x[ranks.low - 1];
     const double high = x[ranks.high - 1];
     if (ranks.weight == 0) return {low, high};
-    return {between(low, x[ranks.low], ranks.weight), between(high, x[ranks.high - 2], ranks.weight)};
+    return {between(low, x[ranks.low], ranks.weight),
+            between(high, x[ranks.high - 2], ranks.weight)};
 }
 
 double quantile(std::span<const double> samples, double q) {
@@ -90,8 +91,8 @@ Summary summarise_rate(std::span<const double> counts, std::span<const double> c
     rate.p95 = 1 / quantile(each, 0.05);
     rate.p99 = 1 / quantile(each, 0.01);
     rate.ci95 = {1 / cost.ci95.high, 1 / cost.ci95.low};
-    rate.mean =
-        std::accumulate(counts.begin(), counts.end(), 0.0) / std::accumulate(costs.begin(), costs.end(), 0.0);
+    rate.mean = std::accumulate(counts.begin(), counts.end(), 0.0) /
+                std::accumulate(costs.begin(), costs.end(), 0.0);
     return rate;
 }
 

@@ -15,8 +15,9 @@ struct Open {
 
 }  // namespace
 
-BucketPlan plan_buckets(const std::vector<GradientSize>& sizes, const std::vector<std::size_t>& order,
-                        std::int64_t first_cap, std::int64_t cap) {
+BucketPlan plan_buckets(const std::vector<GradientSize>& sizes,
+                        const std::vector<std::size_t>& order, std::int64_t first_cap,
+                        std::int64_t cap) {
     std::map<int, Open> open;  // by kind
     std::vector<std::pair<std::size_t, std::vector<std::size_t>>> closed;
     const auto close = [&closed](Open& bucket) {

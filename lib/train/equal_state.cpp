@@ -26,10 +26,12 @@ std::string difference(const std::string& first, const std::string& other, std::
     const auto a = base::split(first, '\n');
     const auto b = base::split(other, '\n');
     if (a.size() != b.size())
-        return fmt::format("rank {} has {} trained parameters, rank 0 has {}", rank, b.size(), a.size());
+        return fmt::format("rank {} has {} trained parameters, rank 0 has {}", rank, b.size(),
+                           a.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
         if (a[i] != b[i])
-            return fmt::format("parameter {} is {} on rank {} and {} on rank 0", i, b[i], rank, a[i]);
+            return fmt::format("parameter {} is {} on rank {} and {} on rank 0", i, b[i], rank,
+                               a[i]);
     }
     return "";
 }
@@ -42,8 +44,8 @@ std::vector<std::uint8_t> presence_of(const std::vector<OptimizerState>& state) 
     return there;
 }
 
-// Tensors that rank 0 has and this rank lacks are made; their values come by the broadcast. Only those with
-// the shape of their parameter may be missing.
+// Tensors that rank 0 has and this rank lacks are made; their values come by the broadcast. Only
+// those with the shape of their parameter may be missing.
 void take_presence(std::vector<OptimizerState>& state, const std::vector<std::uint8_t>& wanted,
                    const std::vector<torch::Tensor>& parameters) {
     auto is_wanted = wanted.begin();
@@ -82,7 +84,8 @@ std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors) {
     const auto add = [&hash](const torch::Tensor& tensor) {
         const torch::Tensor dense = tensor.detach().cpu().contiguous();
         const auto* bytes = static_cast<const unsigned char*>(dense.const_data_ptr());
-        for (std::size_t i = 0; i < dense.nbytes(); ++i) hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
+        for (std::size_t i = 0; i < dense.nbytes(); ++i)
+            hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
     };
     for (const auto& tensor : tensors) add(tensor);
     return hash;
@@ -111,15 +114,16 @@ void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communic
     }
 }
 
-void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control) {
+void agree_on_parameters(const std::vector<torch::Tensor>& parameters,
+                         comm::Communicator& control) {
     std::vector<std::string> mine;
     for (const auto& parameter : parameters) mine.push_back(described(parameter));
     const auto all = comm::gather_texts(control, base::join(mine, "\n"));
     for (std::size_t rank = 1; rank < all.size(); ++rank) {
         if (all[rank] == all.front()) continue;
-        throw base::VerificationError(
-            fmt::format("the ranks do not train the same model: {}; start all ranks with the same options",
-                        difference(all.front(), all[rank], rank)));
+        throw base::VerificationError(fmt::format(
+            "the ranks do not train the same model: {}; start all ranks with the same options",
+            difference(all.front(), all[rank], rank)));
     }
 }
 
@@ -132,7 +136,8 @@ void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* sc
 
 BufferSync::BufferSync(const nn::Model& model, comm::Communicator& comm) : comm_(comm) {
     std::map<torch::Dtype, Group> by_type;
-    for (const auto& buffer : model.buffers()) by_type[buffer.scalar_type()].buffers.push_back(buffer);
+    for (const auto& buffer : model.buffers())
+        by_type[buffer.scalar_type()].buffers.push_back(buffer);
     for (auto& [type, group] : by_type) groups_.push_back(std::move(group));
 }
 

@@ -19,20 +19,21 @@ std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
 /// A hash of all parameters: equal models have equal hashes.
 std::uint64_t parameter_hash(const nn::Model& model);
 
-/// Rank 0's values of dense tensors, on every rank, whatever their strides and device. Equal shapes, types
-/// and strides on all ranks.
+/// Rank 0's values of dense tensors, on every rank, whatever their strides and device. Equal
+/// shapes, types and strides on all ranks.
 void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm);
 /// Rank 0's parameters and buffers, on every rank.
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
 
-/// Collective over `control`: VerificationError on every rank, naming the first rank and parameter that
-/// differ from rank 0's in number, shape or type.
+/// Collective over `control`: VerificationError on every rank, naming the first rank and parameter
+/// that differ from rank 0's in number, shape or type.
 void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
 
-/// Rank 0's on every rank: parameters, buffers, what the optimizer keeps (and keeps none of: SGD's momentum
-/// is made at a parameter's first step, which a scaler may have left out on one rank), the scaler's scale and
-/// counts. `scaler` is null where the loss is not scaled, on all ranks. Random generators stay each rank's
-/// own, as they are from the start; gradients are made anew in the next step. Collective.
+/// Rank 0's on every rank: parameters, buffers, what the optimizer keeps (and keeps none of: SGD's
+/// momentum is made at a parameter's first step, which a scaler may have left out on one rank), the
+/// scaler's scale and counts. `scaler` is null where the loss is not scaled, on all ranks. Random
+/// generators stay each rank's own, as they are from the start; gradients are made anew in the next
+/// step. Collective.
 void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* scaler,
                           comm::Communicator& control);
 
@@ -41,8 +42,8 @@ class BufferSync {
   public:
     /// Keeps references to the model's buffers and to `comm`.
     BufferSync(const nn::Model& model, comm::Communicator& comm);
-    /// Rank 0's, on every rank: one broadcast per element type. As DistributedDataParallel before each
-    /// forward.
+    /// Rank 0's, on every rank: one broadcast per element type. As DistributedDataParallel before
+    /// each forward.
     void broadcast();
 
   private:
@@ -59,8 +60,8 @@ std::vector<at::Generator> default_generators(torch::Device device);
 
 class Rewind {
   public:
-    /// Remembers the model's buffers (running statistics) and the states of the generators that it draws
-    /// from.
+    /// Remembers the model's buffers (running statistics) and the states of the generators that it
+    /// draws from.
     Rewind(const nn::Model& model, std::vector<at::Generator> generators);
     /// Puts them back; as often as wanted.
     void operator()();

@@ -12,7 +12,8 @@ using torch::autograd::variable_list;
 
 class ReadyHook final : public torch::autograd::FunctionPostHook {
   public:
-    ReadyHook(std::function<void(std::size_t)>& ready, std::size_t index) : ready_(ready), index_(index) {}
+    ReadyHook(std::function<void(std::size_t)>& ready, std::size_t index)
+        : ready_(ready), index_(index) {}
     variable_list operator()(const variable_list& outputs, const variable_list&) override {
         ready_(index_);
         return outputs;
@@ -45,13 +46,15 @@ GradientHooks::~GradientHooks() {
     for (const auto& hooked : hooked_) hooked.accumulator->del_post_hook(hooked.key);
 }
 
-void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor, std::vector<ReductionStamp>& stamps) {
+void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor,
+                std::vector<ReductionStamp>& stamps) {
     const auto start = Clock::now();
     const auto view = view_of(tensor);
     comm.allreduce(view, comm::ReduceOp::sum);
     const bool seen = view.memory == comm::Memory::host;
     const Clock::time_point never;
-    stamps.push_back({view.bytes(), start, start, seen ? start : never, seen ? Clock::now() : never});
+    stamps.push_back(
+        {view.bytes(), start, start, seen ? start : never, seen ? Clock::now() : never});
 }
 
 void drop_gradients(const std::vector<torch::Tensor>& parameters) {

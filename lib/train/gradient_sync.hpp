@@ -1,4 +1,4 @@
-// How the ranks' gradients become one. Strategies swap freely: one file in sync/ and one word in CMake each.
+// How the ranks' gradients become one: a strategy is one file in sync/ and one word in CMake.
 #pragma once
 
 #include <torch/types.h>
@@ -19,20 +19,20 @@ class GradientSync {
   public:
     virtual ~GradientSync() = default;
 
-    /// Once, before the first step: parameters that require gradients, each once, in the same order on all
+    /// Before the first step: parameters that require gradients, each once, in one order on all
     /// ranks. The tensors share storage with the model's.
     virtual void attach(std::vector<torch::Tensor> parameters) = 0;
-    /// After forward, before backward. `outputs`: what backward starts from; empty on a rank without samples.
-    /// sync = false: this backward only adds to the gradients. The first backward after attach() or finish()
-    /// starts from zero.
+    /// After forward, before backward, which starts from `outputs` (empty on a rank without
+    /// samples). sync = false: this backward only adds to the gradients. The first backward after
+    /// attach() or finish() starts from zero.
     virtual void begin_step(const std::vector<torch::Tensor>& outputs, bool sync) = 0;
-    /// After the backward with sync = true: when it returns, every parameter's gradient is the sum over ranks
-    /// and over the backwards since the last finish(). The trainer has weighted each loss by its share of the
-    /// global batch, so that the sum is the mean over all samples.
+    /// After the backward with sync = true: makes every parameter's gradient the sum over ranks and
+    /// over the backwards since the last finish(). The trainer has weighted each loss by its share
+    /// of the global batch, so that the sum is the mean over all samples.
     virtual void finish() = 0;
     /// The reductions of the last finished step, in order.
     virtual const std::vector<ReductionStamp>& stamps() const = 0;
-    /// The buckets in use: parameters by their place in attach()'s list; empty before there are any.
+    /// The buckets in use: parameters by their place in attach()'s list; empty at first.
     virtual BucketPlan buckets() const = 0;
 };
 
@@ -63,13 +63,13 @@ struct SyncEntry {
 /// Generated: all strategies, in CMake's order.
 std::vector<SyncEntry> gradient_syncs();
 
-/// Tells when backward has put a parameter's gradient in its place.
+/// Calls back when backward has put a parameter's gradient in its place.
 class GradientHooks : base::Pinned {
   public:
-    /// `ready(i)` is called in each backward that reaches parameter i, once, after its gradient was added up
-    /// (a hook on the tensor itself would fire before), by the thread that runs backward. The parameters keep
-    /// their hooks until this object goes.
-    GradientHooks(const std::vector<torch::Tensor>& parameters, std::function<void(std::size_t)> ready);
+    /// Backward's thread calls `ready(i)` once parameter i's gradient is added up (a hook on the
+    /// tensor itself would fire before). The parameters keep their hooks until this object goes.
+    GradientHooks(const std::vector<torch::Tensor>& parameters,
+                  std::function<void(std::size_t)> ready);
     ~GradientHooks();
 
   private:
@@ -78,11 +78,11 @@ class GradientHooks : base::Pinned {
     std::function<void(std::size_t)> ready_;
 };
 
-/// One blocking allreduce of a tensor in place, stamped. On a device the host's clock sees the launch alone,
-/// so that it does not count as a stamp's end.
-void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor, std::vector<ReductionStamp>& stamps);
+/// One blocking allreduce in place, stamped. On a device the host's clock sees the launch alone.
+void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor,
+                std::vector<ReductionStamp>& stamps);
 
-/// Makes every parameter's gradient undefined, so that the next backward moves its result in without adding.
+/// Makes all gradients undefined, so that the next backward moves its result in without adding.
 void drop_gradients(const std::vector<torch::Tensor>& parameters);
 /// An undefined gradient (unused parameter, empty batch) becomes zeros: all ranks must take part.
 void define_gradients(const std::vector<torch::Tensor>& parameters);

@@ -6,7 +6,8 @@ using base::Phase;
 
 torch::Tensor GraphTrainer::accumulate(const TensorBatch& batch, double weight, bool last) {
     if (batch_size_ == 0) batch_size_ = batch.count();
-    const bool replays = batch.count() == batch_size_ && batch_size_ > 0 && steps_ >= kStepsBeforeCapture;
+    const bool replays =
+        batch.count() == batch_size_ && batch_size_ > 0 && steps_ >= kStepsBeforeCapture;
     if (!replays) return Trainer::accumulate(batch, weight, last);
     broadcast_buffers(last);
     const auto mark = phases_.phase(Phase::backward);
@@ -40,7 +41,8 @@ void GraphTrainer::restore_gradients() {
     }
 }
 
-// The hooks do fire in the capture: as in a backward without synchronisation, they must start no reduction.
+// The hooks do fire in the capture: as in a backward without synchronisation, they must start no
+// reduction.
 void GraphTrainer::capture(const TensorBatch& batch) {
     sync_.begin_step({}, false);
     define_gradients(parameters_);

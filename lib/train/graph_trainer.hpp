@@ -11,21 +11,23 @@
 
 namespace ranklab::train {
 
-/// PyTorch asks for eleven before it captures a distributed step: allocator, cuDNN's choice of algorithms and
-/// the buckets have settled by then.
+/// PyTorch asks for eleven before it captures a distributed step: allocator, cuDNN's choice of
+/// algorithms and the buckets have settled by then.
 inline constexpr std::int64_t kStepsBeforeCapture = 11;
 
 /// A Trainer whose forward and backward on batches of one size (the first one's) are captured after
 /// kStepsBeforeCapture steps and replayed from then on; batches of other sizes are computed by the
-/// Trainer. No sync stands inside the graph: gradients are summed after the replay, in finish(), so that
-/// nothing overlaps. Every sync will do whose gradients stay where they are, that is all but c10d.
+/// Trainer. No sync stands inside the graph: gradients are summed after the replay, in finish(), so
+/// that nothing overlaps. Every sync will do whose gradients stay where they are, that is all but
+/// c10d.
 class GraphTrainer final : public Trainer {
   public:
     /// `make_graph` is asked once.
-    GraphTrainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
-                 BufferSync* buffers, GradScaler* scaler,
+    GraphTrainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer,
+                 base::PhaseSink& phases, BufferSync* buffers, GradScaler* scaler,
                  std::function<std::unique_ptr<StepGraph>()> make_graph)
-        : Trainer(model, sync, optimizer, phases, buffers, scaler), make_graph_(std::move(make_graph)) {}
+        : Trainer(model, sync, optimizer, phases, buffers, scaler),
+          make_graph_(std::move(make_graph)) {}
 
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
     bool update() override;

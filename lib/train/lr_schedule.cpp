@@ -61,33 +61,37 @@ double scaled_lr(double lr, LrScaling scaling, std::int64_t global_batch, std::i
     return lr;
 }
 
-std::int64_t published_total_steps(std::int64_t epochs, std::int64_t samples, std::int64_t global_batch) {
+std::int64_t published_total_steps(std::int64_t epochs, std::int64_t samples,
+                                   std::int64_t global_batch) {
     return epochs * (samples / global_batch);
 }
 
 LrSchedule::LrSchedule(const LrSettings& settings)
     : settings_(settings),
-      initial_(scaled_lr(settings.lr, settings.scaling, settings.global_batch, settings.base_batch)),
+      initial_(
+          scaled_lr(settings.lr, settings.scaling, settings.global_batch, settings.base_batch)),
       warmup_(settings.scaling != LrScaling::none && settings.global_batch > settings.base_batch
                   ? settings.warmup_steps
                   : 0) {
     if (is_cosine(settings.shape) && settings.total_steps < 1)
         throw base::OptionError(
-            "the learning rate's cosine falls over no steps: there are fewer samples than one global batch; "
-            "make that smaller, or say how many steps",
+            "the learning rate's cosine falls over no steps: there are fewer samples than one "
+            "global batch; make that smaller, or say how many steps",
             {"global-batch-size", "lr-total-steps"});
 }
 
 double LrSchedule::cosine(double numerator, double denominator) const {
     const double end = settings_.end_lr;
-    return end + 0.5 * (initial_ - end) * (1 + std::cos(std::numbers::pi * numerator / denominator));
+    return end +
+           0.5 * (initial_ - end) * (1 + std::cos(std::numbers::pi * numerator / denominator));
 }
 
 double LrSchedule::rate(std::int64_t made, std::int64_t epoch) const {
     const std::int64_t step = made + 1;  // from 1, as the published code counts
     const auto after = static_cast<double>(step - warmup_);
     const auto total = static_cast<double>(settings_.total_steps);
-    const double ramp = step < warmup_ ? static_cast<double>(step) / static_cast<double>(warmup_) : 1.0;
+    const double ramp =
+        step < warmup_ ? static_cast<double>(step) / static_cast<double>(warmup_) : 1.0;
     switch (settings_.shape) {
         case LrShape::none:
             return ramp * initial_;
@@ -110,7 +114,8 @@ LrRange lr_range(const LrSchedule& schedule, std::int64_t steps) {
     LrRange range{.first = schedule.rate(0, 0), .highest = 0, .last = schedule.rate(steps - 1, 0)};
     for (const std::int64_t made :
          {std::int64_t{0}, warmup - 1, warmup, total - 1, total + warmup - 1, steps - 1}) {
-        if (made >= 0 && made < steps) range.highest = std::max(range.highest, schedule.rate(made, 0));
+        if (made >= 0 && made < steps)
+            range.highest = std::max(range.highest, schedule.rate(made, 0));
     }
     return range;
 }

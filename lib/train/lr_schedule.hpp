@@ -1,5 +1,6 @@
-// The learning rate of every step: schedules, warm-up and scaling with the global batch. Pure functions of
-// how many optimizer steps were made; docs/learning_rate.md derives them. No torch in here.
+// The learning rate of every step: schedules, warm-up and scaling with the global batch. Pure
+// functions of how many optimizer steps were made; docs/learning_rate.md derives them. No torch in
+// here.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,10 @@
 namespace ranklab::train {
 
 enum class LrShape {
-    none,             ///< constant
-    step,             ///< x gamma^epoch
-    cosine,           ///< half a cosine from the end of the warm-up to the last step, which has end_lr
+    none,  ///< constant
+    step,  ///< x gamma^epoch
+    /// Half a cosine from the end of the warm-up to the last step, which has end_lr.
+    cosine,
     cosine_published  ///< as the U-Net tutorial's code has it: never reaches end_lr after a warm-up
 };
 /// Scaling of the first rate with the global batch: x 1, x sqrt(global / base), x global / base.
@@ -33,8 +35,9 @@ struct LrSettings {
     double gamma = 1;   ///< of `step`
     std::int64_t global_batch = 1;
     std::int64_t base_batch = 1;
-    std::int64_t warmup_steps = 0;  ///< of the rate; only where it is scaled and global_batch > base_batch
-    std::int64_t total_steps = 0;   ///< over which the cosines fall, warm-up included
+    /// The rate's; only where it is scaled and global_batch > base_batch.
+    std::int64_t warmup_steps = 0;
+    std::int64_t total_steps = 0;  ///< over which the cosines fall, warm-up included
 };
 
 class LrSchedule {
@@ -42,8 +45,9 @@ class LrSchedule {
     /// OptionError for a cosine over no steps.
     explicit LrSchedule(const LrSettings& settings);
 
-    /// The rate of the step that comes after `made` optimizer steps: those that changed the parameters. A
-    /// step that was skipped does not count, so that the next one has the same rate. `epoch` from 0.
+    /// The rate of the step that comes after `made` optimizer steps: those that changed the
+    /// parameters. A step that was skipped does not count, so that the next one has the same rate.
+    /// `epoch` from 0.
     double rate(std::int64_t made, std::int64_t epoch) const;
 
     /// lr, scaled: the highest rate, at the end of the warm-up.
@@ -72,8 +76,9 @@ double step_lr(double base, double gamma, std::int64_t epoch);
 /// lr x sqrt(global / base), lr x global / base, or lr.
 double scaled_lr(double lr, LrScaling scaling, std::int64_t global_batch, std::int64_t base_batch);
 
-/// The published form's denominator: epochs x (samples / global batch), the quotient rounded down. 0 where
-/// there are fewer samples than one global batch.
-std::int64_t published_total_steps(std::int64_t epochs, std::int64_t samples, std::int64_t global_batch);
+/// The published form's denominator: epochs x (samples / global batch), the quotient rounded down.
+/// 0 where there are fewer samples than one global batch.
+std::int64_t published_total_steps(std::int64_t epochs, std::int64_t samples,
+                                   std::int64_t global_batch);
 
 }  // namespace ranklab::train

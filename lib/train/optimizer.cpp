@@ -20,9 +20,10 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<Sta
             return tensor.sizes() == like.sizes() && tensor.scalar_type() == like.scalar_type();
         };
         const auto& tensors = state[k].tensors;
-        if (!std::equal(tensors.begin(), tensors.end(), kinds[k].like.begin(), kinds[k].like.end(), fits))
-            throw base::DataError(
-                fmt::format("the optimizer's state '{}' is of another model or precision", kinds[k].name));
+        if (!std::equal(tensors.begin(), tensors.end(), kinds[k].like.begin(), kinds[k].like.end(),
+                        fits))
+            throw base::DataError(fmt::format(
+                "the optimizer's state '{}' is of another model or precision", kinds[k].name));
     }
 }
 
@@ -31,10 +32,6 @@ bool suit_our_ops(const std::vector<torch::Tensor>& parameters) {
         const auto type = parameter.scalar_type();
         return parameter.is_cpu() && (type == torch::kFloat || type == torch::kDouble);
     });
-}
-
-bool on_gpu(const std::vector<torch::Tensor>& parameters) {
-    return !parameters.empty() && parameters.front().is_cuda();
 }
 
 torch::Tensor gradient_in_order(const torch::Tensor& parameter) {

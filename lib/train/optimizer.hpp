@@ -14,14 +14,15 @@ namespace ranklab::train {
 
 struct OptimizerConfig {
     double lr = 0.01;
-    double momentum = 0.0;           ///< sgd only
-    bool fused = false;              ///< LibTorch's fused kernel, which a GPU takes in any case; OptionError
-                                     ///< from `make` where there is none
-    nn::Ops ops = nn::Ops::ranklab;  ///< ours are for fp32 and fp64 on the CPU; else LibTorch's in any case
+    double momentum = 0.0;  ///< sgd only
+    bool fused = false;     ///< LibTorch's fused kernel; OptionError
+                            ///< from `make` where there is none
+    /// Ours are for fp32 and fp64 on the CPU; else LibTorch's in any case.
+    nn::Ops ops = nn::Ops::ranklab;
 };
 
-/// One kind of state ("momentum_buffer"): a tensor per parameter, in the parameters' order; undefined where
-/// the optimizer keeps none, or none yet.
+/// One kind of state ("momentum_buffer"): a tensor per parameter, in the parameters' order;
+/// undefined where the optimizer keeps none, or none yet.
 struct OptimizerState {
     std::string name;
     std::vector<torch::Tensor> tensors;
@@ -34,16 +35,19 @@ class Optimizer {
     virtual void step() = 0;
     virtual void set_lr(double lr) = 0;
 
-    /// All that its next steps depend on besides parameters, gradients and the rate, always in one order. The
-    /// tensors share storage with the optimizer's own: clone what has to outlive the next step.
+    /// All that its next steps depend on besides parameters, gradients and the rate, always in one
+    /// order. The tensors share storage with the optimizer's own: clone what has to outlive the
+    /// next step.
     virtual std::vector<OptimizerState> state() = 0;
-    /// Takes a copy of what state() of such an optimizer, with as many parameters of the same shapes, gave:
-    /// it goes on as that one would have. DataError for a state of another kind, with nothing changed.
+    /// Takes a copy of what state() of such an optimizer, with as many parameters of the same
+    /// shapes, gave: it goes on as that one would have. DataError for a state of another kind, with
+    /// nothing changed.
     virtual void load_state(const std::vector<OptimizerState>& state) = 0;
 };
 
-/// For load_state: DataError unless `state` has these kinds in this order, each with a tensor for each of its
-/// `like` that has that one's shape and type, or is undefined. `all_defined` refuses undefined ones too.
+/// For load_state: DataError unless `state` has these kinds in this order, each with a tensor for
+/// each of its `like` that has that one's shape and type, or is undefined. `all_defined` refuses
+/// undefined ones too.
 struct StateKind {
     std::string name;
     const std::vector<torch::Tensor>& like;
@@ -54,11 +58,9 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<Sta
 /// Whether our own passes over memory can update these: fp32 or fp64 on the CPU.
 bool suit_our_ops(const std::vector<torch::Tensor>& parameters);
 
-/// Whether these are on a GPU, where a kernel for each parameter would cost more than its work.
-bool on_gpu(const std::vector<torch::Tensor>& parameters);
-
-/// The gradient with its elements in the parameter's order in memory, for kernels that walk through both: a
-/// copy where it is another one (a row-major gradient of a channels-last weight). Undefined if there is none.
+/// The gradient with its elements in the parameter's order in memory, for kernels that walk through
+/// both: a copy where it is another one (a row-major gradient of a channels-last weight). Undefined
+/// if there is none.
 torch::Tensor gradient_in_order(const torch::Tensor& parameter);
 
 struct OptimizerEntry {
@@ -66,7 +68,8 @@ struct OptimizerEntry {
     std::string summary;
     double default_lr = 0.01;  ///< where the model's document names another optimizer
     bool has_fused = false;    ///< whether `make` takes OptimizerConfig::fused
-    std::function<std::unique_ptr<Optimizer>(std::vector<torch::Tensor> parameters, const OptimizerConfig&)>
+    std::function<std::unique_ptr<Optimizer>(std::vector<torch::Tensor> parameters,
+                                             const OptimizerConfig&)>
         make;
 };
 

@@ -65,8 +65,9 @@ Precision precision_named(const std::string& name) {
     if (name == "tf32") return Precision::tf32;
     if (name == "bf16") return Precision::bf16;
     if (name == "fp16") return Precision::fp16;
-    throw base::OptionError(fmt::format("there is no precision {}; use fp64, fp32, tf32, bf16 or fp16", name),
-                            {"precision"});
+    throw base::OptionError(
+        fmt::format("there is no precision {}; use fp64, fp32, tf32, bf16 or fp16", name),
+        {"precision"});
 }
 
 torch::Dtype parameter_type(Precision precision) {
@@ -76,8 +77,8 @@ torch::Dtype parameter_type(Precision precision) {
 void check_precision(Precision precision, torch::DeviceType device) {
     if (precision == Precision::tf32 && device == torch::kCPU)
         throw base::OptionError(
-            "tf32 is arithmetic of NVIDIA's tensor cores, which a CPU does not have; use another precision, "
-            "or a GPU",
+            "tf32 is arithmetic of NVIDIA's tensor cores, which a CPU does not have; use another "
+            "precision, or a GPU",
             {"precision fp32", "precision bf16", "device cuda"});
 }
 
@@ -100,7 +101,8 @@ double rounding_bound(Precision precision, torch::DeviceType device) {
         case Precision::fp64:
             return 1e-10;
         case Precision::fp32:
-            return 1e-3;  // cuDNN's algorithms (Winograd's among them) and the order of atomic additions
+            // cuDNN's algorithms (Winograd's among them) and the order of atomic additions.
+            return 1e-3;
         case Precision::tf32:
         case Precision::fp16:
             return 2e-2;
@@ -132,7 +134,8 @@ GradScaler::GradScaler(const GradScalerConfig& config)
 
 torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {
     // A loss that came out in 16 bits would overflow at the first scale already.
-    const bool narrow = loss.scalar_type() == torch::kHalf || loss.scalar_type() == torch::kBFloat16;
+    const bool narrow =
+        loss.scalar_type() == torch::kHalf || loss.scalar_type() == torch::kBFloat16;
     return (narrow ? loss.to(torch::kFloat) : loss) * static_cast<double>(scale_);
 }
 
@@ -155,7 +158,8 @@ bool GradScaler::unscale(const std::vector<torch::Tensor>& parameters) const {
     torch::Tensor found_inf = torch::zeros({1}, options);
     // As PyTorch: the reciprocal in double, then rounded.
     const auto inverse = static_cast<float>(1.0 / static_cast<double>(scale_));
-    at::_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf, torch::full({1}, inverse, options));
+    at::_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf,
+                                                   torch::full({1}, inverse, options));
     return found_inf.item<float>() != 0.0F;
 }
 

@@ -15,9 +15,9 @@
 
 namespace ranklab::train {
 
-/// fp64, fp32: parameters and arithmetic. tf32: parameters in fp32, and products on a GPU's tensor cores
-/// whose factors have 11 bits. bf16, fp16: parameters in fp32, and torch's autocast for what it holds to be
-/// safe in 16 bits; fp16 wants a GradScaler.
+/// fp64, fp32: parameters and arithmetic. tf32: parameters in fp32, and products on a GPU's tensor
+/// cores whose factors have 11 bits. bf16, fp16: parameters in fp32, and torch's autocast for what
+/// it holds to be safe in 16 bits; fp16 wants a GradScaler.
 enum class Precision { fp64, fp32, tf32, bf16, fp16 };
 
 /// OptionError for another name.
@@ -28,34 +28,35 @@ torch::Dtype parameter_type(Precision precision);
 /// OptionError where that kind of device has no such arithmetic.
 void check_precision(Precision precision, torch::DeviceType device);
 
-/// `model`, or for bf16 and fp16 a decorator of it that computes forward and loss under autocast. The casts
-/// of the parameters are kept for one forward, as torch.autocast does. fp64 and fp32 need model->to(
-/// parameter_type()) alone.
+/// `model`, or for bf16 and fp16 a decorator of it that computes forward and loss under autocast.
+/// The casts of the parameters are kept for one forward, as torch.autocast does. fp64 and fp32 need
+/// model->to( parameter_type()) alone.
 std::shared_ptr<nn::Model> in_precision(std::shared_ptr<nn::Model> model, Precision precision,
                                         torch::DeviceType device);
 
-/// How far two ways to the same gradient may differ where the device's algorithms may do so from call to
-/// call, relative to its largest element: a rounding or two of the arithmetic. 0 on the CPU, where the same
-/// operations give the same bits.
+/// How far two ways to the same gradient may differ where the device's algorithms may do so from
+/// call to call, relative to its largest element: a rounding or two of the arithmetic. 0 on the
+/// CPU, where the same operations give the same bits.
 double rounding_bound(Precision precision, torch::DeviceType device);
 
-/// By what the checks before the first step multiply their loss. In fp16 gradients below 6e-8 would be zeros
-/// there, as in training; what is multiplied by 1024 does not overflow yet. 1 in the other precisions.
+/// By what the checks before the first step multiply their loss. In fp16 gradients below 6e-8 would
+/// be zeros there, as in training; what is multiplied by 1024 does not overflow yet. 1 in the other
+/// precisions.
 double gate_scale(Precision precision);
 
-/// For the process: TF32 for fp32 products on a GPU, or not. LibTorch's own default is on for convolutions
-/// and off for matrix products: neither fp32 nor tf32.
+/// For the process: TF32 for fp32 products on a GPU, or not. LibTorch's own default is on for
+/// convolutions and off for matrix products: neither fp32 nor tf32.
 void allow_tf32(bool allow);
 
-// Images and volumes with their channels innermost in memory (NHWC, NDHWC): what tensor cores, and oneDNN's
-// convolutions, take without reordering. Sizes and values stay as they are.
+// Images and volumes with their channels innermost in memory (NHWC, NDHWC): what tensor cores, and
+// oneDNN's convolutions, take without reordering. Sizes and values stay as they are.
 
-/// A tensor of 4 or 5 dimensions with its channels (dimension 1) innermost; another one as it is. Copies only
-/// what lies otherwise.
+/// A tensor of 4 or 5 dimensions with its channels (dimension 1) innermost; another one as it is.
+/// Copies only what lies otherwise.
 torch::Tensor channels_last(const torch::Tensor& tensor);
 
-/// The model's parameters and buffers so, each where it has such a form. Before gradients and optimizers are
-/// made for them: these take over the strides.
+/// The model's parameters and buffers so, each where it has such a form. Before gradients and
+/// optimizers are made for them: these take over the strides.
 void use_channels_last(nn::Model& model);
 
 /// A model around another one, which computes in some other way.
@@ -95,21 +96,21 @@ struct GradScalerConfig {
     std::int64_t growth_interval = 2000;  ///< made steps in a row after which the scale grows
 };
 
-/// fp16's smallest number is 6e-8: gradients below it would be zeros. The loss is multiplied before backward,
-/// the gradients are divided before the optimizer; where one is not finite the step is not made and the scale
-/// falls, and after growth_interval steps in a row that were made it grows.
+/// fp16's smallest number is 6e-8: gradients below it would be zeros. The loss is multiplied before
+/// backward, the gradients are divided before the optimizer; where one is not finite the step is
+/// not made and the scale falls, and after growth_interval steps in a row that were made it grows.
 ///
-/// Every rank has one, and all come to the same scale without a word between them: each looks at the
-/// gradients after they are summed over ranks, which are the same bits everywhere, and one rank's inf or NaN
-/// is in the sum. With a sync that sums nothing each rank decides alone.
+/// Every rank has one, and all come to the same scale without a word between them: each looks at
+/// the gradients after they are summed over ranks, which are the same bits everywhere, and one
+/// rank's inf or NaN is in the sum. With a sync that sums nothing each rank decides alone.
 class GradScaler {
   public:
     explicit GradScaler(const GradScalerConfig& config = {});
 
     /// The start of backward: loss x scale, in fp32 at least.
     torch::Tensor scaled(const torch::Tensor& loss) const;
-    /// Divides the parameters' gradients in place; makes the optimizer's step if all are finite; adapts the
-    /// scale. Returns whether the step was made. Waits for the device.
+    /// Divides the parameters' gradients in place; makes the optimizer's step if all are finite;
+    /// adapts the scale. Returns whether the step was made. Waits for the device.
     bool step(const std::vector<torch::Tensor>& parameters, Optimizer& optimizer);
 
     double scale() const { return static_cast<double>(scale_); }

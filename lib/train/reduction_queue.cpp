@@ -15,8 +15,9 @@
 namespace ranklab::train {
 namespace {
 
-// The thread looks about four times while a piece travels, but not more often than is worth waking up for,
-// nor so seldom that a link stands idle. Measured at 1 Gbit/s, where a piece takes 2 ms: docs/overlap.md.
+// The thread looks about four times while a piece travels, but not more often than is worth waking
+// up for, nor so seldom that a link stands idle. Measured at 1 Gbit/s, where a piece takes 2 ms:
+// docs/overlap.md.
 constexpr std::chrono::microseconds kShortestNap{20};
 constexpr std::chrono::microseconds kLongestNap{250};
 
@@ -25,12 +26,15 @@ bool is_streamed(const comm::BufferView& buffer) {
     return buffer.memory == comm::Memory::device;
 }
 
-// One buffer on its way, a piece at a time. advance() never blocks with Transfer::background, and with
-// Transfer::blocking only once all ranks have come.
+// One buffer on its way, a piece at a time. advance() never blocks with Transfer::background, and
+// with Transfer::blocking only once all ranks have come.
 class Reduction {
   public:
-    Reduction(comm::Communicator& comm, comm::BufferView buffer, Transfer transfer, std::size_t piece_bytes)
-        : comm_(comm), rest_(buffer), transfer_(is_streamed(buffer) ? Transfer::background : transfer) {
+    Reduction(comm::Communicator& comm, comm::BufferView buffer, Transfer transfer,
+              std::size_t piece_bytes)
+        : comm_(comm),
+          rest_(buffer),
+          transfer_(is_streamed(buffer) ? Transfer::background : transfer) {
         const std::size_t piece =
             is_streamed(buffer) ? buffer.count : piece_bytes / comm::size_of(buffer.dtype);
         piece_ = std::max<std::size_t>(1, piece);
@@ -103,8 +107,8 @@ std::size_t piece_of(Transfer transfer, std::size_t wanted) {
 
 }  // namespace
 
-// The queue and, with Progress::thread, the thread. Only one thread calls MPI at any time: with a thread,
-// that one; else the caller of push, poll and finish.
+// The queue and, with Progress::thread, the thread. Only one thread calls MPI at any time: with a
+// thread, that one; else the caller of push, poll and finish.
 class ReductionQueue::Worker {
   public:
     Worker(comm::Communicator& comm, Progress progress, Transfer transfer, std::size_t piece_bytes)
@@ -114,7 +118,8 @@ class ReductionQueue::Worker {
           piece_bytes_(piece_of(transfer, piece_bytes)) {
         if (progress_ == Progress::thread) thread_ = std::thread([this] { serve(); });
     }
-    // Something is under way only where an error ends the job: it is left, since others may not come.
+    // Something is under way only where an error ends the job: it is left, since others may not
+    // come.
     ~Worker() {
         if (!thread_.joinable()) {
             abandon();
@@ -139,7 +144,8 @@ class ReductionQueue::Worker {
         {
             const std::lock_guard lock(mutex_);
             waiting_.push_back({buffer, std::move(done), nullptr});
-            stamps_.push_back({.bytes = buffer.bytes(), .ready = now, .start = {}, .moving = {}, .end = {}});
+            stamps_.push_back(
+                {.bytes = buffer.bytes(), .ready = now, .start = {}, .moving = {}, .end = {}});
         }
         if (progress_ == Progress::thread)
             changed_.notify_all();
@@ -190,7 +196,8 @@ class ReductionQueue::Worker {
             stamps_[started_++].start = Clock::now();
             lock.unlock();
             Task& task = under_way_.back();
-            task.reduction = std::make_unique<Reduction>(comm_, task.buffer, transfer_, piece_bytes_);
+            task.reduction =
+                std::make_unique<Reduction>(comm_, task.buffer, transfer_, piece_bytes_);
             lock.lock();
         }
     }

@@ -14,7 +14,8 @@ namespace ranklab::train {
 
 /// How MPI progresses while backward computes. Open MPI has no progress of its own.
 enum class Progress {
-    none,    ///< nobody: what is started in backward is completed after it (on a device: see push())
+    /// Nobody: what is started in backward is completed after it (on a device: see push()).
+    none,
     poll,    ///< backward itself, each time a gradient is ready
     thread,  ///< a thread of the rank, which sleeps between looks
 };
@@ -23,8 +24,8 @@ enum class Progress {
 enum class Transfer {
     /// MPI's non-blocking allreduce: needs little of the processor, so it can hide behind compute.
     background,
-    /// The blocking allreduce, entered when all ranks have come: Open MPI's is two to four times as fast in
-    /// shared memory, where moving is computing.
+    /// The blocking allreduce, entered when all ranks have come: Open MPI's is two to four times as
+    /// fast in shared memory, where moving is computing.
     blocking,
 };
 
@@ -35,31 +36,33 @@ struct ReductionStamp {
     std::size_t bytes = 0;
     Clock::time_point ready;  ///< this rank's part was complete
     Clock::time_point start;  ///< it was its turn: handed to the library
-    /// Transfer::blocking: all ranks were known to have come; background: somebody first looked after it, at
-    /// once or (Progress::none) after backward. On a device the host sees neither this nor `end`: both are 0.
+    /// Transfer::blocking: all ranks were known to have come; background: somebody first looked
+    /// after it, at once or (Progress::none) after backward. On a device the host sees neither this
+    /// nor `end`: both are 0.
     Clock::time_point moving;
     Clock::time_point end;  ///< the sum was there
 };
 
-/// The size of a piece (measured, docs/overlap.md). In shared memory a piece that stays in the cache from one
-/// rank's reading to the other's is summed faster; on a network, libnbc waits for both directions of a piece
-/// before it goes on, so that small ones keep the link busy.
+/// The size of a piece (measured, docs/overlap.md). In shared memory a piece that stays in the
+/// cache from one rank's reading to the other's is summed faster; on a network, libnbc waits for
+/// both directions of a piece before it goes on, so that small ones keep the link busy.
 inline constexpr std::size_t kBlockingPieceBytes = std::size_t{8} << 20;
 inline constexpr std::size_t kBackgroundPieceBytes = std::size_t{256} << 10;
 
 class ReductionQueue {
   public:
-    /// Keeps a reference. Large buffers go in pieces of `piece_bytes`, one after another (0: as measured to
-    /// be best, see below); a piece's sum is the same on all ranks.
+    /// Keeps a reference. Large buffers go in pieces of `piece_bytes`, one after another (0: as
+    /// measured to be best, see below); a piece's sum is the same on all ranks.
     ReductionQueue(comm::Communicator& comm, Progress progress, Transfer transfer,
                    std::size_t piece_bytes = 0);
     ~ReductionQueue();
 
     /// Forgets the stamps of the last step. Nothing may be under way.
     void begin_step();
-    /// This rank's part of the next reduction is complete. All ranks push the same buffers in the same order,
-    /// and k+1 starts only after k; those in device memory start at once, in a stream's order. The buffer is
-    /// the queue's until finish() returns. `done`, if given, is called once it is summed or has failed.
+    /// This rank's part of the next reduction is complete. All ranks push the same buffers in the
+    /// same order, and k+1 starts only after k; those in device memory start at once, in a stream's
+    /// order. The buffer is the queue's until finish() returns. `done`, if given, is called once it
+    /// is summed or has failed.
     void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done = {});
     /// The caller will only wait from here on: the thread stops sleeping.
     void hurry();

@@ -42,25 +42,28 @@ void compute_reference(DataParallel& replicas, const TensorBatch& batch, double 
 std::vector<torch::Tensor> take_gradients(const std::vector<torch::Tensor>& parameters) {
     std::vector<torch::Tensor> gradients;
     for (const auto& parameter : parameters) {
-        const auto gradient = parameter.grad().defined() ? parameter.grad() : torch::zeros_like(parameter);
+        const auto gradient =
+            parameter.grad().defined() ? parameter.grad() : torch::zeros_like(parameter);
         gradients.push_back(gradient.detach().to(torch::kDouble));
     }
     drop_gradients(parameters);
     return gradients;
 }
 
-// The rounding of sums of another order grows with the network's depth; a wrong gradient differs in its
-// first digits.
+// The rounding of sums of another order grows with the network's depth; a wrong gradient differs in
+// its first digits.
 double bound_of(torch::ScalarType type, Precision precision) {
-    // The loss of all samples and that of a part hand back gradients that may round to neighbours in 16 bits.
+    // The loss of all samples and that of a part hand back gradients that may round to neighbours
+    // in 16 bits.
     if (precision == Precision::bf16) return 5e-2;
     if (precision == Precision::fp16) return 1e-2;
-    return type == torch::kDouble ? 1000 * std::numeric_limits<double>::epsilon()
-                                  : 1000 * static_cast<double>(std::numeric_limits<float>::epsilon());
+    return type == torch::kDouble
+               ? 1000 * std::numeric_limits<double>::epsilon()
+               : 1000 * static_cast<double>(std::numeric_limits<float>::epsilon());
 }
 
-ReplicaCheck compare(const std::vector<torch::Tensor>& ours, const std::vector<torch::Tensor>& reference,
-                     double bound, double scale) {
+ReplicaCheck compare(const std::vector<torch::Tensor>& ours,
+                     const std::vector<torch::Tensor>& reference, double bound, double scale) {
     double apart = 0;
     double size = 0;
     for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -89,17 +92,17 @@ ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Pr
     const double bound = std::max(bound_of(batch.input.scalar_type(), precision),
                                   rounding_bound(precision, batch.input.device().type()));
     auto check = compare(ours, reference, bound, scale);
-    check.detail =
-        check.passed
-            ? fmt::format(
-                  "the first gradient of {} replicas differs by {:.1e} of its norm, {:.3g}, from that of "
-                  "their parts one after another (at most {:.1e})",
-                  replicas.count(), check.difference, check.norm, check.bound)
-            : fmt::format(
-                  "the gradient of {} replicas differs by {:.1e} of its norm from that of their parts one "
-                  "after another, more than {:.1e}: the model may keep state that it does not register, "
-                  "or share it between threads; train it by ranks of its own (ddp)",
-                  replicas.count(), check.difference, check.bound);
+    check.detail = check.passed
+                       ? fmt::format(
+                             "the first gradient of {} replicas differs by {:.1e} of its norm, "
+                             "{:.3g}, from that of their parts one after another (at most {:.1e})",
+                             replicas.count(), check.difference, check.norm, check.bound)
+                       : fmt::format(
+                             "the gradient of {} replicas differs by {:.1e} of its norm from that "
+                             "of their parts one after another, more than {:.1e}: the model may "
+                             "keep state that it does not register, or share it between threads; "
+                             "train it by ranks of its own (ddp)",
+                             replicas.count(), check.difference, check.bound);
     return check;
 }
 

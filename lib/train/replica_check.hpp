@@ -9,18 +9,19 @@
 namespace ranklab::train {
 
 struct ReplicaCheck {
-    double difference = 0;  ///< |replicas' gradient - reference| / |reference|, Euclidean over all parameters
-    double bound = 0;       ///< at most that, by the type that computes
-    double norm = 0;        ///< |reference| of the loss as it is, not multiplied by gate_scale
+    /// |replicas' gradient - reference| / |reference|, Euclidean over all parameters.
+    double difference = 0;
+    double bound = 0;  ///< at most that, by the type that computes
+    double norm = 0;   ///< |reference| of the loss as it is, not multiplied by gate_scale
     bool passed = false;
     std::string detail{};  ///< a sentence with the numbers, or with what is wrong and what to do
 };
 
-/// The replicas' gradient for `batch` against a reference: their parts processed one after another by the
-/// model alone, in this thread, with the same random numbers. Leaves the model's parameters and buffers and
-/// all generators as they were, and no gradients: it may be called before a run, and its steps are then
-/// those of a run without it. `batch` must not be empty;
-/// `precision` is the models': it says how much rounding there is, and by what both losses are multiplied
+/// The replicas' gradient for `batch` against a reference: their parts processed one after another
+/// by the model alone, in this thread, with the same random numbers. Leaves the model's parameters
+/// and buffers and all generators as they were, and no gradients: it may be called before a run,
+/// and its steps are then those of a run without it. `batch` must not be empty; `precision` is the
+/// models': it says how much rounding there is, and by what both losses are multiplied
 /// (gate_scale).
 ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch,
                             Precision precision = Precision::fp32);

@@ -16,9 +16,11 @@ namespace ranklab::train {
 ReplicaPlaces::ReplicaPlaces(std::vector<torch::Device> devices,
                              const c10::impl::DeviceGuardImplInterface* guard)
     : devices_(std::move(devices)), guard_(guard) {
-    if (devices_.empty()) throw base::Error("internal: data parallelism needs at least one replica");
+    if (devices_.empty())
+        throw base::Error("internal: data parallelism needs at least one replica");
     const auto type = devices_.front().type();
-    if (std::any_of(devices_.begin(), devices_.end(), [&](const auto& d) { return d.type() != type; }))
+    if (std::any_of(devices_.begin(), devices_.end(),
+                    [&](const auto& d) { return d.type() != type; }))
         throw base::Error("internal: replicas on devices of several kinds");
     if (type == torch::kCPU) return;
     if (guard_ == nullptr) guard_ = c10::impl::getDeviceGuardImpl(type);
@@ -46,7 +48,8 @@ void ReplicaPlaces::enter(std::size_t replica) const {
 std::string placement(const ReplicaPlaces& places) {
     std::vector<std::string> parts;
     for (std::size_t r = 0; r < places.count(); ++r)
-        parts.push_back(fmt::format("replica {} on GPU {}", r, static_cast<int>(places.device(r).index())));
+        parts.push_back(
+            fmt::format("replica {} on GPU {}", r, static_cast<int>(places.device(r).index())));
     return base::join(parts, ", ");
 }
 
@@ -92,8 +95,9 @@ bool bind_this_thread(const std::vector<int>& cpus) {
     return bound;
 }
 
-// LibTorch gives a thread the process's number of threads when it first computes, which would overrule ours:
-// let it do so first, once for LibTorch's copy of that flag and once for ours (it is in an inline function).
+// LibTorch gives a thread the process's number of threads when it first computes, which would
+// overrule ours: let it do so first, once for LibTorch's copy of that flag and once for ours (it is
+// in an inline function).
 void compute_with(int threads) {
     static_cast<void>(at::get_num_threads());
     at::internal::lazy_init_num_threads();
@@ -102,7 +106,8 @@ void compute_with(int threads) {
 
 }  // namespace
 
-std::vector<std::vector<int>> share_cores(const std::vector<std::vector<int>>& cores, std::size_t replicas) {
+std::vector<std::vector<int>> share_cores(const std::vector<std::vector<int>>& cores,
+                                          std::size_t replicas) {
     std::vector<std::vector<int>> shares;
     if (cores.size() < replicas) return shares;
     for (std::size_t replica = 0; replica < replicas; ++replica) {
@@ -115,14 +120,16 @@ std::vector<std::vector<int>> share_cores(const std::vector<std::vector<int>>& c
     return shares;
 }
 
-ReplicaThreads::ReplicaThreads(std::size_t count, int threads, const std::vector<std::vector<int>>& cores)
+ReplicaThreads::ReplicaThreads(std::size_t count, int threads,
+                               const std::vector<std::vector<int>>& cores)
     : threads_each_(std::max(1, threads / static_cast<int>(count))),
       cpus_(share_cores(cores, count)),
       errors_(count) {
     const int callers = at::get_num_threads();
     try {
         for (std::size_t replica = 0; replica < count; ++replica) {
-            threads_.emplace_back([this, replica](const std::stop_token& stop) { serve(stop, replica); });
+            threads_.emplace_back(
+                [this, replica](const std::stop_token& stop) { serve(stop, replica); });
         }
     } catch (const std::system_error& error) {
         throw base::EnvironmentError(
@@ -185,11 +192,13 @@ void ReplicaThreads::serve(const std::stop_token& stop, std::size_t replica) {
 }
 
 std::string ReplicaThreads::placement() const {
-    const std::string threads = fmt::format("{} thread{} each", threads_each_, threads_each_ == 1 ? "" : "s");
+    const std::string threads =
+        fmt::format("{} thread{} each", threads_each_, threads_each_ == 1 ? "" : "s");
     if (cpus_.empty()) return fmt::format("{} replicas, not bound to cores; {}", count(), threads);
     std::vector<std::string> parts;
     for (std::size_t replica = 0; replica < count(); ++replica)
-        parts.push_back(fmt::format("replica {} on CPUs {}", replica, base::compact_ranges(cpus_[replica])));
+        parts.push_back(
+            fmt::format("replica {} on CPUs {}", replica, base::compact_ranges(cpus_[replica])));
     return fmt::format("{}; {}", base::join(parts, ", "), threads);
 }
 

@@ -1,4 +1,5 @@
-// Where the replicas of one process compute: the device or GPU of each, and a long-lived thread for each.
+// Where the replicas of one process compute: the device or GPU of each, and a long-lived thread for
+// each.
 #pragma once
 
 #include <c10/core/Event.h>
@@ -21,19 +22,21 @@
 
 namespace ranklab::train {
 
-/// Each GPU has one stream on which its replica computes: replica 0's is the one on which the maker of this
-/// object computes. Every thread that works for replicas takes all of these streams as current, so that a
-/// copy between two GPUs, whoever asks for it, waits for what both were computing and is waited for. On the
-/// CPU there is nothing to do.
+/// Each GPU has one stream on which its replica computes: replica 0's is the one on which the maker
+/// of this object computes. Every thread that works for replicas takes all of these streams as
+/// current, so that a copy between two GPUs, whoever asks for it, waits for what both were
+/// computing and is waited for. On the CPU there is nothing to do.
 class ReplicaPlaces : base::Pinned {
   public:
-    /// One device a replica, all of one kind. The calling thread takes the streams, as long as this lives;
-    /// its GPU stays selected. `guard` is LibTorch's way to that kind of device; null: its own.
+    /// One device a replica, all of one kind. The calling thread takes the streams, as long as this
+    /// lives; its GPU stays selected. `guard` is LibTorch's way to that kind of device; null: its
+    /// own.
     explicit ReplicaPlaces(std::vector<torch::Device> devices,
                            const c10::impl::DeviceGuardImplInterface* guard = nullptr);
     ~ReplicaPlaces();
 
-    /// The calling thread works for `replica` from here on: that GPU is selected, all streams are taken.
+    /// The calling thread works for `replica` from here on: that GPU is selected, all streams are
+    /// taken.
     void enter(std::size_t replica) const;
 
     bool on_gpus() const { return !streams_.empty(); }
@@ -52,8 +55,8 @@ class ReplicaPlaces : base::Pinned {
 /// The devices of the replicas, for people: "replica 0 on GPU 0, replica 1 on GPU 1".
 std::string placement(const ReplicaPlaces& places);
 
-/// The time that a piece of one replica's work takes: of the host's clock on the CPU, of the stream on a GPU,
-/// where the host only launches it.
+/// The time that a piece of one replica's work takes: of the host's clock on the CPU, of the stream
+/// on a GPU, where the host only launches it.
 class ReplicaStopwatch {
   public:
     void start(const ReplicaPlaces& places, std::size_t replica);
@@ -71,28 +74,30 @@ class ReplicaStopwatch {
     bool by_events_ = false;
 };
 
-/// Deals whole cores (each the hardware threads of one core) out to `replicas`, neighbours together. Empty
-/// where there are fewer cores than replicas: then nothing is bound, since two replicas on one core would
-/// take turns while another idles.
-std::vector<std::vector<int>> share_cores(const std::vector<std::vector<int>>& cores, std::size_t replicas);
+/// Deals whole cores (each the hardware threads of one core) out to `replicas`, neighbours
+/// together. Empty where there are fewer cores than replicas: then nothing is bound, since two
+/// replicas on one core would take turns while another idles.
+std::vector<std::vector<int>> share_cores(const std::vector<std::vector<int>>& cores,
+                                          std::size_t replicas);
 
 class ReplicaThreads {
   public:
-    /// Starts `count` threads; each binds itself to its share of `cores` and computes with threads / count
-    /// OpenMP threads, at least one. The caller's own number of threads stays what it is. EnvironmentError if
-    /// a thread cannot be started.
+    /// Starts `count` threads; each binds itself to its share of `cores` and computes with threads
+    /// / count OpenMP threads, at least one. The caller's own number of threads stays what it is.
+    /// EnvironmentError if a thread cannot be started.
     ReplicaThreads(std::size_t count, int threads, const std::vector<std::vector<int>>& cores);
 
-    /// Calls work(replica) in every replica's thread and waits for all of them. If some threw, the error of
-    /// the lowest replica is thrown here, with its number before a base::Error's sentence; the threads stay
-    /// usable. Not to be called from within `work`.
+    /// Calls work(replica) in every replica's thread and waits for all of them. If some threw, the
+    /// error of the lowest replica is thrown here, with its number before a base::Error's sentence;
+    /// the threads stay usable. Not to be called from within `work`.
     void run(const std::function<void(std::size_t)>& work);
 
     std::size_t count() const { return errors_.size(); }
     int threads_each() const { return threads_each_; }
     /// The CPUs each replica is bound to; empty where none is.
     const std::vector<std::vector<int>>& cpus() const { return cpus_; }
-    /// The CPUs and threads of the replicas, for people: "replica 0 on CPUs 0-3, ...; 4 threads each".
+    /// The CPUs and threads of the replicas, for people: "replica 0 on CPUs 0-3, ...; 4 threads
+    /// each".
     std::string placement() const;
 
   private:

@@ -19,8 +19,8 @@ using base::Phase;
 
 namespace {
 
-// Initial values that nobody uses must not take numbers from the streams that the model's dropout goes on
-// with: making a model seeds them anew.
+// Initial values that nobody uses must not take numbers from the streams that the model's dropout
+// goes on with: making a model seeds them anew.
 std::vector<std::shared_ptr<nn::Model>> make_others(const ReplicaSetup& setup) {
     auto generators = default_generators(setup.devices.front());
     std::vector<torch::Tensor> states;
@@ -37,7 +37,8 @@ at::Generator generator_of(const ReplicaSetup& setup, std::size_t replica) {
     const auto& device = setup.devices[replica];
     const auto seed = setup.seed + replica;
     if (device.is_cpu())
-        return replica == 0 ? at::detail::getDefaultCPUGenerator() : at::detail::createCPUGenerator(seed);
+        return replica == 0 ? at::detail::getDefaultCPUGenerator()
+                            : at::detail::createCPUGenerator(seed);
     auto generator = at::globalContext().defaultGenerator(device);
     if (replica > 0) {
         const std::lock_guard lock(generator.mutex());
@@ -53,9 +54,11 @@ std::vector<torch::Tensor> state_of(const nn::Model& model) {
 }
 
 void check_alike(const std::vector<torch::Tensor>& a, const std::vector<torch::Tensor>& b) {
-    const bool alike = std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-        return x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() && x.strides() == y.strides();
-    });
+    const bool alike =
+        std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+            return x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() &&
+                   x.strides() == y.strides();
+        });
     if (!alike) throw base::Error("internal: a replica has other parameters than its model");
 }
 
@@ -111,7 +114,8 @@ bool DataParallel::update() {
     return true;
 }
 
-double DataParallel::compute_gradient(const TensorBatch& batch, double weight, const GradScaler* scaler) {
+double DataParallel::compute_gradient(const TensorBatch& batch, double weight,
+                                      const GradScaler* scaler) {
     const auto parts = chunks_of(batch.count(), replicas_.size());
     const bool has_samples = batch.count() > 0;
     scatter(batch, parts);
@@ -143,22 +147,25 @@ double DataParallel::compute_gradient(const TensorBatch& batch, double weight, c
     return has_samples ? loss.item<double>() : 0.0;
 }
 
-// The targets stay where the loss is computed. On the CPU a part is a view: the replicas share the memory.
+// The targets stay where the loss is computed. On the CPU a part is a view: the replicas share the
+// memory.
 void DataParallel::scatter(const TensorBatch& batch, const std::vector<base::Share>& parts) {
     const auto mark = phases_.phase(Phase::scatter);
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
         const auto [first, count] = parts[r];
-        replicas_[r].input =
-            count == 0 ? torch::Tensor() : batch.input.narrow(0, first, count).to(replicas_[r].device);
+        replicas_[r].input = count == 0
+                                 ? torch::Tensor()
+                                 : batch.input.narrow(0, first, count).to(replicas_[r].device);
     }
 }
 
-// Each thread writes its own replica's, so that the memory is near it, or so that all GPUs receive at once;
-// replicas without samples are spared.
+// Each thread writes its own replica's, so that the memory is near it, or so that all GPUs receive
+// at once; replicas without samples are spared.
 void DataParallel::replicate() {
     const auto mark = phases_.phase(Phase::replicate);
-    const auto pieces = coalesces_ && replicas_.size() > 1 ? flattened_pieces(replicas_.front().state)
-                                                           : std::vector<torch::Tensor>();
+    const auto pieces = coalesces_ && replicas_.size() > 1
+                            ? flattened_pieces(replicas_.front().state)
+                            : std::vector<torch::Tensor>();
     threads_.run([&](std::size_t r) {
         if (r != 0 && replicas_[r].input.defined()) take_state(replicas_[r], pieces);
     });
@@ -170,7 +177,8 @@ void DataParallel::take_state(Replica& replica, const std::vector<torch::Tensor>
     if (coalesces_)
         copy_pieces(pieces, replica.state);
     else
-        for (std::size_t i = 0; i < replica.state.size(); ++i) replica.state[i].copy_(first.state[i]);
+        for (std::size_t i = 0; i < replica.state.size(); ++i)
+            replica.state[i].copy_(first.state[i]);
     if (replica.model->is_training() != first.model->is_training())
         replica.model->train(first.model->is_training());
 }
@@ -189,11 +197,13 @@ void DataParallel::forward() {
     });
 }
 
-// A leaf of its own: the loss is computed on it, and its gradient goes back to the replicas' graphs.
+// A leaf of its own: the loss is computed on it, and its gradient goes back to the replicas'
+// graphs.
 torch::Tensor DataParallel::gather() const {
     std::vector<torch::Tensor> outputs;
     for (const auto& replica : replicas_) {
-        if (replica.input.defined()) outputs.push_back(replica.output.detach().to(replicas_.front().device));
+        if (replica.input.defined())
+            outputs.push_back(replica.output.detach().to(replicas_.front().device));
     }
     return torch::cat(outputs).requires_grad_();
 }
@@ -206,8 +216,8 @@ void DataParallel::hand_back(const torch::Tensor& gradient, const std::vector<ba
     }
 }
 
-// On the CPU, autograd computes in the thread that asks for it; on a GPU in a thread of that GPU, on the
-// stream of its forward, and the one that asks waits until all is launched.
+// On the CPU, autograd computes in the thread that asks for it; on a GPU in a thread of that GPU,
+// on the stream of its forward, and the one that asks waits until all is launched.
 void DataParallel::backward() {
     const auto mark = phases_.phase(Phase::backward);
     threads_.run([this](std::size_t r) {

@@ -1,8 +1,8 @@
-// Data parallelism within one process, as torch.nn.DataParallel does it: the batch is scattered, the
-// parameters are replicated in every step, each replica computes in its own thread, the outputs are gathered
-// on replica 0, the gradients are summed there, and one optimizer steps. On the CPU the replicas share the
-// process's memory; on GPUs each has a GPU, and batches, parameters, outputs and gradients are copied between
-// them.
+// Data parallelism within one process, as torch.nn.DataParallel does it: the batch is scattered,
+// the parameters are replicated in every step, each replica computes in its own thread, the outputs
+// are gathered on replica 0, the gradients are summed there, and one optimizer steps. On the CPU
+// the replicas share the process's memory; on GPUs each has a GPU, and batches, parameters, outputs
+// and gradients are copied between them.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -22,21 +22,27 @@
 
 namespace ranklab::train {
 
-/// torch.chunk: parts of ceil(count / replicas) samples, the last one smaller; the rest of the replicas have
-/// none (their part is empty).
+/// torch.chunk: parts of ceil(count / replicas) samples, the last one smaller; the rest of the
+/// replicas have none (their part is empty).
 std::vector<base::Share> chunks_of(std::int64_t count, std::size_t replicas);
 
 struct ReplicaSetup {
-    std::vector<torch::Device> devices;  ///< one a replica, of one kind; the first is where the model is
-    /// A further model of the same kind, type and dropout on that device; its parameters do not matter.
+    /// One a replica, of one kind; the first is where the model is.
+    std::vector<torch::Device> devices;
+    /// A further model of the same kind, type and dropout on that device; its parameters do not
+    /// matter.
     std::function<std::shared_ptr<nn::Model>(torch::Device)> make;
-    std::uint64_t seed = 1;               ///< replica r > 0 draws from seed + r, as rank r does in ddp
-    int threads = 1;                      ///< in all
-    std::vector<std::vector<int>> cores;  ///< of this process, each as the numbers of its hardware threads
-    bool coalesces = false;               ///< on the CPU too: parameters and gradients go in large pieces
+    /// Replica r > 0 draws from seed + r, as rank r does in ddp.
+    std::uint64_t seed = 1;
+    int threads = 1;  ///< in all
+    /// This process's cores, each as the numbers of its hardware threads.
+    std::vector<std::vector<int>> cores;
+    /// On the CPU too: parameters and gradients go in large pieces.
+    bool coalesces = false;
 };
 
-/// Seconds of one replica's own work in a step: without waiting for the others. On a GPU, that GPU's.
+/// Seconds of one replica's own work in a step: without waiting for the others. On a GPU, that
+/// GPU's.
 struct ReplicaTimes {
     double forward = 0;
     double backward = 0;
@@ -44,12 +50,12 @@ struct ReplicaTimes {
 
 class DataParallel final : public Stepper {
   public:
-    /// Keeps references: all must outlive it. Makes the replicas, and leaves the default generators as they
-    /// were, but for those of the further replicas' GPUs, which get their seeds. Replica 0 is `model` itself,
-    /// so its running statistics are the ones that stay, as DataParallel's.
+    /// Keeps references: all must outlive it. Makes the replicas, and leaves the default generators
+    /// as they were, but for those of the further replicas' GPUs, which get their seeds. Replica 0
+    /// is `model` itself, so its running statistics are the ones that stay, as DataParallel's.
     /// `scaler` is null where the loss is not scaled.
-    DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimizer& optimizer, base::PhaseSink& phases,
-                 GradScaler* scaler = nullptr);
+    DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimizer& optimizer,
+                 base::PhaseSink& phases, GradScaler* scaler = nullptr);
 
     /// A step has one micro-batch: the gradients of an earlier one are not kept.
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
@@ -65,12 +71,15 @@ class DataParallel final : public Stepper {
     std::size_t count() const { return replicas_.size(); }
     /// 0: the model itself.
     nn::Model& model(std::size_t replica) { return *replicas_[replica].model; }
-    /// That replica's generator: on the CPU one of its own, but torch's default one for replica 0; on a GPU
+    /// The replica's generator: on the CPU its own, but torch's default one for replica 0; on a GPU
     /// the default one of that GPU.
-    const at::Generator& generator(std::size_t replica) const { return replicas_[replica].generator; }
+    const at::Generator& generator(std::size_t replica) const {
+        return replicas_[replica].generator;
+    }
     const ReplicaThreads& threads() const { return threads_; }
     const ReplicaPlaces& places() const { return places_; }
-    /// Times of the last step, once its device is done with it; zeros for a replica without samples.
+    /// Times of the last step, once its device is done with it; zeros for a replica without
+    /// samples.
     std::vector<ReplicaTimes> times() const;
 
   private:

@@ -15,20 +15,22 @@
 namespace ranklab::train {
 namespace {
 
-constexpr std::array<std::pair<comm::DType, torch::Dtype>, 7> kTypes{{{comm::DType::f32, torch::kFloat},
-                                                                      {comm::DType::f64, torch::kDouble},
-                                                                      {comm::DType::f16, torch::kHalf},
-                                                                      {comm::DType::bf16, torch::kBFloat16},
-                                                                      {comm::DType::i64, torch::kLong},
-                                                                      {comm::DType::i32, torch::kInt},
-                                                                      {comm::DType::u8, torch::kByte}}};
+constexpr std::array<std::pair<comm::DType, torch::Dtype>, 7> kTypes{
+    {{comm::DType::f32, torch::kFloat},
+     {comm::DType::f64, torch::kDouble},
+     {comm::DType::f16, torch::kHalf},
+     {comm::DType::bf16, torch::kBFloat16},
+     {comm::DType::i64, torch::kLong},
+     {comm::DType::i32, torch::kInt},
+     {comm::DType::u8, torch::kByte}}};
 
 }  // namespace
 
 comm::DType element_of(torch::Dtype dtype) {
     for (const auto& [element, type] : kTypes)
         if (type == dtype) return element;
-    throw base::Error(fmt::format("a tensor of type {} cannot be communicated", c10::toString(dtype)));
+    throw base::Error(
+        fmt::format("a tensor of type {} cannot be communicated", c10::toString(dtype)));
 }
 
 torch::Dtype dtype_of(comm::DType element) {
@@ -38,7 +40,8 @@ torch::Dtype dtype_of(comm::DType element) {
 }
 
 comm::BufferView view_of(const torch::Tensor& tensor) {
-    if (!tensor.is_contiguous()) throw base::Error("internal: a strided tensor was given to a collective");
+    if (!tensor.is_contiguous())
+        throw base::Error("internal: a strided tensor was given to a collective");
     return {.data = tensor.data_ptr(),
             .count = static_cast<std::size_t>(tensor.numel()),
             .dtype = element_of(tensor.scalar_type()),
@@ -59,7 +62,8 @@ torch::Tensor viewed_as(const torch::Tensor& flat, const torch::Tensor& like) {
 
 torch::Tensor laid_out_as(const torch::Tensor& like, const torch::Tensor& tensor) {
     const bool same = tensor.strides() == like.strides() && tensor.device() == like.device();
-    return same ? tensor : torch::empty_like(like, like.options().requires_grad(false)).copy_(tensor);
+    return same ? tensor
+                : torch::empty_like(like, like.options().requires_grad(false)).copy_(tensor);
 }
 
 namespace {
@@ -67,7 +71,8 @@ namespace {
 BucketPlan plan_of(const std::vector<torch::Tensor>& tensors, std::int64_t piece_bytes) {
     std::vector<GradientSize> sizes;
     for (const auto& tensor : tensors)
-        sizes.push_back({static_cast<std::int64_t>(tensor.nbytes()), static_cast<int>(tensor.scalar_type())});
+        sizes.push_back(
+            {static_cast<std::int64_t>(tensor.nbytes()), static_cast<int>(tensor.scalar_type())});
     std::vector<std::size_t> order(tensors.size());
     std::iota(order.begin(), order.end(), 0);
     return plan_buckets(sizes, order, piece_bytes, piece_bytes);
@@ -75,8 +80,9 @@ BucketPlan plan_of(const std::vector<torch::Tensor>& tensors, std::int64_t piece
 
 // work(parts of a piece, the tensors that they belong to), once a piece.
 template <class Work>
-void for_each_piece(const std::vector<torch::Tensor>& pieces, const std::vector<torch::Tensor>& tensors,
-                    std::int64_t piece_bytes, const Work& work) {
+void for_each_piece(const std::vector<torch::Tensor>& pieces,
+                    const std::vector<torch::Tensor>& tensors, std::int64_t piece_bytes,
+                    const Work& work) {
     const torch::NoGradGuard no_gradients;
     const auto plan = plan_of(tensors, piece_bytes);
     for (std::size_t p = 0; p < plan.size(); ++p) {
@@ -113,8 +119,8 @@ std::vector<torch::Tensor> flattened_pieces(const std::vector<torch::Tensor>& te
     return pieces;
 }
 
-void copy_pieces(const std::vector<torch::Tensor>& pieces, const std::vector<torch::Tensor>& tensors,
-                 std::int64_t piece_bytes) {
+void copy_pieces(const std::vector<torch::Tensor>& pieces,
+                 const std::vector<torch::Tensor>& tensors, std::int64_t piece_bytes) {
     for_each_piece(pieces, tensors, piece_bytes,
                    [](const auto& parts, auto& targets) { at::_foreach_copy_(targets, parts); });
 }
@@ -125,7 +131,8 @@ void add_pieces(const std::vector<torch::Tensor>& pieces, const std::vector<torc
                    [](const auto& parts, auto& targets) { at::_foreach_add_(targets, parts); });
 }
 
-void sum_gradients(const std::vector<std::vector<torch::Tensor>>& parameters, std::int64_t piece_bytes) {
+void sum_gradients(const std::vector<std::vector<torch::Tensor>>& parameters,
+                   std::int64_t piece_bytes) {
     const torch::NoGradGuard no_gradients;
     const auto& first = parameters.front();
     for (std::size_t replica = 1; replica < parameters.size(); ++replica) {

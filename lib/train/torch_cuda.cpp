@@ -37,7 +37,8 @@ Function function_named(const char* name) {
     // POSIX lets dlsym's result be a function's address; C++ has no other word for that.
     auto* const function = reinterpret_cast<Function>(dlsym(module().handle, name));
     if (function == nullptr)
-        throw base::Error(fmt::format("internal: {} has no {}; build ranklab again", kModule, name));
+        throw base::Error(
+            fmt::format("internal: {} has no {}; build ranklab again", kModule, name));
     return function;
 }
 
@@ -57,8 +58,8 @@ void load_torch_cuda() {
     }
     if (!at::globalContext().hasCUDA())
         throw base::EnvironmentError(
-            "LibTorch sees no GPU that it can use; look at CUDA_VISIBLE_DEVICES and the driver (nvidia-smi), "
-            "or compute on the CPU",
+            "LibTorch sees no GPU that it can use; look at CUDA_VISIBLE_DEVICES and the driver "
+            "(nvidia-smi), or compute on the CPU",
             {"device cpu"});
 }
 
@@ -81,7 +82,8 @@ void restart_peak_gpu_bytes(const std::vector<torch::Device>& gpus) {
 }
 
 std::unique_ptr<StepGraph> make_cuda_graph() {
-    return std::unique_ptr<StepGraph>(function_named<StepGraph* (*)()>("ranklab_make_cuda_graph")());
+    return std::unique_ptr<StepGraph>(
+        function_named<StepGraph* (*)()>("ranklab_make_cuda_graph")());
 }
 
 }  // namespace ranklab::train

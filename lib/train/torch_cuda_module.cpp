@@ -12,7 +12,8 @@ class CudaGraph final : public StepGraph {
     void capture(const std::function<void()>& work) override {
         // Nothing from before may end within the capture.
         c10::cuda::getCurrentCUDAStream().synchronize();
-        // Captures this thread alone: the loader's threads go on, and may ask for pinned memory meanwhile.
+        // Captures this thread alone: the loader's threads go on, and may ask for pinned memory
+        // meanwhile.
         graph_.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
         try {
             work();
@@ -25,7 +26,8 @@ class CudaGraph final : public StepGraph {
     void replay() override { graph_.replay(); }
 
   private:
-    // The stream is of no use while it captures; what ending a broken capture says is not the reason.
+    // The stream is of no use while it captures; what ending a broken capture says is not the
+    // reason.
     void leave_capture() noexcept {
         try {
             graph_.capture_end();

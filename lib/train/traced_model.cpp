@@ -50,8 +50,8 @@ TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
     auto& graph = graphs_[input.sizes().vec()];
     if (graph) return *graph;
     const auto refuse = [this](const std::string& why) {
-        throw base::OptionError(fmt::format("no traced graph can run {}: {}; leave it out", name_, why),
-                                {"jit"});
+        throw base::OptionError(
+            fmt::format("no traced graph can run {}: {}; leave it out", name_, why), {"jit"});
     };
     // Neither the trace nor the comparison is a step: statistics and random numbers are put back.
     Rewind rewind(*this, default_generators(input.device()));
@@ -60,7 +60,9 @@ TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
     try {
         const auto [state, outputs] = torch::jit::tracer::trace(
             inputs_of(*this, input),
-            [this](const Stack& inputs) { return Stack{inner().forward(inputs.front().toTensor())}; },
+            [this](const Stack& inputs) {
+                return Stack{inner().forward(inputs.front().toTensor())};
+            },
             [](const torch::Tensor&) { return std::string(); });
         traced = state->graph;
         wanted = outputs.front().toTensor().detach();
@@ -74,7 +76,8 @@ TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
         Stack stack = inputs_of(*this, input);
         torch::jit::GraphExecutor(traced->copy(), "comparison").run(stack);
         rewind();
-        if (!close(stack.front().toTensor(), wanted)) refuse("its traced graph computes something else");
+        if (!close(stack.front().toTensor(), wanted))
+            refuse("its traced graph computes something else");
     }
     graph = std::make_unique<Graph>(traced);
     return *graph;

@@ -1,5 +1,5 @@
-// A model's training forward pass as an optimised graph of TorchScript instead of one operation after
-// another.
+// A model's training forward pass as an optimised graph of TorchScript instead of one operation
+// after another.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -14,15 +14,15 @@
 
 namespace ranklab::train {
 
-/// Forward in training mode is traced once for each shape of the input (LibTorch's C++ tracer), and the graph
-/// is run by TorchScript's executor from then on: it sees two runs and then merges what it can differentiate
-/// by itself into one node of autograd. Parameters and buffers are inputs of the graph, so that gradients
-/// reach the model's own parameters, hooks fire, and running statistics move. In evaluation mode, or without
-/// gradients, the inner model computes.
+/// Forward in training mode is traced once for each shape of the input (LibTorch's C++ tracer), and
+/// the graph is run by TorchScript's executor from then on: it sees two runs and then merges what
+/// it can differentiate by itself into one node of autograd. Parameters and buffers are inputs of
+/// the graph, so that gradients reach the model's own parameters, hooks fire, and running
+/// statistics move. In evaluation mode, or without gradients, the inner model computes.
 ///
-/// A trace knows operations of LibTorch, not ours: while it is made they step aside (nn/ops). What depends on
-/// values or on Python-like control flow is frozen into it, so each graph is compared with the model once,
-/// from the same random numbers, before it is used.
+/// A trace knows operations of LibTorch, not ours: while it is made they step aside (nn/ops). What
+/// depends on values or on Python-like control flow is frozen into it, so each graph is compared
+/// with the model once, from the same random numbers, before it is used.
 class TracedModel final : public DecoratedModel {
   public:
     /// `name`: what messages call the model.

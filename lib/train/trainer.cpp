@@ -26,7 +26,8 @@ std::vector<data::Draw> validation_draws(base::Share part, std::int64_t b, std::
 
 void add_batch(EvaluationSums& sums, nn::Model& model, const TensorBatch& tensors) {
     const torch::Tensor output = model.forward(tensors.input);
-    sums.loss += model.loss(output, tensors.targets).item<double>() * static_cast<double>(tensors.count());
+    sums.loss +=
+        model.loss(output, tensors.targets).item<double>() * static_cast<double>(tensors.count());
     if (tensors.targets.dim() == 1)
         sums.correct += output.argmax(1).eq(tensors.targets).sum().item<std::int64_t>();
     sums.count += tensors.count();
@@ -36,8 +37,8 @@ void add_batch(EvaluationSums& sums, nn::Model& model, const TensorBatch& tensor
 
 using base::Phase;
 
-Trainer::Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
-                 BufferSync* buffers, GradScaler* scaler)
+Trainer::Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer,
+                 base::PhaseSink& phases, BufferSync* buffers, GradScaler* scaler)
     : model_(model),
       sync_(sync),
       phases_(phases),
@@ -120,7 +121,8 @@ EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Shar
     fitting.batch = std::clamp<std::int64_t>(part.count, 1, config.batch);
     data::Loader loader(source, fitting);
     const std::int64_t batches = (part.count + config.batch - 1) / config.batch;
-    loader.start([&](std::int64_t b) { return validation_draws(part, b, config.batch); }, 0, batches);
+    loader.start([&](std::int64_t b) { return validation_draws(part, b, config.batch); }, 0,
+                 batches);
     for (std::int64_t b = 0; b < std::max(batches, turns); ++b) {
         if (b < batches) add_batch(sums, model, convert(loader.next()));
         if (goes_on && b < turns && !goes_on()) break;
@@ -133,12 +135,13 @@ namespace {
 
 /// `bytes` [images, channels, plane] through the table of each one's channel.
 template <class T>
-void look_up(const torch::Tensor& table, const std::uint8_t* bytes, std::int64_t planes, std::int64_t plane,
-             torch::Tensor& out) {
+void look_up(const torch::Tensor& table, const std::uint8_t* bytes, std::int64_t planes,
+             std::int64_t plane, torch::Tensor& out) {
     const T* const values = table.const_data_ptr<T>();
     const std::int64_t channels = table.size(0);
     T* const to = out.mutable_data_ptr<T>();
-    const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / std::max<std::int64_t>(1, plane));
+    const std::int64_t grain =
+        std::max<std::int64_t>(1, (1 << 15) / std::max<std::int64_t>(1, plane));
     at::parallel_for(0, planes, grain, [=](std::int64_t begin, std::int64_t end) {
         for (std::int64_t p = begin; p < end; ++p) {
             const T* const of_channel = values + p % channels * 256;
@@ -153,10 +156,10 @@ std::vector<std::int64_t> batch_sizes(std::int64_t count, const data::Field& fie
     return sizes;
 }
 
-// To a GPU from pinned memory, put on the current stream: the host does not wait, and the GPU's next
-// operations come after it. The pinned copy is LibTorch's, which does not give its memory to another before
-// the transfer has ended. A loader's own memory would not do: it is filled anew with the next batch, whatever
-// the GPU has read by then.
+// To a GPU from pinned memory, put on the current stream: the host does not wait, and the GPU's
+// next operations come after it. The pinned copy is LibTorch's, which does not give its memory to
+// another before the transfer has ended. A loader's own memory would not do: it is filled anew with
+// the next batch, whatever the GPU has read by then.
 torch::Tensor moved(const torch::Tensor& tensor, torch::Device device) {
     if (device.is_cpu()) return tensor;
     const torch::Tensor pinned = tensor.is_pinned() ? tensor : tensor.pin_memory();
@@ -171,12 +174,15 @@ torch::Tensor over(const std::shared_ptr<std::byte>& memory, const std::vector<s
 }  // namespace
 
 InputConverter::InputConverter(data::SampleLayout layout, const std::vector<double>& mean,
-                               const std::vector<double>& std, torch::Dtype dtype, Placement placement)
+                               const std::vector<double>& std, torch::Dtype dtype,
+                               Placement placement)
     : layout_(std::move(layout)), placement_(placement) {
     std::vector<torch::Tensor> tables;
     for (std::size_t c = 0; c < mean.size(); ++c) {
-        tables.push_back(
-            torch::arange(256, torch::TensorOptions().dtype(dtype)).div_(255).sub_(mean[c]).div_(std.at(c)));
+        tables.push_back(torch::arange(256, torch::TensorOptions().dtype(dtype))
+                             .div_(255)
+                             .sub_(mean[c])
+                             .div_(std.at(c)));
     }
     table_ = torch::stack(tables);
     if (layout_.input.element == data::Element::u8 && table_.size(0) > 1 &&
@@ -195,7 +201,8 @@ torch::Tensor InputConverter::input_of(const data::Batch& batch) const {
     if (layout_.input.element == data::Element::f32)
         return over(batch.input, sizes, torch::kFloat).to(table_.scalar_type());
     // For a GPU pinned at once, so that it need not be copied to be.
-    torch::Tensor input = torch::empty(sizes, table_.options().pinned_memory(!placement_.device.is_cpu()));
+    torch::Tensor input =
+        torch::empty(sizes, table_.options().pinned_memory(!placement_.device.is_cpu()));
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(batch.input.get());
     const std::int64_t channels = layout_.input.sizes.front();
     const std::int64_t plane = layout_.input.elements() / channels;

@@ -22,15 +22,15 @@ class Stepper {
   public:
     virtual ~Stepper() = default;
 
-    /// forward and backward on this rank's micro-batch, which may be empty. `weight` is its share of the
-    /// global batch (its samples / all samples of the step): the loss is scaled by it, so that the sum of
-    /// gradients over ranks and micro-batches is the gradient of the mean over all samples. `last`: the
-    /// step's last one, with which gradients are summed. Returns the unscaled mean loss; undefined if empty.
+    /// forward and backward on this rank's micro-batch, which may be empty. `weight` is its share
+    /// of the global batch: it scales the loss, so that the gradients' sum over ranks and
+    /// micro-batches is the gradient of the mean over all samples. `last`: the step's last one,
+    /// with which gradients are summed. Returns the unscaled mean loss; undefined if empty.
     virtual torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) = 0;
-    /// After the last micro-batch: waits for the gradients and updates the parameters. False where the step
-    /// was skipped, the gradients not being finite (GradScaler).
+    /// After the last micro-batch: waits for the gradients and updates the parameters. False where
+    /// the step was skipped, the gradients not being finite (GradScaler).
     virtual bool update() = 0;
-    /// Those that its steps mark, in the order of a step. A phase that is not among them is not reported.
+    /// The phases that its steps mark, in order. Others are not reported.
     virtual std::vector<base::Phase> phases() const = 0;
 
     /// A step of one micro-batch. Returns the loss; 0 for an empty batch.
@@ -43,8 +43,8 @@ class Stepper {
 
 class Trainer : public Stepper {
   public:
-    /// Keeps references: all must outlive it. Attaches `sync` to the model's trained parameters. `buffers` is
-    /// null where none are broadcast, `scaler` where the loss is not scaled.
+    /// Keeps references: all must outlive it. Attaches `sync` to the model's trained parameters.
+    /// `buffers` is null where none are broadcast, `scaler` where the loss is not scaled.
     Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
             BufferSync* buffers = nullptr, GradScaler* scaler = nullptr);
 
@@ -80,9 +80,9 @@ struct EvaluationSums {
     std::int64_t count = 0;
 };
 
-/// The test pass (dropout off, no gradients) over samples [begin, end) of `source`, in batches as `config`
-/// says. `goes_on`, if given, is asked after each of `turns` batches (as many on all ranks, so that they can
-/// ask each other); false ends it, and the sums are then of no use.
+/// The test pass (dropout off, no gradients) over samples [begin, end) of `source`, in batches as
+/// `config` says. `goes_on`, if given, is asked after each of `turns` batches (as many on all
+/// ranks, so that they can agree); false ends it, and the sums are then useless.
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,
                         const data::Loader::Config& config, const InputConverter& convert,
                         const std::function<bool()>& goes_on = {}, std::int64_t turns = 0);

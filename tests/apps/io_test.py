@@ -96,7 +96,7 @@ class Ladder(Case):
                     self.assertAlmostEqual(measured(run, "read_MiBps")["mean"] * 2**20 * measured(run, "read_time_s")["mean"] / numbers, 1, 9)
 
     def check_ceiling(self, ladder, i, ceilings):
-        """A share above 105 % is of a ceiling that not the limit, in every table; no other is."""
+        """A share above 105 % is of a ceiling that is not the limit, in every table; no other is."""
         for percent, mark in zip(ceilings["percent"], ceilings["mark"]):
             self.assertEqual(percent > 105, "not the limit" in mark)
         nearest = ceilings["ceiling_s"].index(max(ceilings["ceiling_s"]))

@@ -1,8 +1,9 @@
 // For tests and benchmarks of the results file, which need many runs and no work behind them.
-//   results_writer append FILE PATTERN PREFIX COUNT    appends PATTERN's runs in turn as PREFIX-0, PREFIX-1
+//   results_writer append FILE PATTERN PREFIX COUNT    appends PATTERN's runs in turn as PREFIX-0,
+//   PREFIX-1
 //   ...,
-//                                                      each told on stdout when it is stored; COUNT 0: for
-//                                                      ever
+//                                                      each told on stdout when it is stored; COUNT
+//                                                      0: for ever
 //   results_writer multiply PATTERN OUT COUNT          a file of COUNT runs, written in one go
 #include <unistd.h>
 
@@ -28,7 +29,8 @@ std::vector<Run> patterns_of(const std::string& path) {
     return runs;
 }
 
-int append(const std::string& file, const std::string& pattern, const std::string& prefix, long count) {
+int append(const std::string& file, const std::string& pattern, const std::string& prefix,
+           long count) {
     auto runs = patterns_of(pattern);
     for (long i = 0; count == 0 || i < count; ++i) {
         Run& run = runs[static_cast<std::size_t>(i) % runs.size()];
@@ -65,7 +67,8 @@ int main(int argc, char** argv) {
             return append(words[1], words[2], words[3], std::stol(words[4]));
         if (words.size() == 4 && words[0] == "multiply")
             return multiply(words[1], words[2], std::stol(words[3]));
-        std::fputs("results_writer append FILE PATTERN PREFIX COUNT | multiply PATTERN OUT COUNT\n", stderr);
+        std::fputs("results_writer append FILE PATTERN PREFIX COUNT | multiply PATTERN OUT COUNT\n",
+                   stderr);
         return 2;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());

@@ -1,9 +1,9 @@
-// A run of many ranks, for tests and benchmarks, without so many ranks: what one rank measured becomes that
-// of all by a communicator that plays them, and goes through the code that gathers and stores real
-// ones.
+// A run of many ranks, for tests and benchmarks, without so many ranks: what one rank measured
+// becomes that of all by a communicator that plays them, and goes through the code that gathers and
+// stores real ones.
 //   wide_run PATTERN OUT RANKS STEPS
-// PATTERN's first run (of ranklab train, two ranks at least) lends its settings, facts and tables. On stdout
-// how long it took, as one JSON object.
+// PATTERN's first run (of ranklab train, two ranks at least) lends its settings, facts and tables.
+// On stdout how long it took, as one JSON object.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -47,7 +47,8 @@ double noise(std::uint64_t rank, double value) {
 void others(int rank, ranklab::comm::BufferView part, int ranks) {
     if (part.dtype != ranklab::comm::DType::f64) return;
     for (double& value : std::span(static_cast<double*>(part.data), part.count))
-        value *= (rank + 1 == ranks ? 1.33 : 0.95) + 0.1 * noise(static_cast<std::uint64_t>(rank), value);
+        value *= (rank + 1 == ranks ? 1.33 : 0.95) +
+                 0.1 * noise(static_cast<std::uint64_t>(rank), value);
 }
 
 std::string host_of(int rank) {
@@ -64,10 +65,12 @@ void widen(results::Table& table, int ranks) {
             column.values);
         if (auto* numbers = std::get_if<std::vector<std::int64_t>>(&column.values);
             numbers && column.name == "rank")
-            for (int rank = 0; rank < ranks; ++rank) (*numbers)[static_cast<std::size_t>(rank)] = rank;
+            for (int rank = 0; rank < ranks; ++rank)
+                (*numbers)[static_cast<std::size_t>(rank)] = rank;
         if (auto* texts = std::get_if<std::vector<std::string>>(&column.values);
             texts && column.name == "host")
-            for (int rank = 0; rank < ranks; ++rank) (*texts)[static_cast<std::size_t>(rank)] = host_of(rank);
+            for (int rank = 0; rank < ranks; ++rank)
+                (*texts)[static_cast<std::size_t>(rank)] = host_of(rank);
         if (auto* reals = std::get_if<std::vector<double>>(&column.values))
             for (int rank = 0; rank < ranks; ++rank)
                 (*reals)[static_cast<std::size_t>(rank)] *=
@@ -117,11 +120,12 @@ void measure(Run& run, int ranks, std::size_t steps) {
         if (m.rank_reduction == "max" && m.axis != "probe step")
             of_ranks.add(m.name, m.axis, mine);
         else if (m.name == vocabulary::kThroughput)
-            run.measurements.push_back(experiments::rate(m.name, "step",
-                                                         std::vector<double>(steps, 8.0 * ranks),
-                                                         run.find(vocabulary::kStepTime)->largest_of_rows()));
+            run.measurements.push_back(
+                experiments::rate(m.name, "step", std::vector<double>(steps, 8.0 * ranks),
+                                  run.find(vocabulary::kStepTime)->largest_of_rows()));
         else if (of_steps)
-            run.measurements.push_back(experiments::one_column(m.name, "step", m.rank_reduction, mine));
+            run.measurements.push_back(
+                experiments::one_column(m.name, "step", m.rank_reduction, mine));
         else
             run.measurements.push_back(m);
     }
@@ -138,7 +142,8 @@ double peak_mib() {
 int write_wide(const std::vector<std::string>& words) {
     const int ranks = std::stoi(words[2]);
     Run run = ranklab::results::ResultFile(words[0]).read_all().at(0);
-    if (run.hosts.size() < 2 || run.command != "train") throw std::runtime_error("no pattern: " + words[0]);
+    if (run.hosts.size() < 2 || run.command != "train")
+        throw std::runtime_error("no pattern: " + words[0]);
     run.id = results::make_run_id(1790000000);
     const auto begin = ranklab::base::Clock::now();
     widen(run, ranks);

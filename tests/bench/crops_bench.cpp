@@ -1,6 +1,7 @@
-// Samples/s of the loader on crops of a volume file, for unet_crops.py: the library's own code, no network
-// behind it.
-//   crops_bench FILE [workers=1] [batch=8] [batches=40] [access=automatic] [rotate=1] [edge=64] [repeats=1]
+// Samples/s of the loader on crops of a volume file, for unet_crops.py: the library's own code, no
+// network behind it.
+//   crops_bench FILE [workers=1] [batch=8] [batches=40] [access=automatic] [rotate=1] [edge=64]
+//   [repeats=1]
 #include <fmt/format.h>
 
 #include <chrono>
@@ -25,7 +26,8 @@ struct Answer {
 Answer measure(Loader& loader, std::int64_t batch, std::int64_t batches, std::uint64_t seed) {
     const auto plan = [&](std::int64_t b) {
         std::vector<Draw> draws;
-        for (std::int64_t i = 0; i < batch; ++i) draws.push_back({i, random_of(seed, 0, b * batch + i)});
+        for (std::int64_t i = 0; i < batch; ++i)
+            draws.push_back({i, random_of(seed, 0, b * batch + i)});
         return draws;
     };
     Answer answer;
@@ -44,12 +46,15 @@ Answer measure(Loader& loader, std::int64_t batch, std::int64_t batches, std::ui
 
 int main(int argc, char** argv) {
     try {
-        const auto word = [&](int i, const char* usual) { return std::string(i < argc ? argv[i] : usual); };
+        const auto word = [&](int i, const char* usual) {
+            return std::string(i < argc ? argv[i] : usual);
+        };
         const auto number = [&](int i, const char* usual) { return std::stoll(word(i, usual)); };
         const auto workers = static_cast<int>(number(2, "1"));
         const auto batch = number(3, "8");
         const auto batches = number(4, "40");
-        const auto file = std::make_shared<const VolumeFile>(word(1, ""), word(5, "lowmem") == "inmem");
+        const auto file =
+            std::make_shared<const VolumeFile>(word(1, ""), word(5, "lowmem") == "inmem");
         const bool rotate = number(6, "1") != 0;
         const auto source = crop_source(file, {number(7, "64"), batch * batches, rotate, false});
         Loader loader(*source, {.workers = workers, .prefetch = 2, .batch = batch, .allocate = {}});

@@ -1,5 +1,7 @@
-// What timing the phases costs: one step's marks, as the trainer makes them, without the step's work.
-//   phase_mark_bench [STEP_SECONDS]     (default 0.025, a step of 64 images of the MNIST CNN on two cores)
+// What timing the phases costs: one step's marks, as the trainer makes them, without the step's
+// work.
+//   phase_mark_bench [STEP_SECONDS]     (default 0.025, a step of 64 images of the MNIST CNN on two
+//   cores)
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,11 +54,11 @@ int main(int argc, char** argv) {
     // Two clock readings a phase, and two for the step.
     const auto readings = 2 * (ranklab::base::kPhaseCount + 1);
     fmt::print(
-        "marks of one step: {:.1f} ns (min {:.1f}, max {:.1f}; {} repetitions of {} steps), {} clock "
-        "readings of {:.1f} ns\n",
+        "marks of one step: {:.1f} ns (min {:.1f}, max {:.1f}; {} repetitions of {} steps), {} "
+        "clock readings of {:.1f} ns\n",
         median * 1e9, costs.front() * 1e9, costs.back() * 1e9, kRepetitions, kSteps, readings,
         median * 1e9 / static_cast<double>(readings));
-    fmt::print("of a step of {} ms: {:.5f} %   (to be at most {} %)\n", step_s * 1e3, 100 * median / step_s,
-               100 * kLargestShare);
+    fmt::print("of a step of {} ms: {:.5f} %   (to be at most {} %)\n", step_s * 1e3,
+               100 * median / step_s, 100 * kLargestShare);
     return median / step_s <= kLargestShare ? 0 : 4;
 }

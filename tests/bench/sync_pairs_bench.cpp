@@ -1,6 +1,6 @@
-// The step of one network under several gradient syncs, in one program and in random turns: what separate
-// runs cannot tell apart for the machine's own noise. mpirun -n 2 build/release/tests/sync_pairs_bench
-// [model] [batch] [rounds]
+// The step of one network under several gradient syncs, in one program and in random turns: what
+// separate runs cannot tell apart for the machine's own noise. mpirun -n 2
+// build/release/tests/sync_pairs_bench [model] [batch] [rounds]
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/torch.h>
@@ -53,7 +53,8 @@ struct Candidate {
                           .control = control,
                           .progress = variant.progress,
                           .transfer = variant.transfer});
-        optimizer = named(train::optimizers(), "sgd").make(train::trained_parameters(*model), {.lr = 0.01});
+        optimizer =
+            named(train::optimizers(), "sgd").make(train::trained_parameters(*model), {.lr = 0.01});
         trainer = std::make_unique<train::Trainer>(*model, *sync, *optimizer, phases);
     }
     std::string name;
@@ -66,11 +67,13 @@ struct Candidate {
     std::vector<double> times;
 };
 
-double timed_step(Candidate& candidate, const train::TensorBatch& batch, comm::Communicator& control) {
+double timed_step(Candidate& candidate, const train::TensorBatch& batch,
+                  comm::Communicator& control) {
     control.barrier();
     const auto start = std::chrono::steady_clock::now();
     candidate.trainer->train_step(batch, 1.0 / control.world_size());
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     control.allreduce(comm::view(std::span(&seconds, 1)), comm::ReduceOp::max);
     return seconds;
 }
@@ -84,9 +87,9 @@ void print(const std::vector<std::unique_ptr<Candidate>>& candidates) {
             ratios.push_back(candidate->times[i] / candidates.front()->times[i]);
         const auto step = stats::summarise(candidate->times);
         const auto ratio = stats::summarise(ratios);
-        fmt::print("{:<28} {:>10.2f} {:>12.2f} .. {:>10.2f} {:>10.4f} ({:.4f} .. {:.4f})\n", candidate->name,
-                   1e3 * step.median, 1e3 * step.ci95.low, 1e3 * step.ci95.high, ratio.median, ratio.ci95.low,
-                   ratio.ci95.high);
+        fmt::print("{:<28} {:>10.2f} {:>12.2f} .. {:>10.2f} {:>10.4f} ({:.4f} .. {:.4f})\n",
+                   candidate->name, 1e3 * step.median, 1e3 * step.ci95.low, 1e3 * step.ci95.high,
+                   ratio.median, ratio.ci95.low, ratio.ci95.high);
     }
 }
 
@@ -113,8 +116,9 @@ int main(int argc, char** argv) {
     for (const auto& variant : variants)
         candidates.push_back(std::make_unique<Candidate>(variant, model, control));
     const auto input = named(nn::models(), model).input;
-    const train::TensorBatch batch{torch::randn({samples, input.channels, input.height, input.width}),
-                                   torch::arange(samples).remainder(input.classes)};
+    const train::TensorBatch batch{
+        torch::randn({samples, input.channels, input.height, input.width}),
+        torch::arange(samples).remainder(input.classes)};
     std::mt19937 random(1);  // the same turns on all ranks
     std::vector<std::size_t> order(candidates.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -61,7 +61,8 @@ TEST_P(Backend, BroadcastsFromEachRoot) {
             for (std::size_t root = 0; root < ranks(); ++root) {
                 const auto buffer = place(values<T>(rank(), count));
                 comm_->broadcast(buffer.view(), static_cast<int>(root));
-                EXPECT_EQ(buffer.values(), values<T>(root, count)) << count << " elements from " << root;
+                EXPECT_EQ(buffer.values(), values<T>(root, count))
+                    << count << " elements from " << root;
             }
         }
     });
@@ -116,9 +117,11 @@ TEST_P(Backend, HasSeveralRequestsUnderWayAtOnce) {
     }
     for (const auto& one : expected) comm_->allreduce(one.view(), ReduceOp::sum);
     std::vector<Request> requests;
-    for (const auto& one : buffers) requests.push_back(comm_->start_allreduce(one.view(), ReduceOp::sum));
+    for (const auto& one : buffers)
+        requests.push_back(comm_->start_allreduce(one.view(), ReduceOp::sum));
     for (auto request = requests.rbegin(); request != requests.rend(); ++request) request->wait();
-    for (std::size_t i = 0; i < buffers.size(); ++i) EXPECT_EQ(buffers[i].values(), expected[i].values());
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+        EXPECT_EQ(buffers[i].values(), expected[i].values());
 }
 
 TEST_P(Backend, ARequestThatIsDroppedIsCompleted) {
@@ -154,14 +157,15 @@ TEST_P(Backend, ReduceScatters) {
             comm_->reduce_scatter(mine.view(), part.view(), op);
             const auto whole = reduced<T>(ranks(), count * ranks(), op);
             const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(rank() * count);
-            EXPECT_EQ(part.values(), std::vector<T>(begin, begin + static_cast<std::ptrdiff_t>(count)))
+            EXPECT_EQ(part.values(),
+                      std::vector<T>(begin, begin + static_cast<std::ptrdiff_t>(count)))
                 << count << " elements";
         });
     });
 }
 
-// Sums of floats depend on their order: a backend that sums in another order on each rank lets models drift
-// apart.
+// Sums of floats depend on their order: a backend that sums in another order on each rank lets
+// models drift apart.
 TEST_P(Backend, AllreduceGivesAllRanksTheSameBits) {
     for_each_type([&](auto type) {
         using T = decltype(type);
@@ -175,8 +179,9 @@ TEST_P(Backend, AllreduceGivesAllRanksTheSameBits) {
         const auto mine = buffer.values();
         const auto everyones = all.values();
         for (std::size_t r = 0; r < ranks(); ++r) {
-            EXPECT_TRUE(std::equal(mine.begin(), mine.end(),
-                                   everyones.begin() + static_cast<std::ptrdiff_t>(r * mine.size())))
+            EXPECT_TRUE(
+                std::equal(mine.begin(), mine.end(),
+                           everyones.begin() + static_cast<std::ptrdiff_t>(r * mine.size())))
                 << "rank " << r;
         }
     });

@@ -1,5 +1,5 @@
-// What the tests of communication backends share: the fixture, buffers in the backend's own memory, and
-// values whose reductions are exact in every type.
+// What the tests of communication backends share: the fixture, buffers in the backend's own memory,
+// and values whose reductions are exact in every type.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ namespace ranklab::comm {
 
 RANKLAB_PRINTED_BY_NAME(BackendEntry)
 
-/// Values in the memory that a backend works on. Copies go over the compute stream without waiting for it: a
-/// backend that does not keep its order with that stream is seen.
+/// Values in the memory that a backend works on. Copies go over the compute stream without waiting
+/// for it: a backend that does not keep its order with that stream is seen.
 template <class T>
 class Placed {
   public:

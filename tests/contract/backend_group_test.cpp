@@ -1,4 +1,5 @@
-// Backends as groups of ranks: parts of them, several beside each other, barriers, and what they refuse.
+// Backends as groups of ranks: parts of them, several beside each other, barriers, and what they
+// refuse.
 #include <gtest/gtest.h>
 
 #include <chrono>

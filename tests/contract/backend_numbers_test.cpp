@@ -9,7 +9,8 @@
 namespace ranklab::comm {
 namespace {
 
-// Two ranks hold something, all others 0: then the order of a sum does not matter. Alone, the first's remain.
+// Two ranks hold something, all others 0: then the order of a sum does not matter. Alone, the
+// first's remain.
 template <class T>
 std::vector<T> spread(std::size_t rank, std::size_t ranks, const std::vector<float>& first,
                       const std::vector<float>& last) {
@@ -43,7 +44,8 @@ TEST_P(Numbers, SumsOfF16AreRoundedToNearestEven) {
     // 11 bits: above 2048 every second number; 2^-24 is the smallest of all, 65504 the largest.
     const std::vector<float> first{2048, 2050, 4096, 1, 0x1p-24F, 65504};
     const std::vector<float> last{1, 1, 3, 0x1p-11F, 0x1p-24F, 16};
-    const std::vector<float> rounded{2048, 2052, 4100, 1, 0x1p-23F, std::numeric_limits<float>::infinity()};
+    const std::vector<float> rounded{2048, 2052,     4100,
+                                     1,    0x1p-23F, std::numeric_limits<float>::infinity()};
     EXPECT_EQ(sum<Float16>(first, last), ranks() > 1 ? rounded : first);
 }
 

@@ -1,5 +1,5 @@
-// Every backend's operations that are made ready once (comm/operation.hpp) do what they say, in both forms,
-// by run() and by start().
+// Every backend's operations that are made ready once (comm/operation.hpp) do what they say, in
+// both forms, by run() and by start().
 #include <gtest/gtest.h>
 
 #include <array>
@@ -33,7 +33,8 @@ class Operations : public Backend {
     template <class T>
     Made<T> out_of_place(Operation operation, std::size_t count) {
         const std::size_t n = ranks();
-        const bool wide_in = operation == Operation::reduce_scatter || operation == Operation::alltoall;
+        const bool wide_in =
+            operation == Operation::reduce_scatter || operation == Operation::alltoall;
         const bool wide_out = operation == Operation::allgather || operation == Operation::alltoall;
         Made<T> made{place(values<T>(rank(), count * (wide_in ? n : 1))),
                      place(std::vector<T>(count * (wide_out ? n : 1))), Transfer{}};
@@ -46,7 +47,9 @@ class Operations : public Backend {
     std::vector<T> expected(Operation operation, std::size_t count) const {
         const std::size_t n = ranks();
         std::vector<T> all;
-        const auto add = [&](const std::vector<T>& more) { all.insert(all.end(), more.begin(), more.end()); };
+        const auto add = [&](const std::vector<T>& more) {
+            all.insert(all.end(), more.begin(), more.end());
+        };
         switch (operation) {
             case Operation::allreduce:
                 return sums<T>(0, count);
@@ -73,8 +76,8 @@ class Operations : public Backend {
     }
     // As it is after the operation; where it has no result, as it was.
     template <class T>
-    void expect_result(const Made<T>& made, const Prepared& prepared, Operation operation, std::size_t count,
-                       const char* how) {
+    void expect_result(const Made<T>& made, const Prepared& prepared, Operation operation,
+                       std::size_t count, const char* how) {
         const auto right = expected<T>(operation, count);
         const auto got = made.receive.values();
         if (operation == Operation::reduce && rank() != 0) {
@@ -82,7 +85,9 @@ class Operations : public Backend {
             return;
         }
         ASSERT_GE(got.size(), right.size());
-        EXPECT_EQ(std::vector<T>(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(right.size())), right)
+        EXPECT_EQ(
+            std::vector<T>(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(right.size())),
+            right)
             << name_of(operation) << " of " << count << ", " << how;
     }
     bool is_for(Operation operation) const { return !is_between_two(operation) || ranks() > 1; }

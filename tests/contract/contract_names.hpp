@@ -28,7 +28,8 @@ void expect_good_names(const std::vector<Entry>& catalogue) {
     std::set<std::string> seen;
     for (const auto& entry : catalogue) {
         EXPECT_TRUE(seen.insert(entry.name).second) << entry.name << " is there twice";
-        EXPECT_EQ(entry.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"), std::string::npos)
+        EXPECT_EQ(entry.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"),
+                  std::string::npos)
             << entry.name;
         EXPECT_FALSE(entry.name.empty() || entry.summary.empty()) << entry.name;
         EXPECT_EQ(entry.summary.find('\n'), std::string::npos) << entry.name;

@@ -1,5 +1,5 @@
-// Every gradient sync does what train/gradient_sync.hpp says: after finish(), each gradient is the sum over
-// ranks (or the rank's own, for a sync that lets the ranks drift apart).
+// Every gradient sync does what train/gradient_sync.hpp says: after finish(), each gradient is the
+// sum over ranks (or the rank's own, for a sync that lets the ranks drift apart).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -45,7 +45,8 @@ std::vector<SyncCase> all_cases() {
         cases.push_back({entry.name + "-thread", entry, Progress::thread, Transfer::background});
         cases.push_back({entry.name + "-none-blocking", entry, Progress::none, Transfer::blocking});
         cases.push_back({entry.name + "-poll-blocking", entry, Progress::poll, Transfer::blocking});
-        cases.push_back({entry.name + "-thread-blocking", entry, Progress::thread, Transfer::blocking});
+        cases.push_back(
+            {entry.name + "-thread-blocking", entry, Progress::thread, Transfer::blocking});
     }
     return cases;
 }
@@ -67,8 +68,9 @@ class Sync : public ::testing::TestWithParam<SyncCase> {
   protected:
     // Sizes that are odd and one of a single element; the last is more than an eager message.
     Tensors make_parameters(torch::Dtype dtype) const {
-        return {torch::ones({3, 5}, dtype).requires_grad_(), torch::ones({1}, dtype).requires_grad_(),
-                torch::ones({7}, dtype).requires_grad_(), torch::ones({101, 99}, dtype).requires_grad_()};
+        return {torch::ones({3, 5}, dtype).requires_grad_(),
+                torch::ones({1}, dtype).requires_grad_(), torch::ones({7}, dtype).requires_grad_(),
+                torch::ones({101, 99}, dtype).requires_grad_()};
     }
     // Caps of a few hundred bytes and of a few kilobytes, so that there are several buckets.
     SyncSetup setup() const {
@@ -85,8 +87,8 @@ class Sync : public ::testing::TestWithParam<SyncCase> {
         sync->attach(parameters);
         return sync;
     }
-    /// What this rank's backward adds to the gradient of `parameter` in `step`: small whole numbers, whose
-    /// sums are exact.
+    /// What this rank's backward adds to the gradient of `parameter` in `step`: small whole
+    /// numbers, whose sums are exact.
     static torch::Tensor own_gradient(const torch::Tensor& parameter, std::size_t index, int step) {
         const int seed = 1000 * world().rank() + 10 * step + static_cast<int>(index);
         return (torch::arange(parameter.numel()) * 7 + seed)
@@ -111,10 +113,12 @@ class Sync : public ::testing::TestWithParam<SyncCase> {
     }
     static void expect_gradient(const torch::Tensor& parameter, const torch::Tensor& wanted,
                                 const std::string& where) {
-        const auto gradient = parameter.grad().defined() ? parameter.grad() : torch::zeros_like(parameter);
-        EXPECT_TRUE(torch::equal(gradient, wanted)) << where << "\nis\n"
-                                                    << gradient.flatten().slice(0, 0, 10) << "\nnot\n"
-                                                    << wanted.flatten().slice(0, 0, 10);
+        const auto gradient =
+            parameter.grad().defined() ? parameter.grad() : torch::zeros_like(parameter);
+        EXPECT_TRUE(torch::equal(gradient, wanted))
+            << where << "\nis\n"
+            << gradient.flatten().slice(0, 0, 10) << "\nnot\n"
+            << wanted.flatten().slice(0, 0, 10);
     }
     static std::string where(std::size_t i, int step) {
         return "parameter " + std::to_string(i) + ", step " + std::to_string(step);
@@ -150,7 +154,8 @@ TEST_P(Sync, TakesAParameterThatIsUsedOnNoRank) {
         backward(*sync, parameters, step, {true, false, true, true});
         sync->finish();
         expect_gradient(parameters[1], torch::zeros({1}), where(1, step));
-        expect_gradient(parameters[3], expected(own_gradient(parameters[3], 3, step)), where(3, step));
+        expect_gradient(parameters[3], expected(own_gradient(parameters[3], 3, step)),
+                        where(3, step));
     }
 }
 
@@ -158,7 +163,8 @@ TEST_P(Sync, TakesAParameterThatOneRankDoesNotUse) {
     const auto parameters = make_parameters(torch::kFloat);
     const auto sync = attached(parameters);
     for (int step = 0; step < 3; ++step) {
-        const bool uses = (world().rank() + step) % world().world_size() != 0;  // another one each step
+        // Another one each step.
+        const bool uses = (world().rank() + step) % world().world_size() != 0;
         backward(*sync, parameters, step, {true, true, uses, true});
         sync->finish();
         const auto own = own_gradient(parameters[2], 2, step) * (uses ? 1 : 0);
@@ -189,8 +195,8 @@ TEST_P(Sync, AccumulatesWhereToldNotToSync) {
         backward(*sync, parameters, 20 + step, all_, true);
         sync->finish();
         for (std::size_t i = 0; i < parameters.size(); ++i) {
-            const auto own =
-                own_gradient(parameters[i], i, 10 + step) + own_gradient(parameters[i], i, 20 + step);
+            const auto own = own_gradient(parameters[i], i, 10 + step) +
+                             own_gradient(parameters[i], i, 20 + step);
             expect_gradient(parameters[i], expected(own), where(i, step));
         }
     }
@@ -204,7 +210,8 @@ TEST_P(Sync, GivesAllRanksTheSameBits) {
     const auto sync = attached(parameters);
     torch::manual_seed(static_cast<std::uint64_t>(world().rank()) + 1);
     torch::Tensor loss = torch::zeros({});
-    for (const auto& parameter : parameters) loss = loss + (parameter * torch::randn_like(parameter)).sum();
+    for (const auto& parameter : parameters)
+        loss = loss + (parameter * torch::randn_like(parameter)).sum();
     sync->begin_step({loss}, true);
     loss.backward();
     sync->finish();
@@ -236,7 +243,8 @@ TEST_P(Sync, TakesAParameterThatIsUsedTwice) {
     const auto sync = attached(parameters);
     for (int step = 0; step < 3; ++step) {
         const auto own = own_gradient(parameters[3], 3, step);
-        const auto loss = (parameters[3] * own).sum() + parameters[0].sum() + (parameters[3] * own).sum();
+        const auto loss =
+            (parameters[3] * own).sum() + parameters[0].sum() + (parameters[3] * own).sum();
         sync->begin_step({loss}, true);
         loss.backward();
         sync->finish();
@@ -259,8 +267,8 @@ TEST_P(Sync, TakesAFrozenParameterBesideIt) {
     }
 }
 
-// The buckets in use hold every parameter once, and are the same on all ranks, also where backward reached
-// the parameters in another order on each.
+// The buckets in use hold every parameter once, and are the same on all ranks, also where backward
+// reached the parameters in another order on each.
 TEST_P(Sync, HasOneBucketPlanOnAllRanks) {
     const auto parameters = make_parameters(torch::kFloat);
     const auto sync = attached(parameters);
@@ -274,7 +282,8 @@ TEST_P(Sync, HasOneBucketPlanOnAllRanks) {
         loss.backward();
         sync->finish();
         for (std::size_t i = 0; i < parameters.size(); ++i)
-            expect_gradient(parameters[i], expected(own_gradient(parameters[i], i, step)), where(i, step));
+            expect_gradient(parameters[i], expected(own_gradient(parameters[i], i, step)),
+                            where(i, step));
     }
     std::string text;
     std::vector<std::size_t> members;
@@ -315,8 +324,8 @@ TEST_P(Sync, StampsEachReductionInOrder) {
     }
 }
 
-// Convolutions' weights with their channels innermost: gradients have their strides, and stay views of their
-// buffer where they are such.
+// Convolutions' weights with their channels innermost: gradients have their strides, and stay views
+// of their buffer where they are such.
 TEST_P(Sync, TakesChannelsLastParameters) {
     const Tensors parameters{
         torch::ones({2, 3, 4, 5}).to(torch::MemoryFormat::ChannelsLast).requires_grad_(),
@@ -325,27 +334,30 @@ TEST_P(Sync, TakesChannelsLastParameters) {
     const auto sync = attached(parameters);
     std::vector<const void*> places(parameters.size());
     for (int step = 0; step < 4; ++step) {
-        // In the last step the gradient of rank 0 comes out in another order than that of the others.
+        // In the last step the gradient of rank 0 comes out in another order than that of the
+        // others.
         const bool strided = step == 3 && world().rank() == 0;
         torch::Tensor loss = torch::zeros({});
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             const auto own = own_gradient(parameters[i], i, step);
-            loss = loss + (strided ? (parameters[i].contiguous() * own).sum() : (parameters[i] * own).sum());
+            loss = loss + (strided ? (parameters[i].contiguous() * own).sum()
+                                   : (parameters[i] * own).sum());
         }
         sync->begin_step({loss}, true);
         loss.backward();
         sync->finish();
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             const auto gradient = parameters[i].grad();
-            expect_gradient(parameters[i], expected(own_gradient(parameters[i], i, step)), where(i, step));
+            expect_gradient(parameters[i], expected(own_gradient(parameters[i], i, step)),
+                            where(i, step));
             if (!GetParam().entry.keeps_ranks_equal) continue;
             EXPECT_EQ(gradient.strides(), parameters[i].strides()) << where(i, step);
         }
     }
 }
 
-// A gradient that stands alone is dropped before backward, which then moves its result in without adding; one
-// that is a view of a buffer is zeroed there.
+// A gradient that stands alone is dropped before backward, which then moves its result in without
+// adding; one that is a view of a buffer is zeroed there.
 TEST_P(Sync, DropsGradientsOrZeroesTheirBuffer) {
     const auto parameters = make_parameters(torch::kFloat);
     const auto sync = attached(parameters);
@@ -380,12 +392,14 @@ TEST(BucketPlan, IsThatOfPyTorch) {
             const auto count = torch::randint(1, 400, {1}).item<std::int64_t>();
             const auto type = i % 5 == 0 && round % 2 == 0 ? torch::kDouble : torch::kFloat;
             tensors.push_back(torch::empty({count}, type));
-            sizes.push_back({static_cast<std::int64_t>(tensors.back().nbytes()), static_cast<int>(type)});
+            sizes.push_back(
+                {static_cast<std::int64_t>(tensors.back().nbytes()), static_cast<int>(type)});
             order.push_back(i);
         }
         const std::size_t first = 100 + 50 * static_cast<std::size_t>(round);
         const auto theirs = c10d::compute_bucket_assignment_by_size(tensors, {first, 4000});
-        EXPECT_EQ(plan_buckets(sizes, order, static_cast<std::int64_t>(first), 4000), std::get<0>(theirs));
+        EXPECT_EQ(plan_buckets(sizes, order, static_cast<std::int64_t>(first), 4000),
+                  std::get<0>(theirs));
     }
 }
 

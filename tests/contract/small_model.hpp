@@ -1,5 +1,5 @@
-// A small relative of each model of the catalogue, so that looking at all of them takes seconds: every
-// newcomer's too, without an edit here.
+// A small relative of each model of the catalogue, so that looking at all of them takes seconds:
+// every newcomer's too, without an edit here.
 #pragma once
 
 #include <torch/types.h>
@@ -10,9 +10,9 @@
 
 namespace ranklab::testing {
 
-/// The entry's own input where it is small. Larger images are cut to 64 x 64 (not 32: deep networks halve
-/// until one value is left, which BatchNorm cannot normalise), volumes keep their edges; both get few
-/// channels.
+/// The entry's own input where it is small. Larger images are cut to 64 x 64 (not 32: deep networks
+/// halve until one value is left, which BatchNorm cannot normalise), volumes keep their edges; both
+/// get few channels.
 inline nn::ModelConfig small_config(const nn::ModelEntry& entry) {
     constexpr std::int64_t kEdge = 64;
     nn::ModelConfig config{.input = entry.input, .dropout = true};
@@ -33,7 +33,8 @@ inline std::vector<std::int64_t> batch_of(std::int64_t count, std::vector<std::i
 }
 
 /// The same numbers each time: the classes in turn, or a field of normal numbers.
-inline torch::Tensor small_targets(const nn::InputShape& input, std::int64_t count, torch::Dtype dtype) {
+inline torch::Tensor small_targets(const nn::InputShape& input, std::int64_t count,
+                                   torch::Dtype dtype) {
     if (input.classifies()) return torch::arange(count).remainder(input.classes);
     torch::manual_seed(98);
     return torch::randn(batch_of(count, input.target_sizes()), torch::kDouble).to(dtype);

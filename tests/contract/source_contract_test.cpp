@@ -1,5 +1,5 @@
-// Every data set gives samples that are what data/source.hpp and data/dataset.hpp say. Where a set's files
-// are not installed the test is skipped, and says so.
+// Every data set gives samples that are what data/source.hpp and data/dataset.hpp say. Where a
+// set's files are not installed the test is skipped, and says so.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -125,7 +125,8 @@ TEST_P(Source, NormalisesAsItSays) {
     for (std::int64_t i = 0; i < samples; ++i) {
         const auto bytes = read(*opened->set.train, {i, 0}).input;
         plane = bytes.size() / channels;
-        for (std::size_t p = 0; p < bytes.size(); ++p) sums[p / plane] += static_cast<double>(bytes[p]);
+        for (std::size_t p = 0; p < bytes.size(); ++p)
+            sums[p / plane] += static_cast<double>(bytes[p]);
     }
     for (std::size_t c = 0; c < channels; ++c) {
         EXPECT_NEAR(sums[c] / 255 / static_cast<double>(plane) / static_cast<double>(samples),
@@ -150,7 +151,8 @@ TEST_P(Source, NamesTheFolderThatHoldsNothing) {
     }
     if (world().rank() != 0) return;  // it is told once
     EXPECT_NE(sentences.find(empty.path().string()), std::string::npos) << sentences;
-    EXPECT_NE(sentences.find("--data-dir"), std::string::npos) << "and how to mend it: " << sentences;
+    EXPECT_NE(sentences.find("--data-dir"), std::string::npos)
+        << "and how to mend it: " << sentences;
 }
 
 TEST_P(Source, GivesTheSameEachTime) {

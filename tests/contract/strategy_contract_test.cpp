@@ -1,4 +1,5 @@
-// Every strategy of the ladder writes what io/strategy.hpp says, whatever the counts, at any number of ranks.
+// Every strategy of the ladder writes what io/strategy.hpp says, whatever the counts, at any number
+// of ranks.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -74,7 +75,8 @@ class EachStrategy : public ::testing::TestWithParam<StrategyEntry> {
     std::unique_ptr<Strategy> make(const Job& job) {
         times_ = {};
         done_ = 0;
-        return GetParam().make(job, {*group_, times_, [this](std::int64_t more) { done_ += more; }});
+        return GetParam().make(job,
+                               {*group_, times_, [this](std::int64_t more) { done_ += more; }});
     }
     void write(Strategy& strategy) const {
         comm::together(world(), [&] {
@@ -97,7 +99,8 @@ class EachStrategy : public ::testing::TestWithParam<StrategyEntry> {
         for (std::int64_t id = share.first; id < share.end(); ++id) {
             reader->read(id, values);
             fill_record(Grid(job.size), GetParam().order, job.files, id, 0, job.size, expected);
-            EXPECT_EQ(std::memcmp(values.data(), expected.data(), values.size() * sizeof(double)), 0)
+            EXPECT_EQ(std::memcmp(values.data(), expected.data(), values.size() * sizeof(double)),
+                      0)
                 << "record " << id << " of " << job.files << ", size " << job.size;
         }
     }

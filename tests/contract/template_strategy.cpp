@@ -1,9 +1,9 @@
-// A template: copy this file to lib/io/strategies/my_strategy.cpp to add a strategy to the ladder, rename the
-// entry function to my_strategy_entry, and put my_strategy into ENTRIES in lib/io/CMakeLists.txt. Nothing
-// else is edited: options, timing, reading back, verification, the report and the contract tests find it
-// there. It is a real strategy (the bare values of a record, without a header), compiled and run through the
-// contract with all others, so that it cannot rot; it is not on the ladder, which has the workshop's ten
-// ways.
+// A template: copy this file to lib/io/strategies/my_strategy.cpp to add a strategy to the ladder,
+// rename the entry function to my_strategy_entry, and put my_strategy into ENTRIES in
+// lib/io/CMakeLists.txt. Nothing else is edited: options, timing, reading back, verification, the
+// report and the contract tests find it there. It is a real strategy (the bare values of a record,
+// without a header), compiled and run through the contract with all others, so that it cannot rot;
+// it is not on the ladder, which has the workshop's ten ways.
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -41,9 +41,11 @@ class TemplateReader final : public Reader {
         const auto mark = times_.phase(IoPhase::read);
         const auto path = path_of(job_, id);
         const File file = open_file(path, "rb");
-        const std::size_t got = std::fread(values.data(), sizeof(double), values.size(), file.get());
+        const std::size_t got =
+            std::fread(values.data(), sizeof(double), values.size(), file.get());
         if (got != values.size() || std::fgetc(file.get()) != EOF)
-            throw base::DataError(path.string() + " has another length; it is not as it was written");
+            throw base::DataError(path.string() +
+                                  " has another length; it is not as it was written");
     }
 
   private:
@@ -51,18 +53,20 @@ class TemplateReader final : public Reader {
     IoTimes& times_;
 };
 
-// 2. The three verbs. Whatever takes time is marked on place.times; each record ends with add_record and
-// done.
+// 2. The three verbs. Whatever takes time is marked on place.times; each record ends with
+// add_record and done.
 class TemplateStrategy final : public Strategy {
   public:
     TemplateStrategy(const Job& job, const Place& place) : job_(job), place_(place) {}
 
-    void open() override {}  // worker processes, a shared file: what must be there before the first record
+    void open() override {
+    }  // worker processes, a shared file: what must be there before the first record
 
     void write() override {
         const Grid grid(job_.size);
         std::vector<double> values(static_cast<std::size_t>(job_.values_per_record()));
-        const auto mine = base::share_of(job_.files, place_.ranks.rank(), place_.ranks.world_size());
+        const auto mine =
+            base::share_of(job_.files, place_.ranks.rank(), place_.ranks.world_size());
         for (std::int64_t id = mine.first; id < mine.end(); ++id) {
             const auto begin = IoTimes::Clock::now();
             {
@@ -92,7 +96,8 @@ class TemplateStrategy final : public Strategy {
         }
         {
             const auto mark = place_.times.phase(IoPhase::write);
-            if (std::fwrite(values.data(), sizeof(double), values.size(), file.get()) != values.size())
+            if (std::fwrite(values.data(), sizeof(double), values.size(), file.get()) !=
+                values.size())
                 base::throw_errno("write", path, errno, "directory");
         }
         const auto mark = place_.times.phase(IoPhase::close);

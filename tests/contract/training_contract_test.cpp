@@ -39,14 +39,16 @@ class Model : public ::testing::TestWithParam<ModelEntry> {
     }
     torch::Tensor inputs(std::int64_t count, torch::Dtype dtype = torch::kFloat) const {
         torch::manual_seed(99);
-        return torch::randn(testing::batch_of(count, config_.input.input_sizes()), torch::kDouble).to(dtype);
+        return torch::randn(testing::batch_of(count, config_.input.input_sizes()), torch::kDouble)
+            .to(dtype);
     }
     torch::Tensor targets(std::int64_t count, torch::Dtype dtype = torch::kFloat) const {
         return testing::small_targets(config_.input, count, dtype);
     }
 
     const ModelConfig config_ = testing::small_config(GetParam());
-    const std::int64_t several_ = config_.input.is_volume() ? 2 : 8;  // a volume holds much by itself
+    // A volume holds much by itself.
+    const std::int64_t several_ = config_.input.is_volume() ? 2 : 8;
 };
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, Model, ::testing::ValuesIn(models()),
@@ -56,8 +58,9 @@ bool same_parameters(const nn::Model& a, const nn::Model& b) {
     const auto left = a.named_parameters();
     const auto right = b.named_parameters();
     if (left.keys() != right.keys()) return false;
-    return std::all_of(left.begin(), left.end(),
-                       [&](const auto& item) { return torch::equal(item.value(), right[item.key()]); });
+    return std::all_of(left.begin(), left.end(), [&](const auto& item) {
+        return torch::equal(item.value(), right[item.key()]);
+    });
 }
 
 TEST_P(Model, ScoresEachClassOrTellsAFieldOfEachSample) {
@@ -65,8 +68,8 @@ TEST_P(Model, ScoresEachClassOrTellsAFieldOfEachSample) {
     const auto& in = config_.input;
     for (const std::int64_t count : {1, 3}) {
         const auto scores = model->forward(inputs(count));
-        EXPECT_EQ(scores.sizes(),
-                  testing::batch_of(count, in.classifies() ? std::vector{in.classes} : in.target_sizes()));
+        EXPECT_EQ(scores.sizes(), testing::batch_of(count, in.classifies() ? std::vector{in.classes}
+                                                                           : in.target_sizes()));
         EXPECT_TRUE(torch::isfinite(scores).all().item<bool>());
     }
 }
@@ -79,7 +82,8 @@ TEST_P(Model, HasAFiniteScalarLoss) {
     EXPECT_GT(loss.item<double>(), 0);
 }
 
-// Ranks weight their loss by their share of the global batch: right only if it is the mean over samples.
+// Ranks weight their loss by their share of the global batch: right only if it is the mean over
+// samples.
 TEST_P(Model, TheLossIsTheMeanOverSamples) {
     const auto model = make(1, false, torch::kDouble);
     model->eval();
@@ -181,9 +185,10 @@ TEST_P(Model, CountsItsParameters) {
 
 // Of the whole network: the published ones', and what the others' summaries say.
 TEST_P(Model, HasTheParametersItIsKnownFor) {
-    const std::map<std::string, std::int64_t> known{
-        {"mnist-cnn", 1199882}, {"bn-cnn", 5282},        {"wide-mlp", 36818954}, {"resnet18", 11227812},
-        {"resnet50", 23712932}, {"resnet152", 58348708}, {"unet3d", 116977029}};
+    const std::map<std::string, std::int64_t> known{{"mnist-cnn", 1199882}, {"bn-cnn", 5282},
+                                                    {"wide-mlp", 36818954}, {"resnet18", 11227812},
+                                                    {"resnet50", 23712932}, {"resnet152", 58348708},
+                                                    {"unet3d", 116977029}};
     const auto entry = known.find(GetParam().name);
     const auto outline = outline_of(GetParam(), {.input = GetParam().input});
     EXPECT_GT(outline.parameters, 0);
@@ -279,8 +284,8 @@ TEST_P(EachOptimizer, LeavesAParameterWithoutGradientAlone) {
     EXPECT_FALSE(torch::equal(with.detach(), torch::ones({2})));
 }
 
-/// Three parameters under one optimizer; the last gets no gradient before step kLateFrom, the usual reason
-/// for state that is not there yet.
+/// Three parameters under one optimizer; the last gets no gradient before step kLateFrom, the usual
+/// reason for state that is not there yet.
 struct Trained {
     static constexpr int kLateFrom = 4;
 
@@ -304,13 +309,15 @@ struct Trained {
     std::vector<OptimizerState> copy_of_state() const {
         auto state = optimizer->state();
         for (auto& kind : state) {
-            for (auto& tensor : kind.tensors) tensor = tensor.defined() ? tensor.detach().clone() : tensor;
+            for (auto& tensor : kind.tensors)
+                tensor = tensor.defined() ? tensor.detach().clone() : tensor;
         }
         return state;
     }
     void take_parameters(const Trained& other) {
         const torch::NoGradGuard no_gradients;
-        for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].copy_(other.parameters[i]);
+        for (std::size_t i = 0; i < parameters.size(); ++i)
+            parameters[i].copy_(other.parameters[i]);
     }
 
     std::vector<torch::Tensor> parameters;
@@ -318,15 +325,18 @@ struct Trained {
 };
 
 bool same_bytes(const std::vector<torch::Tensor>& a, const std::vector<torch::Tensor>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& left, const auto& right) {
-        if (left.defined() != right.defined()) return false;
-        return !left.defined() || (left.nbytes() == right.nbytes() &&
-                                   std::memcmp(left.contiguous().const_data_ptr(),
-                                               right.contiguous().const_data_ptr(), left.nbytes()) == 0);
-    });
+    return std::equal(
+        a.begin(), a.end(), b.begin(), b.end(), [](const auto& left, const auto& right) {
+            if (left.defined() != right.defined()) return false;
+            return !left.defined() ||
+                   (left.nbytes() == right.nbytes() &&
+                    std::memcmp(left.contiguous().const_data_ptr(),
+                                right.contiguous().const_data_ptr(), left.nbytes()) == 0);
+        });
 }
 
-// The one that loaded must not notice that there was another before it: same bits, whenever the break was.
+// The one that loaded must not notice that there was another before it: same bits, whenever the
+// break was.
 TEST_P(EachOptimizer, GoesOnBitByBitFromASavedState) {
     for (const auto dtype : {torch::kFloat, torch::kDouble}) {
         for (const double momentum : {0.0, 0.9}) {
@@ -381,7 +391,8 @@ TEST_P(EachOptimizer, NamesItsStateInGoodOrder) {
     std::set<std::string> names;
     for (const auto& kind : trained.optimizer->state()) {
         EXPECT_TRUE(names.insert(kind.name).second) << kind.name << " is there twice";
-        EXPECT_FALSE(kind.name.empty() || kind.name.find_first_of("/.") != std::string::npos) << kind.name;
+        EXPECT_FALSE(kind.name.empty() || kind.name.find_first_of("/.") != std::string::npos)
+            << kind.name;
         EXPECT_EQ(kind.tensors.size(), trained.parameters.size()) << kind.name;
     }
 }
@@ -398,7 +409,8 @@ TEST_P(EachOptimizer, RefusesAStateOfAnotherKindAndChangesNothing) {
         wrong.emplace_back(good)[k].tensors[0] = torch::zeros({8, 1});
         wrong.emplace_back(good)[k].tensors[0] = torch::zeros({7, 1}, torch::kDouble);
     }
-    for (const auto& state : wrong) EXPECT_THROW(trained.optimizer->load_state(state), base::DataError);
+    for (const auto& state : wrong)
+        EXPECT_THROW(trained.optimizer->load_state(state), base::DataError);
     const auto after = trained.copy_of_state();
     for (std::size_t k = 0; k < good.size(); ++k)
         EXPECT_TRUE(same_bytes(good[k].tensors, after[k].tensors)) << good[k].name;

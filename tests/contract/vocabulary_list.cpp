@@ -1,4 +1,5 @@
-// Prints the vocabulary as JSON: for the contract test, and for the page of the documents that is made of it.
+// Prints the vocabulary as JSON: for the contract test, and for the page of the documents that is
+// made of it.
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -54,6 +55,7 @@ Json facts() {
 }  // namespace
 
 int main() {
-    std::cout << Json{{"measurements", measurements()}, {"tables", tables()}, {"facts", facts()}}.dump(1)
-              << '\n';
+    std::cout
+        << Json{{"measurements", measurements()}, {"tables", tables()}, {"facts", facts()}}.dump(1)
+        << '\n';
 }

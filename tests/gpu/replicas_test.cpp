@@ -20,9 +20,9 @@ class Network final : public nn::Model {
   public:
     Network() {
         body_ = register_module(
-            "body",
-            torch::nn::Sequential(torch::nn::Conv2d(1, 8, 3), torch::nn::BatchNorm2d(8), torch::nn::ReLU(),
-                                  torch::nn::Flatten(), torch::nn::Linear(8 * 6 * 6, 4)));
+            "body", torch::nn::Sequential(torch::nn::Conv2d(1, 8, 3), torch::nn::BatchNorm2d(8),
+                                          torch::nn::ReLU(), torch::nn::Flatten(),
+                                          torch::nn::Linear(8 * 6 * 6, 4)));
         to(torch::kDouble);
     }
     torch::Tensor forward(const torch::Tensor& images) override {
@@ -59,7 +59,8 @@ Result trained(const std::vector<torch::Device>& devices) {
         std::find_if(entries.begin(), entries.end(), [](const auto& e) { return e.name == "sgd"; });
     const auto optimizer = sgd->make(model->parameters(), {.lr = 0.1, .momentum = 0.9});
     measure::PhaseRecorder recorder;
-    DataParallel parallel(*model, {.devices = devices, .make = make, .seed = 1, .threads = 1, .cores = {}},
+    DataParallel parallel(*model,
+                          {.devices = devices, .make = make, .seed = 1, .threads = 1, .cores = {}},
                           *optimizer, recorder);
     const auto batch = batch_on(devices.front());
     Result result;
@@ -98,7 +99,8 @@ class OnGpus : public ::testing::Test {
         for (std::size_t step = 0; step < on_cpu.losses.size(); ++step)
             EXPECT_NEAR(on_gpus.losses[step], on_cpu.losses[step], 1e-9) << "step " << step;
         for (std::size_t i = 0; i < on_cpu.state.size(); ++i)
-            EXPECT_TRUE(torch::allclose(on_gpus.state[i], on_cpu.state[i], 1e-8, 1e-10)) << "tensor " << i;
+            EXPECT_TRUE(torch::allclose(on_gpus.state[i], on_cpu.state[i], 1e-8, 1e-10))
+                << "tensor " << i;
     }
 
     static std::unique_ptr<device::ComputeStream> scope;
@@ -122,7 +124,8 @@ TEST_F(OnGpus, ReplicasOnAllGpusAreAsOnTheCpu) {
 
 TEST_F(OnGpus, TheMemoryMarkIsOfWhatTensorsTook) {
     const std::vector<torch::Device> first{{torch::kCUDA, 0}};
-    static_cast<void>(torch::zeros({1}, torch::Device(torch::kCUDA, 0)));  // before it there is no allocator
+    // Before it there is no allocator.
+    static_cast<void>(torch::zeros({1}, torch::Device(torch::kCUDA, 0)));
     restart_peak_gpu_bytes(first);
     const auto before = peak_gpu_bytes(first);
     static_cast<void>(torch::zeros({1 << 20}, torch::Device(torch::kCUDA, 0)));

@@ -1,12 +1,12 @@
-// The main of tests that run as several ranks (ranklab_add_mpi_tests). A test passes if it passes on every
-// rank: after each one the verdicts are combined, over a communicator that no test touches. Rank 0 prints
-// what GoogleTest prints; another rank prints only its failures, tagged. All ranks exit with one code: 0, 1,
-// or 77 if every test was skipped, so that ctest says so.
+// The main of tests that run as several ranks (ranklab_add_mpi_tests). A test passes if it passes
+// on every rank: after each one the verdicts are combined, over a communicator that no test
+// touches. Rank 0 prints what GoogleTest prints; another rank prints only its failures, tagged. All
+// ranks exit with one code: 0, 1, or 77 if every test was skipped, so that ctest says so.
 //
-//   --expect-ranks=N   fail unless MPI connects N ranks: a 2-rank test that runs as two single ranks tests
-//   nothing
-// RANKLAB_TEST_PATIENCE=S in the environment: how long a rank waits for the others at a test's end, in
-// seconds.
+//   --expect-ranks=N   fail unless MPI connects N ranks: a 2-rank test that runs as two single
+//   ranks tests nothing
+// RANKLAB_TEST_PATIENCE=S in the environment: how long a rank waits for the others at a test's end,
+// in seconds.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a rank waits for the others at a test's end. One that failed has likely left them in a collective.
+// How long a rank waits for the others at a test's end. One that failed has likely left them in a
+// collective.
 std::chrono::duration<double> patience(bool failed) {
     const char* seconds = std::getenv("RANKLAB_TEST_PATIENCE");
     if (seconds != nullptr) return std::chrono::duration<double>(std::strtod(seconds, nullptr));
@@ -63,7 +64,8 @@ class Jury final : public ::testing::EmptyTestEventListener {
         const bool mine = test.result()->Failed();
         std::vector<std::int32_t> flags(static_cast<std::size_t>(verdicts_.world_size()), 0);
         flags[static_cast<std::size_t>(verdicts_.rank())] = mine ? 1 : 0;
-        comm::Request request = verdicts_.start_allreduce(comm::view(std::span(flags)), comm::ReduceOp::sum);
+        comm::Request request =
+            verdicts_.start_allreduce(comm::view(std::span(flags)), comm::ReduceOp::sum);
         const auto start = Clock::now();
         while (!request.test()) {
             if (Clock::now() - start > patience(mine)) give_up(test);
@@ -77,7 +79,8 @@ class Jury final : public ::testing::EmptyTestEventListener {
     }
 
     [[noreturn]] void give_up(const ::testing::TestInfo& test) const {
-        fmt::print(stderr, "rank {}: not all ranks came to the end of {} in time; the job is ended\n",
+        fmt::print(stderr,
+                   "rank {}: not all ranks came to the end of {} in time; the job is ended\n",
                    verdicts_.rank(), name_of(test));
         comm::MpiEnvironment::abort(1);
     }
@@ -86,9 +89,9 @@ class Jury final : public ::testing::EmptyTestEventListener {
     bool& quiet_;  // set while this rank fails for another one's sake
 };
 
-// In place of GoogleTest's printer on ranks above 0: own failures only. It keeps the test's name itself,
-// since UnitTest::current_test_info() may not be called while a part result is being told (it takes the same
-// mutex).
+// In place of GoogleTest's printer on ranks above 0: own failures only. It keeps the test's name
+// itself, since UnitTest::current_test_info() may not be called while a part result is being told
+// (it takes the same mutex).
 class FailuresOnly final : public ::testing::EmptyTestEventListener {
   public:
     FailuresOnly(int rank, const bool& quiet) : rank_(rank), quiet_(quiet) {}
@@ -100,7 +103,8 @@ class FailuresOnly final : public ::testing::EmptyTestEventListener {
         const std::string where = part.file_name() == nullptr
                                       ? "unknown place"
                                       : fmt::format("{}:{}", part.file_name(), part.line_number());
-        fmt::print(stderr, "rank {}: {}: Failure in {}\n{}\n", rank_, where, place_, part.message());
+        fmt::print(stderr, "rank {}: {}: Failure in {}\n{}\n", rank_, where, place_,
+                   part.message());
     }
 
   private:
@@ -151,11 +155,11 @@ int run_on_all(comm::Communicator& world, std::optional<int> expected) {
         return 1;
     }
     if (expected && *expected != world.world_size()) {
-        fmt::print(stderr,
-                   "rank {}: this test was started for {} ranks, but MPI connects {}; start it with the "
-                   "mpirun of the "
-                   "MPI library it was built with\n",
-                   world.rank(), *expected, world.world_size());
+        fmt::print(
+            stderr,
+            "rank {}: this test was started for {} ranks, but MPI connects {}; start it with the "
+            "mpirun of the MPI library it was built with\n",
+            world.rank(), *expected, world.world_size());
         return 1;
     }
     world_of_tests = &world;
@@ -165,7 +169,8 @@ int run_on_all(comm::Communicator& world, std::optional<int> expected) {
     const auto code = comm::agree_on_exit(*verdicts, RUN_ALL_TESTS(), 60);
     if (!code) comm::MpiEnvironment::abort(1);
     if (::testing::UnitTest::GetInstance()->test_to_run_count() == 0) {
-        if (world.rank() == 0) fmt::print(stderr, "no test has the name that --gtest_filter asks for\n");
+        if (world.rank() == 0)
+            fmt::print(stderr, "no test has the name that --gtest_filter asks for\n");
         return 1;
     }
     if (*code != 0 || !all_were_skipped(*verdicts)) return *code;
@@ -184,7 +189,8 @@ int main(int argc, char** argv) {
     ::testing::InitGoogleTest(&argc, argv);
     try {
         ranklab::comm::MpiEnvironment mpi;
-        return ranklab::testing::run_on_all(mpi.control(), ranklab::testing::expected_ranks(argc, argv));
+        return ranklab::testing::run_on_all(mpi.control(),
+                                            ranklab::testing::expected_ranks(argc, argv));
     } catch (const std::exception& error) {
         fmt::print(stderr, "the test program failed outside of its tests: {}\n", error.what());
         return 1;

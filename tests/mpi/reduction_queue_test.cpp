@@ -1,5 +1,6 @@
-// The queue that sums buckets in the background: right sums, one order, errors that reach the caller, and an
-// end that waits for nobody. No tensors: it is also what is run under ThreadSanitizer (docs/overlap.md).
+// The queue that sums buckets in the background: right sums, one order, errors that reach the
+// caller, and an end that waits for nobody. No tensors: it is also what is run under
+// ThreadSanitizer (docs/overlap.md).
 #include "train/reduction_queue.hpp"
 
 #include <gtest/gtest.h>
@@ -26,11 +27,13 @@ struct Way {
 class Queue : public ::testing::TestWithParam<Way> {
   protected:
     ReductionQueue make(comm::Communicator& comm) const {
-        return ReductionQueue(comm, GetParam().progress, GetParam().transfer, GetParam().piece_bytes);
+        return ReductionQueue(comm, GetParam().progress, GetParam().transfer,
+                              GetParam().piece_bytes);
     }
     static std::vector<double> values(std::size_t count, int rank, int step) {
         std::vector<double> all(count);
-        for (std::size_t i = 0; i < count; ++i) all[i] = static_cast<double>((i * 7 + 3 * rank + step) % 13);
+        for (std::size_t i = 0; i < count; ++i)
+            all[i] = static_cast<double>((i * 7 + 3 * rank + step) % 13);
         return all;
     }
     static std::vector<double> sums(std::size_t count, int step) {
@@ -58,7 +61,8 @@ TEST_P(Queue, SumsWhatIsPushedStepAfterStep) {
     for (int step = 0; step < 3; ++step) {
         queue.begin_step();
         std::vector<std::vector<double>> buffers;
-        for (const std::size_t count : counts) buffers.push_back(values(count, world().rank(), step));
+        for (const std::size_t count : counts)
+            buffers.push_back(values(count, world().rank(), step));
         for (auto& buffer : buffers) {
             queue.push(comm::view(std::span(buffer)));
             queue.poll();
@@ -165,8 +169,8 @@ TEST_P(Queue, AnErrorElsewhereDoesNotMakeItWait) {
     SUCCEED() << "the queue went while a sum was under way";
 }
 
-/// Like a library that works on a stream of a device: what is started completes by itself, in order, and
-/// nobody has to ask. `complete` says how many have.
+/// Like a library that works on a stream of a device: what is started completes by itself, in
+/// order, and nobody has to ask. `complete` says how many have.
 class Streamed final : public comm::Communicator {
   public:
     int rank() const override { return 0; }
@@ -176,7 +180,9 @@ class Streamed final : public comm::Communicator {
     std::string backend() const override { return "streamed"; }
     void barrier() override {}
     void broadcast(comm::BufferView, int) override {}
-    void allreduce(comm::BufferView, comm::ReduceOp) override { ADD_FAILURE() << "the host would wait"; }
+    void allreduce(comm::BufferView, comm::ReduceOp) override {
+        ADD_FAILURE() << "the host would wait";
+    }
     comm::Request start_allreduce(comm::BufferView buffer, comm::ReduceOp) override {
         EXPECT_EQ(buffer.memory, comm::Memory::device);
         started.push_back(buffer.data);
@@ -199,8 +205,8 @@ class Streamed final : public comm::Communicator {
     };
 };
 
-// Of three buckets the second and third go while the first is under way, in their order: whoever moves the
-// data of host memory, a stream moves its own.
+// Of three buckets the second and third go while the first is under way, in their order: whoever
+// moves the data of host memory, a stream moves its own.
 TEST_P(Queue, OnADeviceAllAreHandedOverInOrder) {
     if (GetParam().progress == Progress::thread) GTEST_SKIP() << "its thread may still be asleep";
     Streamed stream;

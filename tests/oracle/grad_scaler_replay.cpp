@@ -1,5 +1,6 @@
-// For grad_scaler_oracle_test.py: replays a sequence of gradients through GradScaler and SGD, and prints what
-// comes of each. Arguments: init growth backoff interval lr. Input: lines of one gradient's elements.
+// For grad_scaler_oracle_test.py: replays a sequence of gradients through GradScaler and SGD, and
+// prints what comes of each. Arguments: init growth backoff interval lr. Input: lines of one
+// gradient's elements.
 #include <fmt/format.h>
 #include <torch/torch.h>
 
@@ -23,7 +24,8 @@ std::unique_ptr<Optimizer> sgd(const torch::Tensor& parameter, double lr) {
 std::vector<float> numbers_in(const std::string& line) {
     std::istringstream words(line);
     std::vector<float> numbers;
-    for (std::string word; words >> word;) numbers.push_back(std::stof(word));  // "inf" and "nan" too
+    // "inf" and "nan" too.
+    for (std::string word; words >> word;) numbers.push_back(std::stof(word));
     return numbers;
 }
 

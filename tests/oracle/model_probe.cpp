@@ -1,11 +1,12 @@
-// What a model of the catalogue computes, for PyTorch to judge: model_oracle_test.py writes the request, this
-// program the answer.
+// What a model of the catalogue computes, for PyTorch to judge: model_oracle_test.py writes the
+// request, this program the answer.
 //   model_probe REQUEST.h5 ANSWER.h5
-// REQUEST's root has the attributes model, precision (fp32 or fp64), width, full_scale (0 or 1), lambda_rho.
-// With the attribute seed it wants that seed's weights: ANSWER then holds them in the group "parameters".
-// Otherwise it has "state" (every parameter and buffer by name), "input", "targets" and the attributes
-// optimizer (sgd or adam), lr, momentum. ANSWER then holds "eval_output", "train_output", "loss", and after
-// one step of training the groups "gradients", "parameters" and "buffers".
+// REQUEST's root has the attributes model, precision (fp32 or fp64), width, full_scale (0 or 1),
+// lambda_rho. With the attribute seed it wants that seed's weights: ANSWER then holds them in the
+// group "parameters". Otherwise it has "state" (every parameter and buffer by name), "input",
+// "targets" and the attributes optimizer (sgd or adam), lr, momentum. ANSWER then holds
+// "eval_output", "train_output", "loss", and after one step of training the groups "gradients",
+// "parameters" and "buffers".
 #include <fmt/format.h>
 #include <torch/torch.h>
 
@@ -37,8 +38,8 @@ torch::Tensor read(const hdf5::Group& group, const std::string& name) {
                                      H5Tequal(type.get(), H5T_NATIVE_FLOAT) > 0    ? torch::kFloat
                                      : H5Tequal(type.get(), H5T_NATIVE_DOUBLE) > 0 ? torch::kDouble
                                                                                    : torch::kLong);
-    hdf5::check<H5Dread>(name, dataset.id(), type.get(), hid_t{H5S_ALL}, hid_t{H5S_ALL}, hid_t{H5P_DEFAULT},
-                         tensor.mutable_data_ptr());
+    hdf5::check<H5Dread>(name, dataset.id(), type.get(), hid_t{H5S_ALL}, hid_t{H5S_ALL},
+                         hid_t{H5P_DEFAULT}, tensor.mutable_data_ptr());
     return tensor;
 }
 
@@ -87,7 +88,8 @@ void load_state(nn::Model& model, const hdf5::Group& state) {
         for (const auto& item : named) {
             const auto values = read(state, item.key());
             if (values.sizes() != item.value().sizes())
-                throw base::DataError(fmt::format("{} has another shape in the request", item.key()));
+                throw base::DataError(
+                    fmt::format("{} has another shape in the request", item.key()));
             item.value().copy_(values);
             ++loaded;
         }
@@ -95,8 +97,8 @@ void load_state(nn::Model& model, const hdf5::Group& state) {
     load(model.named_parameters());
     load(model.named_buffers());
     if (loaded != state.members().size())
-        throw base::DataError(
-            fmt::format("the request has {} tensors, the model {}", state.members().size(), loaded));
+        throw base::DataError(fmt::format("the request has {} tensors, the model {}",
+                                          state.members().size(), loaded));
 }
 
 void step(nn::Model& model, const hdf5::Group& request) {
@@ -105,7 +107,8 @@ void step(nn::Model& model, const hdf5::Group& request) {
         torch::optim::Adam(model.parameters(), torch::optim::AdamOptions(lr)).step();
     } else {
         const double momentum = request.double_attribute("momentum");
-        torch::optim::SGD(model.parameters(), torch::optim::SGDOptions(lr).momentum(momentum)).step();
+        torch::optim::SGD(model.parameters(), torch::optim::SGDOptions(lr).momentum(momentum))
+            .step();
     }
 }
 

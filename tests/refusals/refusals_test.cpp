@@ -1,6 +1,6 @@
-// Each program's refusals: tables of a command line, the exit code, and what the one sentence on stderr has
-// to name (PROGRAM.json beside this file). A row runs in process, in a forked child, through the function
-// that is the program's main; MPI starts only where the refusal needs it.
+// Each program's refusals: tables of a command line, the exit code, and what the one sentence on
+// stderr has to name (PROGRAM.json beside this file). A row runs in process, in a forked child,
+// through the function that is the program's main; MPI starts only where the refusal needs it.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,7 +57,9 @@ const std::map<std::string, Program>& programs() {
         {"io", run<experiments::Storage>},
         {"comm", run<experiments::Collectives>},
         {"data",
-         [](int argc, char** argv) { return app::run_tool(argc, argv, experiments::DataSetsTool()); }},
+         [](int argc, char** argv) {
+             return app::run_tool(argc, argv, experiments::DataSetsTool());
+         }},
         {"doctor", app::run_doctor},
         {"report", app::run_report},
         {"compare", app::run_compare},
@@ -72,7 +74,8 @@ std::vector<Refusal> table(const fs::path& file) {
     const auto rows = nlohmann::json::parse(std::ifstream(file), nullptr, false);
     if (rows.is_discarded()) throw std::runtime_error(file.string() + " is not valid JSON");
     std::vector<Refusal> refusals;
-    for (const auto& row : rows) refusals.push_back({row.at(0), row.at(1), {row.begin() + 2, row.end()}});
+    for (const auto& row : rows)
+        refusals.push_back({row.at(0), row.at(1), {row.begin() + 2, row.end()}});
     return refusals;
 }
 
@@ -107,7 +110,8 @@ void send(int descriptor, const fs::path& file) {
     if (opened < 0 || ::dup2(opened, descriptor) < 0) std::_Exit(98);
 }
 
-[[noreturn]] void run_here(std::vector<std::string> words, const fs::path& folder, const fs::path& streams) {
+[[noreturn]] void run_here(std::vector<std::string> words, const fs::path& folder,
+                           const fs::path& streams) {
     ::alarm(120);  // a refusal that hangs
     send(STDOUT_FILENO, streams / "out");
     send(STDERR_FILENO, streams / "err");

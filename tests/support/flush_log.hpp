@@ -1,5 +1,5 @@
-// Records fsync and rename as the product calls them: these definitions come before libc's in the program
-// that includes this.
+// Records fsync and rename as the product calls them: these definitions come before libc's in the
+// program that includes this.
 #pragma once
 
 #include <fcntl.h>
@@ -22,7 +22,8 @@ inline std::vector<std::string>& flush_log() {
 
 extern "C" inline __attribute__((used)) int fsync(int descriptor) {
     std::error_code ignored;
-    const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), ignored);
+    const auto path =
+        std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), ignored);
     ranklab::tests::flush_log().push_back("fsync " + path.string());
     return static_cast<int>(::syscall(SYS_fsync, descriptor));
 }

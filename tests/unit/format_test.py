@@ -1,5 +1,4 @@
-"""The C++ sources are formatted as .clang-format says (mend: clang-format -i FILE), and prose in Markdown has lines of
-at most 100 columns outside code blocks and tables."""
+"""The C++ sources are formatted as .clang-format says (mend: clang-format -i FILE)."""
 
 import os
 import pathlib
@@ -8,37 +7,6 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
-COLUMNS = 100
-
-
-def documents():
-    """Decisions (docs/adr) stay as they were written."""
-    pages = [page for page in (SOURCE / "docs").rglob("*.md") if page.parent.name != "adr"]
-    return sorted([*SOURCE.glob("*.md"), *pages])
-
-
-def prose_of(page):
-    """The lines of a page with their numbers, but for code (fenced, or indented after an empty line) and tables."""
-    fenced = indented = False
-    before = ""
-    for number, line in enumerate(page.read_text(encoding="utf-8").split("\n"), 1):
-        if line.lstrip().startswith("```"):
-            fenced = not fenced
-        indented = line.startswith("    ") and (indented or not before.strip())
-        before = line
-        if not (fenced or indented or line.lstrip().startswith("|")):
-            yield number, line
-
-
-def check_prose():
-    pages = documents()
-    if len(pages) < 10:
-        print(f"only {len(pages)} documents found below {SOURCE}: this test looks at the wrong place")
-        return 1
-    long = [f"{page.relative_to(SOURCE)}:{number}: {len(line)} columns"
-            for page in pages for number, line in prose_of(page) if len(line) > COLUMNS]
-    print("\n".join([f"longer than {COLUMNS} columns; break them:", *long]) if long else f"{len(pages)} documents are narrow")
-    return 1 if long else 0
 
 
 def check_sources():
@@ -60,7 +28,7 @@ def check_sources():
 
 
 def main():
-    return check_prose() or check_sources()
+    return check_sources()
 
 
 if __name__ == "__main__":

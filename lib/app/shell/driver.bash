@@ -1,7 +1,7 @@
 # bash completion of ranklab: made by `ranklab completion bash` from the rows that --help shows.
 #
 # Each command (and verb) has a function that says in REPLY what may come: "words A B", "files",
-# "folders", or nothing.  Asked with `options`, it lists them; with an option, what that takes ("" if
+# "folders", or nothing. Asked with `options`, it lists them; with an option, what that takes ("" if
 # it is a flag); with `words`, what else stands on its line.
 
 _ranklab() {

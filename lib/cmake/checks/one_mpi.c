@@ -1,6 +1,6 @@
-/* Says which MPI libraries this program has loaded: two are one too many. The HDF5 library brings the MPI that
-   it was built on, and calls of ranklab reach the other one, whose handles mean something else. Found by who
-   defines PMPI_Init, whatever the library is called; a tool that stands between defines MPI_Init alone. */
+/* Prints the MPI libraries that this program has loaded; two of them are an error: the HDF5 library
+   brings the MPI that it was built on, and ranklab's calls reach the other one, whose handles mean
+   something else. A library counts if it defines PMPI_Init; tools define MPI_Init alone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <hdf5.h>
@@ -16,7 +16,8 @@ static int count = 0;
 static int look(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size;
     (void)data;
-    void *library = info->dlpi_name[0] != '\0' ? dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    const int named = info->dlpi_name[0] != '\0';
+    void *library = named ? dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     void *symbol = library != NULL ? dlsym(library, "PMPI_Init") : NULL;
     Dl_info of;
     if (symbol == NULL || dladdr(symbol, &of) == 0) return 0;

@@ -27,7 +27,8 @@ namespace {
 // MPI tells a user's operation nothing of which one it is: one function each.
 template <class Format, ReduceOp op>
 void reduce(void* in, void* inout, int* count, MPI_Datatype*) {
-    reduce_small_floats<Format>(static_cast<const std::uint16_t*>(in), static_cast<std::uint16_t*>(inout),
+    reduce_small_floats<Format>(static_cast<const std::uint16_t*>(in),
+                                static_cast<std::uint16_t*>(inout),
                                 static_cast<std::size_t>(*count), op);
 }
 
@@ -83,7 +84,8 @@ MPI_Op MpiOwnOps::op(DType dtype, ReduceOp op) const {
     return all.at(base::number_of(op));
 }
 
-// In the order of DType. Of 16-bit floating-point numbers the bits: MpiOwnOps knows how to reduce them.
+// In the order of DType. Of 16-bit floating-point numbers the bits: MpiOwnOps knows how to reduce
+// them.
 MPI_Datatype mpi_type(DType dtype) {
     static const std::array kTypes{MPI_UINT8_T, MPI_INT32_T,  MPI_INT64_T, MPI_FLOAT,
                                    MPI_DOUBLE,  MPI_UINT16_T, MPI_UINT16_T};
@@ -93,8 +95,8 @@ MPI_Datatype mpi_type(DType dtype) {
 int mpi_count(std::size_t count) {
     if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
         throw base::MpiError(
-            "a buffer has more elements than MPI's int counts can say; use smaller messages, buckets or "
-            "files");
+            "a buffer has more elements than MPI's int counts can say; use smaller messages, "
+            "buckets or files");
     }
     return static_cast<int>(count);
 }
@@ -118,7 +120,8 @@ MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiOwnOps>
     MPI_Comm_free(&node);
 }
 
-// Another communicator for each node would take several times as long where many ranks share a core.
+// Another communicator for each node would take several times as long where many ranks share a
+// core.
 MpiCommunicator::MpiCommunicator(MPI_Comm comm, const MpiCommunicator& whole)
     : comm_(comm), own_ops_(whole.own_ops_), node_(whole.node_) {
     begin();
@@ -144,16 +147,16 @@ void MpiCommunicator::broadcast(BufferView buffer, int root) {
 
 void MpiCommunicator::allreduce(BufferView buffer, ReduceOp op) {
     need_host(buffer, "mpi");
-    mpi_done(MPI_Allreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype),
-                           mpi_op(buffer.dtype, op), comm_),
+    mpi_done(MPI_Allreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count),
+                           mpi_type(buffer.dtype), mpi_op(buffer.dtype, op), comm_),
              "MPI_Allreduce");
 }
 
 Request MpiCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
     need_host(buffer, "mpi");
     MPI_Request request = MPI_REQUEST_NULL;
-    mpi_check(MPI_Iallreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype),
-                             mpi_op(buffer.dtype, op), comm_, &request),
+    mpi_check(MPI_Iallreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count),
+                             mpi_type(buffer.dtype), mpi_op(buffer.dtype, op), comm_, &request),
               "MPI_Iallreduce");
     return Request(std::make_unique<MpiRequest>(std::vector{request}));
 }
@@ -164,15 +167,16 @@ void MpiCommunicator::allgather(BufferView send, BufferView receive) {
     need_whole_of_parts(send, receive, world_size_, "allgather");
     const int count = mpi_count(send.count);
     const MPI_Datatype type = mpi_type(send.dtype);
-    mpi_done(MPI_Allgather(send.data, count, type, receive.data, count, type, comm_), "MPI_Allgather");
+    mpi_done(MPI_Allgather(send.data, count, type, receive.data, count, type, comm_),
+             "MPI_Allgather");
 }
 
 void MpiCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
     need_host(send, "mpi");
     need_host(receive, "mpi");
     need_whole_of_parts(receive, send, world_size_, "reduce_scatter");
-    mpi_done(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count), mpi_type(send.dtype),
-                                      mpi_op(send.dtype, op), comm_),
+    mpi_done(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count),
+                                      mpi_type(send.dtype), mpi_op(send.dtype, op), comm_),
              "MPI_Reduce_scatter_block");
 }
 
@@ -209,12 +213,13 @@ void mpi_done(int rc, const char* call) {
 
 namespace {
 
-// While it lives. MPI allows no call beside the one that hangs, so that the process ends without MPI.
+// While it lives. MPI allows no call beside the one that hangs, so that the process ends without
+// MPI.
 base::Ticker exit_if_it_hangs(const char* call, int code) {
     constexpr auto kPatience = std::chrono::seconds(10);
     return {kPatience, [=](double) {
-                base::log::warn(fmt::format("{} has not returned within {} s; exiting without it", call,
-                                            kPatience.count()));
+                base::log::warn(fmt::format("{} has not returned within {} s; exiting without it",
+                                            call, kPatience.count()));
                 std::_Exit(code);
             }};
 }
@@ -230,15 +235,16 @@ MpiEnvironment::MpiEnvironment(Start start) {
     const int wanted = start == Start::one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     int provided = MPI_THREAD_SINGLE;
     {
-        // Open MPI 4.1's mpirun may never end if a rank dies while it connects: a signal waits until then.
+        // Open MPI 4.1's mpirun may never end if a rank dies while it connects: a signal waits
+        // until then.
         const base::StopSignalsBlocked connecting;
         mpi_check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
     }
     if (provided < std::min<int>(wanted, MPI_THREAD_SERIALIZED)) {
         MPI_Finalize();
         throw base::MpiError(
-            "this MPI library gives no thread support (MPI_THREAD_SERIALIZED is needed); build it with "
-            "threads");
+            "this MPI library gives no thread support (MPI_THREAD_SERIALIZED is needed); build it "
+            "with threads");
     }
     MPI_Comm duplicate = MPI_COMM_NULL;
     mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &duplicate), "MPI_Comm_dup");
@@ -250,13 +256,15 @@ MpiEnvironment::~MpiEnvironment() {
     if (!running()) return;
     const auto limit = exit_if_it_hangs("MPI_Finalize", exit_code_);
     try {
-        control_->barrier();  // a rank that is still inside another call may be missed by the library's end
+        // A rank that is still inside another call may be missed by the library's end.
+        control_->barrier();
     } catch (const std::exception& error) {
         base::log::warn(fmt::format("the barrier before MPI_Finalize failed: {}", error.what()));
     }
     exit_plane_.reset();
     control_.reset();
-    if (MPI_Finalize() != MPI_SUCCESS) base::log::warn("MPI_Finalize failed; the results are not affected");
+    if (MPI_Finalize() != MPI_SUCCESS)
+        base::log::warn("MPI_Finalize failed; the results are not affected");
 }
 
 void MpiEnvironment::abort(int exit_code) {

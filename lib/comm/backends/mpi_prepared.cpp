@@ -20,8 +20,8 @@ constexpr int kTag = 7472;  // of no meaning; the communicator is the caller's o
 
 using Requests = std::vector<MPI_Request>;
 
-// Every element over `by`, in host memory and in place: the last step of an average where the library has
-// none. Integers are cut off towards zero, as C++ does. The buffer may lie at any byte.
+// Every element over `by`, in host memory and in place: the last step of an average where the
+// library has none. Integers are cut off towards zero, as C++ does. The buffer may lie at any byte.
 void divide(const BufferView& buffer, int by) {
     visit_type(buffer.dtype, [&](auto value) {
         using T = decltype(value);
@@ -39,7 +39,8 @@ void divide(const BufferView& buffer, int by) {
     });
 }
 
-// One transfer: it is begun, and its requests are added, or made from beginning to end where there are none.
+// One transfer: it is begun, and its requests are added, or made from beginning to end where there
+// are none.
 using Form = std::function<void(Requests*)>;
 
 class MpiPrepared final : public Prepared {
@@ -83,7 +84,9 @@ struct Parts {
     const void* in_or_in_place() const { return transfer.in_place() ? MPI_IN_PLACE : in(); }
     int sent() const { return mpi_count(transfer.send.count); }
     int received() const { return mpi_count(transfer.receive.count); }
-    int sent_to_each() const { return mpi_count(transfer.send.count / static_cast<std::size_t>(ranks())); }
+    int sent_to_each() const {
+        return mpi_count(transfer.send.count / static_cast<std::size_t>(ranks()));
+    }
 };
 
 MPI_Request* added(Requests& requests) {
@@ -99,8 +102,8 @@ Form form(const char* name, Call call, Begin begin, Arguments... arguments) {
 }
 
 Form allreduce(const Parts& p) {
-    return form("MPI_Allreduce", MPI_Allreduce, MPI_Iallreduce, p.in_or_in_place(), p.out(), p.received(),
-                p.type(), p.op(), p.comm());
+    return form("MPI_Allreduce", MPI_Allreduce, MPI_Iallreduce, p.in_or_in_place(), p.out(),
+                p.received(), p.type(), p.op(), p.comm());
 }
 
 // Only the root may say that it works in place.
@@ -111,13 +114,13 @@ Form reduce(const Parts& p) {
 }
 
 Form broadcast(const Parts& p) {
-    return form("MPI_Bcast", MPI_Bcast, MPI_Ibcast, p.out(), p.received(), p.type(), p.transfer.root,
-                p.comm());
+    return form("MPI_Bcast", MPI_Bcast, MPI_Ibcast, p.out(), p.received(), p.type(),
+                p.transfer.root, p.comm());
 }
 
 Form allgather(const Parts& p) {
-    return form("MPI_Allgather", MPI_Allgather, MPI_Iallgather, p.in_or_in_place(), p.sent(), p.type(),
-                p.out(), p.sent(), p.type(), p.comm());
+    return form("MPI_Allgather", MPI_Allgather, MPI_Iallgather, p.in_or_in_place(), p.sent(),
+                p.type(), p.out(), p.sent(), p.type(), p.comm());
 }
 
 Form reduce_scatter(const Parts& p) {
@@ -126,8 +129,8 @@ Form reduce_scatter(const Parts& p) {
 }
 
 Form alltoall(const Parts& p) {
-    return form("MPI_Alltoall", MPI_Alltoall, MPI_Ialltoall, p.in_or_in_place(), p.sent_to_each(), p.type(),
-                p.out(), p.sent_to_each(), p.type(), p.comm());
+    return form("MPI_Alltoall", MPI_Alltoall, MPI_Ialltoall, p.in_or_in_place(), p.sent_to_each(),
+                p.type(), p.out(), p.sent_to_each(), p.type(), p.comm());
 }
 
 Form barrier(const Parts& p) {
@@ -137,15 +140,15 @@ Form barrier(const Parts& p) {
 Form sendrecv(const Parts& p) {
     const int next = (p.rank() + 1) % p.ranks();
     const int before = (p.rank() + p.ranks() - 1) % p.ranks();
-    return
-        [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests* begun) {
-            if (begun == nullptr)
-                return mpi_check(MPI_Sendrecv(in, count, type, next, kTag, out, count, type, before, kTag,
-                                              comm, MPI_STATUS_IGNORE),
-                                 "MPI_Sendrecv");
-            mpi_check(MPI_Irecv(out, count, type, before, kTag, comm, added(*begun)), "MPI_Irecv");
-            mpi_check(MPI_Isend(in, count, type, next, kTag, comm, added(*begun)), "MPI_Isend");
-        };
+    return [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(),
+            comm = p.comm()](Requests* begun) {
+        if (begun == nullptr)
+            return mpi_check(MPI_Sendrecv(in, count, type, next, kTag, out, count, type, before,
+                                          kTag, comm, MPI_STATUS_IGNORE),
+                             "MPI_Sendrecv");
+        mpi_check(MPI_Irecv(out, count, type, before, kTag, comm, added(*begun)), "MPI_Irecv");
+        mpi_check(MPI_Isend(in, count, type, next, kTag, comm, added(*begun)), "MPI_Isend");
+    };
 }
 
 // Between two ranks there is no started form: these are made from beginning to end.
@@ -153,7 +156,8 @@ Form sendrecv(const Parts& p) {
 Form latency(const Parts& p) {
     const bool first = p.rank() == 0;
     const int other = first ? p.ranks() - 1 : 0;
-    return [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests*) {
+    return [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(),
+            comm = p.comm()](Requests*) {
         if (first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
         mpi_check(MPI_Recv(out, count, type, other, kTag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
         if (!first) mpi_check(MPI_Send(in, count, type, other, kTag, comm), "MPI_Send");
@@ -164,14 +168,17 @@ Form latency(const Parts& p) {
 Form bandwidth(const Parts& p) {
     const bool first = p.rank() == 0;
     const int other = first ? p.ranks() - 1 : 0;
-    const auto window = std::make_shared<Requests>(messages_of(Operation::bandwidth), MPI_REQUEST_NULL);
-    return [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(), comm = p.comm()](Requests*) {
+    const auto window =
+        std::make_shared<Requests>(messages_of(Operation::bandwidth), MPI_REQUEST_NULL);
+    return [=, in = p.in(), out = p.out(), count = p.sent(), type = p.type(),
+            comm = p.comm()](Requests*) {
         for (auto& one : *window)
             mpi_check(first ? MPI_Isend(in, count, type, other, kTag, comm, &one)
                             : MPI_Irecv(out, count, type, other, kTag, comm, &one),
                       "a message");
-        mpi_check(MPI_Waitall(static_cast<int>(window->size()), window->data(), MPI_STATUSES_IGNORE),
-                  "MPI_Waitall");
+        mpi_check(
+            MPI_Waitall(static_cast<int>(window->size()), window->data(), MPI_STATUSES_IGNORE),
+            "MPI_Waitall");
         char answer = 0;
         mpi_check(first ? MPI_Recv(&answer, 1, MPI_CHAR, other, kTag, comm, MPI_STATUS_IGNORE)
                         : MPI_Send(&answer, 1, MPI_CHAR, other, kTag, comm),

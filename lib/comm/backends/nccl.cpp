@@ -26,8 +26,8 @@ std::string own_refusal() {
     const auto list = device::list_gpus();
     if (list.gpus.empty()) {
         return fmt::format(
-            "backend 'nccl' has no GPU to work with: {}; start it on a node with a GPU, or use another "
-            "backend",
+            "backend 'nccl' has no GPU to work with: {}; start it on a node with a GPU, or use "
+            "another backend",
             list.why_none);
     }
     try {
@@ -51,8 +51,8 @@ std::string shared_gpu_refusal(const std::vector<std::string>& gpu_of_rank) {
     for (std::size_t rank = 0; rank < gpu_of_rank.size(); ++rank)
         if (const auto [first, is_new] = users.try_emplace(gpu_of_rank[rank], rank); !is_new)
             return fmt::format(
-                "ranks {} and {} use the same GPU, {}; start no more ranks on a node than it has GPUs, or "
-                "use another backend",
+                "ranks {} and {} use the same GPU, {}; start no more ranks on a node than it has "
+                "GPUs, or use another backend",
                 first->second, rank, first->first);
     return {};
 }
@@ -75,8 +75,9 @@ std::unique_ptr<Communicator> connected(Communicator& control) {
     auto own = control.split(0, control.rank());
     const auto library = load_nccl();
     const int gpus = static_cast<int>(device::list_gpus().gpus.size());
-    const NcclPlace place{
-        .rank = own->rank(), .ranks = own->world_size(), .gpu = device::gpu_of(own->local_rank(), gpus)};
+    const NcclPlace place{.rank = own->rank(),
+                          .ranks = own->world_size(),
+                          .gpu = device::gpu_of(own->local_rank(), gpus)};
 
     ncclUniqueId id{};
     together(*own, [&] {
@@ -86,17 +87,19 @@ std::unique_ptr<Communicator> connected(Communicator& control) {
 
     std::shared_ptr<NcclChannel> channel;
     together(*own, [&] {
-        channel = std::make_shared<NcclChannel>(library, init_nccl_rank(*library, id, place), place);
+        channel =
+            std::make_shared<NcclChannel>(library, init_nccl_rank(*library, id, place), place);
     });
     return std::make_unique<NcclCommunicator>(std::move(channel), std::move(own));
 }
 
 #else
 
-// The entry stays in the catalogue: a refusal that says what is missing is friendlier than an unknown name.
+// The entry stays in the catalogue: a refusal that says what is missing is friendlier than an
+// unknown name.
 constexpr const char* kWhy =
-    "backend 'nccl' is not in this build: set RANKLAB_NCCL_ROOT to a folder with include/nccl.h and "
-    "CUDA_HOME to a CUDA toolkit, and build again; or use another backend";
+    "backend 'nccl' is not in this build: set RANKLAB_NCCL_ROOT to a folder with include/nccl.h "
+    "and CUDA_HOME to a CUDA toolkit, and build again; or use another backend";
 
 Refusal refusal_of(Communicator&) {
     return {0, kWhy};
@@ -134,7 +137,8 @@ BackendEntry nccl_entry() {
             .prepare = prepare_nccl,
             .offers =
                 [](Operation operation, bool in_place) {
-                    return has_form(operation, in_place) && (operation != Operation::alltoall || !in_place);
+                    return has_form(operation, in_place) &&
+                           (operation != Operation::alltoall || !in_place);
                 }};
 }
 

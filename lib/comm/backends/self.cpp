@@ -15,7 +15,8 @@ void copy(const BufferView& from, const BufferView& to) {
     if (from.bytes() != 0) std::memmove(to.data, from.data, from.bytes());
 }
 
-// One rank alone: every collective is a copy or nothing. The base case without an MPI library in the way.
+// One rank alone: every collective is a copy or nothing. The base case without an MPI library in
+// the way.
 class SelfCommunicator final : public Communicator {
   public:
     int rank() const override { return 0; }
@@ -27,7 +28,8 @@ class SelfCommunicator final : public Communicator {
     void barrier() override {}
     void broadcast(BufferView buffer, int root) override {
         need_host(buffer, "self");
-        if (root != 0) throw base::Error(fmt::format("internal: a broadcast from rank {} of one rank", root));
+        if (root != 0)
+            throw base::Error(fmt::format("internal: a broadcast from rank {} of one rank", root));
     }
     void allreduce(BufferView buffer, ReduceOp) override { need_host(buffer, "self"); }
     Request start_allreduce(BufferView buffer, ReduceOp op) override {
@@ -42,7 +44,9 @@ class SelfCommunicator final : public Communicator {
         need_whole_of_parts(receive, send, 1, "reduce_scatter");
         copy(send, receive);
     }
-    std::unique_ptr<Communicator> split(int, int) override { return std::make_unique<SelfCommunicator>(); }
+    std::unique_ptr<Communicator> split(int, int) override {
+        return std::make_unique<SelfCommunicator>();
+    }
 };
 
 // An operation of one rank: a copy, or nothing.

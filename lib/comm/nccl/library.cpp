@@ -21,10 +21,10 @@ void find(void* handle, const char* name, const std::string& path, Function& fun
     // POSIX lets dlsym's result be a function's address; C++ has no other word for that.
     function = reinterpret_cast<Function>(dlsym(handle, name));
     if (function != nullptr) return;
-    throw base::EnvironmentError(
-        fmt::format("{} lacks {}: it is not NCCL, or older than {}; set RANKLAB_NCCL_LIBRARY to the "
-                    "libnccl.so.2 of a newer one",
-                    path, name, nccl_version_text(kOldestVersion)));
+    throw base::EnvironmentError(fmt::format(
+        "{} lacks {}: it is not NCCL, or older than {}; set RANKLAB_NCCL_LIBRARY to the "
+        "libnccl.so.2 of a newer one",
+        path, name, nccl_version_text(kOldestVersion)));
 }
 
 std::shared_ptr<const NcclLibrary> take(void* handle, const std::string& path) {
@@ -36,9 +36,10 @@ std::shared_ptr<const NcclLibrary> take(void* handle, const std::string& path) {
     library->check(library->get_version(&library->version), "ncclGetVersion");
     if (library->version >= kOldestVersion) return library;
     throw base::EnvironmentError(
-        fmt::format("{} is NCCL {}, and {} is the oldest that serves: set RANKLAB_NCCL_LIBRARY to a newer "
-                    "libnccl.so.2, or use another backend",
-                    path, nccl_version_text(library->version), nccl_version_text(kOldestVersion)),
+        fmt::format(
+            "{} is NCCL {}, and {} is the oldest that serves: set RANKLAB_NCCL_LIBRARY to a newer "
+            "libnccl.so.2, or use another backend",
+            path, nccl_version_text(library->version), nccl_version_text(kOldestVersion)),
         {"backend mpi"});
 }
 
@@ -47,8 +48,8 @@ const char* advice(ncclResult_t rc) {
         case ncclUnhandledCudaError:
             return "see with nvidia-smi and ranklab doctor that the GPU and its driver work";
         case ncclSystemError:
-            return "see that the nodes reach each other (NCCL_SOCKET_IFNAME names the interface) and that "
-                   "/dev/shm is not full";
+            return "see that the nodes reach each other (NCCL_SOCKET_IFNAME names the interface) "
+                   "and that /dev/shm is not full";
         case ncclRemoteError:
             return "another rank or the network failed first: look for its message";
         default:
@@ -83,15 +84,15 @@ std::shared_ptr<const NcclLibrary> load_nccl(const std::vector<std::string>& pat
         if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return take(handle, path);
         tried.emplace_back(dlerror());
     }
-    throw base::EnvironmentError(
-        fmt::format(
-            "NCCL cannot be loaded ({}); set RANKLAB_NCCL_LIBRARY to a libnccl.so.2, or use another backend",
-            base::join(tried, "; ")),
-        {"backend mpi"});
+    throw base::EnvironmentError(fmt::format("NCCL cannot be loaded ({}); set RANKLAB_NCCL_LIBRARY "
+                                             "to a libnccl.so.2, or use another backend",
+                                             base::join(tried, "; ")),
+                                 {"backend mpi"});
 }
 
 std::shared_ptr<const NcclLibrary> load_nccl() {
-    return load_nccl(nccl_search_path([](const char* name) -> const char* { return std::getenv(name); }));
+    return load_nccl(
+        nccl_search_path([](const char* name) -> const char* { return std::getenv(name); }));
 }
 
 std::string nccl_sentence(const char* call, ncclResult_t rc, const std::string& text,
@@ -105,7 +106,8 @@ std::string nccl_sentence(const char* call, ncclResult_t rc, const std::string& 
 void NcclLibrary::check(ncclResult_t rc, const char* call) const {
     if (rc == ncclSuccess) return;
     const char* last = get_last_error(nullptr);
-    throw base::NcclError(nccl_sentence(call, rc, get_error_string(rc), last == nullptr ? "" : last));
+    throw base::NcclError(
+        nccl_sentence(call, rc, get_error_string(rc), last == nullptr ? "" : last));
 }
 
 // In the order of DType.

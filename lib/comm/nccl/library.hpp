@@ -1,5 +1,5 @@
-// libnccl, loaded when it is first needed (docs/adr/0005), and the one check of its calls. Private to comm:
-// it shows nccl.h.
+// libnccl, loaded when it is first needed (docs/adr/0005), and the one check of its calls. Private
+// to comm: it shows nccl.h.
 #pragma once
 
 #include <nccl.h>
@@ -13,8 +13,8 @@
 
 namespace ranklab::comm {
 
-// The functions we call. Each becomes a member of NcclLibrary, of the type that nccl.h declares: get_version,
-// ...
+// The functions we call. Each becomes a member of NcclLibrary, of the type that nccl.h declares:
+// get_version, ...
 #define RANKLAB_NCCL_FUNCTIONS(X)             \
     X(get_version, ncclGetVersion)            \
     X(get_error_string, ncclGetErrorString)   \
@@ -50,13 +50,14 @@ struct NcclLibrary {
 std::string nccl_version_text(int version);
 
 /// Where libnccl is looked for, first to last. `lookup` returns nullptr for an unset name.
-/// RANKLAB_NCCL_LIBRARY stands alone if it is set: an override that is silently passed over would be measured
-/// as something else. Else that of the build, that of the wheels that RANKLAB_TORCH_ROOT is one of, the
-/// loader's.
+/// RANKLAB_NCCL_LIBRARY stands alone if it is set: an override that is silently passed over would
+/// be measured as something else. Else that of the build, that of the wheels that
+/// RANKLAB_TORCH_ROOT is one of, the loader's.
 std::vector<std::string> nccl_search_path(const std::function<const char*(const char*)>& lookup);
 
-/// The first of `paths` that can be loaded, with all its functions; EnvironmentError with all that was tried
-/// if none can, or if it is too old. Never unloaded: its threads may outlive our use of it.
+/// The first of `paths` that can be loaded, with all its functions; EnvironmentError with all that
+/// was tried if none can, or if it is too old. Never unloaded: its threads may outlive our use of
+/// it.
 std::shared_ptr<const NcclLibrary> load_nccl(const std::vector<std::string>& paths);
 std::shared_ptr<const NcclLibrary> load_nccl();
 

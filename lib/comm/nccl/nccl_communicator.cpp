@@ -15,13 +15,15 @@ namespace {
 
 void need_device(const BufferView& buffer) {
     if (buffer.memory == Memory::device) return;
-    throw base::NcclError("the nccl backend carries GPU memory alone, and this rank computes on the CPU",
-                          {"device cuda", "backend mpi"});
+    throw base::NcclError(
+        "the nccl backend carries GPU memory alone, and this rank computes on the CPU",
+        {"device cuda", "backend mpi"});
 }
 
 void need_root(int root, int ranks) {
     if (root >= 0 && root < ranks) return;
-    throw base::NcclError(fmt::format("internal: a broadcast from rank {} of {} ranks", root, ranks));
+    throw base::NcclError(
+        fmt::format("internal: a broadcast from rank {} of {} ranks", root, ranks));
 }
 
 class NcclRequest final : public Request::State, base::Pinned {
@@ -74,8 +76,8 @@ void NcclCommunicator::broadcast(BufferView buffer, int root) {
     need_device(buffer);
     if (buffer.count == 0) return;
     start("ncclBroadcast", [&](const auto& nccl, auto comm, auto stream) {
-        return nccl.broadcast(buffer.data, buffer.data, buffer.count, nccl_type(buffer.dtype), root, comm,
-                              stream);
+        return nccl.broadcast(buffer.data, buffer.data, buffer.count, nccl_type(buffer.dtype), root,
+                              comm, stream);
     }).wait();
 }
 
@@ -87,8 +89,8 @@ Request NcclCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
     need_device(buffer);
     if (buffer.count == 0) return {};
     return start("ncclAllReduce", [&](const auto& nccl, auto comm, auto stream) {
-        return nccl.all_reduce(buffer.data, buffer.data, buffer.count, nccl_type(buffer.dtype), nccl_op(op),
-                               comm, stream);
+        return nccl.all_reduce(buffer.data, buffer.data, buffer.count, nccl_type(buffer.dtype),
+                               nccl_op(op), comm, stream);
     });
 }
 
@@ -98,7 +100,8 @@ void NcclCommunicator::allgather(BufferView send, BufferView receive) {
     need_whole_of_parts(send, receive, world_size(), "allgather");
     if (send.count == 0) return;
     start("ncclAllGather", [&](const auto& nccl, auto comm, auto stream) {
-        return nccl.all_gather(send.data, receive.data, send.count, nccl_type(send.dtype), comm, stream);
+        return nccl.all_gather(send.data, receive.data, send.count, nccl_type(send.dtype), comm,
+                               stream);
     }).wait();
 }
 
@@ -108,15 +111,15 @@ void NcclCommunicator::reduce_scatter(BufferView send, BufferView receive, Reduc
     need_whole_of_parts(receive, send, world_size(), "reduce_scatter");
     if (receive.count == 0) return;
     start("ncclReduceScatter", [&](const auto& nccl, auto comm, auto stream) {
-        return nccl.reduce_scatter(send.data, receive.data, receive.count, nccl_type(send.dtype), nccl_op(op),
-                                   comm, stream);
+        return nccl.reduce_scatter(send.data, receive.data, receive.count, nccl_type(send.dtype),
+                                   nccl_op(op), comm, stream);
     }).wait();
 }
 
 std::unique_ptr<Communicator> NcclCommunicator::split(int color, int key) {
     auto control = control_->split(color, key);
-    auto channel =
-        channel_->split(color, key, {.rank = control->rank(), .ranks = control->world_size(), .gpu = 0});
+    auto channel = channel_->split(
+        color, key, {.rank = control->rank(), .ranks = control->world_size(), .gpu = 0});
     return std::make_unique<NcclCommunicator>(std::move(channel), std::move(control));
 }
 

@@ -1,5 +1,5 @@
-// The NCCL backend's communicator, and the order between its stream and the compute stream. Private to comm:
-// it shows nccl.h. Not for several threads at once.
+// The NCCL backend's communicator, and the order between its stream and the compute stream. Private
+// to comm: it shows nccl.h. Not for several threads at once.
 #pragma once
 
 #include <nccl.h>
@@ -24,17 +24,21 @@ struct NcclPlace {
 };
 
 /// ncclCommInitRankConfig: waits for the other ranks.
-ncclComm_t init_nccl_rank(const NcclLibrary& library, const ncclUniqueId& id, const NcclPlace& place);
+ncclComm_t init_nccl_rank(const NcclLibrary& library, const ncclUniqueId& id,
+                          const NcclPlace& place);
 
 /// One NCCL communicator with a stream of its own.
 class NcclChannel : base::Pinned {
   public:
     /// Takes over `comm`. The calling thread's GPU becomes `place.gpu`.
-    NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm, const NcclPlace& place);
-    /// Destroys the communicator, or aborts it where an error is on its way: the other ranks may not come.
+    NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm,
+                const NcclPlace& place);
+    /// Destroys the communicator, or aborts it where an error is on its way: the other ranks may
+    /// not come.
     ~NcclChannel();
 
-    /// put(library, comm, stream) enqueues one operation, named `call`, after what is on the compute stream.
+    /// put(library, comm, stream) enqueues one operation, named `call`, after what is on the
+    /// compute stream.
     template <class Put>
     void enqueue(const char* call, Put put) {
         begin(call);
@@ -64,8 +68,9 @@ class NcclChannel : base::Pinned {
     ncclComm_t comm_;  // nullptr once aborted
     NcclPlace place_;
     device::Stream stream_;
-    device::Event ready_;                // of the compute stream; recorded anew for each operation
-    std::vector<device::Event> events_;  // to be used again: making one costs more than an operation
+    device::Event ready_;  // of the compute stream; recorded anew for each operation
+    // To be used again: making one costs more than an operation.
+    std::vector<device::Event> events_;
     const char* last_call_ = "nothing";  // for the sentence about what failed
     std::string failure_;                // why it was aborted
 };

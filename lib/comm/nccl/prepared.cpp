@@ -18,12 +18,16 @@ struct Parts {
     int ranks;
 
     std::size_t whole() const { return transfer.receive.count; }
-    std::size_t sent_to_each() const { return transfer.send.count / static_cast<std::size_t>(ranks); }
+    std::size_t sent_to_each() const {
+        return transfer.send.count / static_cast<std::size_t>(ranks);
+    }
     ncclDataType_t type() const { return nccl_type(transfer.receive.dtype); }
     ncclRedOp_t op() const { return transfer.average ? ncclAvg : nccl_op(transfer.op); }
     const char* in() const { return static_cast<const char*>(transfer.send.data); }
     char* out() const { return static_cast<char*>(transfer.receive.data); }
-    std::size_t bytes_of(std::size_t count) const { return count * size_of(transfer.receive.dtype); }
+    std::size_t bytes_of(std::size_t count) const {
+        return count * size_of(transfer.receive.dtype);
+    }
 };
 
 Put allreduce(const Parts& p) {
@@ -40,7 +44,8 @@ Put broadcast(const Parts& p) {
 
 Put reduce(const Parts& p) {
     return [p](const auto& nccl, auto comm, auto stream) {
-        return nccl.reduce(p.in(), p.out(), p.whole(), p.type(), p.op(), p.transfer.root, comm, stream);
+        return nccl.reduce(p.in(), p.out(), p.whole(), p.type(), p.op(), p.transfer.root, comm,
+                           stream);
     };
 }
 
@@ -52,13 +57,14 @@ Put allgather(const Parts& p) {
 
 // In place, NCCL leaves a rank's part where it was in the whole.
 std::size_t own_part(const Parts& p) {
-    return p.transfer.in_place() ? p.bytes_of(p.sent_to_each()) * static_cast<std::size_t>(p.rank) : 0;
+    return p.transfer.in_place() ? p.bytes_of(p.sent_to_each()) * static_cast<std::size_t>(p.rank)
+                                 : 0;
 }
 
 Put reduce_scatter(const Parts& p) {
     return [p](const auto& nccl, auto comm, auto stream) {
-        return nccl.reduce_scatter(p.in(), p.out() + own_part(p), p.sent_to_each(), p.type(), p.op(), comm,
-                                   stream);
+        return nccl.reduce_scatter(p.in(), p.out() + own_part(p), p.sent_to_each(), p.type(),
+                                   p.op(), comm, stream);
     };
 }
 
@@ -88,9 +94,11 @@ Put alltoall(const Parts& p) {
 
 Put sendrecv(const Parts& p) {
     return grouped([p](const auto& nccl, auto comm, auto stream) {
-        const auto rc = nccl.send(p.in(), p.whole(), p.type(), (p.rank + 1) % p.ranks, comm, stream);
+        const auto rc =
+            nccl.send(p.in(), p.whole(), p.type(), (p.rank + 1) % p.ranks, comm, stream);
         if (rc != ncclSuccess) return rc;
-        return nccl.receive(p.out(), p.whole(), p.type(), (p.rank + p.ranks - 1) % p.ranks, comm, stream);
+        return nccl.receive(p.out(), p.whole(), p.type(), (p.rank + p.ranks - 1) % p.ranks, comm,
+                            stream);
     });
 }
 
@@ -98,8 +106,12 @@ Put latency(const Parts& p) {
     return [p](const auto& nccl, auto comm, auto stream) {
         const bool first = p.rank == 0;
         const int other = first ? p.ranks - 1 : 0;
-        const auto send = [&] { return nccl.send(p.in(), p.whole(), p.type(), other, comm, stream); };
-        const auto receive = [&] { return nccl.receive(p.out(), p.whole(), p.type(), other, comm, stream); };
+        const auto send = [&] {
+            return nccl.send(p.in(), p.whole(), p.type(), other, comm, stream);
+        };
+        const auto receive = [&] {
+            return nccl.receive(p.out(), p.whole(), p.type(), other, comm, stream);
+        };
         const auto rc = first ? send() : receive();
         if (rc != ncclSuccess) return rc;
         return first ? receive() : send();
@@ -111,8 +123,9 @@ Put bandwidth(const Parts& p) {
     return [p](const auto& nccl, auto comm, auto stream) {
         const int other = p.rank == 0 ? p.ranks - 1 : 0;
         for (int message = 0; message < messages_of(Operation::bandwidth); ++message) {
-            const auto rc = p.rank == 0 ? nccl.send(p.in(), p.whole(), p.type(), other, comm, stream)
-                                        : nccl.receive(p.out(), p.whole(), p.type(), other, comm, stream);
+            const auto rc = p.rank == 0
+                                ? nccl.send(p.in(), p.whole(), p.type(), other, comm, stream)
+                                : nccl.receive(p.out(), p.whole(), p.type(), other, comm, stream);
             if (rc != ncclSuccess) return rc;
         }
         return ncclSuccess;
@@ -123,9 +136,9 @@ Put bandwidth(const Parts& p) {
 Put put_of(const Parts& p) {
     if (p.transfer.operation == Operation::barrier) return {};
     if (!takes_part(p.transfer.operation, p.rank, p.ranks)) return {};
-    constexpr std::array<Put (*)(const Parts&), 10> kPuts{allreduce,      broadcast, reduce,   allgather,
-                                                          reduce_scatter, alltoall,  sendrecv, nullptr,
-                                                          latency,        bandwidth};
+    constexpr std::array<Put (*)(const Parts&), 10> kPuts{
+        allreduce, broadcast, reduce,  allgather, reduce_scatter,
+        alltoall,  sendrecv,  nullptr, latency,   bandwidth};
     return kPuts.at(base::number_of(p.transfer.operation))(p);
 }
 
@@ -168,8 +181,8 @@ std::unique_ptr<Prepared> prepare_nccl(Communicator& data, const Transfer& trans
     for (const auto* buffer : {&transfer.send, &transfer.receive})
         if (buffer->count > 0 && buffer->memory != Memory::device)
             throw base::NcclError("internal: an NCCL operation in host memory");
-    return std::make_unique<NcclPrepared>(communicator,
-                                          Parts{transfer, communicator.rank(), communicator.world_size()});
+    return std::make_unique<NcclPrepared>(
+        communicator, Parts{transfer, communicator.rank(), communicator.world_size()});
 }
 
 }  // namespace ranklab::comm

@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& file, const std::string& what, base::Settings settings = {}) {
+[[noreturn]] void fail(const fs::path& file, const std::string& what,
+                       base::Settings settings = {}) {
     throw base::DataError(fmt::format("{} {}", file.string(), what), std::move(settings));
 }
 
@@ -29,17 +30,20 @@ std::int64_t records_of(const fs::path& file) {
     if (bytes == 0) fail(file, "is empty; copy the file again");
     if (bytes % kCifar100Record == 0) return bytes / kCifar100Record;
     fail(file,
-         fmt::format("has {} bytes, which are {} records of {} and {} bytes more: it is truncated or no "
-                     "CIFAR-100 binary file; copy it again",
-                     bytes, bytes / kCifar100Record, kCifar100Record, bytes % kCifar100Record));
+         fmt::format(
+             "has {} bytes, which are {} records of {} and {} bytes more: it is truncated or no "
+             "CIFAR-100 binary file; copy it again",
+             bytes, bytes / kCifar100Record, kCifar100Record, bytes % kCifar100Record));
 }
 
-void check_labels(const fs::path& file, std::int64_t record, std::uint8_t coarse, std::uint8_t fine) {
+void check_labels(const fs::path& file, std::int64_t record, std::uint8_t coarse,
+                  std::uint8_t fine) {
     if (fine < kCifar100Classes && kCifar100Coarse[fine] == coarse) return;
     fail(file,
-         fmt::format("has the labels {} (coarse) and {} (fine) in record {}, which do not belong together "
-                     "in CIFAR-100: the file is damaged or of another data set",
-                     coarse, fine, record));
+         fmt::format(
+             "has the labels {} (coarse) and {} (fine) in record {}, which do not belong together "
+             "in CIFAR-100: the file is damaged or of another data set",
+             coarse, fine, record));
 }
 
 }  // namespace
@@ -47,7 +51,9 @@ void check_labels(const fs::path& file, std::int64_t record, std::uint8_t coarse
 ImageSet read_cifar100(const fs::path& file) {
     const std::int64_t records = records_of(file);
     std::ifstream in(file, std::ios::binary);
-    if (!in) fail(file, fmt::format("cannot be opened: {}; check its permissions", std::strerror(errno)));
+    if (!in)
+        fail(file,
+             fmt::format("cannot be opened: {}; check its permissions", std::strerror(errno)));
     ImageSet set{kCifar100Shape, kCifar100Classes, {}, {}};
     set.images.resize(records * kCifar100Shape.bytes());
     set.labels.resize(records);
@@ -65,7 +71,8 @@ ImageSet read_cifar100(const fs::path& file) {
 }
 
 ImageSets read_cifar100_folder(const fs::path& folder) {
-    return {read_cifar100(folder / "train.bin"), read_cifar100(folder / "test.bin"), folder.string()};
+    return {read_cifar100(folder / "train.bin"), read_cifar100(folder / "test.bin"),
+            folder.string()};
 }
 
 fs::path find_cifar100(const std::string& directory) {
@@ -75,9 +82,10 @@ fs::path find_cifar100(const std::string& directory) {
     for (const auto& folder : folders)
         if (fs::exists(folder / "train.bin")) return folder;
     throw base::DataError(
-        fmt::format("no CIFAR-100 found: there is no train.bin in {}; unpack cifar-100-binary.tar.gz, or "
-                    "make a synthetic set with `ranklab data make cifar100`, and name its folder",
-                    base::join({folders[0].string(), folders[1].string()}, ", ")),
+        fmt::format(
+            "no CIFAR-100 found: there is no train.bin in {}; unpack cifar-100-binary.tar.gz, or "
+            "make a synthetic set with `ranklab data make cifar100`, and name its folder",
+            base::join({folders[0].string(), folders[1].string()}, ", ")),
         {"data-dir", "RANKLAB_DATA", "data synthetic"});
 }
 

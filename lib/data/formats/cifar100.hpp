@@ -1,5 +1,6 @@
-// The binary form of CIFAR-100: records of 3,074 bytes, no header. Byte 0 is the coarse label (0 to 19), byte
-// 1 the fine label (0 to 99), then 1,024 bytes each of red, green and blue, 32 rows of 32.
+// The binary form of CIFAR-100: records of 3,074 bytes, no header. Byte 0 is the coarse label (0 to
+// 19), byte 1 the fine label (0 to 99), then 1,024 bytes each of red, green and blue, 32 rows
+// of 32.
 #pragma once
 
 #include <array>
@@ -17,20 +18,22 @@ inline constexpr std::int64_t kCifar100Classes = 100;
 
 /// The coarse label of each fine label, a property of the original data set.
 inline constexpr std::array<std::uint8_t, 100> kCifar100Coarse{
-    4,  1,  14, 8,  0,  6,  7,  7, 18, 3,  3,  14, 9, 18, 7,  11, 3,  9, 7,  11, 6,  11, 5,  10, 7,
-    6,  13, 15, 3,  15, 0,  11, 1, 10, 12, 14, 16, 9, 11, 5,  5,  19, 8, 8,  15, 13, 14, 17, 18, 10,
-    16, 4,  17, 4,  2,  0,  17, 4, 18, 17, 10, 3,  2, 12, 12, 16, 12, 1, 9,  19, 2,  10, 0,  1,  16,
-    12, 9,  13, 15, 13, 16, 19, 2, 4,  6,  19, 5,  5, 8,  19, 18, 1,  2, 15, 6,  0,  17, 8,  14, 13};
+    4,  1,  14, 8,  0,  6,  7,  7,  18, 3,  3,  14, 9,  18, 7,  11, 3,  9,  7,  11,
+    6,  11, 5,  10, 7,  6,  13, 15, 3,  15, 0,  11, 1,  10, 12, 14, 16, 9,  11, 5,
+    5,  19, 8,  8,  15, 13, 14, 17, 18, 10, 16, 4,  17, 4,  2,  0,  17, 4,  18, 17,
+    10, 3,  2,  12, 12, 16, 12, 1,  9,  19, 2,  10, 0,  1,  16, 12, 9,  13, 15, 13,
+    16, 19, 2,  4,  6,  19, 5,  5,  8,  19, 18, 1,  2,  15, 6,  0,  17, 8,  14, 13};
 
-/// The set in one file, labelled with the fine labels. DataError naming the file and the place: missing,
-/// empty, not whole records, a label out of range, a coarse label that is not the fine label's.
+/// The set in one file, labelled with the fine labels. DataError naming the file and the place:
+/// missing, empty, not whole records, a label out of range, a coarse label that is not the fine
+/// label's.
 ImageSet read_cifar100(const std::filesystem::path& file);
 
 /// train.bin and test.bin of a folder.
 ImageSets read_cifar100_folder(const std::filesystem::path& folder);
 
-/// The folder that holds train.bin: `directory` or cifar-100-binary in it; where `directory` is "" the same
-/// of RANKLAB_DATA, else of data/. DataError with all the places that were looked at.
+/// The folder that holds train.bin: `directory` or cifar-100-binary in it; where `directory` is ""
+/// the same of RANKLAB_DATA, else of data/. DataError with all the places that were looked at.
 std::filesystem::path find_cifar100(const std::string& directory);
 
 }  // namespace ranklab::data

@@ -44,7 +44,8 @@ NpyType type_of(const std::string& descr, const std::string& name) {
 }
 
 // The number of bytes, or nothing where it is beyond all files.
-std::optional<std::uint64_t> product_of(const std::vector<std::int64_t>& shape, std::uint64_t element) {
+std::optional<std::uint64_t> product_of(const std::vector<std::int64_t>& shape,
+                                        std::uint64_t element) {
     std::uint64_t product = element;
     for (const std::int64_t extent : shape) {
         const std::uint64_t factor = extent;
@@ -64,22 +65,26 @@ std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_o
     std::array<unsigned char, 12> head{};
     if (!read_exactly(fd, 0, std::span(head).first(10)) ||
         std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
-        throw base::DataError(fmt::format("{} is not an npy file: it does not begin with \\x93NUMPY", name));
+        throw base::DataError(
+            fmt::format("{} is not an npy file: it does not begin with \\x93NUMPY", name));
     const int version = head[6];
-    if (version < 1 || version > 3 || (version > 1 && !read_exactly(fd, 8, std::span(head).last(4))))
-        throw base::DataError(fmt::format(
-            "{} is an npy file of version {}.{}, and 1.0, 2.0 and 3.0 are what is read; save it again with "
-            "numpy.save",
-            name, version, head[7]));
+    if (version < 1 || version > 3 ||
+        (version > 1 && !read_exactly(fd, 8, std::span(head).last(4))))
+        throw base::DataError(
+            fmt::format("{} is an npy file of version {}.{}, and 1.0, 2.0 and 3.0 are what is "
+                        "read; save it again with numpy.save",
+                        name, version, head[7]));
     std::uint64_t length = head[8] | static_cast<std::uint64_t>(head[9]) << 8U;
     if (version > 1)
-        length |= static_cast<std::uint64_t>(head[10]) << 16U | static_cast<std::uint64_t>(head[11]) << 24U;
+        length |= static_cast<std::uint64_t>(head[10]) << 16U | static_cast<std::uint64_t>(head[11])
+                                                                    << 24U;
     const std::uint64_t begin = version > 1 ? 12 : 10;
     data_offset = begin + length;
     std::string text(std::min<std::uint64_t>(length, kLongestHeader), '\0');
     if (length > kLongestHeader || !read_exactly(fd, begin, text))
         throw base::DataError(fmt::format(
-            "{} is truncated or damaged: its header claims {} bytes; copy the file again", name, length));
+            "{} is truncated or damaged: its header claims {} bytes; copy the file again", name,
+            length));
     return text;
 }
 
@@ -94,13 +99,15 @@ std::uint64_t NpyHeader::values() const {
 }
 
 NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name) {
-    static const std::regex kForm(
-        R"(\{'descr': '([^']*)', 'fortran_order': (True|False), 'shape': \(((\d+, ?)*\d*)\), \}\s*)");
+    static const std::regex kForm(R"(\{'descr': '([^']*)', 'fortran_order': (True|False), )"
+                                  R"('shape': \(((\d+, ?)*\d*)\), \}\s*)");
     std::smatch found;
-    if (!std::regex_match(text, found, kForm)) refuse(name, "has a header that numpy.save does not write");
+    if (!std::regex_match(text, found, kForm))
+        refuse(name, "has a header that numpy.save does not write");
     if (found[2] == "True")
         throw base::DataError(fmt::format(
-            "{} is in Fortran order; numpy.save(FILE, numpy.ascontiguousarray(numpy.load(FILE)))", name));
+            "{} is in Fortran order; numpy.save(FILE, numpy.ascontiguousarray(numpy.load(FILE)))",
+            name));
     NpyHeader header{.type = type_of(found[1], name), .shape = {}};
     for (const auto& word : base::split(found[3].str(), ',')) {
         const auto extent = base::trim(word);
@@ -124,10 +131,10 @@ NpyFile::NpyFile(const fs::path& path) : path_(path) {
     const auto promised = product_of(header_.shape, header_.element_bytes());
     const std::uint64_t there = static_cast<std::uint64_t>(status.st_size) - data_offset;
     if (promised == there) return;
-    throw base::DataError(fmt::format(
-        "{} is truncated or damaged: its header promises {} values of {} bytes, and {} bytes are there; copy "
-        "the file again",
-        name, fmt::join(header_.shape, " x "), header_.element_bytes(), there));
+    throw base::DataError(
+        fmt::format("{} is truncated or damaged: its header promises {} values of {} bytes, and {} "
+                    "bytes are there; copy the file again",
+                    name, fmt::join(header_.shape, " x "), header_.element_bytes(), there));
 }
 
 void NpyFile::read(std::uint64_t first, std::span<float> values) const {

@@ -1,6 +1,6 @@
-// NumPy's npy files, versions 1.0, 2.0 and 3.0: one array of little-endian float32 or float64, or uint8.
-// Format: "\x93NUMPY", two version bytes, the header's length (2 bytes in 1.0, 4 after), a Python dictionary
-// of 'descr', 'fortran_order' and 'shape', then the values.
+// NumPy's npy files, versions 1.0, 2.0 and 3.0: one array of little-endian float32 or float64, or
+// uint8. Format: "\x93NUMPY", two version bytes, the header's length (2 bytes in 1.0, 4 after), a
+// Python dictionary of 'descr', 'fortran_order' and 'shape', then the values.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,13 @@ struct NpyHeader {
 
 class NpyFile {
   public:
-    /// DataError naming the file for whatever is not as it should be: no npy file, another type, a shape
-    /// that cannot be, values missing or too many. Memory never follows what a header claims.
+    /// DataError naming the file for whatever is not as it should be: no npy file, another type, a
+    /// shape that cannot be, values missing or too many. Memory never follows what a header claims.
     explicit NpyFile(const std::filesystem::path& path);
 
     const NpyHeader& header() const { return header_; }
-    /// Values from place `first` of the file on, as float32. DataError where the file has shrunk since.
+    /// Values from place `first` of the file on, as float32. DataError where the file has shrunk
+    /// since.
     void read(std::uint64_t first, std::span<float> values) const;
 
   private:

@@ -31,7 +31,9 @@ constexpr std::int64_t kIdxClasses = 10;
 std::string first_bytes(const fs::path& file) {
     std::array<char, 8> bytes{};
     std::ifstream in(file, std::ios::binary);
-    if (!in) throw base::DataError(fmt::format("{} cannot be opened; check its permissions", file.string()));
+    if (!in)
+        throw base::DataError(
+            fmt::format("{} cannot be opened; check its permissions", file.string()));
     in.read(bytes.data(), bytes.size());
     return {bytes.data(), static_cast<std::size_t>(in.gcount())};
 }
@@ -52,16 +54,17 @@ std::string kind_of(const fs::path& file) {
     if (name.find("idx1-ubyte") != std::string::npos || magic == std::string("\0\0\x08\x01", 4))
         return "idx labels";
     if (extension == ".bin") return "CIFAR-100 binary";
-    throw base::DataError(
-        fmt::format("{} is none of the data files that are known: idx, CIFAR-100 binary (.bin), cosmology "
-                    "HDF5 (.h5), npy",
-                    file.string()));
+    throw base::DataError(fmt::format(
+        "{} is none of the data files that are known: idx, CIFAR-100 binary (.bin), cosmology "
+        "HDF5 (.h5), npy",
+        file.string()));
 }
 
 void check_small(const fs::path& file, FileVerdict& verdict) {
     if (verdict.kind == "idx images") {
         const auto images = read_idx_images(file);
-        verdict.content = fmt::format("{} images of {} x {}", images.count, images.rows, images.columns);
+        verdict.content =
+            fmt::format("{} images of {} x {}", images.count, images.rows, images.columns);
         verdict.checked = "magic, size";
     } else if (verdict.kind == "idx labels") {
         const auto labels = read_idx_labels(file);
@@ -75,8 +78,8 @@ void check_small(const fs::path& file, FileVerdict& verdict) {
     }
 }
 
-// Runs `work` on each rank: "" if all went well, else the first rank's sentence of a DataError or Hdf5Error,
-// on all ranks. An error of another kind is thrown on all.
+// Runs `work` on each rank: "" if all went well, else the first rank's sentence of a DataError or
+// Hdf5Error, on all ranks. An error of another kind is thrown on all.
 std::string first_fault(comm::Communicator& control, const std::function<void()>& work) {
     std::string mine;
     comm::together(control, [&] {
@@ -114,20 +117,23 @@ void scan(comm::Communicator& control, const hdf5::Volume& volume, base::Progres
     const auto& shape = volume.place().shape;
     const std::int64_t plane = shape[2] * shape[3];
     std::vector<float> values;
-    for_each_piece(control, {shape[0], shape[1], shape[2], shape[3]}, progress, [&](base::Share planes) {
-        const std::size_t part = planes.count * plane;
-        values.resize(part * static_cast<std::size_t>(shape[0]));
-        volume.read(
-            {.first_channel = 0, .channels = shape[0], .first_plane = planes.first, .planes = planes.count},
-            values);
-        for (std::int64_t c = 0; c < shape[0]; ++c)
-            found.add((c * shape[1] + planes.first) * plane,
-                      std::span(values).subspan(static_cast<std::size_t>(c) * part, part));
-    });
+    for_each_piece(
+        control, {shape[0], shape[1], shape[2], shape[3]}, progress, [&](base::Share planes) {
+            const std::size_t part = planes.count * plane;
+            values.resize(part * static_cast<std::size_t>(shape[0]));
+            volume.read({.first_channel = 0,
+                         .channels = shape[0],
+                         .first_plane = planes.first,
+                         .planes = planes.count},
+                        values);
+            for (std::int64_t c = 0; c < shape[0]; ++c)
+                found.add((c * shape[1] + planes.first) * plane,
+                          std::span(values).subspan(static_cast<std::size_t>(c) * part, part));
+        });
 }
 
-void check_values(comm::Communicator& control, const VolumeWanted& wanted, base::ProgressSink& progress,
-                  FileVerdict& verdict) {
+void check_values(comm::Communicator& control, const VolumeWanted& wanted,
+                  base::ProgressSink& progress, FileVerdict& verdict) {
     VolumeScan found;
     std::vector<std::int64_t> shape;
     std::optional<std::uint64_t> stored;
@@ -140,14 +146,16 @@ void check_values(comm::Communicator& control, const VolumeWanted& wanted, base:
     });
     if (!verdict.wrong.empty()) return;
     found.gather(control);
-    verdict.wrong = first_fault(
-        control, [&] { judge(fmt::format("{}:/{}", verdict.file, wanted.name), found, shape, stored); });
+    verdict.wrong = first_fault(control, [&] {
+        judge(fmt::format("{}:/{}", verdict.file, wanted.name), found, shape, stored);
+    });
     verdict.checked +=
         fmt::format("{}{} {:.3g} .. {:.3g}, {}", verdict.checked.empty() ? "" : "; ", wanted.name,
                     found.least, found.most, stored ? "checksum right" : "no checksum stored");
 }
 
-void scan_npy(const NpyFile& file, base::Share mine, base::ProgressSink& progress, VolumeScan& found) {
+void scan_npy(const NpyFile& file, base::Share mine, base::ProgressSink& progress,
+              VolumeScan& found) {
     constexpr std::int64_t kPiece = std::int64_t{1} << 22;
     std::vector<float> values(std::min(kPiece, mine.count));
     Pace pace(progress, (mine.count + kPiece - 1) / kPiece, "MiB/s a rank", "pieces");
@@ -159,7 +167,8 @@ void scan_npy(const NpyFile& file, base::Share mine, base::ProgressSink& progres
     }
 }
 
-void check_cosmology(comm::Communicator& control, base::ProgressSink& progress, FileVerdict& verdict) {
+void check_cosmology(comm::Communicator& control, base::ProgressSink& progress,
+                     FileVerdict& verdict) {
     verdict.wrong = first_fault(control, [&] {
         if (control.rank() == 0) verdict.content = forms_of(verdict.file);
     });
@@ -174,19 +183,23 @@ void check_npy(comm::Communicator& control, base::ProgressSink& progress, FileVe
         const NpyFile opened(verdict.file);
         header = opened.header();
         const std::int64_t total = header.values();
-        scan_npy(opened, base::share_of(total, control.rank(), control.world_size()), progress, found);
+        scan_npy(opened, base::share_of(total, control.rank(), control.world_size()), progress,
+                 found);
     });
     if (!verdict.wrong.empty()) return;
     found.gather(control);
     constexpr std::array kTypes{"float32", "float64", "uint8"};
     verdict.content =
         fmt::format("{} {}", base::shape_text(header.shape), kTypes[base::number_of(header.type)]);
-    verdict.checked =
-        header.values() == 0 ? "no values" : fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
-    verdict.wrong = first_fault(control, [&] { judge(verdict.file, found, header.shape, std::nullopt); });
+    verdict.checked = header.values() == 0
+                          ? "no values"
+                          : fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
+    verdict.wrong =
+        first_fault(control, [&] { judge(verdict.file, found, header.shape, std::nullopt); });
 }
 
-FileVerdict verify_file(comm::Communicator& control, const fs::path& file, base::ProgressSink& progress) {
+FileVerdict verify_file(comm::Communicator& control, const fs::path& file,
+                        base::ProgressSink& progress) {
     FileVerdict verdict{.file = file.string()};
     progress.activity("verifying " + verdict.file);
     verdict.wrong = first_fault(control, [&] {
@@ -207,12 +220,14 @@ FileVerdict verify_file(comm::Communicator& control, const fs::path& file, base:
 }
 
 // Images and labels that do not belong together are seen only side by side.
-FileVerdict verify_idx_pair(comm::Communicator& control, const fs::path& images, const fs::path& labels) {
+FileVerdict verify_idx_pair(comm::Communicator& control, const fs::path& images,
+                            const fs::path& labels) {
     FileVerdict verdict{.file = images.string() + " + labels", .kind = "idx pair"};
     verdict.wrong = first_fault(control, [&] {
         if (control.rank() != 0) return;
         const auto header = read_idx_images(images);
-        const auto set = read_idx_set(images, labels, {1, header.rows, header.columns}, kIdxClasses);
+        const auto set =
+            read_idx_set(images, labels, {1, header.rows, header.columns}, kIdxClasses);
         verdict.content = fmt::format("{} samples", set.size());
         verdict.checked = "as many labels as images";
     });
@@ -238,8 +253,8 @@ Found look_into(const fs::path& folder) {
         for (const auto& entry : fs::directory_iterator(place, missing)) {
             const std::string name = entry.path().filename().string();
             const std::string extension = entry.path().extension().string();
-            if (name == "train.bin" || name == "test.bin" || extension == ".h5" || extension == ".hdf5" ||
-                extension == ".npy")
+            if (name == "train.bin" || name == "test.bin" || extension == ".h5" ||
+                extension == ".hdf5" || extension == ".npy")
                 found.files.push_back(entry.path());
         }
     }
@@ -252,7 +267,8 @@ Found look_into(const fs::path& folder) {
     return found;
 }
 
-std::vector<fs::path> broadcast_paths(comm::Communicator& control, const std::vector<fs::path>& paths) {
+std::vector<fs::path> broadcast_paths(comm::Communicator& control,
+                                      const std::vector<fs::path>& paths) {
     std::vector<std::string> names;
     for (const auto& path : paths) names.push_back(path.string());
     names = comm::from_root(control, names);

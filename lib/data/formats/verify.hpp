@@ -1,4 +1,5 @@
-// The kind of a data file, and whether all of it is valid: idx, CIFAR-100 binary, cosmology HDF5, npy.
+// The kind of a data file, and whether all of it is valid: idx, CIFAR-100 binary, cosmology HDF5,
+// npy.
 #pragma once
 
 #include <filesystem>
@@ -18,9 +19,10 @@ struct FileVerdict {
     std::string wrong{};    ///< a sentence naming file and place; "" where nothing is wrong
 };
 
-/// Collective; the same on all ranks, but for `content` and `checked`, which rank 0 has. A file, or the files
-/// in a folder that ranklab knows (and in cifar-100-binary/ in it). Volumes are read by all ranks, each its
-/// planes. What is wrong stands in the verdicts; DataError is thrown only where there is nothing to look at.
+/// Collective; the same on all ranks, but for `content` and `checked`, which rank 0 has. A file, or
+/// the files in a folder that ranklab knows (and in cifar-100-binary/ in it). Volumes are read by
+/// all ranks, each its planes. What is wrong stands in the verdicts; DataError is thrown only where
+/// there is nothing to look at.
 std::vector<FileVerdict> verify(comm::Communicator& control, const std::filesystem::path& path,
                                 base::ProgressSink& progress);
 

@@ -20,28 +20,33 @@ namespace fs = std::filesystem;
 
 std::string place_text(std::int64_t place, const std::vector<std::int64_t>& shape) {
     std::vector<std::int64_t> index(shape.size());
-    for (std::size_t axis = shape.size(); axis-- > 0; place /= shape[axis]) index[axis] = place % shape[axis];
+    for (std::size_t axis = shape.size(); axis-- > 0; place /= shape[axis])
+        index[axis] = place % shape[axis];
     return base::shape_text(index);
 }
 
-hdf5::Volume checked(const fs::path& file, const hdf5::Group& root, const VolumeWanted& wanted, bool cube) {
+hdf5::Volume checked(const fs::path& file, const hdf5::Group& root, const VolumeWanted& wanted,
+                     bool cube) {
     if (!root.has(wanted.name))
         fail(file,
-             fmt::format("it has no dataset /{}: a volume file holds /Nbody [4, L, L, L] and /Hydro [5, "
-                         "L, L, L]",
-                         wanted.name));
-    auto volume = hdf5::Volume::open(root, wanted.name, fmt::format("{}:/{}", file.string(), wanted.name));
+             fmt::format(
+                 "it has no dataset /{}: a volume file holds /Nbody [4, L, L, L] and /Hydro [5, "
+                 "L, L, L]",
+                 wanted.name));
+    auto volume =
+        hdf5::Volume::open(root, wanted.name, fmt::format("{}:/{}", file.string(), wanted.name));
     const auto& place = volume.place();
     const auto& shape = place.shape;
     if (shape.size() != 4 || shape[0] != wanted.channels || std::ranges::min(shape) < 1 ||
         (cube && (shape[1] != shape[2] || shape[1] != shape[3])))
-        fail(file, fmt::format("/{} has the shape {}, not [{}, {}]", wanted.name, base::shape_text(shape),
-                               wanted.channels, cube ? "L, L, L" : "D, H, W"));
+        fail(file,
+             fmt::format("/{} has the shape {}, not [{}, {}]", wanted.name, base::shape_text(shape),
+                         wanted.channels, cube ? "L, L, L" : "D, H, W"));
     if (!place.is_float32) fail(file, fmt::format("/{} holds no float32", wanted.name));
     // The library reads zeros behind a file's end.
     if (place.direct() && place.end() > fs::file_size(file))
-        fail(file, fmt::format("it is truncated: /{} ends at byte {}, the file at byte {}", wanted.name,
-                               place.end(), fs::file_size(file)));
+        fail(file, fmt::format("it is truncated: /{} ends at byte {}, the file at byte {}",
+                               wanted.name, place.end(), fs::file_size(file)));
     return volume;
 }
 
@@ -107,14 +112,14 @@ void VolumeScan::gather(comm::Communicator& control) {
 void judge(const std::string& what, const VolumeScan& found, const std::vector<std::int64_t>& shape,
            std::optional<std::uint64_t> stored) {
     if (found.first_bad != VolumeScan::kNowhere)
-        throw base::DataError(
-            fmt::format("{}: a value is not finite (NaN or infinite) at {}; make or copy the file again",
-                        what, place_text(found.first_bad, shape)));
+        throw base::DataError(fmt::format(
+            "{}: a value is not finite (NaN or infinite) at {}; make or copy the file again", what,
+            place_text(found.first_bad, shape)));
     if (!stored || *stored == found.sum) return;
-    throw base::DataError(
-        fmt::format("{}: the values give {}, and {} was stored when it was made: the file has changed since; "
-                    "make or copy it again",
-                    what, sum64_text(found.sum), sum64_text(*stored)));
+    throw base::DataError(fmt::format(
+        "{}: the values give {}, and {} was stored when it was made: the file has changed since; "
+        "make or copy it again",
+        what, sum64_text(found.sum), sum64_text(*stored)));
 }
 
 }  // namespace ranklab::data

@@ -28,7 +28,8 @@ CounterRandom samples(std::uint64_t seed, std::uint64_t stream, Split split) {
 // Noise of mean 0, between -255 and 255, two random bytes a pixel.
 class Noise {
   public:
-    Noise(const CounterRandom& random, std::uint64_t first_block) : random_(random), next_(first_block) {}
+    Noise(const CounterRandom& random, std::uint64_t first_block)
+        : random_(random), next_(first_block) {}
     float draw() {
         if (left_ == 0) {
             words_ = random_.block(next_++);
@@ -36,8 +37,8 @@ class Noise {
         }
         --left_;
         const std::uint32_t bits = words_[left_ / 2] >> (left_ % 2 * 16U);
-        return static_cast<float>(static_cast<int>(bits & 0xFFU) + static_cast<int>(bits >> 8U & 0xFFU) -
-                                  255);
+        return static_cast<float>(static_cast<int>(bits & 0xFFU) +
+                                  static_cast<int>(bits >> 8U & 0xFFU) - 255);
     }
 
   private:
@@ -60,15 +61,18 @@ Manner manner_of(const CounterRandom& random, std::uint64_t block, std::int64_t 
         return static_cast<std::int64_t>(word % static_cast<std::uint32_t>(2 * most + 1)) - most;
     };
     const auto unit = [](std::uint32_t word) { return static_cast<float>(word >> 8U) * 0x1p-24F; };
-    return {shift(words[0]), shift(words[1]), 0.8F + 0.4F * unit(words[2]), 20 * unit(words[3]) - 10};
+    return {shift(words[0]), shift(words[1]), 0.8F + 0.4F * unit(words[2]),
+            20 * unit(words[3]) - 10};
 }
 
 std::uint8_t pixel(float value) {
     return static_cast<std::uint8_t>(std::clamp(std::lround(value), 0L, 255L));
 }
 
-// A wave of one to three cycles each way, so that it goes on over the edge; each colour has its own height.
-void add_wave(const CounterRandom& random, std::uint64_t wave, float height, std::span<float> pattern) {
+// A wave of one to three cycles each way, so that it goes on over the edge; each colour has its own
+// height.
+void add_wave(const CounterRandom& random, std::uint64_t wave, float height,
+              std::span<float> pattern) {
     const auto draw = [&](std::uint64_t i) { return random.uniform(wave * 8 + i); };
     const double cycles_x = base::real(1 + static_cast<int>(3 * draw(0)));
     const double cycles_y = base::real(static_cast<int>(7 * draw(1)) - 3);
@@ -77,7 +81,8 @@ void add_wave(const CounterRandom& random, std::uint64_t wave, float height, std
         const double tall = height * (2 * draw(3 + static_cast<std::uint64_t>(c)) - 1);
         for (std::int64_t y = 0; y < kEdge; ++y)
             for (std::int64_t x = 0; x < kEdge; ++x) {
-                const double turns = (cycles_x * base::real(x) + cycles_y * base::real(y)) / kEdge + draw(2);
+                const double turns =
+                    (cycles_x * base::real(x) + cycles_y * base::real(y)) / kEdge + draw(2);
                 pattern[(c * kEdge + y) * kEdge + x] +=
                     static_cast<float>(tall * std::cos(2 * std::numbers::pi * turns));
             }
@@ -99,7 +104,8 @@ double distance_to_segment(const Point& p, const Point& a, const Point& b) {
 
 }  // namespace
 
-std::int64_t class_of_sample(std::uint64_t seed, Split split, std::int64_t sample, std::int64_t classes) {
+std::int64_t class_of_sample(std::uint64_t seed, Split split, std::int64_t sample,
+                             std::int64_t classes) {
     // Within a group: multiply by a number without a common divisor with 10 or 100, and shift.
     constexpr std::array<std::int64_t, 8> kFactors{1, 3, 7, 9, 11, 13, 17, 19};
     const std::uint64_t bits = samples(seed, kLabelStream, split).bits(sample / classes);
@@ -138,8 +144,8 @@ void ColourImages::draw(Split split, std::int64_t sample, std::int64_t label,
                 const std::int64_t from_y = (y + manner.down + kEdge) % kEdge;
                 const std::int64_t from_x = (x + manner.across + kEdge) % kEdge;
                 const float clean = pattern[(c * kEdge + from_y) * kEdge + from_x];
-                out[at++] =
-                    pixel(128 + manner.contrast * (clean - 128) + manner.brightness + kNoise * noise.draw());
+                out[at++] = pixel(128 + manner.contrast * (clean - 128) + manner.brightness +
+                                  kNoise * noise.draw());
             }
 }
 

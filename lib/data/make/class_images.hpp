@@ -1,5 +1,6 @@
-// Images that a small network can tell apart: each class is a smooth pattern of its own, a sample is its
-// class's pattern, shifted, under noise. A sample is a function of seed, split and number alone.
+// Images that a small network can tell apart: each class is a smooth pattern of its own, a sample
+// is its class's pattern, shifted, under noise. A sample is a function of seed, split and number
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,13 @@ namespace ranklab::data {
 /// The training samples, or the test samples: other samples of the same classes.
 enum class Split : std::uint64_t { train = 0, test = 1 };
 
-/// Which class sample i has: every `classes` samples in a row hold each class once, in an order of their own.
-std::int64_t class_of_sample(std::uint64_t seed, Split split, std::int64_t sample, std::int64_t classes);
+/// Which class sample i has: every `classes` samples in a row hold each class once, in an order of
+/// their own.
+std::int64_t class_of_sample(std::uint64_t seed, Split split, std::int64_t sample,
+                             std::int64_t classes);
 
-/// Colour images as in CIFAR-100: 100 classes, 3 planes of 32 x 32. A class is the colours and waves of its
-/// group (its coarse label) with waves of its own.
+/// Colour images as in CIFAR-100: 100 classes, 3 planes of 32 x 32. A class is the colours and
+/// waves of its group (its coarse label) with waves of its own.
 class ColourImages {
   public:
     static constexpr std::int64_t kClasses = 100;
@@ -24,7 +27,8 @@ class ColourImages {
 
     explicit ColourImages(std::uint64_t seed);
     /// Shifted by up to 3 pixels each way around the edge, of its own contrast and brightness.
-    void draw(Split split, std::int64_t sample, std::int64_t label, std::span<std::uint8_t> out) const;
+    void draw(Split split, std::int64_t sample, std::int64_t label,
+              std::span<std::uint8_t> out) const;
 
   private:
     std::uint64_t seed_;
@@ -40,7 +44,8 @@ class StrokeImages {
 
     explicit StrokeImages(std::uint64_t seed);
     /// Shifted by up to 2 pixels each way.
-    void draw(Split split, std::int64_t sample, std::int64_t label, std::span<std::uint8_t> out) const;
+    void draw(Split split, std::int64_t sample, std::int64_t label,
+              std::span<std::uint8_t> out) const;
 
   private:
     std::uint64_t seed_;

@@ -41,9 +41,10 @@ std::string name_for(const NpyHeader& header, const fs::path& path, const Conver
     if (channels == 4) return "Nbody";
     if (channels == 5) return "Hydro";
     throw base::DataError(
-        fmt::format("{} has {} channels, where [D, H, W, 4] becomes /Nbody and [D, H, W, 5] /Hydro; name "
-                    "another dataset",
-                    path.string(), channels),
+        fmt::format(
+            "{} has {} channels, where [D, H, W, 4] becomes /Nbody and [D, H, W, 5] /Hydro; name "
+            "another dataset",
+            path.string(), channels),
         {"dataset"});
 }
 
@@ -65,17 +66,17 @@ std::vector<Input> examine_all(comm::Communicator& control, const ConvertSpec& s
             inputs.push_back(examine(path, spec));
             const Input& input = inputs.back();
             if (!names.insert(input.dataset).second)
-                throw base::OptionError(
-                    fmt::format("two inputs would become /{}; convert them one by one, and name the dataset",
-                                input.dataset),
-                    {"dataset"});
+                throw base::OptionError(fmt::format("two inputs would become /{}; convert them one "
+                                                    "by one, and name the dataset",
+                                                    input.dataset),
+                                        {"dataset"});
             const auto& first = inputs.front().shape;
             if (!std::equal(first.begin() + 1, first.end(), input.shape.begin() + 1))
-                throw base::DataError(
-                    fmt::format("{} and {} have different extents [{}] and [{}]; they do not belong together",
-                                inputs.front().path.string(), path.string(),
-                                fmt::join(first.begin() + 1, first.end(), ", "),
-                                fmt::join(input.shape.begin() + 1, input.shape.end(), ", ")));
+                throw base::DataError(fmt::format(
+                    "{} and {} have different extents [{}] and [{}]; they do not belong together",
+                    inputs.front().path.string(), path.string(),
+                    fmt::join(first.begin() + 1, first.end(), ", "),
+                    fmt::join(input.shape.begin() + 1, input.shape.end(), ", ")));
         }
     });
     return inputs;
@@ -94,13 +95,15 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::V
     for_each_piece(control, input.shape, progress, [&](base::Share planes) {
         read.resize(planes.count * plane);
         turned.resize(read.size());
-        comm::together(control, [&] { npy->read(static_cast<std::uint64_t>(planes.first * plane), read); });
+        comm::together(control,
+                       [&] { npy->read(static_cast<std::uint64_t>(planes.first * plane), read); });
         found.add(planes.first * plane, read);
         transpose(read, channels, turned);
         out.write(0, channels, planes, turned);
     });
     found.gather(control);
-    comm::together(control, [&] { judge(input.path.string(), found, npy->header().shape, std::nullopt); });
+    comm::together(control,
+                   [&] { judge(input.path.string(), found, npy->header().shape, std::nullopt); });
     return out.checksum();
 }
 
@@ -120,7 +123,8 @@ std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpe
     const auto inputs = examine_all(control, spec);
     std::uint64_t bytes = kHeaderBytes;
     for (const auto& [path, dataset, s] : inputs)
-        bytes += 4 * static_cast<std::uint64_t>(s[0]) * static_cast<std::uint64_t>(s[1] * s[2] * s[3]);
+        bytes +=
+            4 * static_cast<std::uint64_t>(s[0]) * static_cast<std::uint64_t>(s[1] * s[2] * s[3]);
     OutputFile output(control, spec.output, spec.force, bytes);
     hdf5::VolumeWriter file(output.path(), comm::native_mpi(control));
     for (const auto& input : inputs) file.make(input.dataset, input.shape, spec.chunk);
@@ -155,7 +159,8 @@ struct Exported {
     hdf5::VolumeShape shape{};
 };
 
-// The checks of `data verify`, but for the cube: npy volumes of any extents are taken, and given back.
+// The checks of `data verify`, but for the cube: npy volumes of any extents are taken, and given
+// back.
 void check_sources(const fs::path& path, std::span<Exported> sources) {
     const auto file = open_volume_file(path);
     std::vector<hdf5::Volume> volumes;
@@ -174,7 +179,8 @@ std::vector<std::int64_t> npy_shape(const hdf5::VolumeShape& s) {
 // One dataset into an npy file, all of whose values are looked at on the way.
 class Export {
   public:
-    Export(comm::Communicator& control, const fs::path& path, const Exported& source, OutputFile& out)
+    Export(comm::Communicator& control, const fs::path& path, const Exported& source,
+           OutputFile& out)
         : control_(control),
           path_(path),
           source_(source),
@@ -207,13 +213,17 @@ class Export {
         const std::int64_t part = planes.count * height * width;
         read_.resize(channels * part);
         turned_.resize(read_.size());
-        volume_->read(
-            {.first_channel = 0, .channels = channels, .first_plane = planes.first, .planes = planes.count},
-            read_);
+        volume_->read({.first_channel = 0,
+                       .channels = channels,
+                       .first_plane = planes.first,
+                       .planes = planes.count},
+                      read_);
         for (std::int64_t c = 0; c < channels; ++c)
-            found_.add((c * depth + planes.first) * height * width, std::span(read_).subspan(c * part, part));
+            found_.add((c * depth + planes.first) * height * width,
+                       std::span(read_).subspan(c * part, part));
         transpose(read_, part, turned_);
-        out_.write(header_.size() + static_cast<std::uint64_t>(planes.first * height * width * channels) * 4,
+        out_.write(header_.size() +
+                       static_cast<std::uint64_t>(planes.first * height * width * channels) * 4,
                    std::as_bytes(std::span(turned_)));
     }
 
@@ -235,7 +245,8 @@ class Export {
 std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpec& spec,
                                    base::ProgressSink& progress) {
     const fs::path& input = spec.inputs.front();
-    std::array sources{Exported{kVolumesWanted[0], "_data.npy"}, Exported{kVolumesWanted[1], "_label.npy"}};
+    std::array sources{Exported{kVolumesWanted[0], "_data.npy"},
+                       Exported{kVolumesWanted[1], "_label.npy"}};
     const std::lock_guard lock(hdf5::library_mutex());
     comm::together(control, [&] { check_sources(input, sources); });
     std::vector<Converted> report;
@@ -247,7 +258,8 @@ std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpe
         for (const std::int64_t extent : shape) bytes *= static_cast<std::uint64_t>(extent);
         outputs.push_back(std::make_unique<OutputFile>(control, target, spec.force, bytes));
         Export(control, input, source, *outputs.back()).copy(progress);
-        report.push_back({fmt::format("{}:/{}", input.string(), source.wanted.name), target, shape});
+        report.push_back(
+            {fmt::format("{}:/{}", input.string(), source.wanted.name), target, shape});
     }
     for (const auto& output : outputs) output->commit();
     progress.finish();

@@ -1,5 +1,5 @@
-// Volumes from npy files, as the original's convert_to_npy.py makes them ([D, H, W, C]), to HDF5 datasets
-// [C, D, H, W], and back; slab by slab, all ranks together.
+// Volumes from npy files, as the original's convert_to_npy.py makes them ([D, H, W, C]), to HDF5
+// datasets [C, D, H, W], and back; slab by slab, all ranks together.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ struct Converted {
     std::vector<std::int64_t> shape;  ///< of what was written
 };
 
-/// Collective; the same on all ranks. The datasets get the checksum that `verify` compares. DataError for an
-/// input that is not as it should be, OptionError for inputs that do not make one file.
+/// Collective; the same on all ranks. The datasets get the checksum that `verify` compares.
+/// DataError for an input that is not as it should be, OptionError for inputs that do not make one
+/// file.
 std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
                                    base::ProgressSink& progress);
 

@@ -93,7 +93,8 @@ class Fields {
     std::vector<double> smoothed(double cells) const {
         auto table = amplitudes_;
         const double k = 2 * std::numbers::pi * cells / base::real(spec_.edge);
-        for (std::size_t n = 0; n < table.size(); ++n) table[n] *= std::exp(-k * k * base::real(n) / 2);
+        for (std::size_t n = 0; n < table.size(); ++n)
+            table[n] *= std::exp(-k * k * base::real(n) / 2);
         return table;
     }
 
@@ -146,13 +147,16 @@ class Volume {
         });
     }
 
-    std::array<std::uint64_t, 2> checksums() const { return {nbody_.checksum(), hydro_.checksum()}; }
+    std::array<std::uint64_t, 2> checksums() const {
+        return {nbody_.checksum(), hydro_.checksum()};
+    }
 
   private:
     template <class Map>
     void write(SlabWriter& to, std::int64_t channel, const Map& map) {
-        fields_.read(
-            [&](std::size_t cell, double value) { values_[cell] = static_cast<float>(map(cell, value)); });
+        fields_.read([&](std::size_t cell, double value) {
+            values_[cell] = static_cast<float>(map(cell, value));
+        });
         to.write_channel(channel, {0, spec_.edge}, values_);
     }
 
@@ -164,8 +168,8 @@ class Volume {
     SlabWriter nbody_, hydro_;
 };
 
-void describe(const std::filesystem::path& path, const CosmologySpec& spec, const CosmologyReport& report,
-              const std::string& version) {
+void describe(const std::filesystem::path& path, const CosmologySpec& spec,
+              const CosmologyReport& report, const std::string& version) {
     auto file = hdf5::File::open_to_change(path);
     {
         const auto root = file.root();
@@ -206,9 +210,9 @@ CosmologyReport write_volume(const CosmologySpec& spec, OutputFile& output,
     return report;
 } catch (const std::bad_alloc&) {
     throw base::EnvironmentError(
-        fmt::format(
-            "a volume of edge {} needs {} of memory on rank 0, which is not there; make a smaller one",
-            spec.edge, base::human_bytes(base::real(cosmology_memory(spec)))),
+        fmt::format("a volume of edge {} needs {} of memory on rank 0, which is not there; make a "
+                    "smaller one",
+                    spec.edge, base::human_bytes(base::real(cosmology_memory(spec)))),
         {"edge"});
 }
 
@@ -217,17 +221,20 @@ CosmologyReport write_volume(const CosmologySpec& spec, OutputFile& output,
 std::uint64_t cosmology_bytes(const CosmologySpec& spec) {
     const std::int64_t chunk = std::min(spec.chunk, spec.edge);
     const std::int64_t stored = chunk == 0 ? spec.edge : (spec.edge + chunk - 1) / chunk * chunk;
-    return static_cast<std::uint64_t>(stored * stored * stored * (kNbodyChannels + kHydroChannels)) * 4;
+    return static_cast<std::uint64_t>(stored * stored * stored *
+                                      (kNbodyChannels + kHydroChannels)) *
+           4;
 }
 
 std::uint64_t cosmology_memory(const CosmologySpec& spec) {
     const std::uint64_t edge = spec.edge;
-    return edge * edge * (2 * 16 * (edge / 2 + 1) + 2 * 4 * edge);  // spectrum and cube, two float32 fields
+    // Spectrum and cube, two float32 fields.
+    return edge * edge * (2 * 16 * (edge / 2 + 1) + 2 * 4 * edge);
 }
 
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
-                               const std::filesystem::path& target, bool force, const std::string& version,
-                               base::ProgressSink& progress) {
+                               const std::filesystem::path& target, bool force,
+                               const std::string& version, base::ProgressSink& progress) {
     OutputFile output(control, target, force, cosmology_bytes(spec) + kHeaderBytes);
     CosmologyReport report;
     const auto work = [&] {

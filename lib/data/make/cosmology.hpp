@@ -1,5 +1,6 @@
-// A synthetic cosmology volume: matter as a correlated random field, gas as a smooth map of it, made and
-// written by rank 0 on its cores while the other ranks wait. docs/data.md has the formulae.
+// A synthetic cosmology volume: matter as a correlated random field, gas as a smooth map of it,
+// made and written by rank 0 on its cores while the other ranks wait. docs/data.md has the
+// formulae.
 #pragma once
 
 #include <array>
@@ -31,12 +32,12 @@ struct CosmologyReport {
     std::array<std::uint64_t, 2> checksums{};  ///< of /Nbody and /Hydro
 };
 
-/// Collective; rank 0 gets the report. Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, with what
-/// they were made from as attributes. The datasets are the same bit by bit at any number of ranks and
-/// threads. Nothing is left under `target` unless all of it is right. EnvironmentError where there is no room
-/// on the disk or in memory, OptionError for a file that is there already.
+/// Collective; rank 0 gets the report. Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32,
+/// with what they were made from as attributes. The datasets are the same bit by bit at any number
+/// of ranks and threads. Nothing is left under `target` unless all of it is right. EnvironmentError
+/// where there is no room on the disk or in memory, OptionError for a file that is there already.
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
-                               const std::filesystem::path& target, bool force, const std::string& version,
-                               base::ProgressSink& progress);
+                               const std::filesystem::path& target, bool force,
+                               const std::string& version, base::ProgressSink& progress);
 
 }  // namespace ranklab::data

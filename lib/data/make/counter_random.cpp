@@ -24,7 +24,8 @@ double unit(std::uint32_t a, std::uint32_t b) {
 }
 
 std::array<double, 2> normal_pair(const Words& words) {
-    const double radius = std::sqrt(-2 * std::log(1 - unit(words[0], words[1])));  // 1 - u is never 0
+    // 1 - u is never 0.
+    const double radius = std::sqrt(-2 * std::log(1 - unit(words[0], words[1])));
     const double angle = 2 * std::numbers::pi * unit(words[2], words[3]);
     return {radius * std::cos(angle), radius * std::sin(angle)};
 }

@@ -1,8 +1,8 @@
-// Random numbers by their place: number i of a stream is a function of (seed, stream, i) alone, so ranks that
-// each make a part make together what one rank would.
+// Random numbers by their place: number i of a stream is a function of (seed, stream, i) alone, so
+// ranks that each make a part make together what one rank would.
 //
-// Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC11): the
-// key is the seed, the counter (i, stream), 64 bits each, low words first.
+// Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3"
+// (SC11): the key is the seed, the counter (i, stream), 64 bits each, low words first.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ class CounterRandom {
     double uniform(std::uint64_t i) const;
     /// 64 random bits of block i.
     std::uint64_t bits(std::uint64_t i) const;
-    /// Normal numbers first, first + 1, ... of mean 0 and variance 1 (Box and Muller): block j has those of
-    /// 2j and 2j + 1.
+    /// Normal numbers first, first + 1, ... of mean 0 and variance 1 (Box and Muller): block j has
+    /// those of 2j and 2j + 1.
     void normals(std::uint64_t first, std::span<double> out) const;
 
   private:

@@ -17,7 +17,8 @@ constexpr double kHeating = 4;
 constexpr double kSteepness = 0.6;
 
 double transfer(double q) {
-    const double p = 1 + 3.89 * q + std::pow(16.1 * q, 2) + std::pow(5.46 * q, 3) + std::pow(6.71 * q, 4);
+    const double p =
+        1 + 3.89 * q + std::pow(16.1 * q, 2) + std::pow(5.46 * q, 3) + std::pow(6.71 * q, 4);
     return std::log(1 + 2.34 * q) / (2.34 * q) * std::pow(p, -0.25);
 }
 

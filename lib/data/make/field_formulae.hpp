@@ -1,6 +1,6 @@
-// The formulae of a synthetic cosmology volume: the power spectrum of its matter, and the smooth map from the
-// (slightly smoothed) N-body fields to the Hydro channels, in the normalised units of the published workload:
-// ln(rho)/14, v/9e7 cm/s, ln(T)/8 - 1.5.
+// The formulae of a synthetic cosmology volume: the power spectrum of its matter, and the smooth
+// map from the (slightly smoothed) N-body fields to the Hydro channels, in the normalised units of
+// the published workload: ln(rho)/14, v/9e7 cm/s, ln(T)/8 - 1.5.
 #pragma once
 
 #include <array>
@@ -14,7 +14,8 @@ namespace ranklab::data {
 struct SpectrumSpec {
     std::string name = "cdm-like";  ///< or "power-law"
     double index = 0.96;            ///< n of k^n
-    double cutoff = 2;              ///< cells: below this length structure fades, P times exp(-(k cutoff)^2)
+    /// Cells: below this length structure fades, P times exp(-(k cutoff)^2).
+    double cutoff = 2;
 };
 
 /// The index that `name` has where none is given.
@@ -22,22 +23,23 @@ double usual_index(const std::string& name);
 
 /// P(k) for k in radians a cell, k > 0; up to a factor.
 ///   power-law  k^n
-///   cdm-like   k^n T(q)^2, T that of Bardeen, Bond, Kaiser and Szalay (1986), q = k / 0.21 for cells of 0.1
+///   cdm-like   k^n T(q)^2, T that of Bardeen, Bond, Kaiser and Szalay (1986), q = k / 0.21 for
+///   cells of 0.1
 ///              Mpc/h: T = ln(1 + 2.34 q) / (2.34 q) (1 + 3.89 q + (16.1 q)^2 + (5.46 q)^3 + (6.71
 ///              q)^4)^(-1/4)
 double power(const SpectrumSpec& spec, double k);
 
-/// How many waves a cube of `edge` cells holds with n^2 = n0^2 + n1^2 + n2^2, by n^2: n is the cycles along
-/// each axis, in (-edge/2, edge/2].
+/// How many waves a cube of `edge` cells holds with n^2 = n0^2 + n1^2 + n2^2, by n^2: n is the
+/// cycles along each axis, in (-edge/2, edge/2].
 std::vector<std::int64_t> modes_by_square(std::int64_t edge);
 
-/// sqrt(P) by n^2; 0 at n^2 = 0, so that the field's mean is 0. White noise of variance 1, filtered by it,
-/// has variance 1.
+/// sqrt(P) by n^2; 0 at n^2 = 0, so that the field's mean is 0. White noise of variance 1, filtered
+/// by it, has variance 1.
 std::vector<double> amplitudes(const SpectrumSpec& spec, std::int64_t edge,
                                const std::vector<std::int64_t>& modes);
 
-/// The root mean square of one component of the velocity u_k = i k / k^2 delta_k, with delta of these
-/// amplitudes.
+/// The root mean square of one component of the velocity u_k = i k / k^2 delta_k, with delta of
+/// these amplitudes.
 double velocity_spread(const std::vector<double>& amplitudes, std::int64_t edge,
                        const std::vector<std::int64_t>& modes);
 
@@ -53,8 +55,8 @@ double dark_matter(const MatterScales& scales, double g);
 double gas_density(const MatterScales& scales, double g);
 /// Hydro channels 1 to 3, of a component (in 9e7 cm/s) of the smoothed velocity.
 double gas_velocity(double component);
-/// Hydro channel 4: T = 1e4 K (rho/mean)^0.6, and up to exp(4) times hotter where the gas is dense and fast
-/// (a shock); `speed_squared` is the sum over the smoothed components.
+/// Hydro channel 4: T = 1e4 K (rho/mean)^0.6, and up to exp(4) times hotter where the gas is dense
+/// and fast (a shock); `speed_squared` is the sum over the smoothed components.
 double gas_temperature(const MatterScales& scales, double g, double speed_squared);
 
 }  // namespace ranklab::data

@@ -44,8 +44,8 @@ FourierCube::Plan FourierCube::columns_plan(int sign) const {
     const int n = static_cast<int>(edge_);
     const int between = static_cast<int>(edge_ * half_);
     auto* const values = fftw(cube_.get());
-    return Plan(::fftw_plan_many_dft(1, &n, static_cast<int>(half_), values, nullptr, between, 1, values,
-                                     nullptr, between, 1, sign, FFTW_ESTIMATE));
+    return Plan(::fftw_plan_many_dft(1, &n, static_cast<int>(half_), values, nullptr, between, 1,
+                                     values, nullptr, between, 1, sign, FFTW_ESTIMATE));
 }
 
 void FourierCube::transform_columns(const Plan& plan, const Buffer& values) const {

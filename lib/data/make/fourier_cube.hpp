@@ -1,6 +1,6 @@
-// The three-dimensional Fourier transform of a real cube in one process's memory, by FFTW on all cores that
-// the process has. Each plane, and each column of planes, is transformed by the same single-threaded plan
-// (FFTW_ESTIMATE), so the result has the same bits at any number of threads.
+// The three-dimensional Fourier transform of a real cube in one process's memory, by FFTW on all
+// cores that the process has. Each plane, and each column of planes, is transformed by the same
+// single-threaded plan (FFTW_ESTIMATE), so the result has the same bits at any number of threads.
 #pragma once
 
 #include <fftw3.h>
@@ -15,11 +15,12 @@
 
 namespace ranklab::data {
 
-/// Calls work(part) for parts that make up 0 .. n - 1 together, on as many threads as the process has cores.
+/// Calls work(part) for parts that make up 0 .. n - 1 together, on as many threads as the process
+/// has cores.
 void in_parallel(std::int64_t n, const std::function<void(base::Share)>& work);
 
-/// A place in the spectrum: whole cycles per edge along each axis, in (-edge/2, edge/2]; the last axis has
-/// the half 0 .. edge/2 alone, since the cube is real.
+/// A place in the spectrum: whole cycles per edge along each axis, in (-edge/2, edge/2]; the last
+/// axis has the half 0 .. edge/2 alone, since the cube is real.
 struct Wave {
     std::int64_t a0 = 0;
     std::int64_t a1 = 0;
@@ -45,7 +46,8 @@ class FourierCube {
         });
         transform_forward();
     }
-    /// Makes the cube of the kept spectrum times filter(wave), which is real or purely imaginary and odd.
+    /// Makes the cube of the kept spectrum times filter(wave), which is real or purely imaginary
+    /// and odd.
     template <class Filter>
     void inverse(const Filter& filter) {
         in_parallel(edge_, [&](base::Share planes) {
@@ -57,8 +59,8 @@ class FourierCube {
         });
         transform_back();
     }
-    /// Calls take(first cell of the row, row) for the rows of the cube that inverse() made. Forward and then
-    /// inverse with a filter of 1 multiplies it by edge^3.
+    /// Calls take(first cell of the row, row) for the rows of the cube that inverse() made. Forward
+    /// and then inverse with a filter of 1 multiplies it by edge^3.
     template <class Take>
     void read(const Take& take) const {
         in_parallel(edge_, [&](base::Share planes) {

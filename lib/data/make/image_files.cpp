@@ -24,8 +24,8 @@ constexpr std::uint64_t kLabelsHeader = 8;
 
 using Outputs = std::vector<std::unique_ptr<OutputFile>>;
 
-Outputs open_all(comm::Communicator& control, const ImageFilesSpec& spec, const std::vector<fs::path>& files,
-                 std::uint64_t bytes) {
+Outputs open_all(comm::Communicator& control, const ImageFilesSpec& spec,
+                 const std::vector<fs::path>& files, std::uint64_t bytes) {
     comm::together(control, [&] {
         if (control.rank() != 0) return;
         std::error_code error;
@@ -39,12 +39,13 @@ Outputs open_all(comm::Communicator& control, const ImageFilesSpec& spec, const 
     return outputs;
 }
 
-// make(first, count) for this rank's part of `total` samples, a few at a time; a full disk on one rank is
-// told to all.
+// make(first, count) for this rank's part of `total` samples, a few at a time; a full disk on one
+// rank is told to all.
 void share_out(comm::Communicator& control, std::int64_t total, base::ProgressSink& progress,
                const std::function<void(std::int64_t, std::int64_t)>& make) {
     const base::Share mine = base::share_of(total, control.rank(), control.world_size());
-    Pace pace(progress, (mine.count + kTogether - 1) / kTogether, "images/s a rank", "512 images each");
+    Pace pace(progress, (mine.count + kTogether - 1) / kTogether, "images/s a rank",
+              "512 images each");
     comm::together(control, [&] {
         for (std::int64_t done = 0; done < mine.count; done += kTogether) {
             progress.activity("drawing images");
@@ -60,7 +61,8 @@ void commit_all(Outputs& outputs, base::ProgressSink& progress) {
     progress.finish();
 }
 
-void write_header(comm::Communicator& control, OutputFile& file, const std::vector<std::uint32_t>& words) {
+void write_header(comm::Communicator& control, OutputFile& file,
+                  const std::vector<std::uint32_t>& words) {
     comm::together(control, [&] {
         if (control.rank() != 0) return;
         std::vector<std::byte> bytes;
@@ -71,24 +73,28 @@ void write_header(comm::Communicator& control, OutputFile& file, const std::vect
     });
 }
 
-void write_cifar100(comm::Communicator& control, const ColourImages& images, const ImageFilesSpec& spec,
-                    Split split, OutputFile& file, base::ProgressSink& progress) {
+void write_cifar100(comm::Communicator& control, const ColourImages& images,
+                    const ImageFilesSpec& spec, Split split, OutputFile& file,
+                    base::ProgressSink& progress) {
     std::vector<std::uint8_t> records(kTogether * kCifar100Record);
     const auto write = [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t label = class_of_sample(spec.seed, split, first + i, ColourImages::kClasses);
+            const std::int64_t label =
+                class_of_sample(spec.seed, split, first + i, ColourImages::kClasses);
             auto* record = records.data() + i * kCifar100Record;
             record[0] = kCifar100Coarse[label];
             record[1] = static_cast<std::uint8_t>(label);
             images.draw(split, first + i, label, {record + 2, ColourImages::kBytes});
         }
-        file.write(first * kCifar100Record, std::as_bytes(std::span(records)).first(count * kCifar100Record));
+        file.write(first * kCifar100Record,
+                   std::as_bytes(std::span(records)).first(count * kCifar100Record));
     };
     share_out(control, split == Split::train ? spec.train : spec.test, progress, write);
 }
 
-void write_mnist(comm::Communicator& control, const StrokeImages& images, const ImageFilesSpec& spec,
-                 Split split, OutputFile& image_file, OutputFile& label_file, base::ProgressSink& progress) {
+void write_mnist(comm::Communicator& control, const StrokeImages& images,
+                 const ImageFilesSpec& spec, Split split, OutputFile& image_file,
+                 OutputFile& label_file, base::ProgressSink& progress) {
     const std::int64_t total = split == Split::train ? spec.train : spec.test;
     const auto n = static_cast<std::uint32_t>(total);
     write_header(control, image_file, {0x803, n, StrokeImages::kEdge, StrokeImages::kEdge});
@@ -99,7 +105,8 @@ void write_mnist(comm::Communicator& control, const StrokeImages& images, const 
         const std::size_t samples = count;
         for (std::size_t i = 0; i < samples; ++i) {
             const auto sample = first + static_cast<std::int64_t>(i);
-            const std::int64_t label = class_of_sample(spec.seed, split, sample, StrokeImages::kClasses);
+            const std::int64_t label =
+                class_of_sample(spec.seed, split, sample, StrokeImages::kClasses);
             labels[i] = static_cast<std::uint8_t>(label);
             images.draw(split, sample, label,
                         {pixels.data() + i * StrokeImages::kBytes, StrokeImages::kBytes});

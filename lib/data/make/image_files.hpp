@@ -1,4 +1,5 @@
-// Class-structured synthetic image sets in exactly the formats of the originals, each rank writing its part.
+// Class-structured synthetic image sets in exactly the formats of the originals, each rank writing
+// its part.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,15 @@ struct ImageFilesSpec {
     bool force = false;  ///< replace files that are there
 };
 
-/// Collective. DIRECTORY/cifar-100-binary/train.bin and test.bin: records of 3,074 bytes (coarse label, fine
-/// label, 1,024 bytes each of red, green and blue). Returns the files. The bytes are the same at any number
-/// of ranks. Errors as of OutputFile.
-std::vector<std::filesystem::path> make_cifar100(comm::Communicator& control, const ImageFilesSpec& spec,
+/// Collective. DIRECTORY/cifar-100-binary/train.bin and test.bin: records of 3,074 bytes (coarse
+/// label, fine label, 1,024 bytes each of red, green and blue). Returns the files. The bytes are
+/// the same at any number of ranks. Errors as of OutputFile.
+std::vector<std::filesystem::path> make_cifar100(comm::Communicator& control,
+                                                 const ImageFilesSpec& spec,
                                                  base::ProgressSink& progress);
 
-std::vector<std::filesystem::path> make_mnist(comm::Communicator& control, const ImageFilesSpec& spec,
+std::vector<std::filesystem::path> make_mnist(comm::Communicator& control,
+                                              const ImageFilesSpec& spec,
                                               base::ProgressSink& progress);
 
 std::uint64_t cifar100_bytes(const ImageFilesSpec& spec);

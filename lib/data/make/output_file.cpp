@@ -32,22 +32,27 @@ void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
     std::error_code error;
     const auto kind = fs::status(target, error).type();
     if (target.filename().empty() || kind == fs::file_type::directory)
-        throw base::OptionError(fmt::format("'{}' is a folder; name a file in it", target.string()));
-    if (kind != fs::file_type::not_found && kind != fs::file_type::regular && kind != fs::file_type::none)
+        throw base::OptionError(
+            fmt::format("'{}' is a folder; name a file in it", target.string()));
+    if (kind != fs::file_type::not_found && kind != fs::file_type::regular &&
+        kind != fs::file_type::none)
         base::refuse_irregular<base::OptionError>(target);
     if (kind == fs::file_type::regular && !force)
         throw base::OptionError(
-            fmt::format("{} is there already; replace it, or give another name", target.string()), {"force"});
+            fmt::format("{} is there already; replace it, or give another name", target.string()),
+            {"force"});
     const fs::path folder = folder_of(target);
     if (!fs::exists(folder, error))
-        throw base::EnvironmentError(fmt::format(
-            "{} cannot be made: there is no folder {}; make it first (mkdir -p), or name another place",
-            target.string(), folder.string()));
+        throw base::EnvironmentError(
+            fmt::format("{} cannot be made: there is no folder {}; make it first (mkdir -p), or "
+                        "name another place",
+                        target.string(), folder.string()));
     if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) fail("access", target);
     results::check_free_space(fs::absolute(target), bytes);
 }
 
-OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force, std::uint64_t bytes)
+OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force,
+                       std::uint64_t bytes)
     : control_(control), target_(std::move(target)) {
     comm::together(control_, [&] {
         if (control_.rank() != 0) return;

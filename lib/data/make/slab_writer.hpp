@@ -1,5 +1,5 @@
-// Writes a rank's planes of a volume in pieces, all ranks together, and keeps the volume's checksum and the
-// progress.
+// Writes a rank's planes of a volume in pieces, all ranks together, and keeps the volume's checksum
+// and the progress.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,10 @@ namespace ranklab::data {
 /// Progress of work in parts of known number, with the rate that it had so far.
 class Pace {
   public:
-    /// `unit` is that of the rate ("MiB/s"); `note` says what a step is. Both are literals of the caller.
-    Pace(base::ProgressSink& progress, std::int64_t total, std::string_view unit, std::string_view note)
+    /// `unit` is that of the rate ("MiB/s"); `note` says what a step is. Both are literals of the
+    /// caller.
+    Pace(base::ProgressSink& progress, std::int64_t total, std::string_view unit,
+         std::string_view note)
         : progress_(progress), total_(total), unit_(unit), note_(note) {}
 
     /// One step more is done, which was `amount` of the rate's unit (MiB).
@@ -55,8 +57,8 @@ class SlabWriter {
     SlabWriter(comm::Communicator& control, hdf5::VolumeWriter& file, std::string name,
                const hdf5::VolumeShape& shape);
 
-    /// Collective: `values` are `channels` channels of the planes `mine`, row-major. Every rank calls it the
-    /// same number of times, some perhaps with no planes.
+    /// Collective: `values` are `channels` channels of the planes `mine`, row-major. Every rank
+    /// calls it the same number of times, some perhaps with no planes.
     void write(std::int64_t first_channel, std::int64_t channels, base::Share mine,
                std::span<const float> values);
     /// One channel of a rank's whole share, in as many pieces as the longest share needs.
@@ -83,11 +85,11 @@ inline void transpose(std::span<const float> from, std::int64_t columns, std::sp
 /// Divides the 256 MiB of planes_a_piece: two copies of a piece are in memory.
 inline constexpr std::int64_t kPieceShare = 4;
 
-/// This rank's planes in pieces, as many pieces on every rank: visit(planes) with none where a rank has
-/// fewer.
+/// This rank's planes in pieces, as many pieces on every rank: visit(planes) with none where a rank
+/// has fewer.
 template <class Visit>
-void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape, base::ProgressSink& progress,
-                    Visit visit) {
+void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape,
+                    base::ProgressSink& progress, Visit visit) {
     const base::Share mine = base::share_of(shape[1], control.rank(), control.world_size());
     const std::int64_t longest = base::share_of(shape[1], 0, control.world_size()).count;
     const std::int64_t piece = planes_a_piece(shape[0] * shape[2] * shape[3] * kPieceShare);
@@ -95,7 +97,8 @@ void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape,
     for (std::int64_t done = 0; done < longest; done += piece) {
         const std::int64_t begin = std::min(done, mine.count);
         visit(base::Share{mine.first + begin, std::min(piece, mine.count - begin)});
-        pace.step(mebibytes(4 * std::min(piece, mine.count - begin) * shape[0] * shape[2] * shape[3]));
+        pace.step(
+            mebibytes(4 * std::min(piece, mine.count - begin) * shape[0] * shape[2] * shape[3]));
     }
 }
 

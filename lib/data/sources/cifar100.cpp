@@ -12,9 +12,10 @@ ImageSets load(const DataRequest& request) {
     const auto folder = find_cifar100(request.directory);
     if (request.input.front() != kCifar100Shape.channels || request.classes != kCifar100Classes) {
         throw base::DataError(
-            fmt::format("{} has images of 3 channels and 100 classes, the model takes {} and {}; choose "
-                        "another set",
-                        folder.string(), request.input.front(), request.classes),
+            fmt::format(
+                "{} has images of 3 channels and 100 classes, the model takes {} and {}; choose "
+                "another set",
+                folder.string(), request.input.front(), request.classes),
             {"data"});
     }
     return read_cifar100_folder(folder);
@@ -24,7 +25,8 @@ ImageSets load(const DataRequest& request) {
 
 SourceEntry cifar100_entry() {
     return {.name = "cifar100",
-            .summary = "CIFAR-100: 50,000 + 10,000 colour images of 32 x 32 in binary files, 100 classes",
+            .summary =
+                "CIFAR-100: 50,000 + 10,000 colour images of 32 x 32 in binary files, 100 classes",
             .pixel_mean = {0.5071, 0.4865, 0.4409},
             .pixel_std = {0.2673, 0.2564, 0.2762},
             .open = [](const DataRequest& request, comm::Communicator& control) {

@@ -41,8 +41,9 @@ Files find_files(const DataRequest& request) {
                               {"data-dir", "RANKLAB_DATA"});
     for (const auto& place : {folder, folder / "cosmology"})
         if (const auto files = files_in(place)) return *files;
-    throw base::DataError(fmt::format("there are no cosmology volumes in {}: {}", folder.string(), kHow),
-                          {"data-dir", "RANKLAB_DATA"});
+    throw base::DataError(
+        fmt::format("there are no cosmology volumes in {}: {}", folder.string(), kHow),
+        {"data-dir", "RANKLAB_DATA"});
 }
 
 void check_kind(const DataRequest& request) {
@@ -52,29 +53,30 @@ void check_kind(const DataRequest& request) {
                       out[1] == in[1] && out[2] == in[1] && out[3] == in[1];
     if (!fits)
         throw base::OptionError(
-            "the cosmology set holds cubes for a network from volume to volume; use such a one, or another "
-            "set",
+            "the cosmology set holds cubes for a network from volume to volume; use such a one, or "
+            "another set",
             {"model unet3d", "data"});
 }
 
 std::shared_ptr<const VolumeFile> open_file(const fs::path& path, const DataRequest& request) {
     auto file = std::make_shared<const VolumeFile>(path, request.volume.in_memory);
     if (file->nbody_channels() != request.input[0] || file->hydro_channels() != request.target[0])
-        throw base::DataError(fmt::format("{} has {} and {} channels, the model takes {} and makes {}",
-                                          path.string(), file->nbody_channels(), file->hydro_channels(),
-                                          request.input[0], request.target[0]));
+        throw base::DataError(fmt::format(
+            "{} has {} and {} channels, the model takes {} and makes {}", path.string(),
+            file->nbody_channels(), file->hydro_channels(), request.input[0], request.target[0]));
     if (request.input[1] > file->edge())
-        throw base::DataError(
-            fmt::format("crops of edge {} do not fit into {}, whose edge is {}; make a larger volume",
-                        request.input[1], path.string(), file->edge()));
+        throw base::DataError(fmt::format(
+            "crops of edge {} do not fit into {}, whose edge is {}; make a larger volume",
+            request.input[1], path.string(), file->edge()));
     return file;
 }
 
 // Each rank takes at least one sample of an epoch.
 void check_enough(std::int64_t samples, std::int64_t ranks, const char* setting) {
     if (samples < ranks)
-        throw base::OptionError(fmt::format("{} samples are too few for {} ranks; take more", samples, ranks),
-                                {setting});
+        throw base::OptionError(
+            fmt::format("{} samples are too few for {} ranks; take more", samples, ranks),
+            {setting});
 }
 
 std::int64_t samples_of(const VolumeFile& file, std::int64_t asked, std::int64_t crop_edge) {
@@ -87,8 +89,8 @@ DataSet open_here(const DataRequest& request, std::int64_t ranks) {
     const auto train = open_file(files.train, request);
     const auto test = files.test == files.train ? train : open_file(files.test, request);
     const std::int64_t edge = request.input[1];
-    const CropOptions of_train{edge, samples_of(*train, request.train_samples, edge), request.volume.rotate,
-                               request.volume.rotate_vectors};
+    const CropOptions of_train{edge, samples_of(*train, request.train_samples, edge),
+                               request.volume.rotate, request.volume.rotate_vectors};
     const CropOptions of_test{edge, samples_of(*test, request.test_samples, edge), false, false};
     check_enough(of_train.samples, ranks, "train-samples");
     return {crop_source(train, of_train), crop_source(test, of_test),
@@ -96,8 +98,8 @@ DataSet open_here(const DataRequest& request, std::int64_t ranks) {
                         train->how(), files.test.string(), test->edge(), test->how())};
 }
 
-// Each rank opens the files: what it keeps is a mapping or a descriptor, and a rank whose file system lacks
-// them is named.
+// Each rank opens the files: what it keeps is a mapping or a descriptor, and a rank whose file
+// system lacks them is named.
 DataSet open(const DataRequest& request, comm::Communicator& control) {
     DataSet set;
     comm::together(control, [&] { set = open_here(request, control.world_size()); });
@@ -107,9 +109,10 @@ DataSet open(const DataRequest& request, comm::Communicator& control) {
 }  // namespace
 
 SourceEntry cosmology_entry() {
-    return {.name = "cosmology",
-            .summary = "random crops of N-body and hydrodynamics volumes, /Nbody and /Hydro in HDF5",
-            .open = open};
+    return {
+        .name = "cosmology",
+        .summary = "random crops of N-body and hydrodynamics volumes, /Nbody and /Hydro in HDF5",
+        .open = open};
 }
 
 }  // namespace ranklab::data

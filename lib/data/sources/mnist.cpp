@@ -9,9 +9,10 @@ ImageSets load(const DataRequest& request) {
     if (const std::filesystem::path root = data_root(request.directory); !root.empty())
         for (const char* below : {"", "mnist", "MNIST/raw"}) folders.push_back(root / below);
     if (folders.empty()) folders.emplace_back("data/MNIST/raw");
-    const auto folder = find_idx_folder(folders, "MNIST",
-                                        "name the folder that holds the four idx files, make such files with "
-                                        "`ranklab data make mnist`, or train on made-up images");
+    const auto folder =
+        find_idx_folder(folders, "MNIST",
+                        "name the folder that holds the four idx files, make such files with "
+                        "`ranklab data make mnist`, or train on made-up images");
     return read_idx_folder(folder, request.image_shape(), request.classes);
 }
 

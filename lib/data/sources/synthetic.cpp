@@ -17,9 +17,9 @@
 namespace ranklab::data {
 namespace {
 
-// Each class is a fixed random pattern of coarse blocks; a sample is its class's pattern under noise. So
-// there is something to learn, and a seed gives the same bytes everywhere (mt19937's numbers are fixed by the
-// standard; its distributions are not, so none is used).
+// Each class is a fixed random pattern of coarse blocks; a sample is its class's pattern under
+// noise. So there is something to learn, and a seed gives the same bytes everywhere (mt19937's
+// numbers are fixed by the standard; its distributions are not, so none is used).
 class Generator {
   public:
     Generator(const DataRequest& request)
@@ -108,7 +108,8 @@ class Noise final : public Source {
     const SampleLayout& layout() const override { return layout_; }
     std::int64_t size() const override { return samples_; }
 
-    void read(const Draw& draw, std::byte* input, std::byte* target, ReadTimes& times) const override {
+    void read(const Draw& draw, std::byte* input, std::byte* target,
+              ReadTimes& times) const override {
         const auto start = Clock::now();
         RandomStream random(draw.random);
         copy_window(layout_.input, input, random);
@@ -128,9 +129,9 @@ class Noise final : public Source {
     std::shared_ptr<const std::vector<float>> pool_;
 };
 
-// N(0, 1), input and target apart. A sample is a window, begun at a place that follows from Draw.random, of
-// a pool of numbers twice its size that is made once: samples of other ranks, steps and seeds really differ,
-// and cost a copy.
+// N(0, 1), input and target apart. A sample is a window, begun at a place that follows from
+// Draw.random, of a pool of numbers twice its size that is made once: samples of other ranks, steps
+// and seeds really differ, and cost a copy.
 DataSet open_volumes(const DataRequest& request, comm::Communicator& control) {
     constexpr std::int64_t kTrain = 1024;
     constexpr std::int64_t kTest = 128;
@@ -139,13 +140,15 @@ DataSet open_volumes(const DataRequest& request, comm::Communicator& control) {
     if (train < control.world_size())
         comm::throw_on_all<base::OptionError>(
             control, 0,
-            fmt::format("{} samples are too few for {} ranks; take more", train, control.world_size()),
+            fmt::format("{} samples are too few for {} ranks; take more", train,
+                        control.world_size()),
             {"train-samples"});
     const SampleLayout layout{{Element::f32, request.input}, {Element::f32, request.target}};
     const std::int64_t largest = std::max(layout.input.elements(), layout.target.elements());
-    const auto pool = std::make_shared<const std::vector<float>>(normal_numbers(2 * largest, request.seed));
-    return {std::make_shared<Noise>(layout, train, pool), std::make_shared<Noise>(layout, test, pool),
-            "made in memory"};
+    const auto pool =
+        std::make_shared<const std::vector<float>>(normal_numbers(2 * largest, request.seed));
+    return {std::make_shared<Noise>(layout, train, pool),
+            std::make_shared<Noise>(layout, test, pool), "made in memory"};
 }
 
 DataSet open(const DataRequest& request, comm::Communicator& control) {
@@ -158,7 +161,8 @@ DataSet open(const DataRequest& request, comm::Communicator& control) {
 SourceEntry synthetic_entry() {
     return {
         .name = "synthetic",
-        .summary = "class patterns under noise, or volumes of noise, of the model's shape, made in memory",
+        .summary =
+            "class patterns under noise, or volumes of noise, of the model's shape, made in memory",
         .pixel_mean = {0.5},
         .pixel_std = {0.25},
         .open = open};

@@ -24,7 +24,8 @@ constexpr const char* kTableSetting = "from-model";
 constexpr std::string_view kTableSuffix = ".csv";
 // A larger file is not such a table: one row a parameter of the largest networks takes some 100 KB.
 constexpr std::size_t kMostTableBytes = std::size_t{4} << 20;
-constexpr std::int64_t kMostElements = 1'000'000'000'000;  // of a row; the sum over all rows is a number, too
+constexpr std::int64_t kMostElements =
+    1'000'000'000'000;  // of a row; the sum over all rows is a number, too
 constexpr std::size_t kColumns = 5;
 
 std::optional<BucketRow> row_in(std::string_view line, std::size_t number) {
@@ -52,8 +53,8 @@ BucketTable read_table(const std::string& path) {
     std::string text;
     const auto file = base::open_regular<base::DataError>(path, O_RDONLY);
     if (!file || !base::read_up_to(file, kMostTableBytes + 1, text))
-        throw base::DataError(fmt::format("{} cannot be read ({}); name another table", base::one_line(path),
-                                          std::strerror(errno)),
+        throw base::DataError(fmt::format("{} cannot be read ({}); name another table",
+                                          base::one_line(path), std::strerror(errno)),
                               {kTableSetting});
     try {
         return parse_bucket_table(text);
@@ -94,8 +95,9 @@ BucketTable parse_bucket_table(const std::string& text) {
         if (!std::exchange(header, true)) continue;
         const auto row = row_in(line, table.rows.size());
         if (!row)
-            throw base::DataError(fmt::format("row {} is not {} of a bucket: '{}'", table.rows.size(),
-                                              vocabulary::kBucketHeader, base::printable(line, 60)));
+            throw base::DataError(fmt::format("row {} is not {} of a bucket: '{}'",
+                                              table.rows.size(), vocabulary::kBucketHeader,
+                                              base::printable(line, 60)));
         elements += row->elements;
         table.rows.push_back(*row);
     }
@@ -103,8 +105,8 @@ BucketTable parse_bucket_table(const std::string& text) {
         throw base::DataError("it does not say its model and parameters (lines '# model: ...')");
     // One that was cut short lacks rows.
     if (elements != parameters)
-        throw base::DataError(
-            fmt::format("its rows hold {} elements, and the model has {} parameters", elements, parameters));
+        throw base::DataError(fmt::format(
+            "its rows hold {} elements, and the model has {} parameters", elements, parameters));
     return table;
 }
 
@@ -116,11 +118,10 @@ BucketTable bucket_table(const std::string& name_or_file) {
             return parse_bucket_table(std::string(one.text));
     const auto models = shipped_models();
     throw base::OptionError(
-        fmt::format(
-            "there are no gradient buckets of a model '{}' here: there are those of {}, and of a file "
-            "(a name with a / or with .csv at its end){}",
-            base::printable(name_or_file, 40), base::join(models, ", "),
-            base::or_did_you_mean(name_or_file, models)),
+        fmt::format("there are no gradient buckets of a model '{}' here: there "
+                    "are those of {}, and of a file (a name with a / or with .csv at its end){}",
+                    base::printable(name_or_file, 40), base::join(models, ", "),
+                    base::or_did_you_mean(name_or_file, models)),
         {kTableSetting});
 }
 

@@ -34,7 +34,8 @@ Parts parts_of(const Message& message, const BufferPlan& plan, int ranks) {
     Parts parts{.send = stride(message.in_place ? 0 : message.send_count(ranks)),
                 .receive = stride(message.receive_count(ranks))};
     const std::size_t largest = std::max(parts.send, parts.receive);
-    if (plan.pool_bytes > 0 && largest > 0) parts.calls = std::max<std::size_t>(2, plan.pool_bytes / largest);
+    if (plan.pool_bytes > 0 && largest > 0)
+        parts.calls = std::max<std::size_t>(2, plan.pool_bytes / largest);
     return parts;
 }
 
@@ -48,18 +49,21 @@ comm::BufferView view_of(char* data, std::size_t count, comm::DType dtype, Memor
 std::shared_ptr<char> zeroed_pages(std::size_t bytes, bool locked) {
     const std::size_t length = whole_pages(bytes);
     const auto size = base::human_bytes(static_cast<double>(length));
-    void* const data = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const data =
+        mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED)
         throw base::EnvironmentError(
             fmt::format("{} of memory cannot be had ({}); make the largest message smaller", size,
                         std::strerror(errno)),
             {"max-bytes"});
-    std::shared_ptr<char> pages(static_cast<char*>(data), [length](char* begin) { munmap(begin, length); });
+    std::shared_ptr<char> pages(static_cast<char*>(data),
+                                [length](char* begin) { munmap(begin, length); });
     if (locked && mlock(data, length) != 0)
         throw base::EnvironmentError(
-            fmt::format("{} of memory cannot be pinned ({}); raise the limit (ulimit -l unlimited), or use "
-                        "pageable memory",
-                        size, std::strerror(errno)),
+            fmt::format(
+                "{} of memory cannot be pinned ({}); raise the limit (ulimit -l unlimited), or use "
+                "pageable memory",
+                size, std::strerror(errno)),
             {"memory pageable"});
     std::memset(data, 0, bytes);  // the pages are there before anything is timed
     return pages;
@@ -93,7 +97,8 @@ Buffers::Buffers(const BufferPlan& plan, const MemoryNeed& need) : plan_(plan) {
     receive_.ensure(need.receive, plan.kind);
 }
 
-std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root, int ranks, int rank) {
+std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root, int ranks,
+                                               int rank) {
     const Parts parts = parts_of(message, plan_, ranks);
     send_.ensure(parts.calls * parts.send, plan_.kind);
     receive_.ensure(parts.calls * parts.receive, plan_.kind);
@@ -103,15 +108,16 @@ std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root,
         const bool own_part = message.operation == comm::Operation::allgather;
         const std::size_t element = comm::size_of(message.dtype);
         char* const in = !message.in_place ? send_.data() + plan_.unalign + call * parts.send
-                         : own_part        ? out + static_cast<std::size_t>(rank) * message.part * element
-                                           : out;
+                         : own_part ? out + static_cast<std::size_t>(rank) * message.part * element
+                                    : out;
         const auto& [op, average] = message.reduction;
-        transfers.push_back({.operation = message.operation,
-                             .send = view_of(in, message.send_count(ranks), message.dtype, plan_.kind),
-                             .receive = view_of(out, message.receive_count(ranks), message.dtype, plan_.kind),
-                             .op = op,
-                             .average = average,
-                             .root = root});
+        transfers.push_back(
+            {.operation = message.operation,
+             .send = view_of(in, message.send_count(ranks), message.dtype, plan_.kind),
+             .receive = view_of(out, message.receive_count(ranks), message.dtype, plan_.kind),
+             .op = op,
+             .average = average,
+             .root = root});
     }
     return transfers;
 }

@@ -17,11 +17,13 @@ enum class MemoryKind { pageable, pinned, device };
 
 struct BufferPlan {
     MemoryKind kind = MemoryKind::pageable;
-    std::size_t unalign = 0;     ///< bytes behind a page's begin
-    std::size_t pool_bytes = 0;  ///< at least so much, of which each call takes another part; 0: no rotation
+    std::size_t unalign = 0;  ///< bytes behind a page's begin
+    /// At least so much, of which each call takes another part; 0: no rotation.
+    std::size_t pool_bytes = 0;
 };
 
-/// Bytes that a rank needs for the message, with those for other calls. Each stays as large as the largest.
+/// Bytes that a rank needs for the message, with those for other calls. Each stays as large as the
+/// largest.
 struct MemoryNeed {
     std::uint64_t send = 0, receive = 0;
 };
@@ -49,8 +51,8 @@ class Buffers {
     /// With room for that at once, so that what cannot be had is known before anything is timed.
     explicit Buffers(const BufferPlan& plan, const MemoryNeed& need = {});
 
-    /// The transfers that calls take in turn: one, or with rotation as many as the pool holds. Valid until
-    /// the next call of it.
+    /// The transfers that calls take in turn: one, or with rotation as many as the pool holds.
+    /// Valid until the next call of it.
     std::vector<comm::Transfer> transfers(const Message& message, int root, int ranks, int rank);
 
   private:

@@ -25,7 +25,8 @@ namespace ranklab::experiments {
 std::string text_of(Between between) {
     constexpr std::array kTexts{
         "nothing between two calls, the loop timed as a whole and divided by its calls",
-        "a barrier after each call, inside its time", "nothing between two calls, each of them timed",
+        "a barrier after each call, inside its time",
+        "nothing between two calls, each of them timed",
         "a barrier between two calls, outside their times",
         "each call begun by all ranks at an agreed moment of a common clock, and timed from there"};
     return kTexts.at(static_cast<std::size_t>(between));
@@ -33,19 +34,22 @@ std::string text_of(Between between) {
 
 std::string text_of(OverRanks over_ranks) {
     constexpr std::array kTexts{"rank 0's time", "the mean of the ranks' times",
-                                "the shortest of the ranks' times", "the longest of the ranks' times"};
+                                "the shortest of the ranks' times",
+                                "the longest of the ranks' times"};
     return kTexts.at(static_cast<std::size_t>(over_ranks));
 }
 
 double over_ranks(std::span<const double> of_ranks, OverRanks policy) {
     std::vector<double> there;
-    std::ranges::copy_if(of_ranks, std::back_inserter(there), [](double s) { return !std::isnan(s); });
+    std::ranges::copy_if(of_ranks, std::back_inserter(there),
+                         [](double s) { return !std::isnan(s); });
     if (there.empty()) return stats::kNone;
     switch (policy) {
         case OverRanks::rank_0:
             return there.front();
         case OverRanks::mean:
-            return std::accumulate(there.begin(), there.end(), 0.0) / static_cast<double>(there.size());
+            return std::accumulate(there.begin(), there.end(), 0.0) /
+                   static_cast<double>(there.size());
         case OverRanks::shortest:
             return *std::ranges::min_element(there);
         case OverRanks::longest:
@@ -60,8 +64,9 @@ std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const d
     const auto all = measure::gather_columns(control, seconds);
     std::vector<double> us;
     for (std::size_t call = 0; call < all.rows(); ++call)
-        us.push_back(1e6 / comm::messages_of(operation) *
-                     over_ranks(std::span(all.values).subspan(call * all.ranks, all.ranks), policy));
+        us.push_back(
+            1e6 / comm::messages_of(operation) *
+            over_ranks(std::span(all.values).subspan(call * all.ranks, all.ranks), policy));
     return us;
 }
 
@@ -97,7 +102,8 @@ class Loop {
     }
 
   private:
-    // Room whose pages are there, so that no rank comes late for one that the kernel has yet to find.
+    // Room whose pages are there, so that no rank comes late for one that the kernel has yet to
+    // find.
     void touch(std::vector<double>& times) const {
         times.resize(static_cast<std::size_t>(calls_));
         times.clear();
@@ -146,7 +152,8 @@ class Loop {
         return comm::from_root(caller_.control, common) + caller_.clock_offset_s;
     }
     void be_late() const {
-        if (caller_.sleep_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(caller_.sleep_s));
+        if (caller_.sleep_s > 0)
+            std::this_thread::sleep_for(std::chrono::duration<double>(caller_.sleep_s));
     }
     comm::Prepared& next() {
         if (at_ == caller_.calls.size()) at_ = 0;
@@ -162,8 +169,9 @@ class Loop {
 
 int rank_in(const std::string& text, const std::string& word) {
     if (const auto rank = base::number_in<int>(word); rank && *rank >= 0) return *rank;
-    throw base::OptionError(fmt::format(
-        "--fault takes flip:RANK or sleep:RANK:MS, such as sleep:1:20; not '{}'", base::printable(text, 60)));
+    throw base::OptionError(
+        fmt::format("--fault takes flip:RANK or sleep:RANK:MS, such as sleep:1:20; not '{}'",
+                    base::printable(text, 60)));
 }
 
 }  // namespace

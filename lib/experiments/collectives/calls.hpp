@@ -46,11 +46,12 @@ struct Policy {
 std::string text_of(Between between);
 std::string text_of(OverRanks over_ranks);
 
-/// One call's times, NaN of ranks that have no part in it; NaN where none has. rank_0 is the first that has.
+/// One call's times, NaN of ranks that have no part in it; NaN where none has. rank_0 is the first
+/// that has.
 double over_ranks(std::span<const double> of_ranks, OverRanks policy);
 
-/// The ranks' times of each call as one, in us, of one message where a call has several. Between two ranks
-/// the first one's time alone is that of a whole way there and back. Collective.
+/// The ranks' times of each call as one, in us, of one message where a call has several. Between
+/// two ranks the first one's time alone is that of a whole way there and back. Collective.
 std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const double> seconds,
                                   comm::Operation operation, OverRanks policy);
 
@@ -67,11 +68,13 @@ double cpu_seconds(clockid_t clock);
 
 /// This rank's own times.
 struct CallTimes {
-    std::vector<double> seconds;  ///< of each counted call; of Between::nothing_loop one: the loop's, a call
-    std::vector<double> came_s;   ///< when this rank came to each of them, by its clock
-    double wall_s = 0;            ///< of the whole loop
-    double off_core_s = 0;        ///< of it, in which this thread was not on a core
-    int late_begins = 0;          ///< Between::window: calls that this rank began after the agreed moment
+    /// A value per counted call; Between::nothing_loop has one: the loop's time per call.
+    std::vector<double> seconds;
+    std::vector<double> came_s;  ///< when this rank came to each of them, by its clock
+    double wall_s = 0;           ///< of the whole loop
+    double off_core_s = 0;       ///< of it, in which this thread was not on a core
+    /// Between::window: calls that this rank began after the agreed moment.
+    int late_begins = 0;
     /// Those of a later loop come behind these.
     void add(const CallTimes& later);
 };
@@ -81,14 +84,16 @@ struct Caller {
     comm::Communicator& data;
     comm::Communicator& control;                             ///< of the same ranks
     std::span<const std::unique_ptr<comm::Prepared>> calls;  ///< taken in turn
-    double clock_offset_s = 0;                               ///< this rank's clock minus the common one
-    double ahead_s = 0;                                      ///< Between::window: until all have heard of it
+    /// This rank's clock minus the common one.
+    double clock_offset_s = 0;
+    /// Between::window: until all have heard of it.
+    double ahead_s = 0;
     double clock_error_s = 0;
     double sleep_s = 0;  ///< before each call: a fault
 };
 
-/// Makes so many calls, of which all are counted. Collective over the ranks of `data`, by ranks that have no
-/// part in the operation too.
+/// Makes so many calls, of which all are counted. Collective over the ranks of `data`, by ranks
+/// that have no part in the operation too.
 CallTimes time_calls(const Caller& caller, Between between, int calls);
 
 }  // namespace ranklab::experiments

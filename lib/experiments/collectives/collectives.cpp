@@ -48,11 +48,12 @@ class CollectivesRun {
         context_.progress.activity(sweep_.next());
         const bool first = sweep_.done() == 0;
         const bool whole = sweep_.step();
-        if (first && context_.start_up != nullptr) context_.start_up->finish("the first message size");
+        if (first && context_.start_up != nullptr)
+            context_.start_up->finish("the first message size");
         const auto done = static_cast<std::int64_t>(sweep_.done());
         context_.progress.update(done, static_cast<std::int64_t>(sweep_.planned()),
-                                 static_cast<double>(done) / base::seconds_since(began_), "visits/s",
-                                 sweep_.next());
+                                 static_cast<double>(done) / base::seconds_since(began_),
+                                 "visits/s", sweep_.next());
         return whole && sweep_.done() < sweep_.planned() && !ends();
     }
     // The same on all ranks: rank 0's clock, and signals of any.
@@ -63,7 +64,8 @@ class CollectivesRun {
         }
         const double limit = options_.common.time_limit.value_or(0);
         if (limit <= 0) return false;
-        end_.hit_time_limit = comm::from_root(context_.control, base::seconds_since(began_) > limit);
+        end_.hit_time_limit =
+            comm::from_root(context_.control, base::seconds_since(began_) > limit);
         return end_.hit_time_limit;
     }
 
@@ -123,13 +125,15 @@ std::string buckets_text(const std::string& model) {
     const auto rows = bucket_table(model).rows;
     double bytes = 0;
     for (const auto& row : rows) bytes += static_cast<double>(row.bytes);
-    return fmt::format("{} bucket{}, {}", rows.size(), rows.size() == 1 ? "" : "s", base::human_bytes(bytes));
+    return fmt::format("{} bucket{}, {}", rows.size(), rows.size() == 1 ? "" : "s",
+                       base::human_bytes(bytes));
 }
 
 Listing operations_listing() {
     Listing all{"Operations (--op):", {}};
     for (std::size_t i = 0; i < comm::kOperationNames.size(); ++i)
-        all.entries.emplace_back(comm::kOperationNames[i], summary_of(static_cast<comm::Operation>(i)));
+        all.entries.emplace_back(comm::kOperationNames[i],
+                                 summary_of(static_cast<comm::Operation>(i)));
     return all;
 }
 
@@ -152,7 +156,8 @@ void Collectives::describe(options::Schema& schema) const {
 
 std::vector<Listing> Collectives::listings() const {
     Listing backends{"Backends:", {}};
-    for (const auto& entry : comm::backends()) backends.entries.emplace_back(entry.name, entry.summary);
+    for (const auto& entry : comm::backends())
+        backends.entries.emplace_back(entry.name, entry.summary);
     Listing models{"Models with gradient buckets (--from-model):", {}};
     for (const auto& name : shipped_models()) models.entries.emplace_back(name, buckets_text(name));
     return {operations_listing(), models, backends};

@@ -9,8 +9,8 @@ class Collectives final : public Experiment {
   public:
     std::string command() const override { return "comm"; }
     std::string summary() const override {
-        return "Times collectives and point-to-point messages over MPI or NCCL, size by size, and checks "
-               "every element of the results.";
+        return "Times collectives and point-to-point messages over MPI or NCCL, size by size, and "
+               "checks every element of the results.";
     }
     std::string examples() const override;
     void describe(options::Schema& schema) const override;

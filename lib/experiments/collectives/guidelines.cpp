@@ -45,7 +45,8 @@ std::string text_of(const Guideline& guideline) {
     return fmt::format("{} <= {}", comm::name_of(guideline.left), base::join(right, " + "));
 }
 
-// The sum of the right side's times and of its intervals' upper ends; nothing where one was not timed.
+// The sum of the right side's times and of its intervals' upper ends; nothing where one was not
+// timed.
 std::optional<Timed> sum_of(const std::vector<Operation>& operations, std::uint64_t bytes,
                             const TimedMessages& timed) {
     Timed sum{.us = 0, .ci = {0, 0}, .calls = std::numeric_limits<std::size_t>::max()};
@@ -67,13 +68,16 @@ std::string verdict_of(const Timed& left, const Timed& right) {
     return left.us <= right.us ? "holds" : "cannot tell";
 }
 
-// Some of many comparisons look violated by chance: one size of several counts if a neighbour is violated,
-// too.
+// Some of many comparisons look violated by chance: one size of several counts if a neighbour is
+// violated, too.
 void forgive_single_ones(std::span<GuidelineRow> rows) {
     if (rows.size() < 2) return;
-    const auto broken = [&](std::size_t i) { return rows[i].left_us > kMatters * rows[i].right_us; };
+    const auto broken = [&](std::size_t i) {
+        return rows[i].left_us > kMatters * rows[i].right_us;
+    };
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const bool has_neighbour = (i > 0 && broken(i - 1)) || (i + 1 < rows.size() && broken(i + 1));
+        const bool has_neighbour =
+            (i > 0 && broken(i - 1)) || (i + 1 < rows.size() && broken(i + 1));
         if (rows[i].verdict == "VIOLATED" && !has_neighbour) rows[i].verdict = "cannot tell";
     }
 }
@@ -84,13 +88,16 @@ std::map<Group, TimedMessages> timed_of(const results::Run& run, const Sweep& sw
     std::map<Group, TimedMessages> all;
     for (const auto& row : sweep.rows()) {
         const auto& [operation, dtype, reduction, in_place, part] = row.message;
-        if (row.us.empty() || row.ranks < 2 || (in_place && comm::has_form(operation, false))) continue;
-        if (comm::reduces(operation) && (reduction.op != comm::ReduceOp::sum || reduction.average)) continue;
+        if (row.us.empty() || row.ranks < 2 || (in_place && comm::has_form(operation, false)))
+            continue;
+        if (comm::reduces(operation) && (reduction.op != comm::ReduceOp::sum || reduction.average))
+            continue;
         const auto s = summary_of(run, row);
         // Equal parts of each rank, which sizes that ranks do not divide are not.
         const std::uint64_t parts = static_cast<std::uint64_t>(row.ranks) * comm::size_of(dtype);
         const std::uint64_t bytes = std::max(parts, row.message.bytes(row.ranks) / parts * parts);
-        all[{row.level, row.load, dtype_of(row.message)}][{operation, bytes}] = {s.median, s.ci95, s.n};
+        all[{row.level, row.load, dtype_of(row.message)}][{operation, bytes}] = {s.median, s.ci95,
+                                                                                 s.n};
     }
     return all;
 }
@@ -99,11 +106,10 @@ std::map<Group, TimedMessages> timed_of(const results::Run& run, const Sweep& sw
 std::string warning_of(const std::vector<GuidelineRow>& broken, const std::string& library) {
     const auto& worst = *std::ranges::max_element(broken, {}, &GuidelineRow::ratio);
     return fmt::format(
-        "{} comparison(s) of operations are violated (table guidelines), most {} at {}, {:.2f} times: "
-        "another "
-        "algorithm of the library may be faster; try {}",
-        broken.size(), worst.guideline, base::human_bytes(static_cast<double>(worst.bytes)), worst.ratio(),
-        tuning_of(worst.left, library));
+        "{} comparison(s) of operations are violated (table guidelines), most {} at {}, {:.2f} "
+        "times: another algorithm of the library may be faster; try {}",
+        broken.size(), worst.guideline, base::human_bytes(static_cast<double>(worst.bytes)),
+        worst.ratio(), tuning_of(worst.left, library));
 }
 
 std::string upper(std::string_view name) {
@@ -124,8 +130,8 @@ std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed) {
             const auto left = sum_of({guideline.left}, bytes, timed);
             const auto right = sum_of(guideline.right, bytes, timed);
             if (!left || !right) continue;
-            rows.push_back(
-                {text_of(guideline), guideline.left, bytes, left->us, right->us, verdict_of(*left, *right)});
+            rows.push_back({text_of(guideline), guideline.left, bytes, left->us, right->us,
+                            verdict_of(*left, *right)});
         }
         forgive_single_ones(std::span(rows).subspan(first));
     }
@@ -133,9 +139,10 @@ std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed) {
 }
 
 std::string tuning_of(Operation operation, const std::string& library) {
-    const std::string_view name = operation == Operation::broadcast        ? "bcast"
-                                  : operation == Operation::reduce_scatter ? "reduce_scatter_block"
-                                                                           : comm::name_of(operation);
+    const std::string_view name = operation == Operation::broadcast ? "bcast"
+                                  : operation == Operation::reduce_scatter
+                                      ? "reduce_scatter_block"
+                                      : comm::name_of(operation);
     if (library.starts_with("Open MPI"))
         return fmt::format(
             "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_{}_algorithm N (ompi_info "
@@ -154,8 +161,8 @@ void add_guidelines(results::Run& run, const Sweep& sweep, const std::string& li
         const auto& [level, load, dtype] = group;
         for (const auto& row : check_guidelines(timed)) {
             const bool is_broken = row.verdict == "VIOLATED";
-            table.add({row.guideline, level, load, dtype, static_cast<std::int64_t>(row.bytes), row.left_us,
-                       row.right_us, row.ratio(), row.verdict,
+            table.add({row.guideline, level, load, dtype, static_cast<std::int64_t>(row.bytes),
+                       row.left_us, row.right_us, row.ratio(), row.verdict,
                        is_broken ? tuning_of(row.left, library) : ""});
             if (is_broken) broken.push_back(row);
         }

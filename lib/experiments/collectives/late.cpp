@@ -15,7 +15,8 @@ constexpr std::size_t kMostKept = 1024;  // calls of each rank: what is kept of 
 constexpr double kWorthNaming = 100e-6;  // seconds
 
 std::string time_text(double seconds) {
-    return seconds < 1e-3 ? fmt::format("{:.0f} us", seconds * 1e6) : fmt::format("{:.3g} ms", seconds * 1e3);
+    return seconds < 1e-3 ? fmt::format("{:.0f} us", seconds * 1e6)
+                          : fmt::format("{:.3g} ms", seconds * 1e3);
 }
 
 void keep(std::vector<double>& values, double value, std::size_t call) {
@@ -44,7 +45,8 @@ std::vector<double> latest(std::vector<double> moments, comm::Communicator& cont
 
 }  // namespace
 
-std::vector<double> behind_the_first(const CallTimes& times, comm::Communicator& control, double offset_s) {
+std::vector<double> behind_the_first(const CallTimes& times, comm::Communicator& control,
+                                     double offset_s) {
     std::vector<double> before;
     for (const double came : times.came_s) before.push_back(offset_s - came);
     std::vector<double> behind = latest(before, control);
@@ -100,7 +102,8 @@ double Arrivals::late_s(std::size_t rank) const {
 }
 
 double Arrivals::last_share(std::size_t rank) const {
-    return calls_ == 0 ? stats::kNone : static_cast<double>(last_[rank]) / static_cast<double>(calls_);
+    return calls_ == 0 ? stats::kNone
+                       : static_cast<double>(last_[rank]) / static_cast<double>(calls_);
 }
 
 double Arrivals::skew_s() const {
@@ -128,8 +131,8 @@ LateRank Arrivals::by_arrival() const {
                         100 * last_share(who))};
 }
 
-// MPI waits by turning round and round: who is off its core while the others turn keeps them waiting, though
-// all have come.
+// MPI waits by turning round and round: who is off its core while the others turn keeps them
+// waiting, though all have come.
 LateRank Arrivals::by_core() const {
     constexpr std::size_t kFewestLoops = 3;
     constexpr double kLeastWall = 0.05;  // seconds
@@ -138,11 +141,13 @@ LateRank Arrivals::by_core() const {
     for (const auto& of_loops : off_core_)
         shares.push_back(of_loops.empty() ? 0 : stats::quantile(of_loops, 0.5));
     const std::size_t who = largest(shares);
-    if (!(shares[who] > 0.25) || second_largest(shares) > shares[who] / 4 || wall_s_[who] < kLeastWall)
+    if (!(shares[who] > 0.25) || second_largest(shares) > shares[who] / 4 ||
+        wall_s_[who] < kLeastWall)
         return {};
     return {static_cast<int>(who), shares[who] * wall_s_[who] / static_cast<double>(calls_),
-            fmt::format("is off its core for {:.0f} % of its calls' time, while the others wait in them",
-                        100 * shares[who])};
+            fmt::format(
+                "is off its core for {:.0f} % of its calls' time, while the others wait in them",
+                100 * shares[who])};
 }
 
 }  // namespace ranklab::experiments

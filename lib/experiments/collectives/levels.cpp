@@ -20,8 +20,8 @@ Level part_of(comm::Communicator& data, comm::Communicator& control, std::string
     Level level{.name = std::move(name), .active = active};
     level.data = data.split(color, data.rank());
     level.control = control.split(color, control.rank());
-    level.ranks = static_cast<int>(
-        comm::reduced<std::int64_t>(control, active ? level.data->world_size() : 1, comm::ReduceOp::max));
+    level.ranks = static_cast<int>(comm::reduced<std::int64_t>(
+        control, active ? level.data->world_size() : 1, comm::ReduceOp::max));
     return level;
 }
 
@@ -31,16 +31,18 @@ HostsOfJob hosts_of_job(comm::Communicator& control) {
     HostsOfJob hosts;
     hosts.by_rank = comm::gather_texts(control, host::host_name());
     std::unordered_map<std::string_view, int> ranks_of;
-    for (const auto& name : hosts.by_rank) hosts.most_ranks = std::max(hosts.most_ranks, ++ranks_of[name]);
+    for (const auto& name : hosts.by_rank)
+        hosts.most_ranks = std::max(hosts.most_ranks, ++ranks_of[name]);
     const auto& here = hosts.by_rank[static_cast<std::size_t>(control.rank())];
-    hosts.first_here = static_cast<int>(std::ranges::find(hosts.by_rank, here) - hosts.by_rank.begin());
+    hosts.first_here =
+        static_cast<int>(std::ranges::find(hosts.by_rank, here) - hosts.by_rank.begin());
     hosts.ranks_here = ranks_of[here];
     hosts.count = static_cast<int>(ranks_of.size());
     return hosts;
 }
 
-std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control, const HostsOfJob& hosts,
-                               bool all) {
+std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control,
+                               const HostsOfJob& hosts, bool all) {
     std::vector<Level> levels;
     const std::shared_ptr<void> nobody;  // the caller owns both
     levels.push_back({.name = "job",
@@ -49,7 +51,8 @@ std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& con
                       .control = {nobody, &control}});
     if (!all || !hosts.has_levels()) return levels;
     const bool is_first_here = hosts.first_here == control.rank();
-    levels.push_back(part_of(data, control, "host", hosts.first_here, hosts.ranks_here == hosts.most_ranks));
+    levels.push_back(
+        part_of(data, control, "host", hosts.first_here, hosts.ranks_here == hosts.most_ranks));
     levels.push_back(part_of(data, control, "hosts", is_first_here ? 0 : 1, is_first_here));
     return levels;
 }
@@ -57,7 +60,8 @@ std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& con
 JobClocks::JobClocks(comm::Communicator& control, std::vector<std::string> hosts)
     : control_(control),
       hosts_(std::move(hosts)),
-      several_hosts_(std::ranges::any_of(hosts_, [this](const auto& host) { return host != hosts_[0]; })),
+      several_hosts_(
+          std::ranges::any_of(hosts_, [this](const auto& host) { return host != hosts_[0]; })),
       first_(measure::clock_offsets(control, hosts_)),
       now_(first_) {}
 
@@ -70,7 +74,8 @@ void JobClocks::refresh() {
 double JobClocks::error_s() const {
     const double least_sure = std::ranges::max(now_, {}, &measure::ClockOffset::error_s).error_s;
     if (!several_hosts_) return least_sure;
-    const double age = measure::clock_seconds() - now_[static_cast<std::size_t>(control_.rank())].at_s;
+    const double age =
+        measure::clock_seconds() - now_[static_cast<std::size_t>(control_.rank())].at_s;
     return least_sure + kDrift * std::max(age, kOld);
 }
 

@@ -27,10 +27,10 @@ struct HostsOfJob {
 /// Collective.
 HostsOfJob hosts_of_job(comm::Communicator& control);
 
-/// The job and, where `all` are wanted, its parts that have at least two ranks. Hosts with fewer ranks than
-/// others do not take part in the level host. Collective.
-std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control, const HostsOfJob& hosts,
-                               bool all);
+/// The job and, where `all` are wanted, its parts that have at least two ranks. Hosts with fewer
+/// ranks than others do not take part in the level host. Collective.
+std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control,
+                               const HostsOfJob& hosts, bool all);
 
 class JobClocks {
   public:
@@ -44,12 +44,14 @@ class JobClocks {
 
     /// This rank's clock minus rank 0's.
     double mine() const { return now_[static_cast<std::size_t>(control_.rank())].offset_s; }
-    /// Within which two ranks' moments are compared: the least sure of all, and what they may have drifted
-    /// since.
+    /// Within which two ranks' moments are compared: the least sure of all, and what they may have
+    /// drifted since.
     double error_s() const;
 
     const std::vector<measure::ClockOffset>& first() const { return first_; }
-    const std::vector<measure::ClockOffset>& last() const { return last_; }  ///< empty before finish()
+    const std::vector<measure::ClockOffset>& last() const {
+        return last_;
+    }  ///< empty before finish()
 
   private:
     comm::Communicator& control_;

@@ -22,10 +22,11 @@ using comm::ReduceOp;
 // In the order of tables.
 constexpr std::array kTypes{DType::f32, DType::f16, DType::bf16, DType::f64,
                             DType::i32, DType::i64, DType::u8};
-constexpr std::array<std::pair<std::string_view, Reduction>, 4> kReductions{{{"sum", {ReduceOp::sum}},
-                                                                             {"min", {ReduceOp::min}},
-                                                                             {"max", {ReduceOp::max}},
-                                                                             {"avg", {ReduceOp::sum, true}}}};
+constexpr std::array<std::pair<std::string_view, Reduction>, 4> kReductions{
+    {{"sum", {ReduceOp::sum}},
+     {"min", {ReduceOp::min}},
+     {"max", {ReduceOp::max}},
+     {"avg", {ReduceOp::sum, true}}}};
 
 template <class Table, class Word>
 std::vector<std::string> words_of(const Table& table, Word word) {
@@ -83,7 +84,8 @@ std::string_view summary_of(comm::Operation operation) {
 
 std::vector<comm::Operation> chosen_operations(const std::string& words) {
     std::vector<comm::Operation> all;
-    for (const std::size_t place : chosen(words, "op", words_of(comm::kOperationNames, std::identity())))
+    for (const std::size_t place :
+         chosen(words, "op", words_of(comm::kOperationNames, std::identity())))
         all.push_back(static_cast<comm::Operation>(place));
     return all;
 }
@@ -93,14 +95,16 @@ std::vector<DType> chosen_types(const std::string& words) {
     const auto other =
         words_of(kTypes, [](DType type) { return base::nccl_tests_word(base::word_of(type)); });
     std::vector<DType> all;
-    for (const std::size_t place : chosen(words, "datatype", ours, other)) all.push_back(kTypes[place]);
+    for (const std::size_t place : chosen(words, "datatype", ours, other))
+        all.push_back(kTypes[place]);
     return all;
 }
 
 std::vector<Reduction> chosen_reductions(const std::string& words) {
     std::vector<Reduction> all;
     const auto names = words_of(kReductions, [](const auto& row) { return row.first; });
-    for (const std::size_t place : chosen(words, "redop", names)) all.push_back(kReductions[place].second);
+    for (const std::size_t place : chosen(words, "redop", names))
+        all.push_back(kReductions[place].second);
     return all;
 }
 
@@ -147,7 +151,9 @@ double Message::busbw_GBps(double us, int ranks) const {
     if (ranks < 2) return stats::kNone;
     // nccl-tests' factors (its doc/PERFORMANCE.md), with the glossary's message sizes.
     const double others = (ranks - 1.0) / ranks;
-    const double factor = operation == Operation::allreduce ? 2 * others : is_in_parts() ? others : 1;
+    const double factor = operation == Operation::allreduce ? 2 * others
+                          : is_in_parts()                   ? others
+                                                            : 1;
     return algbw_GBps(us, ranks) * factor;
 }
 
@@ -158,11 +164,11 @@ std::string Message::name(int ranks) const {
                        in_place ? ":in-place" : "");
 }
 
-std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t largest, double factor,
-                                         std::uint64_t step) {
+std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t largest,
+                                         double factor, std::uint64_t step) {
     if (smallest > largest)
-        throw base::OptionError(
-            fmt::format("the smallest message, -b {}, is larger than the largest, -e {}", smallest, largest));
+        throw base::OptionError(fmt::format(
+            "the smallest message, -b {}, is larger than the largest, -e {}", smallest, largest));
     need_possible(largest);
     std::vector<std::uint64_t> sizes;
     auto next = static_cast<double>(smallest);  // exact: kMostBytes is far below 2^53
@@ -174,14 +180,15 @@ std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t l
                           : next * factor;
     }
     if (sizes.size() > kMostSizes)
-        throw base::OptionError(fmt::format(
-            "that are more than {} message sizes; take a larger step (-i is a step in bytes, -f a factor; "
-            "-n says how many calls are timed)",
-            kMostSizes));
+        throw base::OptionError(
+            fmt::format("that are more than {} message sizes; take a larger step (-i is a step in "
+                        "bytes, -f a factor; -n says how many calls are timed)",
+                        kMostSizes));
     return sizes;
 }
 
-std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes, int ranks) {
+std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes,
+                                 int ranks) {
     if (form.operation == Operation::barrier) return {form};
     std::vector<Message> messages;
     Message one = form;
@@ -189,8 +196,8 @@ std::vector<Message> messages_of(const Message& form, const std::vector<std::uin
     const std::uint64_t unit = one.bytes(ranks);
     for (const std::uint64_t size : sizes) {
         one.part = static_cast<std::size_t>(std::max<std::uint64_t>(1, size / unit));
-        const bool is_new =
-            std::ranges::none_of(messages, [&](const Message& other) { return other.part == one.part; });
+        const bool is_new = std::ranges::none_of(
+            messages, [&](const Message& other) { return other.part == one.part; });
         if (is_new) messages.push_back(one);
     }
     return messages;
@@ -209,7 +216,8 @@ std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& setting
         if (comm::is_between_two(operation) && ranks < 2) continue;
         const bool is_barrier = operation == Operation::barrier;
         for (const auto dtype : is_barrier ? std::vector{comm::DType::u8} : types)
-            for (const auto& reduction : comm::reduces(operation) ? reductions : std::vector<Reduction>(1))
+            for (const auto& reduction :
+                 comm::reduces(operation) ? reductions : std::vector<Reduction>(1))
                 for (const bool in_place : {false, true})
                     if (wanted(operation, in_place) || (is_barrier && !in_place))
                         forms.push_back({operation, dtype, reduction, in_place, 0});

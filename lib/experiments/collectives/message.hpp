@@ -24,8 +24,8 @@ std::string_view word_of(const Reduction& reduction);
 
 std::string_view summary_of(comm::Operation operation);
 
-/// The entries that an option (--op, --datatype, --redop) names, in the order above, each once; nccl-tests'
-/// words for types, too. OptionError for an unknown word.
+/// The entries that an option (--op, --datatype, --redop) names, in the order above, each once;
+/// nccl-tests' words for types, too. OptionError for an unknown word.
 std::vector<comm::Operation> chosen_operations(const std::string& words);
 std::vector<comm::DType> chosen_types(const std::string& words);
 std::vector<Reduction> chosen_reductions(const std::string& words);
@@ -35,14 +35,15 @@ struct Message {
     comm::DType dtype = comm::DType::f32;
     Reduction reduction = {};
     bool in_place = false;
-    std::size_t part =
-        0;  ///< elements: of one rank's part (allgather, reduce_scatter, alltoall), else of all
+    /// Elements of one rank's part (allgather, reduce_scatter, alltoall), else of all.
+    std::size_t part = 0;
 
     bool is_in_parts() const;
     std::uint64_t bytes(int ranks) const;
     std::size_t send_count(int ranks) const;
     std::size_t receive_count(int ranks) const;
-    /// GB/s (1e9) of a call that takes so long, and what each byte crosses the slowest link: NaN at one rank.
+    /// GB/s (1e9) of a call that takes so long, and what each byte crosses the slowest link: NaN at
+    /// one rank.
     double algbw_GBps(double us, int ranks) const;
     double busbw_GBps(double us, int ranks) const;
     /// "allreduce:fp32:sum:1048576", with ":in-place" behind it; "barrier".
@@ -53,14 +54,16 @@ struct Message {
 inline constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50U;
 void need_possible(std::uint64_t bytes);
 
-/// Sizes in bytes: from `smallest` to `largest`, each `factor` times the one before or, where `step` is not
-/// 0, that many bytes more. OptionError where there are none, or too many to be meant.
-std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t largest, double factor,
-                                         std::uint64_t step);
+/// Sizes in bytes: from `smallest` to `largest`, each `factor` times the one before or, where
+/// `step` is not 0, that many bytes more. OptionError where there are none, or too many to be
+/// meant.
+std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t largest,
+                                         double factor, std::uint64_t step);
 
-/// The form of an operation at these sizes, each once: cut off to whole elements of each rank, and at least
-/// one.
-std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes, int ranks);
+/// The form of an operation at these sizes, each once: cut off to whole elements of each rank, and
+/// at least one.
+std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes,
+                                 int ranks);
 
 /// All forms that the options ask for and the backend has, in the order of the tables.
 std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& settings,

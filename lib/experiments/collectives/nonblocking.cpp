@@ -104,7 +104,8 @@ class Starter {
     void work_while_a_thread_looks(comm::Request& request, std::int64_t units) {
         std::atomic<bool> ends = false;
         auto helper = std::async(std::launch::async, [&] {
-            while (!ends.load(std::memory_order_relaxed) && !request.test()) std::this_thread::yield();
+            while (!ends.load(std::memory_order_relaxed) && !request.test())
+                std::this_thread::yield();
         });
         compute_.work(units);
         ends.store(true, std::memory_order_relaxed);

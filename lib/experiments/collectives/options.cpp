@@ -28,8 +28,9 @@ std::vector<std::uint64_t> sizes_of(const CollectivesSettings& settings) {
     for (const auto& word : base::split(*settings.sizes, ',')) {
         const auto size = options::parse_bytes(base::trim(word));
         if (!size)
-            throw base::OptionError(fmt::format("--sizes takes message sizes such as 8,64K,1M; not '{}'",
-                                                base::printable(word, 40)));
+            throw base::OptionError(
+                fmt::format("--sizes takes message sizes such as 8,64K,1M; not '{}'",
+                            base::printable(word, 40)));
         need_possible(*size);
         sizes.push_back(*size);
     }
@@ -65,17 +66,18 @@ void need_small(const char* option, std::uint64_t value, std::uint64_t most) {
 
 void check_rank(const char* option, std::int64_t rank, int ranks) {
     if (rank < ranks) return;
-    throw base::OptionError(
-        fmt::format("{} names rank {}, and the ranks of this job are 0 to {}", option, rank, ranks - 1));
+    throw base::OptionError(fmt::format("{} names rank {}, and the ranks of this job are 0 to {}",
+                                        option, rank, ranks - 1));
 }
 
 void need_countable(const Message& message, const comm::BackendEntry& backend) {
     constexpr std::size_t kMost = std::numeric_limits<int>::max();
     if (backend.memory == comm::Memory::device || message.part <= kMost) return;
     throw base::OptionError(
-        fmt::format("{} elements of a rank are more than MPI counts (2^31 - 1); make the largest message "
-                    "smaller, or take a wider type",
-                    message.part),
+        fmt::format(
+            "{} elements of a rank are more than MPI counts (2^31 - 1); make the largest message "
+            "smaller, or take a wider type",
+            message.part),
         {"max-bytes"});
 }
 
@@ -84,14 +86,16 @@ MemoryKind settle_memory(CollectivesSettings& settings, const comm::BackendEntry
     const bool on_device = backend.memory == comm::Memory::device;
     vocabulary::settle(settings.memory, on_device ? "device" : "pageable");
     if ((settings.memory == "device") != on_device)
-        throw base::OptionError(fmt::format("the backend {} works in {} memory; --memory {} is not that",
-                                            backend.name, on_device ? "device" : "host", *settings.memory));
+        throw base::OptionError(
+            fmt::format("the backend {} works in {} memory; --memory {} is not that", backend.name,
+                        on_device ? "device" : "host", *settings.memory));
     return on_device                     ? MemoryKind::device
            : settings.memory == "pinned" ? MemoryKind::pinned
                                          : MemoryKind::pageable;
 }
 
-const comm::BackendEntry& entry_named(const std::vector<comm::BackendEntry>& all, const std::string& name) {
+const comm::BackendEntry& entry_named(const std::vector<comm::BackendEntry>& all,
+                                      const std::string& name) {
     return *std::ranges::find(all, name, &comm::BackendEntry::name);
 }
 
@@ -111,7 +115,8 @@ CollectivesOptions settle_collectives(options::Options& options, int world_size)
     settled.buffers.pool_bytes = pool_of(settings);
     if (settings.fault) settled.fault = parse_fault(*settings.fault);
     check_rank("--root", settings.root, world_size);
-    check_rank("--fault", std::max(settled.fault.flips_on_rank, settled.fault.sleeps_on_rank), world_size);
+    check_rank("--fault", std::max(settled.fault.flips_on_rank, settled.fault.sleeps_on_rank),
+               world_size);
     if (settings.from_model)
         settled.model = bucket_table(*settings.from_model);
     else
@@ -136,13 +141,14 @@ comm::BackendEntry settle_backend(CollectivesOptions& settled, comm::Communicato
     return entry;
 }
 
-std::vector<Message> planned_messages(const CollectivesOptions& options, const comm::BackendEntry& backend,
-                                      int ranks) {
+std::vector<Message> planned_messages(const CollectivesOptions& options,
+                                      const comm::BackendEntry& backend, int ranks) {
     std::vector<Message> messages;
     if (options.model) {
         for (const auto& bucket : options.model->rows)
-            messages.push_back(
-                {.dtype = bucket.dtype, .in_place = true, .part = static_cast<std::size_t>(bucket.elements)});
+            messages.push_back({.dtype = bucket.dtype,
+                                .in_place = true,
+                                .part = static_cast<std::size_t>(bucket.elements)});
         return messages;
     }
     for (const auto& form : chosen_forms(options.settings, backend, ranks)) {
@@ -152,9 +158,10 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, const c
         }
     }
     if (!messages.empty()) return messages;
-    if (ranks < 2 && std::ranges::all_of(chosen_operations(options.settings.op), comm::is_between_two))
-        throw base::OptionError("latency and bandwidth are between two ranks; start two: " + base::mpirun() +
-                                " -n 2 ...");
+    if (ranks < 2 &&
+        std::ranges::all_of(chosen_operations(options.settings.op), comm::is_between_two))
+        throw base::OptionError("latency and bandwidth are between two ranks; start two: " +
+                                base::mpirun() + " -n 2 ...");
     throw base::OptionError(fmt::format("--op {} has no form {} over {}; take --place both",
                                         options.settings.op, options.settings.place, backend.name));
 }
@@ -164,12 +171,12 @@ void check_memory(std::uint64_t each, comm::Communicator& control) {
         const auto free = host::free_memory();
         const double need = static_cast<double>(each) * control.local_size();
         if (!free || need <= static_cast<double>(*free)) return;
-        throw base::OptionError(fmt::format(
-            "{} rank(s) on {} need {} of memory for the messages (what they send and receive, and as much "
-            "for "
-            "the library), and {} is free there; take smaller messages, or start fewer ranks a host",
-            control.local_size(), host::host_name(), base::human_bytes(need),
-            base::human_bytes(static_cast<double>(*free))));
+        throw base::OptionError(
+            fmt::format("{} rank(s) on {} need {} of memory for the messages (what they send and "
+                        "receive, and as much for the library), and {} is free there; take smaller "
+                        "messages, or start fewer ranks a host",
+                        control.local_size(), host::host_name(), base::human_bytes(need),
+                        base::human_bytes(static_cast<double>(*free))));
     });
 }
 

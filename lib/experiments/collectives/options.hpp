@@ -30,20 +30,21 @@ struct CollectivesOptions {
     Fault fault;
 };
 
-/// Settles all that needs neither backend nor hosts. OptionError where two options do not go together.
+/// Settles all that needs neither backend nor hosts. OptionError where two options do not go
+/// together.
 CollectivesOptions settle_collectives(options::Options& options, int world_size);
 
-/// Settles the backend and the memory of the buffers. Collective. OptionError and EnvironmentError where what
-/// is asked for cannot serve, on all ranks.
+/// Settles the backend and the memory of the buffers. Collective. OptionError and EnvironmentError
+/// where what is asked for cannot serve, on all ranks.
 comm::BackendEntry settle_backend(CollectivesOptions& settled, comm::Communicator& control);
 
-/// The messages of all forms, and the most memory that a rank needs for one of them. OptionError where
-/// nothing is left to time.
-std::vector<Message> planned_messages(const CollectivesOptions& options, const comm::BackendEntry& backend,
-                                      int ranks);
+/// The messages of all forms, and the most memory that a rank needs for one of them. OptionError
+/// where nothing is left to time.
+std::vector<Message> planned_messages(const CollectivesOptions& options,
+                                      const comm::BackendEntry& backend, int ranks);
 
-/// Collective. OptionError on all ranks where the ranks of a host need more memory than it has left, with the
-/// arithmetic. `each`: bytes that this rank needs.
+/// Collective. OptionError on all ranks where the ranks of a host need more memory than it has
+/// left, with the arithmetic. `each`: bytes that this rank needs.
 void check_memory(std::uint64_t each, comm::Communicator& control);
 
 }  // namespace ranklab::experiments

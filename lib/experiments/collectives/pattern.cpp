@@ -23,7 +23,8 @@ struct Precision {
     double whole;
     double unit;
 };
-// In the order of DType. A sum that does not fit into u8 may wrap, or stay at 255: Open MPI 4.1 does both.
+// In the order of DType. A sum that does not fit into u8 may wrap, or stay at 255: Open MPI 4.1
+// does both.
 constexpr std::array<Precision, 7> kPrecisions{{{255, 0},
                                                 {0x1p31, 0},
                                                 {0x1p31, 0},
@@ -85,7 +86,8 @@ std::size_t differing(const char* bytes, const std::vector<T>& expected, std::si
 
 // Most stretches are right bit by bit, which is seen at memory's speed.
 template <class NumberAt>
-std::size_t wrong_numbers(const BufferView& buffer, std::size_t first, double tolerance, NumberAt number_at) {
+std::size_t wrong_numbers(const BufferView& buffer, std::size_t first, double tolerance,
+                          NumberAt number_at) {
     return comm::visit_type(buffer.dtype, [&](auto type) {
         using T = decltype(type);
         std::size_t wrong = 0;
@@ -143,8 +145,9 @@ double Pattern::reduced(std::size_t index) const {
 void Pattern::fill(const BufferView& buffer, int rank, std::size_t first) const {
     comm::visit_type(buffer.dtype, [&](auto type) {
         using T = decltype(type);
-        const auto numbers = period<T>(first, buffer.count,
-                                       [&](std::size_t i) { return static_cast<double>(number(rank, i)); });
+        const auto numbers = period<T>(first, buffer.count, [&](std::size_t i) {
+            return static_cast<double>(number(rank, i));
+        });
         each_period(buffer, [&](char* bytes, std::size_t count) {
             std::memcpy(bytes, numbers.data(), count * sizeof(T));
         });
@@ -160,16 +163,18 @@ std::size_t Pattern::wrong_of_reduction(const BufferView& buffer, std::size_t fi
     return wrong_numbers(buffer, first, tolerance_, [&](std::size_t i) { return reduced(i); });
 }
 
-void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host, int rank) {
-    constexpr int kPoison = 0xA5;  // of more than a byte, in no type a number of the pattern or a sum of them
+void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host,
+                  int rank) {
+    constexpr int kPoison =
+        0xA5;  // of more than a byte, in no type a number of the pattern or a sum of them
     const bool sends = message.operation != Operation::broadcast || rank == host.root;
     if (host.receive.bytes() > 0) std::memset(host.receive.data, kPoison, host.receive.bytes());
     if (message.operation == Operation::broadcast && sends) pattern.fill(host.receive, rank, 0);
     if (message.operation != Operation::broadcast) pattern.fill(host.send, rank, 0);
 }
 
-std::size_t wrong_in(const Message& message, const Pattern& pattern, const BufferView& result, int root,
-                     int rank, int ranks) {
+std::size_t wrong_in(const Message& message, const Pattern& pattern, const BufferView& result,
+                     int root, int rank, int ranks) {
     if (result.count == 0) return 0;
     const std::size_t part = message.part;
     const std::size_t own_part = static_cast<std::size_t>(rank) * part;
@@ -188,7 +193,8 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const Buffe
         case Operation::bandwidth:
             return pattern.wrong_of_rank(result, rank == 0 ? ranks - 1 : 0, 0);
         case Operation::allgather:
-            for (int r = 0; r < ranks; ++r) wrong += pattern.wrong_of_rank(part_of(result, part, r), r, 0);
+            for (int r = 0; r < ranks; ++r)
+                wrong += pattern.wrong_of_rank(part_of(result, part, r), r, 0);
             break;
         case Operation::alltoall:
             for (int r = 0; r < ranks; ++r)
@@ -202,8 +208,8 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const Buffe
 
 namespace {
 
-// A copy of a transfer's buffers in host memory, to fill and to compare: the buffers themselves, where they
-// are there already.
+// A copy of a transfer's buffers in host memory, to fill and to compare: the buffers themselves,
+// where they are there already.
 class HostSide {
   public:
     explicit HostSide(const comm::Transfer& transfer) : transfer_(transfer), host_(transfer) {
@@ -222,9 +228,11 @@ class HostSide {
     void to_device() const {
         if (!is_on_device()) return;
         const auto stream = device::compute_stream();
-        device::copy_to_device(transfer_.receive.data, host_.receive.data, host_.receive.bytes(), stream);
+        device::copy_to_device(transfer_.receive.data, host_.receive.data, host_.receive.bytes(),
+                               stream);
         if (!transfer_.in_place())
-            device::copy_to_device(transfer_.send.data, host_.send.data, host_.send.bytes(), stream);
+            device::copy_to_device(transfer_.send.data, host_.send.data, host_.send.bytes(),
+                                   stream);
         device::synchronize(stream);
     }
     // A view of the part that `on_device` is of, with what the device holds now.
@@ -233,7 +241,8 @@ class HostSide {
         BufferView host = on_device;
         host.data = receive_.data() + offset_of(on_device);
         host.memory = comm::Memory::host;
-        device::copy_to_host(host.data, on_device.data, on_device.bytes(), device::compute_stream());
+        device::copy_to_host(host.data, on_device.data, on_device.bytes(),
+                             device::compute_stream());
         device::synchronize(device::compute_stream());
         return host;
     }
@@ -249,7 +258,8 @@ class HostSide {
     Memory send_, receive_;
 };
 
-// The bit is of the first element's last byte: in every type the change is larger than a sum's tolerance.
+// The bit is of the first element's last byte: in every type the change is larger than a sum's
+// tolerance.
 void flip_a_bit(const comm::BufferView& result) {
     if (result.count == 0) return;
     static_cast<unsigned char*>(result.data)[comm::size_of(result.dtype) - 1] ^= 1U;
@@ -257,8 +267,9 @@ void flip_a_bit(const comm::BufferView& result) {
 
 }  // namespace
 
-std::int64_t wrong_of_call(const Message& message, comm::Communicator& data, const comm::Transfer& transfer,
-                           comm::Prepared& call, const CheckedCall& how) {
+std::int64_t wrong_of_call(const Message& message, comm::Communicator& data,
+                           const comm::Transfer& transfer, comm::Prepared& call,
+                           const CheckedCall& how) {
     const int rank = data.rank();
     const int ranks = data.world_size();
     const Pattern pattern(message, ranks, how.salt);
@@ -269,7 +280,8 @@ std::int64_t wrong_of_call(const Message& message, comm::Communicator& data, con
     data.synchronize();
     const auto result = host.fetched(call.result());
     if (how.flips_a_bit) flip_a_bit(result);
-    return static_cast<std::int64_t>(wrong_in(message, pattern, result, transfer.root, rank, ranks));
+    return static_cast<std::int64_t>(
+        wrong_in(message, pattern, result, transfer.root, rank, ranks));
 }
 
 }  // namespace ranklab::experiments

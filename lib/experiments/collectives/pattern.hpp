@@ -1,5 +1,5 @@
-// Numbers that tell the rank and the place they come from, and what an operation makes of them: every element
-// of a result is compared.
+// Numbers that tell the rank and the place they come from, and what an operation makes of them:
+// every element of a result is compared.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace ranklab::experiments {
 
-/// The numbers of one call: whole numbers with a period of 8191 elements, so small that a sum over ranks fits
-/// into the type and is exact whatever its order. Where there are too many ranks for that, some of them send
-/// zeros, at each place others. An average of floating-point numbers may be off by (n + 2) units in the last
-/// place.
+/// The numbers of one call: whole numbers with a period of 8191 elements, so small that a sum over
+/// ranks fits into the type and is exact whatever its order. Where there are too many ranks for
+/// that, some of them send zeros, at each place others. An average of floating-point numbers may be
+/// off by (n + 2) units in the last place.
 class Pattern {
   public:
     /// `salt`: another one gives other numbers, so that what an earlier call left is wrong.
@@ -41,12 +41,13 @@ class Pattern {
     double tolerance_ = 0;      // relative
 };
 
-/// Host memory of a rank for one message: what it sends, or sends and receives in place, and poison where a
-/// result will be.
-void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host, int rank);
+/// Host memory of a rank for one message: what it sends, or sends and receives in place, and poison
+/// where a result will be.
+void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host,
+                  int rank);
 /// Elements of this rank's result, where Prepared::result() says it is, that are wrong.
-std::size_t wrong_in(const Message& message, const Pattern& pattern, const comm::BufferView& result, int root,
-                     int rank, int ranks);
+std::size_t wrong_in(const Message& message, const Pattern& pattern, const comm::BufferView& result,
+                     int root, int rank, int ranks);
 
 enum class Form { run, started };
 
@@ -55,8 +56,10 @@ struct CheckedCall {
     std::uint64_t salt = 0;    ///< another one of each check
     bool flips_a_bit = false;  ///< a fault: in the result
 };
-/// Makes the call on numbers of its own: elements of this rank's result that are wrong. Collective in `data`.
-std::int64_t wrong_of_call(const Message& message, comm::Communicator& data, const comm::Transfer& transfer,
-                           comm::Prepared& call, const CheckedCall& how);
+/// Makes the call on numbers of its own: elements of this rank's result that are wrong. Collective
+/// in `data`.
+std::int64_t wrong_of_call(const Message& message, comm::Communicator& data,
+                           const comm::Transfer& transfer, comm::Prepared& call,
+                           const CheckedCall& how);
 
 }  // namespace ranklab::experiments

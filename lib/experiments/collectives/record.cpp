@@ -29,8 +29,9 @@ void add_fact(results::Run& run, std::string key, std::string value) {
 // As Measurement::rank_reduction says it. Between two ranks the first one's time alone counts.
 std::string reduction_of(const Message& message, const CollectivesOptions& options) {
     constexpr std::array kWords{"none", "mean", "min", "max"};
-    return comm::is_between_two(message.operation) ? "none"
-                                                   : kWords.at(base::number_of(options.policy.over_ranks));
+    return comm::is_between_two(message.operation)
+               ? "none"
+               : kWords.at(base::number_of(options.policy.over_ranks));
 }
 
 // The headline of a run: its first operation's largest message.
@@ -111,9 +112,11 @@ Verdict elements_verdict(const Checks& all, const CollectivesOptions& options) {
     if (all.wrong > 0)
         return {kCheck, "failed",
                 fmt::format("{} element{} wrong, in {} of {} messages; the first: {}", all.wrong,
-                            all.wrong == 1 ? " is" : "s are", all.wrong_messages, all.messages, all.first)};
+                            all.wrong == 1 ? " is" : "s are", all.wrong_messages, all.messages,
+                            all.first)};
     if (all.messages == 0)
-        return {kCheck, "not verified", options.policy.checks == 0 ? "--check 0" : "no message was finished"};
+        return {kCheck, "not verified",
+                options.policy.checks == 0 ? "--check 0" : "no message was finished"};
     if (all.unchecked > 0)
         return {kCheck, "not verified",
                 fmt::format("{} of {} messages were checked, all of them right", all.messages,
@@ -133,13 +136,15 @@ std::optional<Verdict> barrier_verdict(const Sweep& sweep) {
     if (all.messages == 0)
         return Verdict{kCheck, "not verified", "its calls are looked at with --blocking 3"};
     if (all.wrong == 0) return Verdict{kCheck, "passed", "by more than the clocks' error"};
-    return Verdict{kCheck, "failed", fmt::format("a rank left a barrier early in {} calls", all.wrong)};
+    return Verdict{kCheck, "failed",
+                   fmt::format("a rank left a barrier early in {} calls", all.wrong)};
 }
 
 void add_verdicts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options) {
     const Checks all = checks_of_elements(sweep);
     std::vector<Verdict> verdicts;
-    if (!std::ranges::all_of(sweep.rows(), is_barrier)) verdicts.push_back(elements_verdict(all, options));
+    if (!std::ranges::all_of(sweep.rows(), is_barrier))
+        verdicts.push_back(elements_verdict(all, options));
     if (const auto barrier = barrier_verdict(sweep)) verdicts.push_back(*barrier);
     if (all.messages > 0)
         run.measurements.push_back(
@@ -147,7 +152,8 @@ void add_verdicts(results::Run& run, const Sweep& sweep, const CollectivesOption
     fill_verdicts(run, verdicts);
     for (const auto& verdict : verdicts)
         if (verdict.result == "not verified")
-            run.warnings.push_back(fmt::format("NOT VERIFIED: {} ({})", verdict.check, verdict.detail));
+            run.warnings.push_back(
+                fmt::format("NOT VERIFIED: {} ({})", verdict.check, verdict.detail));
 }
 
 void add_late_rank(results::Run& run, const Sweep& sweep) {
@@ -165,22 +171,25 @@ void add_late_rank(results::Run& run, const Sweep& sweep) {
 void add_facts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
                const std::string& library) {
     add_fact(run, "policy", text_of(options.policy.between));
-    const bool two = std::ranges::any_of(
-        sweep.rows(), [](const MessageRow& row) { return comm::is_between_two(row.message.operation); });
+    const bool two = std::ranges::any_of(sweep.rows(), [](const MessageRow& row) {
+        return comm::is_between_two(row.message.operation);
+    });
     add_fact(run, "average",
-             text_of(options.policy.over_ranks) + (two ? "; of latency and bandwidth the first rank's" : ""));
+             text_of(options.policy.over_ranks) +
+                 (two ? "; of latency and bandwidth the first rank's" : ""));
     add_fact(run, "library", library);
     add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
     if (sweep.arrivals().calls() > 0 && sweep.clocks().first().size() > 1 &&
         has_barriers(options.policy.between))
-        add_fact(run, "barrier_exit_skew_us", fmt::format("{:.2f}", sweep.arrivals().skew_s() * 1e6));
+        add_fact(run, "barrier_exit_skew_us",
+                 fmt::format("{:.2f}", sweep.arrivals().skew_s() * 1e6));
     if (options.model) add_fact(run, "model", options.model->model);
 }
 
 void mark_end(results::Run& run, const Sweep& sweep, const SweepEnd& end, bool buckets) {
     const auto how_far = buckets ? std::string("before all buckets were timed")
-                                 : fmt::format("after {} of {} visits of its {} messages", sweep.done(),
-                                               sweep.planned(), sweep.rows().size());
+                                 : fmt::format("after {} of {} visits of its {} messages",
+                                               sweep.done(), sweep.planned(), sweep.rows().size());
     if (run.valid && end.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
@@ -201,7 +210,8 @@ std::string MessageRow::name() const {
 bool MessageRow::has_form_of(const MessageRow& other) const {
     const auto form = [](const MessageRow& row) {
         const auto& [operation, dtype, reduction, in_place, part] = row.message;
-        return std::tuple(operation, dtype, reduction.op, reduction.average, in_place, row.level, row.load);
+        return std::tuple(operation, dtype, reduction.op, reduction.average, in_place, row.level,
+                          row.load);
     };
     return form(*this) == form(other);
 }
@@ -224,7 +234,8 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
     add_late_rank(run, sweep);
     if (control.world_size() == 1)
         run.warnings.push_back(
-            "single rank: times are call and copy overhead only; start several: " + base::mpirun() + " -n 2");
+            "single rank: times are call and copy overhead only; start several: " + base::mpirun() +
+            " -n 2");
     add_statistics(run);
     add_collectives_tables(run, sweep, options, library);
 }

@@ -14,7 +14,7 @@
 namespace ranklab::experiments {
 namespace {
 
-constexpr double kTelling = 100e-6;        // seconds: a word to all ranks of the job, on a quiet network
+constexpr double kTelling = 100e-6;  // seconds: a word to all ranks of the job, on a quiet network
 constexpr double kBetweenAsks = 0.25;      // seconds: so often a sweep can be ended
 constexpr double kMostGathered = 1 << 20;  // calls x ranks at once: 8 MiB
 constexpr int kRounds = 4;
@@ -24,8 +24,8 @@ constexpr int kMostLoaded = 100;     // times as many calls as without a load
 
 // On several hosts all levels are timed unless an option excludes them.
 bool wants_levels(const CollectivesOptions& options, const HostsOfJob& hosts) {
-    return options.settings.levels == "all" ||
-           (options.settings.levels == "auto" && !options.model && hosts.has_levels());
+    return options.settings.scope == "all" ||
+           (options.settings.scope == "auto" && !options.model && hosts.has_levels());
 }
 
 // So many calls in each round; all in one where there are few.
@@ -39,8 +39,8 @@ std::vector<int> rounds_of(int calls, bool in_one) {
 
 }  // namespace
 
-Sweep::Sweep(const CollectivesOptions& options, const comm::BackendEntry& backend, comm::Communicator& data,
-             comm::Communicator& control, std::function<bool()> ends)
+Sweep::Sweep(const CollectivesOptions& options, const comm::BackendEntry& backend,
+             comm::Communicator& data, comm::Communicator& control, std::function<bool()> ends)
     : options_(options),
       backend_(backend),
       control_(control),
@@ -79,13 +79,15 @@ void Sweep::plan() {
 void Sweep::plan_rounds(std::size_t first, std::size_t level, bool loaded) {
     if (options_.model) return order_.push_back({});  // all buckets in one visit
     std::mt19937_64 lot(static_cast<std::uint64_t>(options_.common.seed));
-    const auto calls = rounds_of(options_.policy.calls, options_.policy.between == Between::nothing_loop);
+    const auto calls =
+        rounds_of(options_.policy.calls, options_.policy.between == Between::nothing_loop);
     for (std::size_t round = 0; round < calls.size(); ++round) {
         std::vector<Visit> visits;
         for (std::size_t row = first; row < rows_.size(); ++row)
             visits.push_back({row, level, calls[round], loaded, round + 1 == calls.size()});
         if (round > 0)  // the first goes from small to large, as people expect
-            for (std::size_t i = visits.size(); i > 1; --i) std::swap(visits[i - 1], visits[lot() % i]);
+            for (std::size_t i = visits.size(); i > 1; --i)
+                std::swap(visits[i - 1], visits[lot() % i]);
         order_.insert(order_.end(), visits.begin(), visits.end());
     }
 }
@@ -122,22 +124,25 @@ Sweep::Made Sweep::made_of(const Message& message, Buffers& buffers, Level& leve
     if (!level.active) return made;
     made.takes_part = comm::takes_part(message.operation, level.data->rank(), level.ranks);
     made.transfers = buffers.transfers(message, root_at(level), level.ranks, level.data->rank());
-    for (const auto& transfer : made.transfers) made.calls.push_back(backend_.prepare(*level.data, transfer));
+    for (const auto& transfer : made.transfers)
+        made.calls.push_back(backend_.prepare(*level.data, transfer));
     return made;
 }
 
 Caller Sweep::caller_of(const Made& made, const Level& level) const {
-    return {.data = *level.data,
-            .control = *level.control,
-            .calls = made.calls,
-            .clock_offset_s = clocks_.mine(),
-            .ahead_s = ahead_s_,
-            .clock_error_s = clocks_.error_s(),
-            .sleep_s = options_.fault.sleeps_on_rank == control_.rank() ? options_.fault.sleep_s : 0};
+    return {
+        .data = *level.data,
+        .control = *level.control,
+        .calls = made.calls,
+        .clock_offset_s = clocks_.mine(),
+        .ahead_s = ahead_s_,
+        .clock_error_s = clocks_.error_s(),
+        .sleep_s = options_.fault.sleeps_on_rank == control_.rank() ? options_.fault.sleep_s : 0};
 }
 
 void Sweep::add_times(MessageRow& row, const CallTimes& times) {
-    const auto us = us_over_ranks(control_, times.seconds, row.message.operation, options_.policy.over_ranks);
+    const auto us =
+        us_over_ranks(control_, times.seconds, row.message.operation, options_.policy.over_ranks);
     row.us.insert(row.us.end(), us.begin(), us.end());
 }
 
@@ -146,13 +151,16 @@ void Sweep::note_arrivals(const CallTimes& times, const Level& level) {
     auto behind = behind_the_first(times, *level.control, clocks_.mine());
     // Without anything between two calls a rank runs ahead: it is not the others that are late.
     if (!begins_together(options_.policy.between)) behind.clear();
-    arrivals_.add(measure::gather_columns(control_, behind), comm::gather_values(control_, times.off_core_s),
+    arrivals_.add(measure::gather_columns(control_, behind),
+                  comm::gather_values(control_, times.off_core_s),
                   comm::gather_values(control_, times.wall_s), clocks_.error_s());
 }
 
-// So few that the sweep can be ended soon, and that calls x ranks fit into little memory of each rank.
+// So few that the sweep can be ended soon, and that calls x ranks fit into little memory of each
+// rank.
 int Sweep::calls_at_once(double call_s, int left) const {
-    const double fit = std::min(kBetweenAsks / std::max(call_s, 1e-9), kMostGathered / control_.world_size());
+    const double fit =
+        std::min(kBetweenAsks / std::max(call_s, 1e-9), kMostGathered / control_.world_size());
     return fit >= left ? left : std::max(1, static_cast<int>(fit));
 }
 
@@ -225,8 +233,10 @@ bool Sweep::time_message(const Visit& visit) {
     row.late_begins += comm::reduced<double>(control_, times.late_begins, comm::ReduceOp::max);
     add_times(row, times);
     if (is_barrier && options_.policy.between == Between::barrier) {
-        const auto early = early_leavers(times, *level.control, clocks_.mine(), 2 * clocks_.error_s());
-        const auto all = comm::reduced(control_, level.control->rank() == 0 ? early : 0, comm::ReduceOp::sum);
+        const auto early =
+            early_leavers(times, *level.control, clocks_.mine(), 2 * clocks_.error_s());
+        const auto all =
+            comm::reduced(control_, level.control->rank() == 0 ? early : 0, comm::ReduceOp::sum);
         row.wrong = row.wrong.value_or(0) + all;
     }
     if (ended_ || !visit.last) return !ended_;
@@ -236,13 +246,14 @@ bool Sweep::time_message(const Visit& visit) {
 
 // Between two ranks there is no started form, and on a GPU a barrier's means nothing.
 bool Sweep::starts(const Message& message) const {
-    if (!options_.nonblocking || message.in_place || comm::is_between_two(message.operation)) return false;
+    if (!options_.nonblocking || message.in_place || comm::is_between_two(message.operation))
+        return false;
     return message.operation != comm::Operation::barrier || backend_.memory != comm::Memory::device;
 }
 
 // Elements of all ranks' results that are wrong; nothing where no check is asked for.
-std::optional<std::int64_t> Sweep::check(const Message& message, const Made& made, const Level& level,
-                                         Form form) {
+std::optional<std::int64_t> Sweep::check(const Message& message, const Made& made,
+                                         const Level& level, Form form) {
     if (options_.policy.checks == 0) return std::nullopt;
     constexpr int kBetweenEnds = 16;
     std::int64_t wrong = 0;
@@ -260,7 +271,8 @@ std::optional<std::int64_t> Sweep::check(const Message& message, const Made& mad
 bool Sweep::time_started_form(MessageRow& row, const Made& made, Level& level) {
     StartedTimes times;
     if (level.active)
-        times = time_started(caller_of(made, level), options_.policy, *options_.nonblocking, compute_);
+        times =
+            time_started(caller_of(made, level), options_.policy, *options_.nonblocking, compute_);
     row.started = longest_us(control_, std::move(times), options_.policy.calls);
     if (row.message.operation != comm::Operation::barrier)
         row.started_wrong = check(row.message, made, level, Form::started);
@@ -268,7 +280,8 @@ bool Sweep::time_started_form(MessageRow& row, const Made& made, Level& level) {
     return !ended_;
 }
 
-// Each bucket has memory of its own, as in training, and all of them are reduced in place in each pass.
+// Each bucket has memory of its own, as in training, and all of them are reduced in place in each
+// pass.
 bool Sweep::time_buckets() {
     Level& level = levels_.front();
     std::vector<Buffers> memory;

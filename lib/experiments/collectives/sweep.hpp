@@ -26,15 +26,18 @@ struct MessageRow {
     std::string level = "job", load = "idle";
     int ranks = 1;
     int root = -1;
-    int bucket = -1;              ///< of --from-model, in the order of a training step; -1: no bucket
-    std::vector<double> us = {};  ///< of each call, over ranks, of one message where a call has several
-    std::optional<std::int64_t> wrong =
-        {};  ///< elements (of a barrier: calls) of all ranks; nothing: not checked
-    std::vector<double> load_shares = {};      ///< of each visit's time, in which the compute kernel ran
+    int bucket = -1;  ///< of --from-model, in the order of a training step; -1: no bucket
+    /// Each call's time, over ranks; of one message where a call has several.
+    std::vector<double> us = {};
+    /// Elements (of a barrier: calls) of all ranks; nothing: not checked.
+    std::optional<std::int64_t> wrong = {};
+    /// Each visit's share of time in which the compute kernel ran.
+    std::vector<double> load_shares = {};
     double late_begins = 0;                    ///< calls that began after the agreed moment
     std::optional<StartedTimes> started = {};  ///< us, of each call; the longest over ranks
     std::optional<std::int64_t> started_wrong = {};
-    /// "bucket 3", or "allreduce:fp32:sum:8" and what else tells it apart: ":in-place:loaded:hosts".
+    /// "bucket 3", or "allreduce:fp32:sum:8" and what else tells it apart:
+    /// ":in-place:loaded:hosts".
     std::string name() const;
     /// One of the same form differs in its size alone.
     bool has_form_of(const MessageRow& other) const;
@@ -42,12 +45,13 @@ struct MessageRow {
 
 class Sweep {
   public:
-    /// All outlive it. Collective. `ends`: asked on all ranks, often, while calls are made; true stops them.
-    Sweep(const CollectivesOptions& options, const comm::BackendEntry& backend, comm::Communicator& data,
-          comm::Communicator& control, std::function<bool()> ends);
+    /// All outlive it. Collective. `ends`: asked on all ranks, often, while calls are made; true
+    /// stops them.
+    Sweep(const CollectivesOptions& options, const comm::BackendEntry& backend,
+          comm::Communicator& data, comm::Communicator& control, std::function<bool()> ends);
 
-    /// Visits of messages: each in every round, and each round in an order of its own, so that what drifts,
-    /// and what one message leaves to the next, is in all of them.
+    /// Visits of messages: each in every round, and each round in an order of its own, so that what
+    /// drifts, and what one message leaves to the next, is in all of them.
     std::size_t planned() const { return order_.size(); }
     std::size_t done() const { return done_; }
     /// Makes the next one. False where it was ended in its midst; not after the last. Collective.
@@ -117,15 +121,17 @@ struct SweepEnd {
     bool hit_time_limit = false;
 };
 
-/// Measurements, tables, facts, verdicts and warnings of what is measured so far; the same on all ranks.
+/// Measurements, tables, facts, verdicts and warnings of what is measured so far; the same on all
+/// ranks.
 void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd& end,
                           const CollectivesOptions& options, const comm::BackendEntry& backend,
                           comm::Communicator& control);
 
-/// Adds to a run with its measurements and their intervals the tables messages, nonblocking, buckets, fits,
-/// guidelines and clocks, as far as they have rows. `library`: what serves the backend.
-void add_collectives_tables(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
-                            const std::string& library);
+/// Adds to a run with its measurements and their intervals the tables messages, nonblocking,
+/// buckets, fits, guidelines and clocks, as far as they have rows. `library`: what serves the
+/// backend.
+void add_collectives_tables(results::Run& run, const Sweep& sweep,
+                            const CollectivesOptions& options, const std::string& library);
 
 /// The measurement of a message's times.
 std::string measurement_of(const MessageRow& row);

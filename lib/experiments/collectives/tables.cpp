@@ -47,7 +47,8 @@ std::string mark_of(const MessageRow& row) {
                                     100 * stats::mean_of_finite(row.load_shares)));
     const double late = row.late_begins / base::real(row.us.size());
     if (late > kMany)
-        marks.push_back(fmt::format("{:.0f} % of the calls began after the agreed moment", 100 * late));
+        marks.push_back(
+            fmt::format("{:.0f} % of the calls began after the agreed moment", 100 * late));
     return base::join(marks, "; ");
 }
 
@@ -88,8 +89,8 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// Overlap can be judged if communication is as long as computation, and both together are not shorter than
-// the overlapped time.
+// Overlap can be judged if communication is as long as computation, and both together are not
+// shorter than the overlapped time.
 std::string overlap_mark(double overall, double compute, double pure) {
     constexpr double kOff = 1.25;
     if (compute > kOff * pure || pure > kOff * compute)
@@ -108,25 +109,29 @@ results::Table nonblocking_table(const Sweep& sweep, const CollectivesOptions& o
             overlap.push_back(
                 std::clamp(100 * (1 - (overall[call] - compute[call]) / median(pure)), 0.0, 100.0));
         const std::string mark = overlap_mark(median(overall), median(compute), median(pure));
-        const auto percent = mark.empty() ? stats::estimate_median(overlap) : stats::MedianEstimate();
+        const auto percent =
+            mark.empty() ? stats::estimate_median(overlap) : stats::MedianEstimate();
         table.add({std::string(comm::name_of(row.message.operation)), row.level, row.load,
                    dtype_of(row.message), redop_of(row.message), std::int64_t{row.ranks},
-                   whole(row.message.bytes(row.ranks)), options.settings.progress, whole(overall.size()),
-                   median(overall), median(compute), median(init), median(test), median(wait), median(pure),
-                   percent.value, percent.ci.low, percent.ci.high, mark});
+                   whole(row.message.bytes(row.ranks)), options.settings.progress,
+                   whole(overall.size()), median(overall), median(compute), median(init),
+                   median(test), median(wait), median(pure), percent.value, percent.ci.low,
+                   percent.ci.high, mark});
     }
     return std::move(table).table();
 }
 
-results::Table buckets_table(const results::Run& run, const Sweep& sweep, const BucketTable& model) {
+results::Table buckets_table(const results::Run& run, const Sweep& sweep,
+                             const BucketTable& model) {
     Rows table("buckets");
     for (const auto& row : sweep.rows()) {
         const auto s = summary_of(run, row);
         const auto& m = row.message;
         const auto& bucket = model.rows[row.bucket];
-        table.add({std::int64_t{row.bucket}, bucket.parameters, bucket.elements, dtype_of(m), bucket.bytes,
-                   s.median, s.ci95.low, s.ci95.high, m.algbw_GBps(s.median, row.ranks),
-                   m.busbw_GBps(s.median, row.ranks), row.wrong.value_or(-1)});
+        table.add({std::int64_t{row.bucket}, bucket.parameters, bucket.elements, dtype_of(m),
+                   bucket.bytes, s.median, s.ci95.low, s.ci95.high,
+                   m.algbw_GBps(s.median, row.ranks), m.busbw_GBps(s.median, row.ranks),
+                   row.wrong.value_or(-1)});
     }
     return std::move(table).table();
 }
@@ -151,12 +156,14 @@ void add_fit(Rows& table, const results::Run& run, std::span<const MessageRow> r
     const auto& [message, level, load] =
         std::tie(rows.front().message, rows.front().level, rows.front().load);
     const bool is_known = fit.beta_ci.low > 0;
-    const auto bandwidth = [&](double beta) { return is_known ? 1 / beta / kPerByte : stats::kNone; };
+    const auto bandwidth = [&](double beta) {
+        return is_known ? 1 / beta / kPerByte : stats::kNone;
+    };
     table.add({std::string(comm::name_of(message.operation)), level, load, dtype_of(message),
-               redop_of(message), message.in_place ? "in-place" : "out-of-place", whole(fit.n), fit.alpha,
-               fit.alpha_ci.low, fit.alpha_ci.high, bandwidth(fit.beta), bandwidth(fit.beta_ci.high),
-               bandwidth(fit.beta_ci.low), is_known ? fit.alpha / fit.beta : stats::kNone, 100 * fit.worst,
-               mark_of(fit)});
+               redop_of(message), message.in_place ? "in-place" : "out-of-place", whole(fit.n),
+               fit.alpha, fit.alpha_ci.low, fit.alpha_ci.high, bandwidth(fit.beta),
+               bandwidth(fit.beta_ci.high), bandwidth(fit.beta_ci.low),
+               is_known ? fit.alpha / fit.beta : stats::kNone, 100 * fit.worst, mark_of(fit)});
 }
 
 // The rows of a form lie beside each other.
@@ -164,8 +171,8 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     Rows table("fits");
     std::span<const MessageRow> rest(sweep.rows());
     while (!rest.empty()) {
-        const auto other =
-            std::ranges::find_if(rest, [&](const MessageRow& row) { return !row.has_form_of(rest.front()); });
+        const auto other = std::ranges::find_if(
+            rest, [&](const MessageRow& row) { return !row.has_form_of(rest.front()); });
         const auto form = rest.first(other - rest.begin());
         if (form.front().message.operation != Operation::barrier && form.front().ranks > 1)
             add_fit(table, run, form);
@@ -174,8 +181,8 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// Only then is a time that of the whole operation: where ranks that are done early count, or go on, it is
-// not.
+// Only then is a time that of the whole operation: where ranks that are done early count, or go on,
+// it is not.
 bool allows_guidelines(const Policy& policy) {
     return policy.over_ranks == OverRanks::longest && begins_together(policy.between);
 }
@@ -212,8 +219,8 @@ std::string dtype_of(const Message& message) {
     return message.operation == Operation::barrier ? "none" : std::string(word_of(message.dtype));
 }
 
-void add_collectives_tables(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
-                            const std::string& library) {
+void add_collectives_tables(results::Run& run, const Sweep& sweep,
+                            const CollectivesOptions& options, const std::string& library) {
     if (options.model) {
         run.tables.push_back(buckets_table(run, sweep, *options.model));
     } else {
@@ -221,7 +228,8 @@ void add_collectives_tables(results::Run& run, const Sweep& sweep, const Collect
         run.tables.push_back(fits_table(run, sweep));
         if (allows_guidelines(options.policy)) add_guidelines(run, sweep, library);
     }
-    if (std::ranges::any_of(sweep.rows(), [](const MessageRow& row) { return row.started.has_value(); }))
+    if (std::ranges::any_of(sweep.rows(),
+                            [](const MessageRow& row) { return row.started.has_value(); }))
         run.tables.push_back(nonblocking_table(sweep, options));
     if (sweep.hosts().by_rank.size() > 1) run.tables.push_back(clocks_table(sweep));
 }

@@ -16,7 +16,8 @@ std::vector<std::unique_ptr<Verb>> DataSetsTool::verbs() const {
     return verbs;
 }
 
-std::string place_of(const options::Options& options, std::size_t word, const std::string& fallback) {
+std::string place_of(const options::Options& options, std::size_t word,
+                     const std::string& fallback) {
     const bool as_word = options.positional().size() > word;
     if (as_word && options.is_set("output"))
         throw base::OptionError(

@@ -10,7 +10,8 @@
 namespace ranklab::experiments {
 namespace {
 
-using Maker = std::vector<std::filesystem::path> (*)(comm::Communicator&, const data::ImageFilesSpec&,
+using Maker = std::vector<std::filesystem::path> (*)(comm::Communicator&,
+                                                     const data::ImageFilesSpec&,
                                                      base::ProgressSink&);
 
 // The differences of the image sets.
@@ -56,8 +57,8 @@ class MakeImages final : public Verb {
     std::vector<results::Setting> resolve(options::Options& options, int) const override {
         for (const char* split : {"train", "test"})
             if (options.integer(split) > std::numeric_limits<std::int32_t>::max())
-                throw base::OptionError(
-                    fmt::format("--{} {} is more than the format can count", split, options.integer(split)));
+                throw base::OptionError(fmt::format("--{} {} is more than the format can count",
+                                                    split, options.integer(split)));
         const std::string place = place_of(options, 0, text_.directory);
         options.resolve("output", place);
         return {{"folder", place, false},
@@ -69,7 +70,8 @@ class MakeImages final : public Verb {
         std::string text;
         for (const auto& file : text_.make(control, spec_of(options, directory), progress))
             text += fmt::format("{}\n", file.string());
-        return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(directory)), ""};
+        return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(directory)),
+                ""};
     }
 
   private:
@@ -86,9 +88,10 @@ std::unique_ptr<Verb> make_cifar100_verb() {
         .directory = "data",
         .train = "50000",
         .test = "10000",
-        .examples = "  ranklab data make cifar100                                  data/cifar-100-binary/, "
-                    "where train looks\n"
-                    "  mpirun -n 2 ranklab data make cifar100 /scratch/me --train 5000 --test 1000\n",
+        .examples =
+            "  ranklab data make cifar100                                  data/cifar-100-binary/, "
+            "where train looks\n"
+            "  mpirun -n 2 ranklab data make cifar100 /scratch/me --train 5000 --test 1000\n",
         .make = data::make_cifar100,
         .bytes = data::cifar100_bytes});
 }
@@ -96,14 +99,15 @@ std::unique_ptr<Verb> make_cifar100_verb() {
 std::unique_ptr<Verb> make_mnist_verb() {
     return std::make_unique<MakeImages>(ImageSetText{
         .name = "mnist",
-        .summary = "Writes a synthetic set of 10 classes in MNIST's idx format, four files; Fashion-MNIST's "
-                   "is the same format.",
+        .summary = "Writes a synthetic set of 10 classes in MNIST's idx format, four files; "
+                   "Fashion-MNIST's is the same format.",
         .directory = "data/MNIST/raw",
         .train = "60000",
         .test = "10000",
-        .examples = "  ranklab data make mnist                                     data/MNIST/raw/, where "
-                    "train looks\n"
-                    "  mpirun -n 2 ranklab data make mnist --output /scratch/me/mnist --seed 7\n",
+        .examples =
+            "  ranklab data make mnist                                     data/MNIST/raw/, where "
+            "train looks\n"
+            "  mpirun -n 2 ranklab data make mnist --output /scratch/me/mnist --seed 7\n",
         .make = data::make_mnist,
         .bytes = data::mnist_bytes});
 }

@@ -12,12 +12,14 @@ namespace {
 std::string table_of(const std::vector<data::FileVerdict>& verdicts) {
     std::size_t width = 4;
     for (const auto& v : verdicts) width = std::max(width, v.file.size());
-    std::string text =
-        fmt::format("{:<{}}  {:<7} {:<17} {}\n", "file", width, "verdict", "kind", "content; checked");
+    std::string text = fmt::format("{:<{}}  {:<7} {:<17} {}\n", "file", width, "verdict", "kind",
+                                   "content; checked");
     for (const auto& v : verdicts) {
-        const std::string detail =
-            v.content.empty() || v.checked.empty() ? v.content + v.checked : v.content + "; " + v.checked;
-        text += fmt::format("{:<{}}  {:<7} {:<17} {}\n", v.file, width, v.wrong.empty() ? "right" : "WRONG",
+        const std::string detail = v.content.empty() || v.checked.empty()
+                                       ? v.content + v.checked
+                                       : v.content + "; " + v.checked;
+        text += fmt::format("{:<{}}  {:<7} {:<17} {}\n", v.file, width,
+                            v.wrong.empty() ? "right" : "WRONG",
                             v.kind.empty() ? "unknown" : v.kind, v.wrong.empty() ? detail : "");
     }
     return text;
@@ -28,32 +30,36 @@ class Verify final : public Verb {
     std::string words() const override { return "verify"; }
     std::string usage() const override { return "FILE|DIR [options]"; }
     std::string summary() const override {
-        return "Says what a data file is and checks all of it: idx, CIFAR-100 binary, cosmology HDF5, npy; "
-               "in a folder, every such file.";
+        return "Says what a data file is and checks all of it: idx, CIFAR-100 binary, cosmology "
+               "HDF5, npy; in a folder, every such file.";
     }
     std::string examples() const override {
         return "  ranklab data verify data/cifar-100-binary\n"
-               "  ranklab data verify cosmology-128.h5                        form, every value, checksum\n"
-               "  mpirun -n 4 ranklab data verify train.h5                    the same, read by four ranks\n";
+               "  ranklab data verify cosmology-128.h5                        form, every value, "
+               "checksum\n"
+               "  mpirun -n 4 ranklab data verify train.h5                    the same, read by "
+               "four ranks\n";
     }
     void describe(options::Schema& schema) const override { schema.positional(1); }
     std::vector<results::Setting> resolve(options::Options& options, int) const override {
         if (options.positional().empty())
-            throw base::OptionError("verify needs a file or a folder: ranklab data verify cosmology-128.h5");
+            throw base::OptionError(
+                "verify needs a file or a folder: ranklab data verify cosmology-128.h5");
         return {{"path", options.positional().front(), false}};
     }
     ToolReport run(const ToolPlace& place) override {
         auto& [control, options, progress, start_up, counting] = place.context;
         const auto verdicts = data::verify(control, options.positional().front(), progress);
         ToolReport report{table_of(verdicts), ""};
-        const auto bad =
-            std::count_if(verdicts.begin(), verdicts.end(), [](const auto& v) { return !v.wrong.empty(); });
+        const auto bad = std::count_if(verdicts.begin(), verdicts.end(),
+                                       [](const auto& v) { return !v.wrong.empty(); });
         if (bad == 0) return report;
-        const auto first_wrong =
-            std::find_if(verdicts.begin(), verdicts.end(), [](const auto& v) { return !v.wrong.empty(); });
+        const auto first_wrong = std::find_if(verdicts.begin(), verdicts.end(),
+                                              [](const auto& v) { return !v.wrong.empty(); });
         report.wrong = first_wrong->wrong;
         if (bad > 1)
-            report.wrong += fmt::format(" (and {} more of {} files are wrong)", bad - 1, verdicts.size());
+            report.wrong +=
+                fmt::format(" (and {} more of {} files are wrong)", bad - 1, verdicts.size());
         return report;
     }
 };

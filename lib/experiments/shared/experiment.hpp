@@ -1,4 +1,5 @@
-// The interface between app and experiments: options in, Run out. Experiments read no argv and print nothing.
+// The interface between app and experiments: options in, Run out. Experiments read no argv and
+// print nothing.
 #pragma once
 
 #include <exception>
@@ -16,8 +17,8 @@
 
 namespace ranklab::experiments {
 
-/// Marks the part of the work that is counted, on every rank and outside of what is timed: app watches the
-/// hosts meanwhile.
+/// Marks the part of the work that is counted, on every rank and outside of what is timed: app
+/// watches the hosts meanwhile.
 struct CountedPart {
     std::function<void()> begins = [] {};
     std::function<void()> ends = [] {};  ///< may be called again where more came after all
@@ -43,9 +44,9 @@ struct Listing {
     std::vector<std::pair<std::string, std::string>> entries;  ///< name, summary
 };
 
-/// The runs of a process: one, or one a strategy and their comparison (`io --strategy a,b`). Complete on rank
-/// 0; exit codes and validity are the same on all ranks. A failed verification is a run with valid = false
-/// and an exit code, its reason first among the warnings.
+/// The runs of a process: one, or one a strategy and their comparison (`io --strategy a,b`).
+/// Complete on rank 0; exit codes and validity are the same on all ranks. A failed verification is
+/// a run with valid = false and an exit code, its reason first among the warnings.
 struct Runs {
     std::vector<results::Run> all;
     std::exception_ptr failure = {};  ///< a later strategy failed: thrown once `all` is stored
@@ -63,8 +64,8 @@ class Plan {
     /// The part of a dry run beyond printing the plan. Collective, after agree().
     virtual void rehearse(comm::Communicator& /*control*/) {}
 
-    /// Collective. What makes the work impossible throws. The runs hold measurements, tables, warnings and
-    /// verdicts; `config` where it differs from the context's options.
+    /// Collective. What makes the work impossible throws. The runs hold measurements, tables,
+    /// warnings and verdicts; `config` where it differs from the context's options.
     virtual Runs run(const RunContext& context) = 0;
 };
 
@@ -81,22 +82,24 @@ class Experiment {
     virtual void describe(options::Schema& schema) const = 0;
     virtual std::vector<Listing> listings() const = 0;
 
-    /// Asked of a process that no launcher started, before anything else is done: whether it needs MPI for
-    /// these options. Where it does not, the control plane is a communicator of one rank without MPI.
+    /// Asked of a process that no launcher started, before anything else is done: whether it needs
+    /// MPI for these options. Where it does not, the control plane is a communicator of one rank
+    /// without MPI.
     virtual bool needs_mpi(const options::Options&) const { return true; }
-    /// Asked before MPI is started: whether other threads than the main one call it, for which the library
-    /// locks in each call.
+    /// Asked before MPI is started: whether other threads than the main one call it, for which the
+    /// library locks in each call.
     virtual bool threads_call_mpi(const options::Options&) const { return true; }
 
     /// Whether the ranks may compute on GPUs, which the launch guard then looks at.
     virtual bool may_use_gpus(const options::Options&) const { return false; }
     /// Whether the options ask for several ranks: one alone looks like a slow single device.
     virtual bool wants_ranks(const options::Options&) const { return false; }
-    /// --threads where nothing is said: 0 for the cores of the rank's cpuset, as far as its cgroup allows.
+    /// --threads where nothing is said: 0 for the cores of the rank's cpuset, as far as its cgroup
+    /// allows.
     virtual int default_threads() const { return 0; }
 
-    /// Settles what the options leave open and refuses what cannot be (OptionError): the same on all ranks,
-    /// no work.
+    /// Settles what the options leave open and refuses what cannot be (OptionError): the same on
+    /// all ranks, no work.
     virtual std::unique_ptr<Plan> settle(options::Options& options, int world_size) = 0;
 };
 

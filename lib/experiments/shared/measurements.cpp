@@ -14,8 +14,8 @@ using measure::RankSamples;
 using results::Measurement;
 
 // A measurement of rows x columns whose first rows are warm-up; without a summary.
-Measurement measurement_of(std::string_view name, const std::string& axis, const std::string& reduction,
-                           RankSamples all, std::size_t warmup = 0) {
+Measurement measurement_of(std::string_view name, const std::string& axis,
+                           const std::string& reduction, RankSamples all, std::size_t warmup = 0) {
     const auto& quantity = vocabulary::quantity(name);
     const auto counted = all.values.begin() + static_cast<std::ptrdiff_t>(warmup * all.ranks);
     Measurement m;
@@ -33,7 +33,8 @@ Measurement measurement_of(std::string_view name, const std::string& axis, const
 
 }  // namespace
 
-Measurement by_rank(std::string_view name, const std::string& axis, RankSamples all, std::size_t warmup) {
+Measurement by_rank(std::string_view name, const std::string& axis, RankSamples all,
+                    std::size_t warmup) {
     auto m = measurement_of(name, axis, "max", std::move(all), warmup);
     m.summary = stats::summarise(m.largest_of_rows());
     return m;
@@ -75,8 +76,8 @@ std::vector<double> RankMeasurements::sums(std::vector<double> mine) const {
     return measure::sums_of_ranks(control_, std::move(mine));
 }
 
-void RankMeasurements::add(std::string_view name, const std::string& axis, std::span<const double> mine,
-                           std::size_t warmup) {
+void RankMeasurements::add(std::string_view name, const std::string& axis,
+                           std::span<const double> mine, std::size_t warmup) {
     if (stores_each_) {
         auto all = measure::gather_samples(control_, mine, static_cast<std::size_t>(participants_));
         return run_.measurements.push_back(by_rank(name, axis, std::move(all), warmup));
@@ -92,15 +93,15 @@ void RankMeasurements::add_summaries(std::string_view name, std::span<const doub
         control_, std::vector{base::real(mine.n), mine.median, mine.mean, mine.min, mine.max});
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(participants_); ++rank)
         summaries_.add({std::string(name), static_cast<std::int64_t>(rank),
-                        static_cast<std::int64_t>(all.at(0, rank)), all.at(1, rank), all.at(2, rank),
-                        all.at(3, rank), all.at(4, rank)});
+                        static_cast<std::int64_t>(all.at(0, rank)), all.at(1, rank),
+                        all.at(2, rank), all.at(3, rank), all.at(4, rank)});
 }
 
 void RankMeasurements::add_imbalance(double my_cost) {
     const auto all = measure::gather_columns(control_, {&my_cost, 1});
     const auto costs = std::span(all.values).first(static_cast<std::size_t>(participants_));
-    run_.measurements.push_back(
-        one_column(vocabulary::kLoadImbalance, "run", "max/mean-1", {stats::load_imbalance(costs)}));
+    run_.measurements.push_back(one_column(vocabulary::kLoadImbalance, "run", "max/mean-1",
+                                           {stats::load_imbalance(costs)}));
 }
 
 void RankMeasurements::finish() {

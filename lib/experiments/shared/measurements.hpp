@@ -12,8 +12,9 @@
 
 namespace ranklab::experiments {
 
-/// Up to so many ranks a run stores each rank's samples. Above, it stores the rows' maxima over ranks, and a
-/// summary of each rank (table `rank_summaries`). No number of the answer depends on it.
+/// Up to so many ranks a run stores each rank's samples. Above, it stores the rows' maxima over
+/// ranks, and a summary of each rank (table `rank_summaries`). No number of the answer depends on
+/// it.
 inline constexpr int kMostRanksStored = 64;
 
 /// The value of each row: a member, or what a function makes of the row.
@@ -26,20 +27,21 @@ std::vector<double> column_of(const Rows& rows, Value value) {
 }
 
 /// A column per rank (or per replica): the summary is of the maximum in each row from `warmup` on.
-results::Measurement by_rank(std::string_view name, const std::string& axis, measure::RankSamples all,
-                             std::size_t warmup = 0);
+results::Measurement by_rank(std::string_view name, const std::string& axis,
+                             measure::RankSamples all, std::size_t warmup = 0);
 
 /// One value a row, already folded over ranks; the rows before `warmup` are not counted.
-results::Measurement one_column(std::string_view name, const std::string& axis, const std::string& reduction,
-                                std::vector<double> samples, std::size_t warmup = 0);
+results::Measurement one_column(std::string_view name, const std::string& axis,
+                                const std::string& reduction, std::vector<double> samples,
+                                std::size_t warmup = 0);
 
 /// counts[i] / costs[i] of each row; the summary's mean is sum over sum.
-results::Measurement rate(std::string_view name, const std::string& axis, std::span<const double> counts,
-                          std::span<const double> costs);
+results::Measurement rate(std::string_view name, const std::string& axis,
+                          std::span<const double> counts, std::span<const double> costs);
 
-/// Adds measurements to which each rank has its own part. Collective: all ranks call the same verbs in the
-/// same order, with as many rows. Summaries are the same on all ranks; the ranks' columns are on rank 0
-/// alone.
+/// Adds measurements to which each rank has its own part. Collective: all ranks call the same verbs
+/// in the same order, with as many rows. Summaries are the same on all ranks; the ranks' columns
+/// are on rank 0 alone.
 class RankMeasurements {
   public:
     /// `participants`: ranks 0 .. participants - 1 count; 0: all.
@@ -61,7 +63,8 @@ class RankMeasurements {
     /// Load imbalance of a cost of each rank.
     void add_imbalance(double my_cost);
 
-    /// After the last one: the table of the ranks' summaries, where the run has more ranks than it stores.
+    /// After the last one: the table of the ranks' summaries, where the run has more ranks than it
+    /// stores.
     void finish();
 
   private:

@@ -22,8 +22,10 @@ bool StopPoll::ask() {
     if (signal_ != 0) return true;
     const auto now = Clock::now();
     const std::int64_t units = std::max<std::int64_t>(1, done_ - last_);
-    const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(now - last_asked_).count();
-    std::int64_t facts[] = {base::StopSignals::received(), std::max<std::int64_t>(1, elapsed / units)};
+    const auto elapsed =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(now - last_asked_).count();
+    std::int64_t facts[] = {base::StopSignals::received(),
+                            std::max<std::int64_t>(1, elapsed / units)};
     control_.allreduce(comm::view(std::span(facts)), comm::ReduceOp::max);
     signal_ = static_cast<int>(facts[0]);
     last_asked_ = now;
@@ -44,14 +46,16 @@ void refuse_after_a_stop(comm::Communicator& control, int signal) {
     if (signal == 0) return;
     comm::together(control, [&] {
         throw base::Interrupted(
-            fmt::format("stopped by {}; nothing was measured", base::StopSignals::name_of(signal)), signal);
+            fmt::format("stopped by {}; nothing was measured", base::StopSignals::name_of(signal)),
+            signal);
     });
 }
 
 void mark_stopped(results::Run& run, int signal, const std::string& what_is_there) {
     if (signal == 0) return;
-    run.warnings.insert(run.warnings.begin(),
-                        fmt::format("stopped by {} {}", base::StopSignals::name_of(signal), what_is_there));
+    run.warnings.insert(
+        run.warnings.begin(),
+        fmt::format("stopped by {} {}", base::StopSignals::name_of(signal), what_is_there));
     if (run.valid) run.exit_code = 128 + signal;
 }
 

@@ -1,5 +1,5 @@
-// SIGTERM, SIGHUP and Ctrl-C reach whichever ranks they reach: the ranks ask each other, so that all stop at
-// the same place.
+// SIGTERM, SIGHUP and Ctrl-C reach whichever ranks they reach: the ranks ask each other, so that
+// all stop at the same place.
 #pragma once
 
 #include <chrono>
@@ -12,9 +12,9 @@
 
 namespace ranklab::experiments {
 
-/// Asks between units of work (steps, batches), of which all ranks make equally many, and outside of what is
-/// timed: after the first unit, then after every kMostUnits, or more often where they are long, so that a
-/// quarter of a second passes in between, or one unit.
+/// Asks between units of work (steps, batches), of which all ranks make equally many, and outside
+/// of what is timed: after the first unit, then after every kMostUnits, or more often where they
+/// are long, so that a quarter of a second passes in between, or one unit.
 class StopPoll {
   public:
     static constexpr std::int64_t kMostUnits = 25;
@@ -52,15 +52,17 @@ class StopPoll {
     int signal_ = 0;
 };
 
-/// Collective, before there is anything to keep: base::Interrupted ("stopped by SIGTERM `where`") on the
-/// lowest rank that was told to stop, comm::PeerError on the others.
+/// Collective, before there is anything to keep: base::Interrupted ("stopped by SIGTERM `where`")
+/// on the lowest rank that was told to stop, comm::PeerError on the others.
 void stop_if_asked(comm::Communicator& control, const std::string& where);
 
-/// Collective. The same where the ranks have agreed on the signal (0: none), and nothing was measured.
+/// Collective. The same where the ranks have agreed on the signal (0: none), and nothing was
+/// measured.
 void refuse_after_a_stop(comm::Communicator& control, int signal);
 
-/// A run that somebody stopped: the first warning says how far it came ("after 57 of 200 steps"), and the
-/// exit code is 128 + the signal, where no check failed. Nothing where none was received (0).
+/// A run that somebody stopped: the first warning says how far it came ("after 57 of 200 steps"),
+/// and the exit code is 128 + the signal, where no check failed. Nothing where none was received
+/// (0).
 void mark_stopped(results::Run& run, int signal, const std::string& what_is_there);
 
 class StopNotes {
@@ -68,14 +70,16 @@ class StopNotes {
     /// Notes go over `control`, by way of rank 0.
     explicit StopNotes(comm::Communicator& control) : control_(control) {}
 
-    /// Between two pieces of work, and while a rank waits for others: the signal that this rank was told to
-    /// stop by, or that another one tells of; 0: go on. Looks for notes ten times a second at most.
+    /// Between two pieces of work, and while a rank waits for others: the signal that this rank was
+    /// told to stop by, or that another one tells of; 0: go on. Looks for notes ten times a second
+    /// at most.
     int heard();
-    /// The signal that another rank tells of, ignoring this rank's own: for a rank that is about to finish.
+    /// The signal that another rank tells of, ignoring this rank's own: for a rank that is about to
+    /// finish.
     int heard_from_others();
 
-    /// Collective, after the work: takes the notes that nobody looked for any more. A message that is never
-    /// received is a fault of the program to MPI, and some libraries say so on stdout.
+    /// Collective, after the work: takes the notes that nobody looked for any more. A message that
+    /// is never received is a fault of the program to MPI, and some libraries say so on stdout.
     void settle();
 
   private:

@@ -34,8 +34,8 @@ std::int64_t most_samples(const TargetCi& target, bool has_time_limit, std::int6
     return least > kAsManyAsCome / kMostTimesLeast ? kAsManyAsCome : least * kMostTimesLeast;
 }
 
-void add_convergence(results::Run& run, const measure::Convergence& convergence, const std::string& unit,
-                     std::int64_t least) {
+void add_convergence(results::Run& run, const measure::Convergence& convergence,
+                     const std::string& unit, std::int64_t least) {
     if (!convergence.wanted()) return;
     const std::string verdict = convergence.verdict(unit);
     run.tables.push_back(looks_table(convergence));
@@ -44,8 +44,9 @@ void add_convergence(results::Run& run, const measure::Convergence& convergence,
     if (run.exit_code == 0) run.exit_code = static_cast<int>(base::ExitCode::invalid_measurement);
     run.warnings.insert(
         run.warnings.begin(),
-        fmt::format("not converged: {}; give more time (--time-limit), or see docs/reducing_variance.md",
-                    verdict));
+        fmt::format(
+            "not converged: {}; give more time (--time-limit), or see docs/reducing_variance.md",
+            verdict));
 }
 
 }  // namespace ranklab::experiments

@@ -16,14 +16,15 @@ using TargetCi = std::optional<std::string>;
 /// One that wants nothing where there is no target.
 measure::Convergence convergence_of(const TargetCi& target, std::int64_t least);
 
-/// How many samples there are at most, where there are at least that many: with a target 20 times as many,
-/// or, where --time-limit ends it, as many as come.
+/// How many samples there are at most, where there are at least that many: with a target 20 times
+/// as many, or, where --time-limit ends it, as many as come.
 std::int64_t most_samples(const TargetCi& target, bool has_time_limit, std::int64_t least);
 
-/// The table `convergence` with a row per look, the fact measuring.converged, and where the target was not
-/// reached a warning and exit code 7 (unless there is another). `least` samples are what was planned: fewer
-/// are another verdict's matter. The same exit code on all ranks. Nothing where nothing was asked for.
-void add_convergence(results::Run& run, const measure::Convergence& convergence, const std::string& unit,
-                     std::int64_t least);
+/// The table `convergence` with a row per look, the fact measuring.converged, and where the target
+/// was not reached a warning and exit code 7 (unless there is another). `least` samples are what
+/// was planned: fewer are another verdict's matter. The same exit code on all ranks. Nothing where
+/// nothing was asked for.
+void add_convergence(results::Run& run, const measure::Convergence& convergence,
+                     const std::string& unit, std::int64_t least);
 
 }  // namespace ranklab::experiments

@@ -33,8 +33,9 @@ void doubt_batch(results::Run& run) {
     const std::string batch = run.setting("global-batch-size");
     const std::string samples = run.fact("training", "train_samples");
     if (batch.empty() || samples.empty() || !(std::stod(batch) > std::stod(samples))) return;
-    run.warnings.push_back(fmt::format(
-        "the global batch, {}, exceeds the {} samples: use a smaller --batch-size", batch, samples));
+    run.warnings.push_back(
+        fmt::format("the global batch, {}, exceeds the {} samples: use a smaller --batch-size",
+                    batch, samples));
 }
 
 }  // namespace
@@ -81,7 +82,8 @@ Series series_of(const Measurement& m) {
 }
 
 bool is_series(const Measurement& m) {
-    return m.axis != "run" && m.rows() >= kFewestRows && (m.columns == 1 || m.rank_reduction == "max");
+    return m.axis != "run" && m.rows() >= kFewestRows &&
+           (m.columns == 1 || m.rank_reduction == "max");
 }
 
 bool is_whole(const Measurement& m) {
@@ -91,9 +93,11 @@ bool is_whole(const Measurement& m) {
 // Wholes, and the phases that are more than a few per cent of them.
 bool matters(const Measurement& m, const results::Run& run) {
     if (is_whole(m)) return true;
-    const Measurement* whole = run.find(m.axis == "step" ? vocabulary::kStepTime : vocabulary::kJobTime);
+    const Measurement* whole =
+        run.find(m.axis == "step" ? vocabulary::kStepTime : vocabulary::kJobTime);
     return m.kind == Kind::cost && m.unit == "s" && whole != nullptr && whole->axis == m.axis &&
-           whole->rows() == m.rows() && m.summary.median >= kShareThatMatters * whole->summary.median;
+           whole->rows() == m.rows() &&
+           m.summary.median >= kShareThatMatters * whole->summary.median;
 }
 
 void add_row(results::Rows& table, const Measurement& m, const Series& series) {
@@ -110,8 +114,8 @@ void warn_of_width(results::Run& run, const Measurement& m) {
     const auto& [low, high] = m.summary.ci95;
     const double median = m.summary.median;
     if (!std::isfinite(low) || !std::isfinite(high) || !(median > 0) || high - low < median) return;
-    run.warnings.push_back(
-        fmt::format("{}: the interval is as wide as the value: measure longer (--target-ci 5%)", m.name));
+    run.warnings.push_back(fmt::format(
+        "{}: the interval is as wide as the value: measure longer (--target-ci 5%)", m.name));
 }
 
 }  // namespace
@@ -126,7 +130,8 @@ void add_statistics(results::Run& run) {
         if (matters(m, run)) add_row(table, m, series);
         if (is_whole(m)) warn_of_width(run, m);
         if (is_whole(m) && !series.estimate.dependence.warning.empty())
-            run.warnings.push_back(fmt::format("{}: {}", m.name, series.estimate.dependence.warning));
+            run.warnings.push_back(
+                fmt::format("{}: {}", m.name, series.estimate.dependence.warning));
     }
     if (table.size() > 0) run.tables.push_back(std::move(table).table());
 }

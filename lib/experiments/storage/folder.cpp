@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr long double kGB = 1e9L;
-// From here on, what a file system could never hold is a slip of the options, not a disk that is too small.
+// From here on, what a file system could never hold is a slip of the options, not a disk that is
+// too small.
 constexpr long double kAbsurd = 1e12L;
 
 struct Room {
@@ -38,33 +39,36 @@ Room room_at(const fs::path& directory) {
     fs::path folder = fs::absolute(directory, error);
     while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
     const auto space = fs::space(folder, error);
-    return {folder, static_cast<long double>(space.capacity), static_cast<long double>(space.available)};
+    return {folder, static_cast<long double>(space.capacity),
+            static_cast<long double>(space.available)};
 }
 
 void check_memory(const StorageOptions& options) {
     const auto bytes = 8 * static_cast<long double>(options.job.values_per_record());
     const auto memory = static_cast<long double>(host::memory_bytes());
     if (bytes <= memory) return;
-    throw base::OptionError(
-        fmt::format("one record of --size {} takes {:.6g} GB, and this node has {:.3g} GB of memory; take a "
-                    "smaller --size",
-                    options.job.size, bytes / kGB, memory / kGB));
+    throw base::OptionError(fmt::format(
+        "one record of --size {} takes {:.6g} GB, and this node has {:.3g} GB of memory; take a "
+        "smaller --size",
+        options.job.size, bytes / kGB, memory / kGB));
 }
 
 void check_room(const StorageOptions& options) {
     const Footprint needed = footprint(options.job, options.entry);
     const Room room = room_at(options.job.directory);
     if (needed.records <= room.free) return;
-    throw base::EnvironmentError(
-        fmt::format("{} needs {}, and {} has {:.6g} GB free; free some space, or name another place with "
-                    "--directory",
-                    options.entry.name, needed.arithmetic, room.folder.string(), room.free / kGB));
+    throw base::EnvironmentError(fmt::format(
+        "{} needs {}, and {} has {:.6g} GB free; free some space, or name another place with "
+        "--directory",
+        options.entry.name, needed.arithmetic, room.folder.string(), room.free / kGB));
 }
 
 std::string why_foreign_hdf5(const fs::path& path) try {
     if (!hdf5::is_hdf5(path)) return "is not an HDF5 file";
     const auto members = hdf5::File::open_to_read(path).root().members();
-    return members == std::vector<std::string>{"output"} ? "" : "holds other things than the group /output";
+    return members == std::vector<std::string>{"output"}
+               ? ""
+               : "holds other things than the group /output";
 } catch (const base::Error& error) {
     return fmt::format("cannot be opened: {}", error.what());
 }
@@ -78,7 +82,8 @@ std::string why_foreign_record(const fs::path& path) {
     static const std::regex npy(
         "^.NUMPY[^]*'descr': '<f8', 'fortran_order': False, 'shape': \\((\\d+), \\1\\)");
     static const std::regex text("^-?\\d\\.\\d{18}e[+-]\\d\\d[ \\n]");
-    const bool known = head.empty() || std::regex_search(head, path.extension() == ".npy" ? npy : text);
+    const bool known =
+        head.empty() || std::regex_search(head, path.extension() == ".npy" ? npy : text);
     return known ? "" : "does not begin as a record of ranklab io";
 }
 
@@ -92,8 +97,9 @@ bool is_to_be_written(const fs::path& path, const StorageOptions& options) {
 }
 
 void need_records(const StorageOptions& options) {
-    const fs::path first = options.job.directory /
-                           ((options.entry.shared_file ? "data" : "data00000") + options.entry.extension);
+    const fs::path first =
+        options.job.directory /
+        ((options.entry.shared_file ? "data" : "data00000") + options.entry.extension);
     std::error_code unknown;
     if (options.job.files == 0 || fs::exists(first, unknown)) return;
     throw base::DataError(
@@ -106,8 +112,8 @@ void need_records(const StorageOptions& options) {
 Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy) {
     const auto size = static_cast<long double>(job.size);
     const auto bytes = static_cast<long double>(job.files) * size * size * strategy.bytes_per_value;
-    return {bytes, fmt::format("{} records x {} x {} values x {} B = {:.6g} GB", job.files, job.size,
-                               job.size, strategy.bytes_per_value, bytes / kGB)};
+    return {bytes, fmt::format("{} records x {} x {} values x {} B = {:.6g} GB", job.files,
+                               job.size, job.size, strategy.bytes_per_value, bytes / kGB)};
 }
 
 void check_fits(const StorageOptions& options) {
@@ -115,21 +121,22 @@ void check_fits(const StorageOptions& options) {
     const Footprint needed = footprint(options.job, options.entry);
     const Room room = room_at(options.job.directory);
     if (needed.records <= std::max(room.whole, kAbsurd)) return;
-    throw base::OptionError(fmt::format(
-        "{} needs {}, and all of the file system of {} is {:.6g} GB; take fewer --files or a smaller --size",
-        options.entry.name, needed.arithmetic, room.folder.string(), room.whole / kGB));
+    throw base::OptionError(
+        fmt::format("{} needs {}, and all of the file system of {} is {:.6g} GB; take fewer "
+                    "--files or a smaller --size",
+                    options.entry.name, needed.arithmetic, room.folder.string(), room.whole / kGB));
 }
 
 void check_files(const StorageOptions& options) {
     std::error_code unknown;
     for (const auto& entry : fs::directory_iterator(options.job.directory, unknown)) {
         if (!is_to_be_written(entry.path(), options)) continue;
-        const auto why =
-            options.entry.shared_file ? why_foreign_hdf5(entry.path()) : why_foreign_record(entry.path());
+        const auto why = options.entry.shared_file ? why_foreign_hdf5(entry.path())
+                                                   : why_foreign_record(entry.path());
         if (why.empty()) continue;
-        throw base::OptionError(
-            fmt::format("{} would replace {}, which {}; move or remove it, or give another --directory",
-                        options.entry.name, entry.path().string(), why));
+        throw base::OptionError(fmt::format(
+            "{} would replace {}, which {}; move or remove it, or give another --directory",
+            options.entry.name, entry.path().string(), why));
     }
 }
 
@@ -141,7 +148,8 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
         make(options_.job.directory);
         if (!options_.write()) return need_records(options_);
         const char* folder = options_.job.directory.c_str();
-        if (::access(folder, W_OK | X_OK) != 0) base::throw_errno("access", folder, errno, "directory");
+        if (::access(folder, W_OK | X_OK) != 0)
+            base::throw_errno("access", folder, errno, "directory");
     });
 }
 
@@ -156,15 +164,16 @@ void StorageFolder::make(const fs::path& path) {
     const auto status = fs::status(path, error);
     if (fs::is_directory(status)) return;
     if (fs::exists(status))
-        throw base::OptionError(
-            fmt::format("{} is a file, and --directory takes a folder; give another name", path.string()));
+        throw base::OptionError(fmt::format(
+            "{} is a file, and --directory takes a folder; give another name", path.string()));
     if (error && error != std::errc::no_such_file_or_directory) {
         if (!options_.write()) base::throw_read_errno("stat", path, error.value(), "directory");
         base::throw_errno("stat", path, error.value(), "directory");
     }
     if (!options_.write())
         throw base::DataError(fmt::format(
-            "there is no folder {}; --read-only reads what a run with --keep left there", path.string()));
+            "there is no folder {}; --read-only reads what a run with --keep left there",
+            path.string()));
     if (path.has_parent_path()) make(path.parent_path());
     if (fs::create_directory(path, error)) made_.insert(made_.begin(), path);
     if (error) base::throw_errno("mkdir", path, error.value(), "directory");

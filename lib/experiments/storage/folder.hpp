@@ -18,19 +18,19 @@ struct Footprint {
 };
 Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy);
 
-/// OptionError, with the arithmetic, where the records can never fit into the file system, or one of them not
-/// into memory. No work, no change.
+/// OptionError, with the arithmetic, where the records can never fit into the file system, or one
+/// of them not into memory. No work, no change.
 void check_fits(const StorageOptions& options);
 
 /// OptionError where the strategy would replace a file that is not ranklab's. No change.
 void check_files(const StorageOptions& options);
 
-/// Made by rank 0, with those above it, unless it is there. Those that it made are removed at the end where
-/// nothing is left in them, but for --keep. Both arguments outlive it.
+/// Made by rank 0, with those above it, unless it is there. Those that it made are removed at the
+/// end where nothing is left in them, but for --keep. Both arguments outlive it.
 class StorageFolder : base::Pinned {
   public:
-    /// All ranks. OptionError or EnvironmentError where there can be no such folder, it cannot be written or
-    /// has no room; DataError where it is only to be read and missing.
+    /// All ranks. OptionError or EnvironmentError where there can be no such folder, it cannot be
+    /// written or has no room; DataError where it is only to be read and missing.
     StorageFolder(comm::Communicator& control, const StorageOptions& options);
     ~StorageFolder();
 

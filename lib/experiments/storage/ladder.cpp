@@ -17,8 +17,8 @@ namespace {
 std::string strategies_left(const std::vector<results::Run>& runs) {
     std::vector<std::string> left;
     for (const auto& entry : io::strategies())
-        if (std::ranges::none_of(runs,
-                                 [&](const auto& run) { return run.setting("strategy") == entry.name; }))
+        if (std::ranges::none_of(
+                runs, [&](const auto& run) { return run.setting("strategy") == entry.name; }))
             left.push_back(entry.name);
     return base::join(left, ", ");
 }
@@ -42,7 +42,8 @@ Nearest nearest_ceiling(const results::Run& run) {
     const auto* table = run.find_table("ceilings");
     if (table == nullptr) return {};
     const auto& binds = *table->find<std::string>("binds");
-    const auto nearest = std::ranges::find_if(binds, [](const auto& word) { return !word.empty(); });
+    const auto nearest =
+        std::ranges::find_if(binds, [](const auto& word) { return !word.empty(); });
     if (nearest == binds.end()) return {};
     const auto i = nearest - binds.begin();
     const std::string& mark = table->find<std::string>("mark")->at(i);
@@ -78,8 +79,9 @@ std::vector<std::string> shared_warnings(const std::vector<results::Run>& runs) 
     }
     std::vector<std::string> warnings;
     for (const auto& [text, strategy, count] : all)
-        warnings.push_back(count == 1 ? fmt::format("{}: {}", strategy, text)
-                                      : fmt::format("{} ({} of {} runs)", text, count, runs.size()));
+        warnings.push_back(count == 1
+                               ? fmt::format("{}: {}", strategy, text)
+                               : fmt::format("{} ({} of {} runs)", text, count, runs.size()));
     return warnings;
 }
 
@@ -130,8 +132,8 @@ results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, 
     all.warnings = shared_warnings(runs);
     const auto is_cut = [](const auto& run) { return !run.cut_short().empty(); };
     const auto cut = std::ranges::count_if(runs, is_cut);
-    const auto how_far =
-        fmt::format("{} of {} strategies were measured, {} of them not whole", runs.size(), asked, cut);
+    const auto how_far = fmt::format("{} of {} strategies were measured, {} of them not whole",
+                                     runs.size(), asked, cut);
     mark_stopped(all, signal, "after " + how_far);
     if (signal != 0 || (runs.size() == asked && cut == 0)) return all;
     all.warnings.insert(all.warnings.begin(), fmt::format("{}{}", results::kNotComplete, how_far));

@@ -21,7 +21,8 @@ std::vector<std::pair<std::string, std::string>> hints_of(const std::string& tex
     for (const auto& part : base::split(text, ',')) {
         const auto equals = part.find('=');
         if (equals == std::string::npos || equals == 0)
-            throw base::OptionError(fmt::format("--hints takes KEY=VALUE[,KEY=VALUE], not '{}'", part));
+            throw base::OptionError(
+                fmt::format("--hints takes KEY=VALUE[,KEY=VALUE], not '{}'", part));
         hints.emplace_back(base::trim(part.substr(0, equals)), base::trim(part.substr(equals + 1)));
     }
     return hints;
@@ -49,14 +50,17 @@ io::Job job_of(const StorageSettings& settings) {
     return job;
 }
 
-void check_combination(const StorageSettings& settings, const std::vector<io::StrategyEntry>& chosen) {
+void check_combination(const StorageSettings& settings,
+                       const std::vector<io::StrategyEntry>& chosen) {
     const auto has = [&](const char* name) {
         return std::ranges::any_of(chosen, [&](const auto& entry) { return entry.name == name; });
     };
     if (settings.async && !has("process-pool"))
-        throw base::OptionError("--async is for process-pool; leave it out, or give --strategy process-pool");
+        throw base::OptionError(
+            "--async is for process-pool; leave it out, or give --strategy process-pool");
     if (settings.dynamic && !has("mpi-send"))
-        throw base::OptionError("--dynamic is for mpi-send; leave it out, or give --strategy mpi-send");
+        throw base::OptionError(
+            "--dynamic is for mpi-send; leave it out, or give --strategy mpi-send");
     if (settings.directory.empty())
         throw base::OptionError("--directory is empty; name a folder, or . for this one");
     if (settings.chunk > settings.size)
@@ -74,8 +78,8 @@ StorageOptions settle_one(options::Options options, const StorageSettings& setti
     result.config = settings_of(options);
     result.entry = strategy;
     result.job = job_of(settings);
-    result.most_repetitions =
-        most_samples(settings.target_ci, result.common.time_limit.has_value(), settings.repetitions);
+    result.most_repetitions = most_samples(settings.target_ci, result.common.time_limit.has_value(),
+                                           settings.repetitions);
     result.convergence = convergence_of(settings.target_ci, settings.repetitions);
     return result;
 }
@@ -96,7 +100,8 @@ std::vector<io::StrategyEntry> chosen_strategies(const std::string& given) {
     if (std::ranges::find(asked, "all") != asked.end()) return all;
     std::vector<io::StrategyEntry> chosen;
     for (const auto& entry : all)
-        if (std::find(asked.begin(), asked.end(), entry.name) != asked.end()) chosen.push_back(entry);
+        if (std::find(asked.begin(), asked.end(), entry.name) != asked.end())
+            chosen.push_back(entry);
     return chosen;
 }
 

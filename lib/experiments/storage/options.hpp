@@ -35,11 +35,12 @@ struct StorageOptions : vocabulary::StorageSettings {
     double time_limit() const { return common.time_limit.value_or(0); }
 };
 
-/// The strategies that --strategy names, in ladder order, each once. OptionError for an unknown one.
+/// The strategies that --strategy names, in ladder order, each once. OptionError for an unknown
+/// one.
 std::vector<io::StrategyEntry> chosen_strategies(const std::string& names);
 
-/// Settles what the options leave open; OptionError where two of them do not go together. One a strategy, in
-/// ladder order; of several each has a folder of its own.
+/// Settles what the options leave open; OptionError where two of them do not go together. One a
+/// strategy, in ladder order; of several each has a folder of its own.
 std::vector<StorageOptions> settle_storage(options::Options& options);
 
 }  // namespace ranklab::experiments

@@ -33,7 +33,7 @@ std::vector<int> numbers(int first, int end) {
     return ranks;
 }
 
-// The reading rank of each record.
+// By record: the rank that reads it.
 std::vector<int> shared_out(std::size_t files, const std::vector<int>& ranks) {
     std::vector<int> by_record;
     const int parts = static_cast<int>(ranks.size());
@@ -62,13 +62,15 @@ ReadPlan plan_of(const WrittenBy& written, const std::vector<int>& reader, int r
     ReadPlan plan{{}, who_reads(written, reader)};
     for (std::int64_t id = 0; id < std::ssize(reader); ++id) {
         if (reader[id] != rank) continue;
-        if (plan.records.empty() || plan.records.back().end() != id) plan.records.push_back({id, 0});
+        if (plan.records.empty() || plan.records.back().end() != id)
+            plan.records.push_back({id, 0});
         ++plan.records.back().count;
     }
     return plan;
 }
 
-// How many ranks further each record is read: the smallest step that takes most of them to another node.
+// How many ranks further each record is read: the smallest step that takes most of them to another
+// node.
 int best_step(const WrittenBy& written) {
     const auto ranks = static_cast<int>(written.node.size());
     std::vector<std::int64_t> wrote(ranks);
@@ -144,7 +146,8 @@ ReadPlan plan_for_others(const WrittenBy& written, int rank) {
         return plan_of(written, shared_out(written.writer.size(), shifted), rank);
     }
     if (written.writers == 1)
-        return plan_of(written, shared_out(written.writer.size(), others_than_rank_0(written)), rank);
+        return plan_of(written, shared_out(written.writer.size(), others_than_rank_0(written)),
+                       rank);
     auto reader = written.writer;
     const int step = best_step(written);
     for (int& one : reader) one = (one + step) % ranks;

@@ -1,5 +1,5 @@
-// The ranks that read back: reading one's own page cache proves nothing about the file, so other ranks read
-// than wrote, if possible on other nodes. docs/writing.md.
+// The ranks that read back: reading one's own page cache proves nothing about the file, so other
+// ranks read than wrote, if possible on other nodes. docs/writing.md.
 #pragma once
 
 #include <cstdint>

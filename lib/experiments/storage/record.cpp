@@ -26,14 +26,15 @@ namespace {
 
 using base::IoPhase;
 
-// Aggregate bandwidth is of all bytes from the first open to the last close, of any rank. The ranks' clocks
-// may differ: what they share is the barrier at which each began.
-std::vector<double> spans_of(const RankMeasurements& of_ranks, const std::vector<WriteTrial>& writes) {
-    std::vector<double> spans =
-        of_ranks.largest(column_of(writes, [](const auto& w) { return w.times.last_close_s() - w.begin_s; }));
+// Aggregate bandwidth is of all bytes from the first open to the last close, of any rank. The
+// ranks' clocks may differ: what they share is the barrier at which each began.
+std::vector<double> spans_of(const RankMeasurements& of_ranks,
+                             const std::vector<WriteTrial>& writes) {
+    std::vector<double> spans = of_ranks.largest(
+        column_of(writes, [](const auto& w) { return w.times.last_close_s() - w.begin_s; }));
     // The maximum of the negative is the minimum.
-    const auto begins =
-        of_ranks.largest(column_of(writes, [](const auto& w) { return w.begin_s - w.times.first_open_s(); }));
+    const auto begins = of_ranks.largest(
+        column_of(writes, [](const auto& w) { return w.begin_s - w.times.first_open_s(); }));
     for (std::size_t i = 0; i < spans.size(); ++i) spans[i] += begins[i];
     return spans;
 }
@@ -69,15 +70,16 @@ void add_writing(results::Run& run, const StorageRecord& record, const StorageOp
     add("setup_time_s", [](const WriteTrial& w) { return w.open_s; });
     for (std::size_t i = 0; i < base::kIoPhaseCount; ++i) {
         const auto phase = static_cast<IoPhase>(i);
-        const auto most =
-            of_ranks.largest(column_of(writes, [&](const WriteTrial& w) { return w.times.of(phase).calls; }));
+        const auto most = of_ranks.largest(
+            column_of(writes, [&](const WriteTrial& w) { return w.times.of(phase).calls; }));
         if (*std::max_element(most.begin(), most.end()) > 0)
             add(fmt::format("{}_time_s", base::kIoPhaseNames[i]),
                 [&](const WriteTrial& w) { return w.times.of(phase).total_s; });
     }
-    const auto bytes = of_ranks.sums(column_of(writes, [](const WriteTrial& w) { return w.times.bytes(); }));
-    const auto records =
-        of_ranks.sums(column_of(writes, [](const WriteTrial& w) { return w.times.records().calls; }));
+    const auto bytes =
+        of_ranks.sums(column_of(writes, [](const WriteTrial& w) { return w.times.bytes(); }));
+    const auto records = of_ranks.sums(
+        column_of(writes, [](const WriteTrial& w) { return w.times.records().calls; }));
     run.measurements.push_back(one_column("file_bytes", "run", "sum", {bytes.back()}));
     add_rates(run, spans_of(of_ranks, writes), mib_of_numbers(records, options), records, warmup);
     of_ranks.add_imbalance(
@@ -130,8 +132,9 @@ Comparison comparison_of(const StorageRecord& record, const StorageOptions& opti
     all.wrong = sums[1];
     all.wrong_records = sums[2];
     const auto times =
-        options.write() ? record.writes.size() - std::min<std::size_t>(record.writes.size(), options.warmup())
-                        : 1;
+        options.write()
+            ? record.writes.size() - std::min<std::size_t>(record.writes.size(), options.warmup())
+            : 1;
     all.complete = options.verify() && times > 0 && sums[0] > 0 &&
                    sums[0] >= static_cast<double>(options.job.files) * static_cast<double>(times);
     for (const auto& text : comm::gather_texts(control, mine))
@@ -143,11 +146,12 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
     constexpr const char* kCheck = "every value is as computed";
     run.measurements.push_back(one_column("wrong_elements", "run", "sum", {all.wrong}));
     if (all.wrong_records > 0) {
-        fill_verdicts(run,
-                      {{kCheck, "failed",
-                        fmt::format("{}: {:.0f} elements are wrong in {:.0f} records as they were read back; "
-                                    "the first: {}",
-                                    options.entry.name, all.wrong, all.wrong_records, all.first)}});
+        fill_verdicts(
+            run,
+            {{kCheck, "failed",
+              fmt::format("{}: {:.0f} elements are wrong in {:.0f} records as they were read back; "
+                          "the first: {}",
+                          options.entry.name, all.wrong, all.wrong_records, all.first)}});
         return;
     }
     const char* why = !options.read()     ? "--write-only"
@@ -156,18 +160,22 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
     fill_verdicts(
         run,
         {{kCheck, all.complete ? "passed" : "not verified",
-          all.complete ? fmt::format("{:.0f} elements, bit by bit, {}", all.elements, all.readers) : why}});
-    if (!all.complete) run.warnings.push_back(fmt::format("what was written is NOT VERIFIED ({})", why));
+          all.complete ? fmt::format("{:.0f} elements, bit by bit, {}", all.elements, all.readers)
+                       : why}});
+    if (!all.complete)
+        run.warnings.push_back(fmt::format("what was written is NOT VERIFIED ({})", why));
 }
 
 // Where the files lay: the folder, and the file systems that the ranks find there.
 void add_place(results::Run& run, const StorageOptions& options, comm::Communicator& control) {
     std::error_code unknown;
-    const auto folder = std::filesystem::absolute(options.job.directory, unknown).lexically_normal();
+    const auto folder =
+        std::filesystem::absolute(options.job.directory, unknown).lexically_normal();
     const auto all = comm::gather_texts(control, base::file_system_at(options.job.directory).name);
     const std::set<std::string> found(all.begin(), all.end());
     run.context.push_back({"storage", "directory", folder.string()});
-    run.context.push_back({"storage", "file_system", base::join({found.begin(), found.end()}, " ")});
+    run.context.push_back(
+        {"storage", "file_system", base::join({found.begin(), found.end()}, " ")});
 }
 
 }  // namespace
@@ -176,8 +184,8 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
                       comm::Communicator& control) {
     const int participants = options.entry.participants(control.world_size());
     const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup()));
-    const auto how_far =
-        fmt::format("after {} of {} repetitions", record.writes.size() - warmup, options.repetitions);
+    const auto how_far = fmt::format("after {} of {} repetitions", record.writes.size() - warmup,
+                                     options.repetitions);
     add_verdict(run, options, comparison_of(record, options, control));
     if (run.valid && record.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);

@@ -28,25 +28,28 @@ struct ReadPass {
 struct StorageRecord {
     std::vector<WriteTrial> writes;  ///< warm-up first
     std::vector<ReadPass> reads;
-    std::vector<io::Ceilings> ceilings;  ///< of counted repetitions; the same on all ranks that took part
+    /// A value per counted repetition; the same on all ranks that took part.
+    std::vector<io::Ceilings> ceilings;
     std::vector<results::Table> tables;  ///< of the strategy: rank 0
     std::vector<std::string> warnings;
     measure::Convergence convergence;  ///< of --target-ci
     bool hit_time_limit = false;       ///< before all planned repetitions were made
-    int ended_by = 0;                  ///< the exit code of what ended it before that; a signal's is 128 + N
+    /// The exit code of what ended it before that; a signal's is 128 + N.
+    int ended_by = 0;
 };
 
-/// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict;
-/// the same valid and exit_code on all ranks.
+/// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and
+/// verdict; the same valid and exit_code on all ranks.
 void fill_storage_run(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                       comm::Communicator& control);
 
-/// Tables io_phases, io_ranks, io_reads and ceilings, and those of the strategy. Collective over `control`.
-void add_storage_tables(results::Run& run, const StorageRecord& record, const StorageOptions& options,
-                        comm::Communicator& control);
+/// Tables io_phases, io_ranks, io_reads and ceilings, and those of the strategy. Collective over
+/// `control`.
+void add_storage_tables(results::Run& run, const StorageRecord& record,
+                        const StorageOptions& options, comm::Communicator& control);
 
-/// A run of its own that holds the table `ladder` of at least one run. `asked`: strategies; `signal`: 0 where
-/// none ended them.
+/// A run of its own that holds the table `ladder` of at least one run. `asked`: strategies;
+/// `signal`: 0 where none ended them.
 results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, int signal);
 
 }  // namespace ranklab::experiments

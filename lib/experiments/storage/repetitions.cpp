@@ -47,7 +47,8 @@ bool Repetitions::make_one(Turn turn) {
     const bool is_read = options_.read() && (i >= 0 || !options_.write());
     bool whole = false;
     try {
-        whole = (!options_.write() || write(i, turn)) && (!is_read || read(std::max<std::int64_t>(0, i) + 1));
+        whole = (!options_.write() || write(i, turn)) &&
+                (!is_read || read(std::max<std::int64_t>(0, i) + 1));
     } catch (...) {
         drop();
         throw;
@@ -68,7 +69,7 @@ StorageRecord Repetitions::finish() {
     return std::move(record_);
 }
 
-// From the last whole repetition.
+// Records tables and warnings of the last whole repetition.
 void Repetitions::note_strategy() {
     record_.tables = runner_.strategy().tables();
     record_.warnings.clear();
@@ -88,7 +89,8 @@ bool Repetitions::goes_on(bool whole) {
 // After the planned repetitions: whether the target is reached, or there are no more to come.
 bool Repetitions::enough(bool ends) {
     auto& convergence = record_.convergence;
-    if (convergence.due(counted()) || (ends && convergence.wanted() && counted() > convergence.seen())) {
+    if (convergence.due(counted()) ||
+        (ends && convergence.wanted() && counted() > convergence.seen())) {
         std::vector<double> since;
         for (auto w = static_cast<std::size_t>(options_.warmup() + convergence.seen());
              w < record_.writes.size(); ++w)
@@ -140,7 +142,8 @@ io::CeilingWork Repetitions::ceiling_work() {
 // written is read once more for it. False where the time limit cut it.
 bool Repetitions::read(std::int64_t repetition) {
     const ReadPlan others = plan_for_others(runner_.written(), control_.rank());
-    const ReadPlan plan = options_.reorder ? others : plan_in_order(runner_.written(), control_.rank());
+    const ReadPlan plan =
+        options_.reorder ? others : plan_in_order(runner_.written(), control_.rank());
     const bool by_others = options_.reorder || control_.world_size() == 1;
     const bool compare = options_.verify() && !options_.check_write && by_others;
     const auto check = [&] { return pass(repetition, "check", others, true); };
@@ -155,8 +158,10 @@ bool Repetitions::read(std::int64_t repetition) {
 }
 
 // Between two passes all ranks look at the clock: a late one stops within its pass.
-bool Repetitions::pass(std::int64_t repetition, const std::string& kind, const ReadPlan& plan, bool compare) {
-    record_.reads.push_back({static_cast<int>(repetition), kind, plan.who, runner_.read(plan, compare)});
+bool Repetitions::pass(std::int64_t repetition, const std::string& kind, const ReadPlan& plan,
+                       bool compare) {
+    record_.reads.push_back(
+        {static_cast<int>(repetition), kind, plan.who, runner_.read(plan, compare)});
     return !on_any(runner_.was_cut());
 }
 

@@ -29,11 +29,13 @@ struct Strategy {
     bool complete = false, failed = false;
 
     Strategy(StorageOptions settled, const RunContext& context)
-        : options(std::move(settled)), folder(context.control, options), repetitions(options, context) {}
+        : options(std::move(settled)),
+          folder(context.control, options),
+          repetitions(options, context) {}
 };
 
-// The repetitions of all strategies: a round makes one of each, in random order. A strategy that fails leaves
-// the others to go on; a signal ends them all.
+// The repetitions of all strategies: a round makes one of each, in random order. A strategy that
+// fails leaves the others to go on; a signal ends them all.
 class Ladder : base::Pinned {
   public:
     Ladder(const std::vector<StorageOptions>& settled, const RunContext& context)
@@ -51,15 +53,16 @@ class Ladder : base::Pinned {
         while (!all_.empty()) all_.pop_back();
     }
 
-    // In ladder order, and what compares several. A strategy that a signal or a failure ended before its
-    // first whole repetition has none.
+    // In ladder order, and what compares several. A strategy that a signal or a failure ended
+    // before its first whole repetition has none.
     Runs runs() {
         climb();
         if (!failure_ && !has_counted()) refuse_after_a_stop(context_.control, signal_);
         Runs runs;
         runs.failure = failure_;
         for (const auto& strategy : all_) add_run(*strategy, runs.all);
-        if (asked_ > 1 && !runs.all.empty()) runs.all.push_back(compared(runs.all, asked_, signal_));
+        if (asked_ > 1 && !runs.all.empty())
+            runs.all.push_back(compared(runs.all, asked_, signal_));
         return runs;
     }
 
@@ -68,7 +71,8 @@ class Ladder : base::Pinned {
         std::vector<Strategy*> left;
         for (const auto& strategy : all_) left.push_back(strategy.get());
         while (!left.empty()) {
-            if (left.size() > 1) std::shuffle(left.begin(), left.end(), lot_);  // the same on all ranks
+            // The same on all ranks.
+            if (left.size() > 1) std::shuffle(left.begin(), left.end(), lot_);
             for (auto* strategy : left) {
                 make_one(*strategy);
                 if (signal_ != 0) return;
@@ -106,7 +110,8 @@ class Ladder : base::Pinned {
         }
     }
     bool has_counted() const {
-        return std::ranges::any_of(all_, [](const auto& one) { return one->repetitions.has_counted(); });
+        return std::ranges::any_of(all_,
+                                   [](const auto& one) { return one->repetitions.has_counted(); });
     }
     void add_run(Strategy& strategy, std::vector<results::Run>& runs) {
         if (!strategy.complete && !strategy.failed) strategy.repetitions.end_early(128 + signal_);
@@ -156,14 +161,18 @@ class StoragePlan final : public Plan {
 }  // namespace
 
 std::string Storage::examples() const {
-    return "  ranklab io                                                     every strategy once, small, and "
-           "their table\n"
-           "  mpirun -n 2 ranklab io --strategy all --size 1000 -i 7         with intervals, on two ranks\n"
-           "  ranklab sweep io --strategy process-queue --workers 1,2,4      how it scales over processes\n"
-           "  srun -n 16 ranklab io --strategy hdf5-parallel-collective --layout single -n 1000 -e\n"
-           "  ranklab io --strategy binary -n 100 --cold -C -R               read from the device, or exit "
-           "code 7\n"
-           "  ranklab report results/ranklab.h5 --plots plots                the ladder's picture\n";
+    return "  ranklab io                                                     every strategy once, "
+           "small, and their table\n"
+           "  mpirun -n 2 ranklab io --strategy all --size 1000 -i 7         with intervals, on "
+           "two ranks\n"
+           "  ranklab sweep io --strategy process-queue --workers 1,2,4      how it scales over "
+           "processes\n"
+           "  srun -n 16 ranklab io --strategy hdf5-parallel-collective --layout single -n 1000 "
+           "-e\n"
+           "  ranklab io --strategy binary -n 100 --cold -C -R               read from the device, "
+           "or exit code 7\n"
+           "  ranklab report results/ranklab.h5 --plots plots                the ladder's "
+           "picture\n";
 }
 
 void Storage::describe(options::Schema& schema) const {
@@ -175,13 +184,15 @@ void Storage::describe(options::Schema& schema) const {
 
 std::vector<Listing> Storage::listings() const {
     Listing listing{"Strategies, in ladder order:", {}};
-    for (const auto& entry : io::strategies()) listing.entries.emplace_back(entry.name, entry.summary);
+    for (const auto& entry : io::strategies())
+        listing.entries.emplace_back(entry.name, entry.summary);
     return {listing};
 }
 
 bool Storage::needs_mpi(const options::Options& options) const {
     const auto chosen = chosen_strategies(options.fields<vocabulary::StorageSettings>().strategy);
-    return std::any_of(chosen.begin(), chosen.end(), [](const auto& entry) { return entry.parallel; });
+    return std::any_of(chosen.begin(), chosen.end(),
+                       [](const auto& entry) { return entry.parallel; });
 }
 
 std::unique_ptr<Plan> Storage::settle(options::Options& options, int /*world_size*/) {

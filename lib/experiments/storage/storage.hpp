@@ -9,8 +9,8 @@ class Storage final : public Experiment {
   public:
     std::string command() const override { return "io"; }
     std::string summary() const override {
-        return "Writes the same numbers in ten ways, from a text file per record to collective parallel "
-               "HDF5, reads them back, and times every phase.";
+        return "Writes the same numbers in ten ways, from a text file per record to collective "
+               "parallel HDF5, reads them back, and times every phase.";
     }
     std::string examples() const override;
     void describe(options::Schema& schema) const override;

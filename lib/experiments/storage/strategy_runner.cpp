@@ -26,7 +26,8 @@ using Clock = IoTimes::Clock;
 struct TimeIsUp {};
 
 void remove_if_there(const fs::path& path) {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) base::throw_errno("unlink", path, errno, "directory");
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+        base::throw_errno("unlink", path, errno, "directory");
 }
 
 }  // namespace
@@ -54,8 +55,8 @@ StrategyRunner::StrategyRunner(const StorageOptions& options, comm::Communicator
 }
 
 StrategyRunner::~StrategyRunner() {
-    // After an error or a signal something may still be under way among the ranks: MPI must not free what it
-    // goes on with. The process is about to end.
+    // After an error or a signal something may still be under way among the ranks: MPI must not
+    // free what it goes on with. The process is about to end.
     strategy_.reset();
     if (left_ || std::uncaught_exceptions() > 0) static_cast<void>(ranks_.release());
 }
@@ -64,8 +65,8 @@ StrategyRunner::~StrategyRunner() {
 void StrategyRunner::renew() {
     times_ = {};
     done_ = 0;
-    strategy_ = options_.entry.make(options_.job,
-                                    {*ranks_, times_, [this](std::int64_t more) { record_done(more); }});
+    strategy_ = options_.entry.make(
+        options_.job, {*ranks_, times_, [this](std::int64_t more) { record_done(more); }});
 }
 
 void StrategyRunner::record_done(std::int64_t more) {
@@ -93,7 +94,8 @@ void StrategyRunner::beat() {
 
 // Polled: only its beginning counts as progress.
 void StrategyRunner::wait_for(const std::string& whom) {
-    if (std::exchange(waits_for_, whom) != whom) progress_.activity("waiting for the ranks that " + whom);
+    if (std::exchange(waits_for_, whom) != whom)
+        progress_.activity("waiting for the ranks that " + whom);
     static_cast<void>(notes_.heard());
 }
 
@@ -108,7 +110,8 @@ void StrategyRunner::stop_if_asked() {
     else
         signal = verb_ == Verb::close ? notes_.heard_from_others() : notes_.heard();
     if (signal != 0)
-        throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)), signal);
+        throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)),
+                                signal);
 }
 
 WriteTrial StrategyRunner::write_timed() {
@@ -156,9 +159,9 @@ WriteTrial StrategyRunner::write(Turn turn) {
             cut_ = true;
         } catch (const base::Interrupted& stopped) {
             renew();
-            throw base::Interrupted(
-                fmt::format("{} while {} wrote: {}", stopped.what(), options_.entry.name, what_there_is()),
-                stopped.signal());
+            throw base::Interrupted(fmt::format("{} while {} wrote: {}", stopped.what(),
+                                                options_.entry.name, what_there_is()),
+                                    stopped.signal());
         } catch (...) {
             renew();
             throw;
@@ -182,7 +185,8 @@ ReadTrial StrategyRunner::read(const ReadPlan& plan, bool compare) {
     ReadTrial trial;
     trial.compared = compare;
     cut_ = false;
-    // All look before anyone reads: of a shared file, one rank's reading makes another's part resident.
+    // All look before anyone reads: of a shared file, one rank's reading makes another's part
+    // resident.
     comm::together(control_, [&] {
         if (plan.count() > 0) trial.cache = evidence_before(plan);
     });
@@ -198,7 +202,8 @@ ReadTrial StrategyRunner::read(const ReadPlan& plan, bool compare) {
     return trial;
 }
 
-void StrategyRunner::read_records(const ReadPlan& plan, const std::string& activity, ReadTrial& trial) {
+void StrategyRunner::read_records(const ReadPlan& plan, const std::string& activity,
+                                  ReadTrial& trial) {
     values_.resize(static_cast<std::size_t>(options_.job.values_per_record()));
     const auto reader = strategy_->reader(trial.times);
     trial.records = plan.count();
@@ -256,9 +261,11 @@ void StrategyRunner::evict(const ReadPlan& plan) {
     });
 }
 
-void StrategyRunner::compare_record(std::int64_t id, std::span<const double> values, ReadTrial& trial) {
+void StrategyRunner::compare_record(std::int64_t id, std::span<const double> values,
+                                    ReadTrial& trial) {
     expected_.resize(values.size());
-    io::fill_record(grid_, options_.entry.order, options_.job.files, id, 0, options_.job.size, expected_);
+    io::fill_record(grid_, options_.entry.order, options_.job.files, id, 0, options_.job.size,
+                    expected_);
     if (std::memcmp(values.data(), expected_.data(), values.size_bytes()) == 0) return;
     ++trial.wrong_records;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -266,9 +273,9 @@ void StrategyRunner::compare_record(std::int64_t id, std::span<const double> val
         ++trial.wrong;
         if (!trial.first_wrong.empty()) continue;
         const auto size = static_cast<std::size_t>(options_.job.size);
-        trial.first_wrong =
-            fmt::format("{}, record {}, row {}, column {}: {} instead of {}", strategy_->file_of(id).string(),
-                        id, i / size, i % size, values[i], expected_[i]);
+        trial.first_wrong = fmt::format("{}, record {}, row {}, column {}: {} instead of {}",
+                                        strategy_->file_of(id).string(), id, i / size, i % size,
+                                        values[i], expected_[i]);
     }
 }
 
@@ -279,7 +286,8 @@ void StrategyRunner::remove() {
             if (control_.rank() == 0) remove_if_there(strategy_->file_of(0));
             return;
         }
-        const auto share = base::share_of(options_.job.files, control_.rank(), control_.world_size());
+        const auto share =
+            base::share_of(options_.job.files, control_.rank(), control_.world_size());
         for (std::int64_t id = share.first; id < share.end(); ++id) {
             const fs::path path = strategy_->file_of(id);
             remove_if_there(path);

@@ -45,12 +45,13 @@ std::vector<Counted> counted_by_rank(const StorageRecord& record, std::size_t wa
 
 double phases_s(const base::IoTimes& times) {
     double sum = 0;
-    for (std::size_t i = 0; i < base::kIoPhaseCount; ++i) sum += times.of(static_cast<IoPhase>(i)).total_s;
+    for (std::size_t i = 0; i < base::kIoPhaseCount; ++i)
+        sum += times.of(static_cast<IoPhase>(i)).total_s;
     return sum;
 }
 
-// A record contains its phases but send and wait, which are the strategy's, and the job contains everything:
-// their own time is the rest.
+// A record contains its phases but send and wait, which are the strategy's, and the job contains
+// everything: their own time is the rest.
 results::Table phases_table(const base::IoTimes& times, const IoTally& job) {
     const IoTally& records = times.records();
     const double phases = phases_s(times);
@@ -61,8 +62,8 @@ results::Table phases_table(const base::IoTimes& times, const IoTally& job) {
     results::Rows table("io_phases");
     const auto add = [&](std::string_view phase, const IoTally& tally, double own_s) {
         table.add({std::string(phase), static_cast<std::int64_t>(tally.calls), own_s,
-                   tally.calls > 0 ? own_s / tally.calls : 0, tally.total_s, sum > 0 ? 100 * own_s / sum : 0,
-                   tally.longest_s});
+                   tally.calls > 0 ? own_s / tally.calls : 0, tally.total_s,
+                   sum > 0 ? 100 * own_s / sum : 0, tally.longest_s});
     };
     for (std::size_t i = 0; i < base::kIoPhaseCount; ++i)
         if (const IoTally& tally = times.of(static_cast<IoPhase>(i)); tally.calls > 0)
@@ -80,7 +81,8 @@ results::Table ranks_table(std::span<const Counted> by_rank, double repetitions)
     const auto add = [&](const std::string& name, bool also_zeros, auto value) {
         std::vector<double> values;
         for (const auto& one : by_rank) values.push_back(value(one) / repetitions);
-        if (also_zeros || std::any_of(values.begin(), values.end(), [](double v) { return v != 0; }))
+        if (also_zeros ||
+            std::any_of(values.begin(), values.end(), [](double v) { return v != 0; }))
             table.columns.push_back({name, values});
     };
     add("records", true, [](const Counted& one) { return one.times.records().calls; });
@@ -95,32 +97,36 @@ results::Table ranks_table(std::span<const Counted> by_rank, double repetitions)
 }
 
 results::Table reads_table(const StorageRecord& record, const StorageOptions& options,
-                           const std::vector<io::CacheEvidence>& caches, comm::Communicator& control) {
+                           const std::vector<io::CacheEvidence>& caches,
+                           comm::Communicator& control) {
     const auto seconds = measure::largest_of_ranks(
-        control, column_of(record.reads, [](const ReadPass& read) { return read.trial.seconds(); }));
+        control,
+        column_of(record.reads, [](const ReadPass& read) { return read.trial.seconds(); }));
     results::Rows table("io_reads");
     for (std::size_t i = 0; i < record.reads.size(); ++i) {
         const ReadPass& read = record.reads[i];
         const double slowest = seconds[i];
         const io::CacheEvidence& seen = caches[i];
         const double mib = base::real(seen.requested) / kMiB;
-        table.add({std::int64_t{read.repetition}, read.kind, order_of(read.who), slowest, mib,
-                   slowest > 0 ? mib / slowest : stats::kNone,
-                   seen.before && seen.before->bytes > 0 ? 100 * seen.before->share() : stats::kNone,
-                   seen.delivered ? static_cast<double>(*seen.delivered) / kMiB : stats::kNone,
-                   options.job.files == 0 ? "nothing was read" : io::label_of(seen).text,
-                   seen.file_system.name});
+        table.add(
+            {std::int64_t{read.repetition}, read.kind, order_of(read.who), slowest, mib,
+             slowest > 0 ? mib / slowest : stats::kNone,
+             seen.before && seen.before->bytes > 0 ? 100 * seen.before->share() : stats::kNone,
+             seen.delivered ? static_cast<double>(*seen.delivered) / kMiB : stats::kNone,
+             options.job.files == 0 ? "nothing was read" : io::label_of(seen).text,
+             seen.file_system.name});
     }
     return std::move(table).table();
 }
 
-// The strategy's effort beside the ceilings: the slowest writer's phases in its fastest repetition, as the
-// ceilings are the fastest of theirs.
-io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup, const StorageOptions& options,
-                             comm::Communicator& control) {
+// The strategy's effort beside the ceilings: the slowest writer's phases in its fastest repetition,
+// as the ceilings are the fastest of theirs.
+io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup,
+                             const StorageOptions& options, comm::Communicator& control) {
     const auto fastest = [&](double WriteTrial::*seconds) {
         const auto slowest = measure::largest_of_ranks(control, column_of(record.writes, seconds));
-        return *std::min_element(slowest.begin() + static_cast<std::ptrdiff_t>(warmup), slowest.end());
+        return *std::min_element(slowest.begin() + static_cast<std::ptrdiff_t>(warmup),
+                                 slowest.end());
     };
     return {.records = static_cast<double>(options.job.files),
             .bytes = static_cast<double>(options.job.files) *
@@ -150,7 +156,8 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
     run.tables.push_back(reads_table(record, options, caches, control));
     for (std::size_t i = 0; options.cold && i < caches.size(); ++i) {
         const auto label = io::label_of(caches[i]);
-        if (record.reads[i].kind != kRatedPass || label.state == io::CacheState::cold || run.exit_code != 0)
+        if (record.reads[i].kind != kRatedPass || label.state == io::CacheState::cold ||
+            run.exit_code != 0)
             continue;
         run.valid = false;
         run.exit_code = static_cast<int>(base::ExitCode::invalid_measurement);
@@ -165,16 +172,17 @@ results::Table ceilings_table(const io::Ceilings& ceilings, const io::StrategyEf
         const bool files = one.kind == io::CeilingKind::create;
         const char* binds = one.mark.empty() ? "yes" : "not the limit";
         table.add({std::string(io::name_of(one.kind)),
-                   ceilings.at(one.kind).per_second() / (files ? 1 : kMiB), files ? "files/s" : "MiB/s",
-                   one.ceiling_s, one.strategy_s, one.percent, one.nearest ? binds : "", one.mark});
+                   ceilings.at(one.kind).per_second() / (files ? 1 : kMiB),
+                   files ? "files/s" : "MiB/s", one.ceiling_s, one.strategy_s, one.percent,
+                   one.nearest ? binds : "", one.mark});
     }
     return std::move(table).table();
 }
 
 }  // namespace
 
-void add_storage_tables(results::Run& run, const StorageRecord& record, const StorageOptions& options,
-                        comm::Communicator& control) {
+void add_storage_tables(results::Run& run, const StorageRecord& record,
+                        const StorageOptions& options, comm::Communicator& control) {
     const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup()));
     if (record.writes.size() > warmup) {
         const auto by_rank = counted_by_rank(record, warmup, control);
@@ -190,8 +198,8 @@ void add_storage_tables(results::Run& run, const StorageRecord& record, const St
     }
     if (!record.reads.empty()) add_reads(run, record, options, control);
     if (options.measures_ceilings() && record.writes.size() > warmup && options.job.files > 0)
-        run.tables.push_back(
-            ceilings_table(io::best_of(record.ceilings), effort_of(record, warmup, options, control)));
+        run.tables.push_back(ceilings_table(io::best_of(record.ceilings),
+                                            effort_of(record, warmup, options, control)));
     run.tables.insert(run.tables.end(), record.tables.begin(), record.tables.end());
     run.warnings.insert(run.warnings.end(), record.warnings.begin(), record.warnings.end());
 }

@@ -27,9 +27,9 @@ namespace ranklab::experiments {
 namespace {
 
 double mean_of(const std::vector<double>& values) {
-    return values.empty()
-               ? 0.0
-               : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    return values.empty() ? 0.0
+                          : std::accumulate(values.begin(), values.end(), 0.0) /
+                                static_cast<double>(values.size());
 }
 
 // The population's standard deviation, as in benchy.
@@ -48,9 +48,11 @@ std::vector<TrialTimes> of_kind(const std::vector<TrialTimes>& trials, Trial kin
 }
 
 /// Mean over trials of one step's time; nothing where there were no such trials.
-double step_time(const std::vector<TrialTimes>& trials, Trial kind, double (TrialTimes::*of)() const) {
+double step_time(const std::vector<TrialTimes>& trials, Trial kind,
+                 double (TrialTimes::*of)() const) {
     std::vector<double> times;
-    for (const auto& t : of_kind(trials, kind)) times.push_back((t.*of)() / static_cast<double>(t.steps));
+    for (const auto& t : of_kind(trials, kind))
+        times.push_back((t.*of)() / static_cast<double>(t.steps));
     return mean_of(times);
 }
 
@@ -70,11 +72,12 @@ Input input_of(Trial trial) {
 
 class Trials {
   public:
-    Trials(TrainingSteps& steps, const AblationPlan& plan, comm::Communicator& control, StopPoll& stop)
+    Trials(TrainingSteps& steps, const AblationPlan& plan, comm::Communicator& control,
+           StopPoll& stop)
         : steps_(steps), plan_(plan), control_(control), stop_(stop) {}
 
-    /// The first step, in which a sync strategy settles its buckets' order with the ranks, must not fall
-    /// into a silent trial.
+    /// The first step, in which a sync strategy settles its buckets' order with the ranks, must not
+    /// fall into a silent trial.
     void settle() {
         steps_.plan(next_, next_ + 1);
         steps_.make(next_++);
@@ -86,7 +89,8 @@ class Trials {
         // The first step finds no batches made ahead: it is not timed.
         steps_.make(next_);
         control_.barrier();
-        TrialTimes times{.trial = trial, .seconds = {}, .step_times = {}, .steps = plan_.steps, .samples = 0};
+        TrialTimes times{
+            .trial = trial, .seconds = {}, .step_times = {}, .steps = plan_.steps, .samples = 0};
         const double mine = make_steps(times);
         next_ += plan_.steps + 1;
         steps_.silence(false);
@@ -121,9 +125,9 @@ class Trials {
 };
 
 base::EnvironmentError unwritable(const std::string& path) {
-    return base::EnvironmentError(
-        fmt::format("cannot write the ablation's JSON to '{}' ({}); give --benchy-json a place to write",
-                    path, std::strerror(errno)));
+    return base::EnvironmentError(fmt::format(
+        "cannot write the ablation's JSON to '{}' ({}); give --benchy-json a place to write", path,
+        std::strerror(errno)));
 }
 
 }  // namespace
@@ -171,7 +175,8 @@ std::vector<Part> waterfall(const std::vector<TrialTimes>& trials) {
     const double full = step_time(trials, Trial::full, &TrialTimes::longest);
     const double compute = step_time(trials, computing, &TrialTimes::mean);
     const double imbalance = step_time(trials, computing, &TrialTimes::longest) - compute;
-    const double communication = silent ? full - step_time(trials, Trial::nocomm, &TrialTimes::longest) : 0.0;
+    const double communication =
+        silent ? full - step_time(trials, Trial::nocomm, &TrialTimes::longest) : 0.0;
     const double input = full - step_time(trials, Trial::synthetic, &TrialTimes::longest);
     std::vector<Part> parts{{"compute", compute},
                             {"imbalance", imbalance},
@@ -194,7 +199,8 @@ std::vector<Part> waterfall(const std::vector<TrialTimes>& trials) {
 
 namespace {
 
-// How much longer one part took than another, a value a round; "rest" is what the parts do not explain.
+// How much longer one part took than another, a value a round; "rest" is what the parts do not
+// explain.
 bool is_clearly_longer(const std::vector<TrialTimes>& trials, const Part& a, const Part& b) {
     const auto find = [](const std::vector<Part>& parts, const std::string& name) {
         return std::ranges::find(parts, name, &Part::part)->step_s;
@@ -222,7 +228,8 @@ std::string what_limits(const std::vector<TrialTimes>& trials) {
     parts.pop_back();
     std::ranges::stable_sort(parts, std::greater(), &Part::percent);
     std::vector<std::string> shares;
-    for (const auto& part : parts) shares.push_back(fmt::format("{} {:.1f} %", part.part, part.percent));
+    for (const auto& part : parts)
+        shares.push_back(fmt::format("{} {:.1f} %", part.part, part.percent));
     shares.push_back(fmt::format("rest {:.1f} %", rest));
     const bool clear = is_clearly_longer(trials, parts[0], parts[1]);
     return fmt::format("{}: {}", clear ? parts.front().part + " limits" : "undecided",
@@ -236,8 +243,8 @@ void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
         if (some.empty()) continue;  // nothing is sent
         run.measurements.push_back(throughput(some, kTrialNames[k]));
         const auto& rates = run.measurements.back().samples;
-        table.add({std::string(kTrialNames[k]), static_cast<std::int64_t>(some.size()), some.front().steps,
-                   mean_of(rates), deviation_of(rates),
+        table.add({std::string(kTrialNames[k]), static_cast<std::int64_t>(some.size()),
+                   some.front().steps, mean_of(rates), deviation_of(rates),
                    step_time(trials, static_cast<Trial>(k), &TrialTimes::longest)});
     }
     run.tables.push_back(std::move(table).table());
@@ -260,14 +267,16 @@ void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& t
             auto& section = json[label];
             std::vector<double> rates;
             for (const double seconds : t.step_times)
-                rates.push_back(static_cast<double>(t.samples) / static_cast<double>(t.steps) / seconds);
+                rates.push_back(static_cast<double>(t.samples) / static_cast<double>(t.steps) /
+                                seconds);
             section["rates"].push_back(rates);
             section["avg_iter_throughput"].push_back(mean_of(rates));
             section["trial_throughput"].push_back(t.rate());
             section["trial_time"].push_back(t.longest());
         }
     }
-    const auto file = base::open_regular<base::EnvironmentError>(path, O_WRONLY | O_CREAT | O_TRUNC);
+    const auto file =
+        base::open_regular<base::EnvironmentError>(path, O_WRONLY | O_CREAT | O_TRUNC);
     if (!file || !base::write_whole(file.get(), json.dump(1) + '\n')) throw unwritable(path);
 }
 

@@ -11,8 +11,8 @@
 namespace ranklab::experiments {
 namespace {
 
-// Parameters, and twice as much for the optimizer: no optimizer of ours keeps more. A generator's state is 5
-// KiB.
+// Parameters, and twice as much for the optimizer: no optimizer of ours keeps more. A generator's
+// state is 5 KiB.
 std::uint64_t expected_bytes(const nn::Model& model, int ranks, bool own_buffers) {
     constexpr std::uint64_t kPerRank = 8192;
     constexpr std::uint64_t kRest = 1U << 17U;
@@ -41,8 +41,9 @@ CheckpointSettings settings_of_numbers(const options::Options& options, Checkpoi
     for (const auto& option : options.effective()) {
         if (!vocabulary::setting_row(option.name).decides_numbers) continue;
         // "0.10" and "1e-1" are one number.
-        facts["--" + option.name] =
-            option.type == options::Type::real ? fmt::format("{}", options.real(option.name)) : option.value;
+        facts["--" + option.name] = option.type == options::Type::real
+                                        ? fmt::format("{}", options.real(option.name))
+                                        : option.value;
     }
     return facts;
 }
@@ -82,8 +83,9 @@ void Checkpoints::find(bool resume) {
         }
         bytes = file_.read();
         if (!bytes)
-            base::log::info(fmt::format("there is no checkpoint {} yet: the run starts from the beginning",
-                                        file_.path().string()));
+            base::log::info(
+                fmt::format("there is no checkpoint {} yet: the run starts from the beginning",
+                            file_.path().string()));
     });
     bytes = broadcast_bytes(control_, std::move(bytes));
     if (!bytes) return;
@@ -102,10 +104,12 @@ void Checkpoints::restore(nn::Model& model, train::Optimizer& optimizer) {
     });
     stored_.reset();
     if (control_.rank() == 0)
-        base::log::info(fmt::format("continuing after step {} of {}", resumed_from_, file_.path().string()));
+        base::log::info(
+            fmt::format("continuing after step {} of {}", resumed_from_, file_.path().string()));
 }
 
-bool Checkpoints::save(std::int64_t completed_steps, const nn::Model& model, train::Optimizer& optimizer) {
+bool Checkpoints::save(std::int64_t completed_steps, const nn::Model& model,
+                       train::Optimizer& optimizer) {
     Checkpoint checkpoint;
     checkpoint.completed_steps = completed_steps;
     checkpoint.settings = settings_;
@@ -122,7 +126,8 @@ bool Checkpoints::save(std::int64_t completed_steps, const nn::Model& model, tra
 }
 
 // A checkpoint that cannot be written does not end the run.
-void Checkpoints::write(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer) {
+void Checkpoints::write(Checkpoint& checkpoint, const nn::Model& model,
+                        train::Optimizer& optimizer) {
     try {
         put_training(checkpoint, model, optimizer);
         const Bytes bytes = encode(checkpoint);
@@ -133,7 +138,8 @@ void Checkpoints::write(Checkpoint& checkpoint, const nn::Model& model, train::O
         failure_code_ = 0;
     } catch (const std::exception& error) {
         const bool internal = base::describe_failure(error).code == base::ExitCode::internal;
-        failure_code_ = static_cast<int>(internal ? base::ExitCode::internal : base::ExitCode::environment);
+        failure_code_ =
+            static_cast<int>(internal ? base::ExitCode::internal : base::ExitCode::environment);
         failures_.push_back(fmt::format("the checkpoint after step {} was not written: {}",
                                         checkpoint.completed_steps, options::told(error)));
         base::log::warn(failures_.back());
@@ -150,8 +156,8 @@ void Checkpoints::describe(results::Run& run) const {
     fact("last_step", last_step_);
     fact("bytes", static_cast<std::int64_t>(bytes_));
     // A failure of the last attempt comes first: it decides the exit code.
-    run.warnings.insert(failure_code_ != 0 ? run.warnings.begin() : run.warnings.end(), failures_.rbegin(),
-                        failures_.rend());
+    run.warnings.insert(failure_code_ != 0 ? run.warnings.begin() : run.warnings.end(),
+                        failures_.rbegin(), failures_.rend());
     if (run.exit_code == 0) run.exit_code = failure_code_;
 }
 

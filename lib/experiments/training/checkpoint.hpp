@@ -14,7 +14,8 @@
 
 namespace ranklab::experiments {
 
-/// The options that decide the numbers, as the vocabulary has them, with their settled values, and `facts`.
+/// The options that decide the numbers, as the vocabulary has them, with their settled values, and
+/// `facts`.
 CheckpointSettings settings_of_numbers(const options::Options& options, CheckpointSettings facts);
 
 class Checkpoints {
@@ -27,20 +28,21 @@ class Checkpoints {
         CheckpointSettings settings;  ///< equal in the run that this one goes on from
     };
 
-    /// Collective. Looks at the folder, and with `resume` reads the checkpoint on rank 0 and hands it to all;
-    /// where there is none yet, the log says so and the run begins anew. `model` tells how much will be
-    /// written. OptionError, DataError or EnvironmentError, on all ranks, before the work.
+    /// Collective. Looks at the folder, and with `resume` reads the checkpoint on rank 0 and hands
+    /// it to all; where there is none yet, the log says so and the run begins anew. `model` tells
+    /// how much will be written. OptionError, DataError or EnvironmentError, on all ranks, before
+    /// the work.
     Checkpoints(const Plan& plan, comm::Communicator& control, const nn::Model& model);
 
-    /// Adds a state that each rank saves and restores for itself. Before restore and save; in one order on
-    /// all ranks. LibTorch's CPU generator is there already.
+    /// Adds a state that each rank saves and restores for itself. Before restore and save; in one
+    /// order on all ranks. LibTorch's CPU generator is there already.
     void keep(RankState state) { states_.push_back(std::move(state)); }
 
     /// Steps of the run that this one resumes; 0 for a new one.
     std::int64_t completed_steps() const { return resumed_from_; }
 
-    /// Collective. Puts model, optimizer and this rank's states where the stored run left them; without one
-    /// to go on from, nothing. DataError where they do not fit.
+    /// Collective. Puts model, optimizer and this rank's states where the stored run left them;
+    /// without one to go on from, nothing. DataError where they do not fit.
     void restore(nn::Model& model, train::Optimizer& optimizer);
 
     /// Whether a checkpoint is due after that many steps. At the end of a run one always is.
@@ -48,11 +50,12 @@ class Checkpoints {
         return every_ > 0 ? completed_steps % every_ == 0 : ends_epoch;
     }
 
-    /// Collective; returns on all ranks when rank 0 has the file on the disk. False where that failed: it is
-    /// said, the last one is still there, and the run goes on.
+    /// Collective; returns on all ranks when rank 0 has the file on the disk. False where that
+    /// failed: it is said, the last one is still there, and the run goes on.
     bool save(std::int64_t completed_steps, const nn::Model& model, train::Optimizer& optimizer);
 
-    /// On rank 0: what was resumed, what was written; warning and exit code where the last one was not.
+    /// On rank 0: what was resumed, what was written; warning and exit code where the last one was
+    /// not.
     void describe(results::Run& run) const;
 
   private:

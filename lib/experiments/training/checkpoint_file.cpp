@@ -26,7 +26,8 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t kSchema = 3;
 constexpr const char* kSetting = "checkpoint";
-// HDF5 looks for its signature at 0, 512, 1024 ...: the bytes before it are the user's ("user block").
+// HDF5 looks for its signature at 0, 512, 1024 ...: the bytes before it are the user's ("user
+// block").
 constexpr std::size_t kHeader = 512;
 constexpr std::string_view kFirstLine = "ranklab checkpoint\n";
 
@@ -36,9 +37,9 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 std::string header_of(std::span<const std::byte> rest, std::size_t image) {
     const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(rest.data()), rest.size());
-    std::string header =
-        fmt::format("{}schema {}: HDF5 from byte {} on: {} bytes, then an index: {} bytes, crc32 {:08x}\n",
-                    kFirstLine, kSchema, kHeader, image, rest.size() - image, crc);
+    std::string header = fmt::format(
+        "{}schema {}: HDF5 from byte {} on: {} bytes, then an index: {} bytes, crc32 {:08x}\n",
+        kFirstLine, kSchema, kHeader, image, rest.size() - image, crc);
     header.resize(kHeader, '\0');
     return header;
 }
@@ -61,10 +62,10 @@ std::size_t checked_image_size(std::span<const std::byte> bytes) {
         throw base::DataError("this is not a checkpoint of ranklab; name another folder");
     const auto schema = number_after(header, "\nschema ");
     if (schema != 0 && schema != static_cast<std::size_t>(kSchema))
-        throw base::DataError(fmt::format(
-            "the checkpoint has schema {}, and this ranklab reads {}; use the version that wrote it, or "
-            "begin anew",
-            schema, kSchema));
+        throw base::DataError(
+            fmt::format("the checkpoint has schema {}, and this ranklab reads {}; use the version "
+                        "that wrote it, or begin anew",
+                        schema, kSchema));
     const std::size_t image = number_after(header, " on: ");
     if (header.size() < kHeader || image > bytes.size() - kHeader ||
         header != header_of(bytes.subspan(kHeader), image))
@@ -88,7 +89,8 @@ Json write_arrays(const hdf5::Group& group, const std::vector<NamedArray>& array
 Json write_sets(const hdf5::Group& group, const std::vector<ArraySet>& sets) {
     Json entries = Json::array();
     for (const auto& [name, arrays] : sets)
-        entries.push_back({{"name", name}, {"arrays", write_arrays(group.create_large_group(name), arrays)}});
+        entries.push_back(
+            {{"name", name}, {"arrays", write_arrays(group.create_large_group(name), arrays)}});
     return entries;
 }
 
@@ -110,15 +112,16 @@ std::vector<NamedArray> read_arrays(const Json& entries, std::span<const std::by
         const auto shape = entry.at("shape").get<std::vector<std::int64_t>>();
         std::size_t bytes = base::size_of(*element);
         for (const std::int64_t extent : shape) {
-            if (extent < 0 || (extent > 0 && bytes > image.size() / static_cast<std::size_t>(extent)))
+            if (extent < 0 ||
+                (extent > 0 && bytes > image.size() / static_cast<std::size_t>(extent)))
                 damaged();
             bytes *= static_cast<std::size_t>(extent);
         }
         const auto begin = entry.at("begin").get<std::size_t>();
         if (begin > image.size() || bytes > image.size() - begin) damaged();
         const auto values = image.subspan(begin, bytes);
-        arrays.push_back(
-            {entry.at("name").get<std::string>(), {*element, shape, {values.begin(), values.end()}}});
+        arrays.push_back({entry.at("name").get<std::string>(),
+                          {*element, shape, {values.begin(), values.end()}}});
     }
     return arrays;
 }
@@ -126,7 +129,8 @@ std::vector<NamedArray> read_arrays(const Json& entries, std::span<const std::by
 std::vector<ArraySet> read_sets(const Json& entries, std::span<const std::byte> image) {
     std::vector<ArraySet> sets;
     for (const auto& entry : entries)
-        sets.push_back({entry.at("name").get<std::string>(), read_arrays(entry.at("arrays"), image)});
+        sets.push_back(
+            {entry.at("name").get<std::string>(), read_arrays(entry.at("arrays"), image)});
     return sets;
 }
 
@@ -145,7 +149,8 @@ void check_same_settings(const CheckpointSettings& now, const CheckpointSettings
         const auto there = value_in(stored, name);
         if (here != there)
             differences.push_back(fmt::format("{} {} (now {})", base::printable(name, 80),
-                                              base::printable(there, 80), base::printable(here, 80)));
+                                              base::printable(there, 80),
+                                              base::printable(here, 80)));
     }
     if (differences.empty()) return;
     throw base::OptionError(fmt::format(
@@ -154,7 +159,8 @@ void check_same_settings(const CheckpointSettings& now, const CheckpointSettings
 }
 
 Bytes encode(const Checkpoint& checkpoint) {
-    const std::lock_guard lock(hdf5::library_mutex());  // loader threads may read volumes through it
+    // Loader threads may read volumes through it.
+    const std::lock_guard lock(hdf5::library_mutex());
     hdf5::File file = hdf5::File::create_in_memory();
     const hdf5::Group root = file.root();
     root.set_int("ranklab_checkpoint_schema", kSchema);
@@ -163,7 +169,8 @@ Bytes encode(const Checkpoint& checkpoint) {
     Json index;
     index["completed_steps"] = checkpoint.completed_steps;
     index["settings"] = checkpoint.settings;
-    index["parameters"] = write_arrays(root.create_large_group("parameters"), checkpoint.parameters);
+    index["parameters"] =
+        write_arrays(root.create_large_group("parameters"), checkpoint.parameters);
     index["buffers"] = write_arrays(root.create_large_group("buffers"), checkpoint.buffers);
     index["optimizer"] = write_sets(root.create_large_group("optimizer"), checkpoint.optimizer);
     index["ranks"] = write_sets(root.create_large_group("ranks"), checkpoint.ranks);
@@ -206,7 +213,8 @@ void CheckpointFile::prepare(std::uint64_t expected_bytes) const {
     if (error) base::throw_errno("mkdir", path_.parent_path(), error.value(), kSetting);
     if (const auto kind = base::irregular_kind(path_); !kind.empty())
         throw base::OptionError(
-            fmt::format("{} is {}, not a file; name another folder", path_.string(), kind), {kSetting});
+            fmt::format("{} is {}, not a file; name another folder", path_.string(), kind),
+            {kSetting});
     results::remove_leftovers(path_);
     results::StagedFile(path_, kSetting).reserve(expected_bytes);
 }

@@ -1,4 +1,5 @@
-// A checkpoint as plain data, and the file that holds it (docs/checkpoint.md). No torch and no ranks in here.
+// A checkpoint as plain data, and the file that holds it (docs/checkpoint.md). No torch and no
+// ranks in here.
 #pragma once
 
 #include <cstddef>
@@ -39,14 +40,15 @@ struct Checkpoint {
 /// OptionError that names each difference with both values, unless there is none.
 void check_same_settings(const CheckpointSettings& now, const CheckpointSettings& stored);
 
-/// The file's bytes: a header with a checksum, then HDF5 for others to read, then the index that we read.
+/// The file's bytes: a header with a checksum, then HDF5 for others to read, then the index that we
+/// read.
 std::vector<std::byte> encode(const Checkpoint& checkpoint);
 
 /// DataError unless the bytes are a whole, undamaged checkpoint of this schema.
 Checkpoint decode(std::span<const std::byte> bytes);
 
-/// FOLDER/checkpoint.h5 has one writer at a time: each new one is written beside it, brought to the disk and
-/// renamed. Errors speak of --checkpoint.
+/// FOLDER/checkpoint.h5 has one writer at a time: each new one is written beside it, brought to the
+/// disk and renamed. Errors speak of --checkpoint.
 class CheckpointFile {
   public:
     static constexpr const char* kPrevious = "checkpoint.previous.h5";
@@ -55,14 +57,15 @@ class CheckpointFile {
 
     const std::filesystem::path& path() const { return path_; }
 
-    /// Before the work: makes the folder, and takes away what killed writers left. EnvironmentError where a
-    /// file of `expected_bytes` could not be written there now.
+    /// Before the work: makes the folder, and takes away what killed writers left. EnvironmentError
+    /// where a file of `expected_bytes` could not be written there now.
     void prepare(std::uint64_t expected_bytes) const;
 
     /// The file's bytes, or nothing where there is no file yet.
     std::optional<std::vector<std::byte>> read() const;
 
-    /// An existing file is kept as checkpoint.previous.h5 when the next one is written. False without one.
+    /// An existing file is kept as checkpoint.previous.h5 when the next one is written. False
+    /// without one.
     bool set_aside_first();
 
     /// On the disk when this returns; if it throws before, the last one is still there.

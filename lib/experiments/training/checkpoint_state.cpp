@@ -52,22 +52,23 @@ std::vector<NamedArray> arrays_of(const NamedTensors& tensors) {
 
 // Names, shapes and types have to be this model's, in its order.
 template <class NamedTensors>
-void take_tensors(const std::vector<NamedArray>& arrays, const NamedTensors& tensors, const char* kind) {
+void take_tensors(const std::vector<NamedArray>& arrays, const NamedTensors& tensors,
+                  const char* kind) {
     if (arrays.size() != tensors.size())
         throw base::DataError(
-            fmt::format("the checkpoint has {} {}, and this model {}; it is another model's", arrays.size(),
-                        kind, tensors.size()));
+            fmt::format("the checkpoint has {} {}, and this model {}; it is another model's",
+                        arrays.size(), kind, tensors.size()));
     std::size_t i = 0;
     for (const auto& item : tensors) {
         const NamedArray& array = arrays[i++];
         const auto shape = item.value().sizes().vec();
         if (array.name != item.key() || array.values.shape != shape ||
             dtype_of(array.values.element) != item.value().scalar_type())
-            throw base::DataError(fmt::format(
-                "the checkpoint's '{}' of shape {} does not fit this model's '{}' of shape {}; it is "
-                "another model's",
-                base::printable(array.name, 80), base::shape_text(array.values.shape), item.key(),
-                base::shape_text(shape)));
+            throw base::DataError(
+                fmt::format("the checkpoint's '{}' of shape {} does not fit this model's '{}' of "
+                            "shape {}; it is another model's",
+                            base::printable(array.name, 80), base::shape_text(array.values.shape),
+                            item.key(), base::shape_text(shape)));
         item.value().copy_(tensor_of(array));
     }
 }
@@ -87,7 +88,8 @@ train::OptimizerState state_of(const ArraySet& set, const std::vector<std::strin
 }
 
 void load_generator(at::Generator generator, const std::string& bytes) {
-    const auto state = tensor_of(bytes.data(), static_cast<std::int64_t>(bytes.size()), torch::kByte);
+    const auto state =
+        tensor_of(bytes.data(), static_cast<std::int64_t>(bytes.size()), torch::kByte);
     const std::lock_guard<std::mutex> lock(generator.mutex());
     try {
         generator.set_state(state);
@@ -148,7 +150,8 @@ void put_training(Checkpoint& checkpoint, const nn::Model& model, train::Optimiz
     for (const auto& state : optimizer.state()) {
         ArraySet set{state.name, {}};
         for (std::size_t i = 0; i < state.tensors.size(); ++i) {
-            if (state.tensors[i].defined()) set.arrays.push_back(array_of(names[i], state.tensors[i]));
+            if (state.tensors[i].defined())
+                set.arrays.push_back(array_of(names[i], state.tensors[i]));
         }
         checkpoint.optimizer.push_back(std::move(set));
     }
@@ -171,7 +174,8 @@ void put_rank_state(Checkpoint& checkpoint, const std::string& name,
         const auto* begin = reinterpret_cast<const std::byte*>(by_rank[rank].data());
         const auto size = static_cast<std::int64_t>(by_rank[rank].size());
         checkpoint.ranks[rank].name = fmt::format("{}", rank);
-        checkpoint.ranks[rank].arrays.push_back({name, {hdf5::Element::u8, {size}, {begin, begin + size}}});
+        checkpoint.ranks[rank].arrays.push_back(
+            {name, {hdf5::Element::u8, {size}, {begin, begin + size}}});
     }
 }
 
@@ -182,13 +186,16 @@ void take_rank(const Checkpoint& checkpoint, int rank, const std::vector<RankSta
     if (set == checkpoint.ranks.end())
         throw base::DataError(fmt::format("the checkpoint has no state of rank {}", rank));
     if (set->arrays.size() != states.size())
-        throw base::DataError(fmt::format("the checkpoint has {} states of rank {}, and this program {}",
-                                          set->arrays.size(), rank, states.size()));
+        throw base::DataError(
+            fmt::format("the checkpoint has {} states of rank {}, and this program {}",
+                        set->arrays.size(), rank, states.size()));
     for (const auto& state : states) {
-        const auto found = std::find_if(set->arrays.begin(), set->arrays.end(),
-                                        [&](const NamedArray& array) { return array.name == state.name; });
+        const auto found =
+            std::find_if(set->arrays.begin(), set->arrays.end(),
+                         [&](const NamedArray& array) { return array.name == state.name; });
         if (found == set->arrays.end())
-            throw base::DataError(fmt::format("the checkpoint has no '{}' of rank {}", state.name, rank));
+            throw base::DataError(
+                fmt::format("the checkpoint has no '{}' of rank {}", state.name, rank));
         state.load(text_of(found->values));
     }
 }

@@ -29,7 +29,8 @@ torch::Tensor flattened(const std::vector<torch::Tensor>& gradients,
     std::vector<torch::Tensor> rows;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const bool defined = i < gradients.size() && gradients[i].defined();
-        rows.push_back((defined ? gradients[i] : torch::zeros_like(parameters[i])).detach().reshape({-1}));
+        rows.push_back(
+            (defined ? gradients[i] : torch::zeros_like(parameters[i])).detach().reshape({-1}));
     }
     return torch::cat(rows).contiguous();
 }
@@ -38,8 +39,8 @@ torch::Tensor reference(nn::Model& model, const std::vector<torch::Tensor>& para
                         const TensorBatch& batch, double weight, comm::Communicator& data) {
     std::vector<torch::Tensor> gradients;
     if (batch.count() > 0) {
-        gradients = torch::autograd::grad({weighted_loss(model, batch, weight)}, parameters, {}, std::nullopt,
-                                          false, /*allow_unused=*/true);
+        gradients = torch::autograd::grad({weighted_loss(model, batch, weight)}, parameters, {},
+                                          std::nullopt, false, /*allow_unused=*/true);
     }
     torch::Tensor flat = flattened(gradients, parameters);
     // Alone there is nothing to sum, and the data plane may not reach where the gradients are.
@@ -48,13 +49,15 @@ torch::Tensor reference(nn::Model& model, const std::vector<torch::Tensor>& para
 }
 
 void run_strategy(nn::Model& model, GradientSync& sync, const TensorBatch& batch, double weight) {
-    const torch::Tensor loss = batch.count() > 0 ? weighted_loss(model, batch, weight) : torch::Tensor();
+    const torch::Tensor loss =
+        batch.count() > 0 ? weighted_loss(model, batch, weight) : torch::Tensor();
     sync.begin_step(loss.defined() ? std::vector{loss} : std::vector<torch::Tensor>(), true);
     if (loss.defined()) loss.backward();
     sync.finish();
 }
 
-std::vector<double> differences(const torch::Tensor& expected, const std::vector<torch::Tensor>& parameters) {
+std::vector<double> differences(const torch::Tensor& expected,
+                                const std::vector<torch::Tensor>& parameters) {
     std::vector<double> worst;
     std::int64_t begin = 0;
     for (const auto& parameter : parameters) {
@@ -73,13 +76,15 @@ std::vector<double> differences(const torch::Tensor& expected, const std::vector
 }  // namespace
 
 double gradient_bound(torch::Dtype dtype, Compression compression) {
-    if (compression == Compression::fp16) return 4e-3;  // 11 bits, rounded at each of two ends and in the sum
+    // 11 bits, rounded at each of two ends and in the sum.
+    if (compression == Compression::fp16) return 4e-3;
     if (compression == Compression::bf16) return 3e-2;  // 8 bits
     return dtype == torch::kDouble ? 1e-12 : 1e-5;
 }
 
-GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const TensorBatch& batch, double weight,
-                                comm::Communicator& data, comm::Communicator& control, double bound) {
+GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const TensorBatch& batch,
+                                double weight, comm::Communicator& data,
+                                comm::Communicator& control, double bound) {
     const auto parameters = train::trained_parameters(model);
     train::Rewind rewind(model, train::default_generators(batch.input.device()));
     const torch::Tensor wanted = reference(model, parameters, batch, weight, data);
@@ -147,8 +152,9 @@ std::string RankEquality::difference(const std::string& when, Compared what) con
         for (std::size_t rank = 1; rank < ranks; ++rank)
             if (all[rank] != all[0]) others.push_back(static_cast<int>(rank));
         if (others.empty()) continue;
-        return fmt::format("they differ {}: '{}', the first that does, on {} {} from rank 0's", when, name,
-                           others.size() == 1 ? "rank" : "ranks", base::few_ranges(others));
+        return fmt::format("they differ {}: '{}', the first that does, on {} {} from rank 0's",
+                           when, name, others.size() == 1 ? "rank" : "ranks",
+                           base::few_ranges(others));
     }
     return fmt::format("they differ {}", when);
 }
@@ -159,11 +165,12 @@ Verdict RankEquality::verdict(const std::string& drift) const {
     if (!holds()) return {check, "failed", difference_};
     if (!drift.empty()) return {check, "not verified", drift};
     const bool with_buffers = buffer_comparisons_ > 0 && !model_.buffers().empty();
-    return {check, "passed",
-            fmt::format("bit by bit, {}{}", times_text(comparisons_),
-                        with_buffers ? fmt::format("; buffers {}, where rank 0's were handed to all",
-                                                   times_text(buffer_comparisons_))
-                                     : "")};
+    return {
+        check, "passed",
+        fmt::format("bit by bit, {}{}", times_text(comparisons_),
+                    with_buffers ? fmt::format("; buffers {}, where rank 0's were handed to all",
+                                               times_text(buffer_comparisons_))
+                                 : "")};
 }
 
 }  // namespace ranklab::experiments

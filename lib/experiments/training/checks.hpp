@@ -15,33 +15,36 @@ namespace ranklab::experiments {
 
 struct GateResult {
     bool passed = false;
-    double worst =
-        0;  ///< largest difference / largest magnitude of that parameter's gradient, over all ranks
+    /// Largest difference / largest magnitude of that parameter's gradient, over all ranks.
+    double worst = 0;
     double bound = 0;   ///< what the element type (and compression) allows
     std::string where;  ///< the parameter with the worst one
     double norm = 0;    ///< the gradient's, over all parameters: far above 1 nothing can be learned
 };
 
-/// The relative difference that may come from another order of summation, or from travelling in fewer bits.
+/// The relative difference that may come from another order of summation, or from travelling in
+/// fewer bits.
 double gradient_bound(torch::Dtype dtype, train::Compression compression);
 
-/// Collective. Makes the first step's gradient twice from the same random numbers: by `sync`, and from
-/// torch::autograd::grad and one blocking allreduce over `data` (what --sync flat does). Leaves parameters,
-/// buffers and the generator as they were; the gradients are left to the next begin_step(). `sync` must be
-/// attached to trained_parameters(model).
-GateResult check_first_gradient(nn::Model& model, train::GradientSync& sync, const train::TensorBatch& batch,
-                                double weight, comm::Communicator& data, comm::Communicator& control,
+/// Collective. Makes the first step's gradient twice from the same random numbers: by `sync`, and
+/// from torch::autograd::grad and one blocking allreduce over `data` (what --sync flat does).
+/// Leaves parameters, buffers and the generator as they were; the gradients are left to the next
+/// begin_step(). `sync` must be attached to trained_parameters(model).
+GateResult check_first_gradient(nn::Model& model, train::GradientSync& sync,
+                                const train::TensorBatch& batch, double weight,
+                                comm::Communicator& data, comm::Communicator& control,
                                 double bound);
 
-/// The compared parts of the model: buffers (BatchNorm's running statistics) are equal only where rank 0's
-/// were just handed to all. In a step each rank updates its own.
+/// The compared parts of the model: buffers (BatchNorm's running statistics) are equal only where
+/// rank 0's were just handed to all. In a step each rank updates its own.
 enum class Compared { parameters, parameters_and_buffers };
 
 /// Whether all ranks have the same model, bit by bit; where they have not, what differs.
 class RankEquality {
   public:
     /// Keeps references.
-    RankEquality(const nn::Model& model, comm::Communicator& control) : model_(model), control_(control) {}
+    RankEquality(const nn::Model& model, comm::Communicator& control)
+        : model_(model), control_(control) {}
 
     /// Collective. The first difference stands.
     void compare(const std::string& when, Compared what = Compared::parameters);

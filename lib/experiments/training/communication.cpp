@@ -20,14 +20,17 @@ namespace {
 
 using measure::RankSamples;
 
-// A late rank is named when it comes last this often, and the others lose this share of a step to it.
+// A late rank is named when it comes last this often, and the others lose this share of a step to
+// it.
 constexpr double kMostlyLast = 0.8;
 constexpr double kNoticeableWait = 0.05;
-// And when luck would hardly make it so: of ranks that are alike, some rank would come last so often in one
-// of a thousand runs. Steps in a row are not independent, so a few of them never say it, however many ranks.
+// And when luck would hardly make it so: of ranks that are alike, some rank would come last so
+// often in one of a thousand runs. Steps in a row are not independent, so a few of them never say
+// it, however many ranks.
 constexpr double kByLuck = 0.001;
-constexpr std::size_t kFewestSteps = 6;    // fewer have no 95 % interval of a median
-constexpr std::size_t kFewestLooked = 16;  // steps whose stamps are looked at, however many ranks there are
+constexpr std::size_t kFewestSteps = 6;  // fewer have no 95 % interval of a median
+// Steps whose stamps are looked at, however many ranks there are.
+constexpr std::size_t kFewestLooked = 16;
 constexpr std::size_t kMostValues = std::size_t{1} << 18U;  // of all ranks, in one exchange
 
 // The place of the i-th of `count` rows that are spread evenly over all `rows`; count <= rows.
@@ -39,8 +42,8 @@ double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
 }
 
-// Its gradients are there: the rest of the backward phase is not this rank's work. PyTorch's reducer
-// waits for all sums in there.
+// Its gradients are there: the rest of the backward phase is not this rank's work. PyTorch's
+// reducer waits for all sums in there.
 double own_backward_end(const StepReductions& step) {
     double ready = step.backward_begin;
     for (const auto& times : step.reductions) ready = std::max(ready, times.ready);
@@ -69,8 +72,8 @@ StepReductions unpacked(const RankSamples& all, std::size_t first_row, std::size
     StepReductions step{all.at(first_row, rank), all.at(first_row + 1, rank), {}};
     for (std::size_t i = 0; i < reductions; ++i) {
         const std::size_t row = first_row + 2 + 4 * i;
-        step.reductions.push_back(
-            {all.at(row, rank), all.at(row + 1, rank), all.at(row + 2, rank), all.at(row + 3, rank)});
+        step.reductions.push_back({all.at(row, rank), all.at(row + 1, rank), all.at(row + 2, rank),
+                                   all.at(row + 3, rank)});
     }
     return step;
 }
@@ -109,7 +112,8 @@ void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicato
     if (pairs.with.empty()) return;
     const OverlapEstimate found = estimate_overlap(pairs);
     const auto add = [&run](const char* name, const std::vector<double>& values) {
-        if (!values.empty()) run.measurements.push_back(one_column(name, "probe step", "max", values));
+        if (!values.empty())
+            run.measurements.push_back(one_column(name, "probe step", "max", values));
     };
     add("step_without_communication_s", pairs.without);
     add("communication_s", pairs.total);
@@ -117,10 +121,12 @@ void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicato
     add("communication_inside_backward_s", pairs.inside_backward);
     add("backward_longer_s", found.backward_longer);
     const std::size_t n = found.exposed.size();
-    if (!pairs.total.empty()) run.measurements.push_back(of_pairs("communication_hidden_s", found.hidden, n));
+    if (!pairs.total.empty())
+        run.measurements.push_back(of_pairs("communication_hidden_s", found.hidden, n));
     run.measurements.push_back(of_pairs(vocabulary::kOverlap, found.overlap, n, found.ci));
     run.measurements.push_back(of_pairs("overlap_balance", found.balance, n));
-    if (!found.why_none.empty()) run.context.push_back({"communication", "no_overlap", found.why_none});
+    if (!found.why_none.empty())
+        run.context.push_back({"communication", "no_overlap", found.why_none});
 }
 
 // One reduction, a value a step.
@@ -151,7 +157,8 @@ void add_reductions_table(results::Run& run, const std::vector<BucketTimes>& buc
     results::Rows table("communication");
     for (std::size_t i = 0; i < facts.bucket_bytes.size(); ++i)
         table.add({whole(i), whole(facts.bucket_parameters[i]), whole(facts.bucket_bytes[i]),
-                   median(buckets[i].ready_at), median(buckets[i].waited), median(buckets[i].took)});
+                   median(buckets[i].ready_at), median(buckets[i].waited),
+                   median(buckets[i].took)});
     run.tables.push_back(std::move(table).table());
 }
 
@@ -163,7 +170,8 @@ struct Lateness {
 Lateness lateness_of(const std::vector<StepAnalysis>& analyses, std::size_t ranks) {
     Lateness result{{}, std::vector<std::size_t>(ranks, 0)};
     for (std::size_t rank = 0; rank < ranks; ++rank)
-        result.waited.push_back(median(column_of(analyses, [rank](const auto& s) { return s.idle[rank]; })));
+        result.waited.push_back(
+            median(column_of(analyses, [rank](const auto& s) { return s.idle[rank]; })));
     for (const auto& step : analyses) ++result.last_times[step.last_rank];
     return result;
 }
@@ -183,7 +191,8 @@ std::vector<Excess> excesses_of(const RankSamples& medians) {
         for (std::size_t rank = 0; rank < medians.ranks; ++rank) {
             const double own = medians.at(phase, rank);
             const double excess = own - (all - own) / static_cast<double>(medians.ranks - 1);
-            if (excess > worst[rank].seconds) worst[rank] = {std::string(base::kPhaseNames[phase]), excess};
+            if (excess > worst[rank].seconds)
+                worst[rank] = {std::string(base::kPhaseNames[phase]), excess};
         }
     }
     return worst;
@@ -196,9 +205,10 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, s
     const auto excesses = excesses_of(medians.phases);
     results::Rows table("waiting");
     for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-        table.add({static_cast<std::int64_t>(rank), hosts[rank], lateness.waited[rank],
-                   static_cast<double>(lateness.last_times[rank]) / static_cast<double>(analyses.size()),
-                   excesses[rank].phase, excesses[rank].seconds});
+        table.add(
+            {static_cast<std::int64_t>(rank), hosts[rank], lateness.waited[rank],
+             static_cast<double>(lateness.last_times[rank]) / static_cast<double>(analyses.size()),
+             excesses[rank].phase, excesses[rank].seconds});
     run.tables.push_back(std::move(table).table());
     const auto most = std::max_element(lateness.last_times.begin(), lateness.last_times.end());
     const auto late = static_cast<std::size_t>(most - lateness.last_times.begin());
@@ -209,21 +219,24 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, s
     if (lost < kNoticeableWait * medians.step) return;
     run.context.push_back({"communication", "late_rank", fmt::to_string(late)});
     const bool all = analyses.size() == seen;
-    run.warnings.push_back(fmt::format(
-        "rank {} on {} came last in {} of {}{} steps{}, and others waited up to {:.1f} ms a step for it; {}",
-        late, hosts[late], *most, all ? "" : "the ", analyses.size(),
-        all ? "" : fmt::format(" looked at (of {})", seen), 1e3 * lost,
-        excesses[late].seconds > 0 ? fmt::format("its {} phase takes {:.1f} ms longer than the others'",
-                                                 excesses[late].phase, 1e3 * excesses[late].seconds)
-                                   : "none of its phases takes longer than the others'"));
+    run.warnings.push_back(
+        fmt::format("rank {} on {} came last in {} of {}{} steps{}, and others waited up to {:.1f} "
+                    "ms a step for it; {}",
+                    late, hosts[late], *most, all ? "" : "the ", analyses.size(),
+                    all ? "" : fmt::format(" looked at (of {})", seen), 1e3 * lost,
+                    excesses[late].seconds > 0
+                        ? fmt::format("its {} phase takes {:.1f} ms longer than the others'",
+                                      excesses[late].phase, 1e3 * excesses[late].seconds)
+                        : "none of its phases takes longer than the others'"));
 }
 
 }  // namespace
 
-// Some rank of those comes last in `times` of the steps or more: at most ranks x P(Bin(steps, 1/ranks) >=
-// times).
+// Some rank of those comes last in `times` of the steps or more: at most ranks x P(Bin(steps,
+// 1/ranks) >= times).
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks) {
-    if (steps < kFewestSteps || static_cast<double>(times) < kMostlyLast * static_cast<double>(steps))
+    if (steps < kFewestSteps ||
+        static_cast<double>(times) < kMostlyLast * static_cast<double>(steps))
         return false;
     const auto all = static_cast<double>(ranks);
     return steps - times < stats::binomial_rank(steps, 1 - 1 / all, kByLuck / all).k;
@@ -258,7 +271,8 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
         const double transfer = moving_time(shortest(moving_time, i)->reductions[i]);
         result.transfers.push_back(transfer);
         result.transfer += transfer;
-        // It ended on all ranks at once; on the one that came last it lies at the end of what that one saw.
+        // It ended on all ranks at once; on the one that came last it lies at the end of what that
+        // one saw.
         const auto last = shortest(whole_time, i);
         const double end = last->reductions[i].end;
         result.hidden += overlap_of(end - transfer, end, last->backward_begin, last->backward_end);
@@ -267,12 +281,12 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
             const ReductionTimes& times = step.reductions[i];
             const double wait = whole_time(times) - transfer;
             result.wait[rank] += wait;
-            result.idle[rank] += wait - overlap_of(times.start, times.start + wait, step.backward_begin,
-                                                   own_backward_end(step));
+            result.idle[rank] += wait - overlap_of(times.start, times.start + wait,
+                                                   step.backward_begin, own_backward_end(step));
         }
     }
-    result.last_rank = static_cast<std::size_t>(std::min_element(result.wait.begin(), result.wait.end()) -
-                                                result.wait.begin());
+    result.last_rank = static_cast<std::size_t>(
+        std::min_element(result.wait.begin(), result.wait.end()) - result.wait.begin());
     return result;
 }
 
@@ -303,16 +317,16 @@ void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicato
 }
 
 void add_communication(results::Run& run, const SampledSteps& mine, const OverlapProbe& probe,
-                       const CommunicationFacts& facts, const StepMedians& medians, const std::string& host,
-                       comm::Communicator& control) {
+                       const CommunicationFacts& facts, const StepMedians& medians,
+                       const std::string& host, comm::Communicator& control) {
     const auto hosts = comm::gather_texts(control, host);
     const auto count = [&run](const char* name, double value) {
         run.measurements.push_back(one_column(name, "run", "none", {value}));
     };
     count("collectives_per_step", static_cast<double>(facts.bucket_bytes.size()));
     count("reduced_bytes_per_step",
-          static_cast<double>(
-              std::accumulate(facts.bucket_bytes.begin(), facts.bucket_bytes.end(), std::size_t{0})));
+          static_cast<double>(std::accumulate(facts.bucket_bytes.begin(), facts.bucket_bytes.end(),
+                                              std::size_t{0})));
     if (control.world_size() == 1) return;
     add_overlap(run, probe, control);
     std::vector<StepAnalysis> analyses;
@@ -324,8 +338,8 @@ void add_communication(results::Run& run, const SampledSteps& mine, const Overla
     if (analyses.empty()) return;
     add_reductions_table(run, buckets, facts);
     if (analyses.size() < mine.seen())
-        run.context.push_back(
-            {"communication", "steps_looked_at", fmt::format("{} of {}", analyses.size(), mine.seen())});
+        run.context.push_back({"communication", "steps_looked_at",
+                               fmt::format("{} of {}", analyses.size(), mine.seen())});
     add_waiting(run, analyses, mine.seen(), medians, hosts);
 }
 

@@ -1,5 +1,6 @@
-// Analysis of all ranks' reductions: transfer time, how much of it is hidden behind backward, and which rank
-// the others waited for. No torch in here, and no ranks in analyse(): it can be tested on made-up stamps.
+// Analysis of all ranks' reductions: transfer time, how much of it is hidden behind backward, and
+// which rank the others waited for. No torch in here, and no ranks in analyse(): it can be tested
+// on made-up stamps.
 #pragma once
 
 #include <functional>
@@ -27,8 +28,9 @@ struct StepReductions {
     std::vector<ReductionTimes> reductions;
 };
 
-/// Some of a rank's steps, spread evenly over a run whose length nobody knows beforehand: where there is no
-/// more room every second one goes, and half as many come from then on. The same steps on all ranks.
+/// Some of a rank's steps, spread evenly over a run whose length nobody knows beforehand: where
+/// there is no more room every second one goes, and half as many come from then on. The same steps
+/// on all ranks.
 class SampledSteps {
   public:
     SampledSteps() = default;
@@ -45,32 +47,33 @@ class SampledSteps {
     std::vector<StepReductions> steps_;
 };
 
-/// One step of all ranks. Clocks of different hosts are not compared: a reduction ends everywhere when the
-/// last rank has come and the data has travelled, so the shortest of the ranks' (end - moving) is the
-/// transfer, and what a rank's (end - start) is longer was waiting: of the reduction, and of the rank only as
-/// far as it was not in its backward meanwhile.
+/// One step of all ranks. Clocks of different hosts are not compared: a reduction ends everywhere
+/// when the last rank has come and the data has travelled, so the shortest of the ranks' (end -
+/// moving) is the transfer, and what a rank's (end - start) is longer was waiting: of the
+/// reduction, and of the rank only as far as it was not in its backward meanwhile.
 struct StepAnalysis {
-    double transfer = 0;            ///< sum over reductions: total communication
-    double hidden = 0;              ///< of it, inside the backward of the rank that came last
-    std::vector<double> wait;       ///< by rank: sum over reductions
-    std::vector<double> idle;       ///< of it, outside of its backward, until its gradients are there
+    double transfer = 0;       ///< sum over reductions: total communication
+    double hidden = 0;         ///< of it, inside the backward of the rank that came last
+    std::vector<double> wait;  ///< by rank: sum over reductions
+    std::vector<double> idle;  ///< of it, outside of its backward, until its gradients are there
     std::vector<double> transfers;  ///< by reduction
     std::size_t last_rank = 0;      ///< whose reductions waited least
 };
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 
-/// Whether a rank that came last in so many of the steps is late, and not unlucky: in most of them, and in so
-/// many that it would happen to no rank of a thousand runs whose ranks are alike.
+/// Whether a rank that came last in so many of the steps is late, and not unlucky: in most of them,
+/// and in so many that it would happen to no rank of a thousand runs whose ranks are alike.
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 
-/// Calls `take` with each step of all ranks, by rank, of those that have as many reductions as the last one
-/// (the first ones may have had other buckets). Collective, in pieces of a few steps: never are all of them
-/// in memory. Of many steps of many ranks some alone, spread evenly over them, so that what is kept of each
-/// rank's stays bounded.
+/// Calls `take` with each step of all ranks, by rank, of those that have as many reductions as the
+/// last one (the first ones may have had other buckets). Collective, in pieces of a few steps:
+/// never are all of them in memory. Of many steps of many ranks some alone, spread evenly over
+/// them, so that what is kept of each rank's stays bounded.
 void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take);
 
-/// Pairs of steps, with communication and with the same arithmetic without it; each is this rank's time.
+/// Pairs of steps, with communication and with the same arithmetic without it; each is this rank's
+/// time.
 struct OverlapProbe {
     std::vector<double> with;
     std::vector<double> without;
@@ -90,11 +93,11 @@ struct StepMedians {
     double step = 0;              ///< of the slowest ranks' steps
 };
 
-/// Collective. Adds measurements and the tables `communication` (a row a reduction) and `waiting` (a row a
-/// rank), and of a late rank a fact and a warning that names it, its host and its phase. Where not all steps
-/// were looked at, the fact `steps_looked_at` says how many: "262 of 10000".
+/// Collective. Adds measurements and the tables `communication` (a row a reduction) and `waiting`
+/// (a row a rank), and of a late rank a fact and a warning that names it, its host and its phase.
+/// Where not all steps were looked at, the fact `steps_looked_at` says how many: "262 of 10000".
 void add_communication(results::Run& run, const SampledSteps& mine, const OverlapProbe& probe,
-                       const CommunicationFacts& facts, const StepMedians& medians, const std::string& host,
-                       comm::Communicator& control);
+                       const CommunicationFacts& facts, const StepMedians& medians,
+                       const std::string& host, comm::Communicator& control);
 
 }  // namespace ranklab::experiments

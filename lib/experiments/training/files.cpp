@@ -35,7 +35,8 @@ std::vector<std::byte> image_of(const nn::Model& model) {
     hdf5::File file = hdf5::File::create_in_memory();
     for (const auto& item : model.named_parameters()) {
         const torch::Tensor values = item.value().detach().to(torch::kDouble).contiguous();
-        const std::span flat(values.const_data_ptr<double>(), static_cast<std::size_t>(values.numel()));
+        const std::span flat(values.const_data_ptr<double>(),
+                             static_cast<std::size_t>(values.numel()));
         hdf5::write_array(file.root(), item.key(), flat)
             .set_text("shape", fmt::format("{}", fmt::join(values.sizes().vec(), ",")));
     }
@@ -80,15 +81,17 @@ namespace {
 constexpr const char* kBucketsSetting = "buckets";
 constexpr std::int64_t kSamples = 2;  // BatchNorm of one sample with one voxel has no variance
 
-// Larger samples than the model's own cost memory and time, and where its parameters are the same, so is what
-// is reduced.
+// Larger samples than the model's own cost memory and time, and where its parameters are the same,
+// so is what is reduced.
 TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& options) {
     TrainingOptions own = options;
-    own.input.edge = std::min(own.input.edge, entry_of(nn::models(), options.settings.model).input.height);
+    own.input.edge =
+        std::min(own.input.edge, entry_of(nn::models(), options.settings.model).input.height);
     return outline_of(own).parameters == options.outline.parameters ? own : options;
 }
 
-// On the CPU wherever the run computes: the order in which backward reaches the parameters is the network's.
+// On the CPU wherever the run computes: the order in which backward reaches the parameters is the
+// network's.
 SpeedOptions speed_on_cpu(const TrainingOptions& options) {
     SpeedOptions speed = options.speed;
     speed.cuda = speed.cuda_graph = false;
@@ -103,13 +106,14 @@ std::vector<std::int64_t> batch_of(std::vector<std::int64_t> sizes) {
 
 torch::Tensor loss_of(nn::Model& model, const TrainingOptions& options, torch::Dtype type) {
     const auto shape = data_request(options);
-    const auto targets = shape.target.empty() ? torch::randint(shape.classes, {kSamples}, torch::kLong)
-                                              : torch::randn(batch_of(shape.target), type);
+    const auto targets = shape.target.empty()
+                             ? torch::randint(shape.classes, {kSamples}, torch::kLong)
+                             : torch::randn(batch_of(shape.target), type);
     return model.loss(model.forward(torch::randn(batch_of(shape.input), type)), targets);
 }
 
-// A step with a backward, after which the order is known, and one without samples, which reduces the buckets
-// that all later steps have.
+// A step with a backward, after which the order is known, and one without samples, which reduces
+// the buckets that all later steps have.
 void settle_buckets(train::GradientSync& sync, const torch::Tensor& loss) {
     sync.begin_step({loss}, true);
     loss.backward();
@@ -131,9 +135,10 @@ std::string rows_of(const train::GradientSync& sync, const std::vector<torch::Te
     for (std::size_t i = 0; i < plan.size(); ++i) {
         std::int64_t elements = 0;
         for (const std::size_t parameter : plan[i]) elements += parameters[parameter].numel();
-        rows += fmt::format("{},{},{},{},{}\n", i, plan[i].size(), elements,
-                            base::word_of(type_that_travels(parameters[plan[i].front()], compression)),
-                            sync.stamps().at(i).bytes);
+        rows +=
+            fmt::format("{},{},{},{},{}\n", i, plan[i].size(), elements,
+                        base::word_of(type_that_travels(parameters[plan[i].front()], compression)),
+                        sync.stamps().at(i).bytes);
     }
     return rows;
 }
@@ -142,24 +147,27 @@ std::string rows_of(const train::GradientSync& sync, const std::vector<torch::Te
 std::string comments_of(const TrainingOptions& options) {
     const auto& settings = options.settings;
     return fmt::format(
-        "{}\n# model: {}\n# width: {}\n# full-scale: {}\n# precision: {}\n# sync: {}\n# bucket-cap-mb: {}\n"
+        "{}\n# model: {}\n# width: {}\n# full-scale: {}\n# precision: {}\n# sync: {}\n# "
+        "bucket-cap-mb: {}\n"
         "# compress: {}\n# input: {}\n# parameters: {}\n",
-        vocabulary::kBucketTitle, settings.model, settings.width, settings.full_scale, settings.precision,
-        *settings.sync, settings.bucket_cap_mb, settings.compress,
+        vocabulary::kBucketTitle, settings.model, settings.width, settings.full_scale,
+        settings.precision, *settings.sync, settings.bucket_cap_mb, settings.compress,
         fmt::join(data_request(options).input, " x "), options.outline.parameters);
 }
 
 std::string table_of(const TrainingOptions& options) {
     at::set_num_threads(1);  // so little work that several would wait for each other
     const auto speed = speed_on_cpu(options);
-    const auto model = prepared(make_model(options), speed, torch::kCPU, "--model " + options.settings.model);
+    const auto model =
+        prepared(make_model(options), speed, torch::kCPU, "--model " + options.settings.model);
     model->train();
     const auto alone = comm::make_self();
     const auto sync = make_sync(options, *alone, *alone);
     const auto parameters = train::trained_parameters(*model);
     sync->attach(parameters);
     settle_buckets(*sync, loss_of(*model, options, speed.parameter_type()));
-    return fmt::format("{}\n{}", vocabulary::kBucketHeader, rows_of(*sync, parameters, options.compression));
+    return fmt::format("{}\n{}", vocabulary::kBucketHeader,
+                       rows_of(*sync, parameters, options.compression));
 }
 
 }  // namespace
@@ -168,7 +176,8 @@ void write_bucket_file(const TrainingOptions& options) {
     const std::string& path = *options.settings.buckets;
     const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT);
     if (!file) base::throw_errno("open", path, errno, kBucketsSetting);
-    const std::string table = comments_of(options) + table_of(with_samples_no_larger_than_needed(options));
+    const std::string table =
+        comments_of(options) + table_of(with_samples_no_larger_than_needed(options));
     if (::ftruncate(file.get(), 0) != 0 || !base::write_whole(file.get(), table))
         base::throw_errno("write", path, errno, kBucketsSetting);
 }

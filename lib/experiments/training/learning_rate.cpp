@@ -77,23 +77,26 @@ std::string lr_text(const train::LrSettings& settings, std::int64_t run_steps) {
                        number(schedule.initial()), schedule.warmup_steps(), then);
 }
 
-void check_rates(const train::LrSettings& settings, std::int64_t last_step, std::int64_t last_epoch) {
+void check_rates(const train::LrSettings& settings, std::int64_t last_step,
+                 std::int64_t last_epoch) {
     const train::LrSchedule schedule(settings);
-    const double highest = settings.shape == train::LrShape::step
-                               ? std::max(schedule.rate(last_step, 0), schedule.rate(last_step, last_epoch))
-                               : train::lr_range(schedule, last_step + 1).highest;
+    const double highest =
+        settings.shape == train::LrShape::step
+            ? std::max(schedule.rate(last_step, 0), schedule.rate(last_step, last_epoch))
+            : train::lr_range(schedule, last_step + 1).highest;
     if (std::isfinite(highest) && highest <= kHighestRate) return;
-    throw base::OptionError(fmt::format(
-        "the learning rate would rise to {}, which no parameter can take; give a smaller --lr or --gamma, or "
-        "another --lr-scaling",
-        number(highest)));
+    throw base::OptionError(
+        fmt::format("the learning rate would rise to {}, which no parameter can take; give a "
+                    "smaller --lr or --gamma, or another --lr-scaling",
+                    number(highest)));
 }
 
 std::string lr_warning(const train::LrSettings& settings, std::int64_t run_steps) {
     const auto warmup = train::LrSchedule(settings).warmup_steps();
     if (run_steps >= warmup) return "";
     return fmt::format(
-        "the run's {} steps end within the {} steps over which the learning rate rises (--lr-warmup-steps)",
+        "the run's {} steps end within the {} steps over which the learning rate rises "
+        "(--lr-warmup-steps)",
         run_steps, warmup);
 }
 

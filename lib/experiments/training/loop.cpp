@@ -24,7 +24,8 @@ constexpr std::int64_t kMostReserved = 1 << 20;
 
 }  // namespace
 
-TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler)
+TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model,
+                           const data::Sampler& sampler)
     : setup_(setup),
       model_(model),
       steps_(setup, model, sampler),
@@ -34,7 +35,8 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model, const d
       equality_(model, setup.control),
       compares_each_step_(setup.options.settings.check_parameters == "step"),
       samples_a_step_(static_cast<double>(*setup.options.settings.batch_size *
-                                          setup.options.settings.accumulate * setup.control.world_size())),
+                                          setup.options.settings.accumulate *
+                                          setup.control.world_size())),
       first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
     record_.phases = steps_.phases();
@@ -50,7 +52,8 @@ bool TrainingLoop::begin() {
     restore();
     // Rank 0's were broadcast; a checkpoint may hold each rank's own buffers.
     const bool own_buffers = setup_.schedule.first > 0 && !setup_.options.broadcasts_buffers();
-    equality_.compare("at the start", own_buffers ? Compared::parameters : Compared::parameters_and_buffers);
+    equality_.compare("at the start",
+                      own_buffers ? Compared::parameters : Compared::parameters_and_buffers);
     stop_if_asked(setup_.control, "before the first step; nothing was measured");
     model_.train();
     if (setup_.options.input.kind == Input::io_only) {
@@ -113,30 +116,32 @@ void TrainingLoop::note_gpu_memory() {
 void TrainingLoop::restore() {
     if (setup_.checkpoints == nullptr) return;
     for (std::size_t r = 1; steps_.replicas() != nullptr && r < steps_.replicas()->count(); ++r) {
-        setup_.checkpoints->keep(
-            generator_state(fmt::format("replica_{}_generator", r), steps_.replicas()->generator(r)));
+        setup_.checkpoints->keep(generator_state(fmt::format("replica_{}_generator", r),
+                                                 steps_.replicas()->generator(r)));
     }
     if (auto* const scaler = steps_.scaler(); scaler != nullptr) {
         setup_.checkpoints->keep({"grad_scaler", [scaler] { return scaler->save(); },
                                   [scaler](const std::string& state) { scaler->load(state); }});
     }
     if (!setup_.device.is_cpu()) {
-        setup_.checkpoints->keep(
-            generator_state("torch_gpu_generator", at::globalContext().defaultGenerator(setup_.device)));
+        setup_.checkpoints->keep(generator_state(
+            "torch_gpu_generator", at::globalContext().defaultGenerator(setup_.device)));
     }
     setup_.checkpoints->restore(model_, steps_.optimizer());
     if (steps_.scaler() != nullptr) updates_ -= steps_.scaler()->skipped();
 }
 
 void TrainingLoop::probe_overlap() {
-    if (*setup_.options.settings.overlap_steps == 0 || record_.end.at_time_limit || stop_signal() != 0)
+    if (*setup_.options.settings.overlap_steps == 0 || record_.end.at_time_limit ||
+        stop_signal() != 0)
         return;
     const auto checked = verdicts();
-    if (std::any_of(checked.begin(), checked.end(), [](const auto& v) { return v.result == "failed"; }))
+    if (std::any_of(checked.begin(), checked.end(),
+                    [](const auto& v) { return v.result == "failed"; }))
         return;
     setup_.progress.activity("steps with and without communication, for the overlap");
-    record_.probe =
-        experiments::probe_overlap(steps_, setup_.control, *setup_.options.settings.overlap_steps, stop_);
+    record_.probe = experiments::probe_overlap(steps_, setup_.control,
+                                               *setup_.options.settings.overlap_steps, stop_);
     if (stop_.signal() == 0) return;
     record_.end.signal = stop_.signal();
     record_.end.missing = "the overlap was measured";
@@ -164,7 +169,8 @@ void TrainingLoop::do_step(std::int64_t step) {
     if (setup_.schedule.counts(step) && record_.computes) note_reductions();
     if (compares_each_step_ && steps_.keeps_ranks_equal())
         equality_.compare(fmt::format("after step {}", step + 1));
-    report_progress(step, counts.loss_sum / std::max<double>(1.0, static_cast<double>(counts.local)));
+    report_progress(step,
+                    counts.loss_sum / std::max<double>(1.0, static_cast<double>(counts.local)));
 }
 
 void TrainingLoop::note_step(const TrainingSteps::Counts& counts) {
@@ -210,7 +216,8 @@ bool TrainingLoop::check_between_steps(std::int64_t step) {
         const auto bad = comm::gather_values(setup_.control, static_cast<double>(first_bad_step_));
         const auto rank = std::min_element(bad.begin(), bad.end()) - bad.begin();
         bad_loss_ = fmt::format(
-            "the loss is not a number from step {} on (first on rank {}); lower --lr, or check the data",
+            "the loss is not a number from step {} on (first on rank {}); lower --lr, or check the "
+            "data",
             first_bad + 1, rank);
         return false;
     }
@@ -230,16 +237,19 @@ std::int64_t TrainingLoop::counted(std::int64_t step) const {
     return std::max<std::int64_t>(0, step + 1 - setup_.schedule.first - setup_.schedule.warmup);
 }
 
-// The steps that were planned are made in any case; then the target, the time or the most steps end it.
+// The steps that were planned are made in any case; then the target, the time or the most steps end
+// it.
 bool TrainingLoop::enough_steps(bool late, std::int64_t step) {
     const std::int64_t now = counted(step);
     const bool ends = now >= record_.least_steps && (late || step + 1 == setup_.schedule.total);
-    if (record_.convergence.due(now) || (ends && now > record_.convergence.seen())) look_at_convergence(now);
+    if (record_.convergence.due(now) || (ends && now > record_.convergence.seen()))
+        look_at_convergence(now);
     return record_.convergence.reached() || ends;
 }
 
 void TrainingLoop::look_at_convergence(std::int64_t now) {
-    const auto first = static_cast<std::size_t>(setup_.schedule.warmup + record_.convergence.seen());
+    const auto first =
+        static_cast<std::size_t>(setup_.schedule.warmup + record_.convergence.seen());
     const auto since =
         column_of(std::span(steps_.recorder().steps()).subspan(first), &measure::StepTimes::step);
     setup_.progress.activity(fmt::format("looking at the interval after {} steps", now));
@@ -264,7 +274,8 @@ void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
 bool TrainingLoop::evaluation_due(std::int64_t step, bool last) const {
     if (!last && !setup_.schedule.ends_epoch(step)) return false;
     if (!bad_loss_.empty() || !equality_.holds()) return false;
-    return setup_.options.settings.evaluate == "epoch" || (last && setup_.options.settings.evaluate == "end");
+    return setup_.options.settings.evaluate == "epoch" ||
+           (last && setup_.options.settings.evaluate == "end");
 }
 
 bool TrainingLoop::checkpoint_due(std::int64_t step) const {
@@ -285,8 +296,8 @@ void TrainingLoop::save_checkpoint(std::int64_t step) {
     record_.end.has_checkpoint = true;
 }
 
-// False where it was not made, or not to its end: no evaluation once the time limit is over or a rank was
-// told to stop.
+// False where it was not made, or not to its end: no evaluation once the time limit is over or a
+// rank was told to stop.
 bool TrainingLoop::evaluate_epoch(EpochRow& row) {
     if (late_ || stop_.signal() != 0) return false;
     setup_.progress.activity("evaluating the test samples");
@@ -303,7 +314,8 @@ bool TrainingLoop::evaluate_epoch(EpochRow& row) {
          .prefetch = setup_.options.input.prefetch,
          .batch = batch,
          .allocate = {}},
-        steps_.converter(), [this] { return evaluation_goes_on(); }, (largest_part + batch - 1) / batch);
+        steps_.converter(), [this] { return evaluation_goes_on(); },
+        (largest_part + batch - 1) / batch);
     stop_.restart();
     if (late_ || stop_.signal() != 0) return false;
     double sums[] = {mine.loss, static_cast<double>(mine.correct), static_cast<double>(mine.count)};
@@ -311,7 +323,8 @@ bool TrainingLoop::evaluate_epoch(EpochRow& row) {
     row.evaluated = true;
     row.validation_time_s = base::seconds_since(start);
     row.validation_loss = sums[0] / sums[2];
-    if (test.layout().target.element == data::Element::i64) row.validation_accuracy = sums[1] / sums[2];
+    if (test.layout().target.element == data::Element::i64)
+        row.validation_accuracy = sums[1] / sums[2];
     evaluated_samples_ = static_cast<std::int64_t>(sums[2]);
     return true;
 }
@@ -344,8 +357,9 @@ void TrainingLoop::report_progress(std::int64_t step, double loss) {
     const bool unknown = evaluated_samples_ < 0 && settings.evaluate != "off";
     setup_.progress.afterwards(base::real(settings.overlap_steps.value_or(0)) * step_s,
                                unknown ? "the evaluation" : "");
-    setup_.progress.update(step + 1, total, samples / seconds, "samples/s",
-                           fmt::format("epoch {} loss {:.4f}", setup_.schedule.epoch_of(step) + 1, loss));
+    setup_.progress.update(
+        step + 1, total, samples / seconds, "samples/s",
+        fmt::format("epoch {} loss {:.4f}", setup_.schedule.epoch_of(step) + 1, loss));
 }
 
 Verdict TrainingLoop::equality_verdict() const {
@@ -355,7 +369,8 @@ Verdict TrainingLoop::equality_verdict() const {
 
 Verdict TrainingLoop::loss_verdict() const {
     const std::string check = "loss is a number";
-    if (setup_.options.input.kind == Input::io_only) return {check, "not verified", "nothing was computed"};
+    if (setup_.options.input.kind == Input::io_only)
+        return {check, "not verified", "nothing was computed"};
     if (!bad_loss_.empty()) return {check, "failed", bad_loss_};
     if (record_.notes.size() == 0) return {check, "not verified", "no step was made"};
     return {check, "passed", fmt::format("in {} steps", record_.notes.size())};
@@ -369,11 +384,12 @@ Verdict TrainingLoop::evaluation_verdict() const {
                             : late_               ? ": the time limit had come"
                             : stop_.signal() != 0 ? ": the run was stopped"
                                                   : "";
-    if (evaluated_samples_ < 0) return {check, "not verified", fmt::format("no evaluation was made{}", why)};
+    if (evaluated_samples_ < 0)
+        return {check, "not verified", fmt::format("no evaluation was made{}", why)};
     const bool right = evaluated_samples_ == setup_.data.test->size();
-    return {
-        check, right ? "passed" : "failed",
-        fmt::format("{} of {} test samples were evaluated", evaluated_samples_, setup_.data.test->size())};
+    return {check, right ? "passed" : "failed",
+            fmt::format("{} of {} test samples were evaluated", evaluated_samples_,
+                        setup_.data.test->size())};
 }
 
 std::vector<Verdict> TrainingLoop::verdicts() const {

@@ -19,11 +19,11 @@ class TrainingLoop {
 
     /// The gate, then all steps, or until a check ends them. Collective.
     void run();
-    /// Instead of run(): the gate, then the trials of an ablation; where a rank was told to stop, those of
-    /// whole rounds. Collective.
+    /// Instead of run(): the gate, then the trials of an ablation; where a rank was told to stop,
+    /// those of whole rounds. Collective.
     void ablate();
-    /// After run(), as the last; nothing where that did not go well. The parameters are of no use afterwards.
-    /// Collective.
+    /// After run(), as the last; nothing where that did not go well. The parameters are of no use
+    /// afterwards. Collective.
     void probe_overlap();
     /// The record so far, equal on all ranks but for a rank's own times.
     const TrainingRecord& record() const { return record_; }

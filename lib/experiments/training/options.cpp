@@ -47,18 +47,22 @@ train::LrSettings settle_rate(TrainingSettings& settings, const CommonSettings& 
          .warmup_steps = defaults.lr_warmup_steps});
 }
 
-void check_optimizer(const TrainingSettings& settings) {
+// A GPU takes the fused kernel where LibTorch has one.
+void settle_optimizer(TrainingSettings& settings, bool on_gpu) {
     const auto optimizer = entry_of(train::optimizers(), *settings.optimizer);
     if (settings.fused_optimizer && !optimizer.has_fused)
         throw base::OptionError(fmt::format(
-            "LibTorch has no fused kernel for --optimizer {}; leave --fused-optimizer out", optimizer.name));
+            "LibTorch has no fused kernel for --optimizer {}; leave --fused-optimizer out",
+            optimizer.name));
+    settings.fused_optimizer |= on_gpu && optimizer.has_fused;
 }
 
 void settle_evaluation(TrainingSettings& settings) {
     constexpr std::int64_t kSmallSample = 10000;
     const auto input = model_named(settings).input;
     const bool small =
-        input.channels * input.height * input.width * std::max<std::int64_t>(1, input.depth) <= kSmallSample;
+        input.channels * input.height * input.width * std::max<std::int64_t>(1, input.depth) <=
+        kSmallSample;
     settle(settings.eval_batch_size, small ? 1000 : *settings.batch_size);
     if (settings.input == "io-only") settings.evaluate = "off";  // nothing is learned
     settle(settings.evaluate, settings.steps ? "off" : "epoch");
@@ -100,8 +104,10 @@ void settle_batch(TrainingSettings& settings, int world_size) {
     const auto global = *settings.global_batch_size;
     if (global % parts != 0)
         throw base::OptionError(fmt::format(
-            "--global-batch-size {} does not divide by {} ranks{}; use {} or {}", global, world_size,
-            parts == world_size ? "" : fmt::format(" with {} micro-batches each", parts / world_size),
+            "--global-batch-size {} does not divide by {} ranks{}; use {} or {}", global,
+            world_size,
+            parts == world_size ? ""
+                                : fmt::format(" with {} micro-batches each", parts / world_size),
             std::max<std::int64_t>(1, global / parts) * parts, (global / parts + 1) * parts));
     settings.batch_size = global / parts;
 }
@@ -109,14 +115,14 @@ void settle_batch(TrainingSettings& settings, int world_size) {
 void check_sync(const TrainingSettings& settings, bool one_rank) {
     const auto sync = entry_of(train::gradient_syncs(), *settings.sync);
     if (settings.compress != "none" && !sync.compresses)
-        throw base::OptionError(
-            fmt::format("--sync {} sends gradients as they are; --compress {} is for --sync bucketed",
-                        *settings.sync, settings.compress));
-    if (one_rank && *settings.sync != "none")
         throw base::OptionError(fmt::format(
-            "--mode {} has nothing to synchronise, so it takes no --sync {}; use --mode ddp (it runs at "
-            "one rank too) or leave --sync out",
-            *settings.mode, *settings.sync));
+            "--sync {} sends gradients as they are; --compress {} is for --sync bucketed",
+            *settings.sync, settings.compress));
+    if (one_rank && *settings.sync != "none")
+        throw base::OptionError(
+            fmt::format("--mode {} has nothing to synchronise, so it takes no --sync {}; use "
+                        "--mode ddp (it runs at one rank too) or leave --sync out",
+                        *settings.mode, *settings.sync));
 }
 
 void settle_mode(TrainingSettings& settings, int world_size) {
@@ -124,9 +130,9 @@ void settle_mode(TrainingSettings& settings, int world_size) {
     settle(settings.mode, world_size == 1 && !settings.buckets ? "single" : "ddp");
     const bool one_rank = *settings.mode != "ddp";
     if (one_rank && world_size > 1)
-        throw base::OptionError(
-            fmt::format("--mode {} takes one rank, but {} were started; use --mode ddp, or start one rank",
-                        *settings.mode, world_size));
+        throw base::OptionError(fmt::format(
+            "--mode {} takes one rank, but {} were started; use --mode ddp, or start one rank",
+            *settings.mode, world_size));
     settle(settings.sync, one_rank ? "none" : "bucketed");
     check_sync(settings, one_rank);
     if (settings.backend == "self" && world_size > 1)
@@ -137,7 +143,8 @@ void settle_overlap(TrainingSettings& settings, int world_size) {
     const bool measurable =
         world_size > 1 && entry_of(train::gradient_syncs(), *settings.sync).keeps_ranks_equal;
     if (!measurable && settings.overlap_steps.value_or(0) > 0)
-        throw base::OptionError("--overlap-steps compares with and without communication; this run has none");
+        throw base::OptionError(
+            "--overlap-steps compares with and without communication; this run has none");
     const std::int64_t steps = settings.steps.value_or(200);
     settle(settings.overlap_steps,
            measurable && steps >= 20 ? std::clamp<std::int64_t>(steps / 10, 6, 20) : 0);
@@ -145,16 +152,18 @@ void settle_overlap(TrainingSettings& settings, int world_size) {
 
 void check_checkpoints(const TrainingSettings& settings, int world_size) {
     if (!settings.checkpoint) return;
-    if (settings.checkpoint->empty()) throw base::OptionError("--checkpoint needs the name of a folder");
+    if (settings.checkpoint->empty())
+        throw base::OptionError("--checkpoint needs the name of a folder");
     const auto sync = entry_of(train::gradient_syncs(), *settings.sync);
     if (world_size > 1 && !sync.keeps_ranks_equal)
-        throw base::OptionError(fmt::format(
-            "--sync {} lets the ranks' parameters drift apart, so that no one checkpoint holds them; leave "
-            "--checkpoint out, or use another --sync",
-            sync.name));
+        throw base::OptionError(
+            fmt::format("--sync {} lets the ranks' parameters drift apart, so that no one "
+                        "checkpoint holds them; leave --checkpoint out, or use another --sync",
+                        sync.name));
 }
 
-// For a first look: seconds of the small networks on any machine. Enough for a median with an interval.
+// For a first look: seconds of the small networks on any machine. Enough for a median with an
+// interval.
 constexpr std::int64_t kStepsAtFirst = 100;
 
 void settle_length(TrainingSettings& settings, CommonSettings& common) {
@@ -186,7 +195,7 @@ void settle_all(TrainingOptions& all, int world_size) {
     all.speed = settle_speed(settings, world_size);
     settle_length(settings, all.common);
     settle_evaluation(settings);
-    check_optimizer(settings);
+    settle_optimizer(settings, all.speed.cuda);
     settle_overlap(settings, world_size);
     all.input = settle_input(settings);
     all.rate = settle_rate(settings, all.common);
@@ -203,16 +212,17 @@ std::optional<Delay> parse_delay(const std::string& text, int world_size) {
     const bool three = parts.size() == 3;
     parts.resize(3);
     const auto refuse = [&](const std::string& why) {
-        throw base::OptionError(fmt::format("--inject-delay {}: {}; give RANK:PHASE:MS with a phase of {}",
-                                            base::printable(text, 60), why,
-                                            fmt::join(base::kPhaseNames, ", ")));
+        throw base::OptionError(
+            fmt::format("--inject-delay {}: {}; give RANK:PHASE:MS with a phase of {}",
+                        base::printable(text, 60), why, fmt::join(base::kPhaseNames, ", ")));
     };
     const auto rank = base::number_in<int>(parts[0]);
     const auto ms = base::number_in<double>(parts[2]);
     const auto phase = std::find(base::kPhaseNames.begin(), base::kPhaseNames.end(), parts[1]);
     if (!three) refuse("it has not three parts");
     if (!rank || *rank < 0 || *rank >= world_size)
-        refuse(fmt::format("there is no rank '{}' among {}", base::printable(parts[0], 20), world_size));
+        refuse(fmt::format("there is no rank '{}' among {}", base::printable(parts[0], 20),
+                           world_size));
     if (phase == base::kPhaseNames.end()) refuse("there is no such phase");
     if (!ms || !(*ms >= 0 && *ms <= kMostMs))
         refuse(fmt::format("the delay is not a number of milliseconds up to {:.0f}", kMostMs));
@@ -246,22 +256,23 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     all.most_steps = most_samples(all.settings.target_ci, all.common.time_limit.has_value(), steps);
     all.convergence = convergence_of(all.settings.target_ci, steps);
     all.outline = outline_of(all);
-    all.speed.channels_last = settle_channels_last(all.settings, all.speed, all.outline,
-                                                   model_named(all.settings).defaults.channels_last);
+    all.speed.channels_last = settle_channels_last(
+        all.settings, all.speed, all.outline, model_named(all.settings).defaults.channels_last);
     options.settle(all.settings);
     return all;
 }
 
 std::string Training::examples() const {
-    return "  ranklab train --steps 200                                   one rank, Fashion-MNIST, the "
-           "published network\n"
-           "  mpirun -n 2 ranklab train --batch-size 32 --epochs 3        two ranks, global batch 64\n"
-           "  ranklab train --mode dp --replicas 2 --batch-size 64        one process, two threads that "
-           "share the "
-           "batch\n"
+    return "  ranklab train --steps 200                                   one rank, Fashion-MNIST, "
+           "the published network\n"
+           "  mpirun -n 2 ranklab train --batch-size 32 --epochs 3        two ranks, global batch "
+           "64\n"
+           "  ranklab train --mode dp --replicas 2 --batch-size 64        one process, two threads "
+           "that share the batch\n"
            "  ranklab sweep train --ranks 1,2,4 --scaling strong --global-batch-size 64\n"
            "                                                              how it scales\n"
-           "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini     a named configuration under Slurm\n"
+           "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini     a named configuration "
+           "under Slurm\n"
            "  ranklab train --data synthetic --steps 50 --output none     no files at all\n";
 }
 

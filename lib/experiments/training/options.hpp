@@ -1,5 +1,5 @@
-// The options of `ranklab train`, typed and settled; what they make of the catalogues and the machine; the
-// run.
+// The options of `ranklab train`, typed and settled; what they make of the catalogues and the
+// machine; the run.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@
 
 namespace ranklab::experiments {
 
-/// real: as read. synthetic: the first batch, again and again. io_only: batches are made, nothing is
-/// computed.
+/// real: as read. synthetic: the first batch, again and again. io_only: batches are made, nothing
+/// is computed.
 enum class Input { real, synthetic, io_only };
 
 struct InputOptions {
@@ -51,8 +51,8 @@ struct OverlapWay {
     train::Transfer transfer = train::Transfer::background;
 };
 
-/// The settled options of a run, and what follows from several of them or is of another type. The data decide
-/// --warmup where only --epochs are given; the ranks agree on --mpi-progress later.
+/// The settled options of a run, and what follows from several of them or is of another type. The
+/// data decide --warmup where only --epochs are given; the ranks agree on --mpi-progress later.
 struct TrainingOptions {
     vocabulary::TrainingSettings settings;
     vocabulary::CommonSettings common;
@@ -75,8 +75,8 @@ struct TrainingOptions {
 
 void describe_training(options::Schema& schema);
 
-/// Settles defaults (of the model's document, of the number of ranks) into `options`; OptionError for what
-/// cannot be.
+/// Settles defaults (of the model's document, of the number of ranks) into `options`; OptionError
+/// for what cannot be.
 TrainingOptions settle_training(options::Options& options, int world_size);
 
 /// With weights of the options' seed.
@@ -92,8 +92,8 @@ int compute_threads(const TrainingOptions& options);
 /// "made for 288 ranks" with what a smaller job needs; "" without --expected-ranks.
 std::string made_for_note(const TrainingOptions& options, int world_size);
 
-/// How buckets are moved: as the user says it, or else by where the ranks are and whether a core is left
-/// beside those that compute; the same on all ranks. Collective.
+/// How buckets are moved: as the user says it, or else by where the ranks are and whether a core is
+/// left beside those that compute; the same on all ranks. Collective.
 OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control);
 
 /// OptionError or EnvironmentError where ranks or memory will not do. Collective.
@@ -102,8 +102,8 @@ void check_resources(const TrainingOptions& options, const RunContext& around);
 /// The plan of a run: what the options settle to, and the run itself.
 std::unique_ptr<Plan> plan_training(options::Options& options, int world_size);
 
-/// Collective. What the number of samples decides (the warm-up of epochs, the length of a cosine), and the
-/// memory format, it settles in the context's options.
+/// Collective. What the number of samples decides (the warm-up of epochs, the length of a cosine),
+/// and the memory format, it settles in the context's options.
 results::Run make_training_run(TrainingOptions options, const RunContext& around);
 
 /// The catalogue's entry of that name; the name was checked by the schema.

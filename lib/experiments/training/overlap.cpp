@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kFewestPairs = 6;  // fewer have no 95 % interval of a median
 
-// Stamps and steps' times measure one thing in two ways. Further apart than this one of them is wrong.
+// Stamps and steps' times measure one thing in two ways. Further apart than this one of them is
+// wrong.
 constexpr stats::Interval kAgreement{0.75, 1.25};
 
 double median(const std::vector<double>& values) {
@@ -36,11 +37,11 @@ std::string percent(double share) {
 std::string why_none(const OverlapEstimate& estimate, double overlap, const stats::Interval& ci) {
     if (!lies_in(estimate.balance, kAgreement))
         return fmt::format(
-            "the two ways to measure it do not agree (balance {:.2f}, needed {} .. {}); measure on a quieter "
-            "machine or with more --overlap-steps",
+            "the two ways to measure it do not agree (balance {:.2f}, needed {} .. {}); measure on "
+            "a quieter machine or with more --overlap-steps",
             estimate.balance, kAgreement.low, kAgreement.high);
-    const auto measured =
-        fmt::format("the pairs give {} ({} .. {})", percent(overlap), percent(ci.low), percent(ci.high));
+    const auto measured = fmt::format("the pairs give {} ({} .. {})", percent(overlap),
+                                      percent(ci.low), percent(ci.high));
     if (!lies_in(overlap, {0, 1}))
         return fmt::format("{}, outside 0 to 100 %{}", measured,
                            lies_in(0, ci)   ? ", as where nothing is hidden"
@@ -56,19 +57,21 @@ std::string why_none(const OverlapEstimate& estimate, double overlap, const stat
 OverlapEstimate estimate_overlap(const OverlapPairs& pairs) {
     OverlapEstimate estimate;
     estimate.exposed = differences(pairs.with, pairs.without);
-    // Moving data takes the processor too, so backward may get longer by it: that part was not hidden.
+    // Moving data takes the processor too, so backward may get longer by it: that part was not
+    // hidden.
     estimate.backward_longer = differences(pairs.backward_with, pairs.backward_without);
     const double total = median(pairs.total);
     if (!(total > 0)) {
         estimate.why_none = "the host does not see when the data moves";
         return estimate;
     }
-    estimate.hidden =
-        std::max(0.0, median(pairs.inside_backward) - std::max(0.0, median(estimate.backward_longer)));
+    estimate.hidden = std::max(
+        0.0, median(pairs.inside_backward) - std::max(0.0, median(estimate.backward_longer)));
     estimate.balance = (median(estimate.exposed) + estimate.hidden) / total;
     if (estimate.exposed.size() < kFewestPairs) {
-        estimate.why_none = fmt::format("{} pairs of steps have no 95 % interval; give --overlap-steps {}",
-                                        estimate.exposed.size(), kFewestPairs);
+        estimate.why_none =
+            fmt::format("{} pairs of steps have no 95 % interval; give --overlap-steps {}",
+                        estimate.exposed.size(), kFewestPairs);
         return estimate;
     }
     // A step that was slow in all is so in both numbers.

@@ -1,5 +1,5 @@
-// The hidden part of the communication: an estimate with its interval, or the reason why there is none. Pure
-// functions on plain numbers: they can be tested on made-up pairs.
+// The hidden part of the communication: an estimate with its interval, or the reason why there is
+// none. Pure functions on plain numbers: they can be tested on made-up pairs.
 #pragma once
 
 #include <string>
@@ -26,8 +26,9 @@ struct OverlapEstimate {
     std::string why_none;  ///< a clause: why no overlap can be told from these pairs
 };
 
-/// docs/overlap.md has the formulae. An overlap is told only where enough pairs were timed, stamps and steps'
-/// times agree, and the value and at least a part of what its interval leaves open lie within 0 and 1.
+/// docs/overlap.md has the formulae. An overlap is told only where enough pairs were timed, stamps
+/// and steps' times agree, and the value and at least a part of what its interval leaves open lie
+/// within 0 and 1.
 OverlapEstimate estimate_overlap(const OverlapPairs& pairs);
 
 }  // namespace ranklab::experiments

@@ -51,10 +51,10 @@ double busy_seconds(const StepTimes& sums) {
     return busy;
 }
 
-// The phases of the counted steps with line_profiler's columns: means over ranks, so that the rows add up to
-// the step. `own`: this rank's sums.
-void add_phase_table(results::Run& run, const std::vector<base::Phase>& phases, const StepTimes& own,
-                     std::size_t counted, comm::Communicator& control) {
+// The phases of the counted steps with line_profiler's columns: means over ranks, so that the rows
+// add up to the step. `own`: this rank's sums.
+void add_phase_table(results::Run& run, const std::vector<base::Phase>& phases,
+                     const StepTimes& own, std::size_t counted, comm::Communicator& control) {
     std::vector<double> mine(own.phases.begin(), own.phases.end());
     mine.push_back(own.step);
     auto means = measure::sums_of_ranks(control, mine);
@@ -64,8 +64,8 @@ void add_phase_table(results::Run& run, const std::vector<base::Phase>& phases, 
     const double whole = means.back();
     results::Rows table("phases");
     const auto add = [&](std::string_view name, double seconds) {
-        table.add(
-            {std::string(name), steps, seconds, seconds / static_cast<double>(steps), 100 * seconds / whole});
+        table.add({std::string(name), steps, seconds, seconds / static_cast<double>(steps),
+                   100 * seconds / whole});
         return seconds;
     };
     double rest = whole;
@@ -79,15 +79,16 @@ void add_phase_table(results::Run& run, const std::vector<base::Phase>& phases, 
 }
 
 std::vector<double> phase_column(std::span<const StepTimes> steps, base::Phase phase) {
-    return column_of(steps, [phase](const StepTimes& step) { return step.phases[base::number_of(phase)]; });
+    return column_of(
+        steps, [phase](const StepTimes& step) { return step.phases[base::number_of(phase)]; });
 }
 
 std::size_t warmup_rows(const TrainingRecord& record) {
     return std::min(static_cast<std::size_t>(record.schedule.warmup), record.steps.size());
 }
 
-// The loader's threads work beside the steps: what data_time_s does not show. A set that has nothing to
-// decode or to augment has no measurement of it.
+// The loader's threads work beside the steps: what data_time_s does not show. A set that has
+// nothing to decode or to augment has no measurement of it.
 void add_reading(const TrainingRecord& record, RankMeasurements& of_ranks) {
     const auto add = [&](const char* name, double StepNotes::*time, bool always) {
         const auto mine = column_of(record.notes, time);
@@ -103,8 +104,10 @@ void add_reading(const TrainingRecord& record, RankMeasurements& of_ranks) {
 void add_replica_times(results::Run& run, const TrainingRecord& record) {
     if (record.replica_forward_s.rows() == 0) return;
     const std::size_t warmup = warmup_rows(record);
-    run.measurements.push_back(by_rank("replica_forward_time_s", "step", record.replica_forward_s, warmup));
-    run.measurements.push_back(by_rank("replica_backward_time_s", "step", record.replica_backward_s, warmup));
+    run.measurements.push_back(
+        by_rank("replica_forward_time_s", "step", record.replica_forward_s, warmup));
+    run.measurements.push_back(
+        by_rank("replica_backward_time_s", "step", record.replica_backward_s, warmup));
 }
 
 // Medians over the counted steps.
@@ -112,15 +115,16 @@ StepMedians medians_of(const results::Run& run, std::span<const StepTimes> count
                        comm::Communicator& control) {
     std::vector<double> mine;
     for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase)
-        mine.push_back(stats::quantile(phase_column(counted, static_cast<base::Phase>(phase)), 0.5));
+        mine.push_back(
+            stats::quantile(phase_column(counted, static_cast<base::Phase>(phase)), 0.5));
     return {measure::gather_columns(control, mine), run.median(vocabulary::kStepTime)};
 }
 
 void add_throughput(results::Run& run, const TrainingRecord& record) {
     const auto costs = run.find(vocabulary::kStepTime)->largest_of_rows();
     const auto counts = column_of(record.notes, &StepNotes::true_count);
-    run.measurements.push_back(
-        rate(vocabulary::kThroughput, "step", std::span(counts).subspan(warmup_rows(record)), costs));
+    run.measurements.push_back(rate(vocabulary::kThroughput, "step",
+                                    std::span(counts).subspan(warmup_rows(record)), costs));
 }
 
 void add_step_measurements(results::Run& run, const TrainingRecord& record, const std::string& host,
@@ -143,7 +147,8 @@ void add_step_measurements(results::Run& run, const TrainingRecord& record, cons
 
 // Sums over ranks by the global batch: the mean over its samples.
 std::vector<double> global_losses(const TrainingRecord& record, comm::Communicator& control) {
-    auto losses = measure::ordered_sums_of_ranks(control, column_of(record.notes, &StepNotes::loss_sum));
+    auto losses =
+        measure::ordered_sums_of_ranks(control, column_of(record.notes, &StepNotes::loss_sum));
     for (std::size_t i = 0; i < losses.size(); ++i) losses[i] /= record.notes[i].global_count;
     return losses;
 }
@@ -163,7 +168,8 @@ void add_losses(results::Run& run, const TrainingRecord& record, comm::Communica
     }
     run.measurements.push_back(
         one_column(vocabulary::kTestLoss, "epoch", "mean", std::move(validation_loss)));
-    run.measurements.push_back(one_column(vocabulary::kAccuracy, "epoch", "sum/sum", std::move(accuracy)));
+    run.measurements.push_back(
+        one_column(vocabulary::kAccuracy, "epoch", "sum/sum", std::move(accuracy)));
 }
 
 double rate_of(const EpochRow& row, double time_s, bool valid) {
@@ -174,8 +180,10 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
                 RankMeasurements& of_ranks) {
     const auto mine = column_of(record.epochs, &EpochRow::time_s);
     of_ranks.add(vocabulary::kEpochTime, "epoch", mine);
-    const auto sums = measure::ordered_sums_of_ranks(control, column_of(record.epochs, &EpochRow::loss_sum));
-    const auto evaluations = of_ranks.largest(column_of(record.epochs, &EpochRow::validation_time_s));
+    const auto sums =
+        measure::ordered_sums_of_ranks(control, column_of(record.epochs, &EpochRow::loss_sum));
+    const auto evaluations =
+        of_ranks.largest(column_of(record.epochs, &EpochRow::validation_time_s));
     const auto longest = of_ranks.largest(mine);
     results::Rows table("epochs");
     for (const auto& row : record.epochs) {
@@ -187,11 +195,11 @@ void add_epochs(results::Run& run, const TrainingRecord& record, comm::Communica
                    row.evaluated ? row.validation_accuracy : stats::kNone,
                    row.evaluated ? evaluations[i] : stats::kNone});
         if (row.steps < record.schedule.steps_per_epoch) {
-            const bool untrained =
-                row.evaluated && record.schedule.first + row.steps < record.schedule.steps_per_epoch;
-            run.warnings.push_back(fmt::format("epoch {}: {} of {} steps ran; ignore epoch time{}", row.epoch,
-                                               row.steps, record.schedule.steps_per_epoch,
-                                               untrained ? " and accuracy" : ""));
+            const bool untrained = row.evaluated && record.schedule.first + row.steps <
+                                                        record.schedule.steps_per_epoch;
+            run.warnings.push_back(fmt::format(
+                "epoch {}: {} of {} steps ran; ignore epoch time{}", row.epoch, row.steps,
+                record.schedule.steps_per_epoch, untrained ? " and accuracy" : ""));
         }
     }
     run.tables.push_back(std::move(table).table());
@@ -218,7 +226,8 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     fill_verdicts(run, verdicts);
     if (run.valid && record.end.at_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
-        run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far(record));
+        run.warnings.insert(run.warnings.begin(),
+                            "the time limit ended the run " + how_far(record));
     }
     add_convergence(run, record.convergence, "steps", record.least_steps);
     add_step_measurements(run, record, host, control, of_ranks);

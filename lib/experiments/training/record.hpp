@@ -20,10 +20,11 @@ struct EpochRow {
     std::int64_t epoch = 0;    ///< from 1, as the original counts
     std::int64_t steps = 0;    ///< that ran; fewer than steps_per_epoch is a subset
     std::int64_t samples = 0;  ///< true count of all ranks
-    double time_s = 0;         ///< the sum of its steps' times on this rank: nothing between them is in it
-    double lr = 0;             ///< at its first step
-    double loss_sum = 0;       ///< of its steps, on this rank
-    double global_count = 0;   ///< what all ranks' sums are divided by
+    /// The sum of its steps' times on this rank: nothing between them is in it.
+    double time_s = 0;
+    double lr = 0;            ///< at its first step
+    double loss_sum = 0;      ///< of its steps, on this rank
+    double global_count = 0;  ///< what all ranks' sums are divided by
     bool evaluated = false;
     double validation_time_s = stats::kNone;  ///< of the evaluation after it, on this rank
     double validation_loss = 0;
@@ -33,8 +34,9 @@ struct EpochRow {
 /// How far a run came that ended before its plan did.
 struct EarlyEnd {
     bool at_time_limit = false;
-    int signal = 0;               ///< SIGTERM, SIGINT: somebody asked for it
-    std::string missing;          ///< after the last step, as "the evaluation was made"; "": steps are
+    int signal = 0;  ///< SIGTERM, SIGINT: somebody asked for it
+    /// After the last step, as "the evaluation was made"; "": steps are.
+    std::string missing;
     bool has_checkpoint = false;  ///< of its last step
 };
 
@@ -68,8 +70,8 @@ struct TrainingRecord {
     double peak_gpu_bytes = stats::kNone;        ///< of this rank; NaN: it computes on no GPU
 };
 
-/// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and verdict.
-/// `host` is this rank's.
+/// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and
+/// verdict. `host` is this rank's.
 void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
               const std::string& host, comm::Communicator& control);
 

@@ -20,15 +20,15 @@ namespace {
 // Fewer than it is made for, and nobody said how they make the batch.
 bool is_short_of_ranks(const TrainingOptions& options, int world_size) {
     const auto& settings = options.settings;
-    return settings.made_for_ranks && world_size < *settings.made_for_ranks && !options.has_own_batch &&
-           settings.accumulate <= 1;
+    return settings.expected_ranks && world_size < *settings.expected_ranks &&
+           !options.has_own_batch && settings.accumulate <= 1;
 }
 
 // The fewest micro-batches that are no larger than those of the job it was made for, and divide.
 std::int64_t parts_for(const TrainingOptions& options, int world_size) {
     const std::int64_t local = *options.settings.batch_size;
     const std::int64_t meant =
-        std::max<std::int64_t>(1, local * world_size / *options.settings.made_for_ranks);
+        std::max<std::int64_t>(1, local * world_size / *options.settings.expected_ranks);
     std::int64_t parts = (local + meant - 1) / meant;
     while (local % parts != 0) ++parts;
     return parts;
@@ -41,25 +41,27 @@ std::string bytes_text(std::int64_t bytes) {
 void check_made_for(const TrainingOptions& options, int world_size) {
     if (!is_short_of_ranks(options, world_size)) return;
     const std::int64_t local = *options.settings.batch_size;
-    throw base::OptionError(fmt::format(
-        "this configuration is made for {} ranks; on {} each would take {} samples a step, {} of inputs and "
-        "targets; give --accumulate {} for the same global batch, or --batch-size N for a smaller one",
-        *options.settings.made_for_ranks, world_size, local, bytes_text(local * sample_bytes(options)),
-        parts_for(options, world_size)));
+    throw base::OptionError(
+        fmt::format("this configuration is made for {} ranks; on {} each would take {} samples a "
+                    "step, {} of inputs and targets; give --accumulate {} for the same global "
+                    "batch, or --batch-size N for a smaller one",
+                    *options.settings.expected_ranks, world_size, local,
+                    bytes_text(local * sample_bytes(options)), parts_for(options, world_size)));
 }
 
-// A step's samples, as they are computed with, and the batches made ahead, of a byte an element at least.
+// A step's samples, as they are computed with, and the batches made ahead, of a byte an element at
+// least.
 void check_memory(const TrainingOptions& options) {
     const std::int64_t batch = *options.settings.batch_size;
     const double ahead = options.input.workers > 0 ? 1.0 + options.input.prefetch : 1.0;
-    const double needed =
-        static_cast<double>(batch) * static_cast<double>(sample_bytes(options)) * (1 + ahead / sizeof(float));
+    const double needed = static_cast<double>(batch) * static_cast<double>(sample_bytes(options)) *
+                          (1 + ahead / sizeof(float));
     const auto there = static_cast<double>(host::memory_bytes());
     if (there == 0 || needed <= there) return;
-    throw base::EnvironmentError(
-        fmt::format("inputs and targets of {} samples a step need {}, and this host has {}; use a smaller "
-                    "--batch-size or --prefetch",
-                    batch, base::human_bytes(needed), base::human_bytes(there)));
+    throw base::EnvironmentError(fmt::format(
+        "inputs and targets of {} samples a step need {}, and this host has {}; use a smaller "
+        "--batch-size or --prefetch",
+        batch, base::human_bytes(needed), base::human_bytes(there)));
 }
 
 // Cores of this rank's own, of those whose time its cgroup allows.
@@ -79,20 +81,21 @@ int compute_threads(const TrainingOptions& options) {
 }
 
 std::string made_for_note(const TrainingOptions& options, int world_size) {
-    if (!options.settings.made_for_ranks) return "";
-    const std::string note = fmt::format("made for {} ranks", *options.settings.made_for_ranks);
+    if (!options.settings.expected_ranks) return "";
+    const std::string note = fmt::format("made for {} ranks", *options.settings.expected_ranks);
     if (!is_short_of_ranks(options, world_size)) return note;
     return fmt::format("{}; on {} give --accumulate {} or --batch-size N", note, world_size,
                        parts_for(options, world_size));
 }
 
-// Measured (docs/overlap.md): between hosts a sleeping thread with non-blocking allreduces hides the network.
-// Within a host moving is the processors' own work: the blocking allreduce does it in a third of the time,
-// beside backward only where a core is free.
+// Measured (docs/overlap.md): between hosts a sleeping thread with non-blocking allreduces hides
+// the network. Within a host moving is the processors' own work: the blocking allreduce does it in
+// a third of the time, beside backward only where a core is free.
 OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control) {
     auto& settings = options.settings;
     const bool one_host = control.local_size() == control.world_size();
-    std::int64_t facts[] = {one_host ? 1 : 0, own_cores(control) > compute_threads(options) ? 1 : 0};
+    std::int64_t facts[] = {one_host ? 1 : 0,
+                            own_cores(control) > compute_threads(options) ? 1 : 0};
     control.allreduce(comm::view(std::span(facts)), comm::ReduceOp::min);
     vocabulary::settle(settings.transfer, facts[0] == 1 ? "blocking" : "background");
     vocabulary::settle(settings.progress, facts[0] == 0 || facts[1] == 1 ? "thread" : "none");
@@ -100,8 +103,8 @@ OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& cont
     return {.progress = progress == "thread" ? train::Progress::thread
                         : progress == "poll" ? train::Progress::poll
                                              : train::Progress::none,
-            .transfer =
-                settings.transfer == "blocking" ? train::Transfer::blocking : train::Transfer::background};
+            .transfer = settings.transfer == "blocking" ? train::Transfer::blocking
+                                                        : train::Transfer::background};
 }
 
 void check_resources(const TrainingOptions& options, const RunContext& around) {
@@ -132,7 +135,8 @@ nn::ModelConfig model_config(const TrainingOptions& options) {
 
 }  // namespace
 
-// One seed gives every rank the same weights; rank 0's are broadcast all the same, and compared afterwards.
+// One seed gives every rank the same weights; rank 0's are broadcast all the same, and compared
+// afterwards.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
     const auto entry = entry_of(nn::models(), options.settings.model);
     torch::manual_seed(options.seed());
@@ -148,7 +152,8 @@ std::int64_t sample_bytes(const TrainingOptions& options) {
     const auto elements = [](const std::vector<std::int64_t>& sizes) {
         return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
     };
-    return std::int64_t{sizeof(float)} * (elements(input.input_sizes()) + elements(input.target_sizes()));
+    return std::int64_t{sizeof(float)} *
+           (elements(input.input_sizes()) + elements(input.target_sizes()));
 }
 
 data::DataRequest data_request(const TrainingOptions& options) {

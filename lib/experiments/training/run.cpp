@@ -28,14 +28,14 @@ namespace {
 
 data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& data,
                          const comm::Communicator& control) {
-    return data::Sampler(
-        {.samples = data.train->size(),
-         .rank = control.rank(),
-         .world_size = control.world_size(),
-         .batch = *options.settings.batch_size,
-         .sharding = options.settings.sharding == "pad" ? data::Sharding::pad : data::Sharding::exact,
-         .shuffle = options.settings.shuffle == "on",
-         .seed = options.seed()});
+    return data::Sampler({.samples = data.train->size(),
+                          .rank = control.rank(),
+                          .world_size = control.world_size(),
+                          .batch = *options.settings.batch_size,
+                          .sharding = options.settings.sharding == "pad" ? data::Sharding::pad
+                                                                         : data::Sharding::exact,
+                          .shuffle = options.settings.shuffle == "on",
+                          .seed = options.seed()});
 }
 
 data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& options,
@@ -49,15 +49,16 @@ data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& opt
 
 measure::Schedule schedule_of(TrainingOptions& options, std::int64_t steps_per_epoch) {
     auto& warmup = options.common.warmup;
-    if (options.settings.steps) return measure::schedule_steps(options.most_steps, *warmup, steps_per_epoch);
+    if (options.settings.steps)
+        return measure::schedule_steps(options.most_steps, *warmup, steps_per_epoch);
     const auto epochs = *options.settings.epochs;
     vocabulary::settle(warmup, measure::default_warmup(epochs * steps_per_epoch));
     return measure::schedule_epochs(epochs, *warmup, steps_per_epoch);
 }
 
 // The steps, and the learning rates in them.
-measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around, std::int64_t samples,
-                             std::int64_t batches_per_epoch) {
+measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
+                             std::int64_t samples, std::int64_t batches_per_epoch) {
     const auto accumulate = options.settings.accumulate;
     const auto schedule = schedule_of(options, (batches_per_epoch + accumulate - 1) / accumulate);
     settle_lr_total(options.settings, options.rate, samples, schedule.total);
@@ -71,8 +72,9 @@ measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
 }
 
 // Refuses a batch, of one rank or replica, that is smaller than the model can be trained with.
-void check_batches(const TrainingOptions& options, const nn::Model& model, const data::Sampler& sampler,
-                   std::int64_t batches, comm::Communicator& control) {
+void check_batches(const TrainingOptions& options, const nn::Model& model,
+                   const data::Sampler& sampler, std::int64_t batches,
+                   comm::Communicator& control) {
     if (model.least_batch() == 1 || options.input.kind == Input::io_only) return;
     const std::int64_t replicas = options.settings.replicas.value_or(1);
     comm::together(control, [&] {
@@ -81,21 +83,21 @@ void check_batches(const TrainingOptions& options, const nn::Model& model, const
             const std::int64_t most = (count + replicas - 1) / replicas;
             if (count == 0 || (count - 1) % most + 1 >= model.least_batch()) continue;
             throw base::OptionError(
-                fmt::format(
-                    "batch {} of an epoch has fewer than the {} samples that {} needs for BatchNorm at "
-                    "this image size; use another batch size",
-                    step + 1, model.least_batch(), options.settings.model),
+                fmt::format("batch {} of an epoch has fewer than the {} samples that {} needs for "
+                            "BatchNorm at this image size; use another batch size",
+                            step + 1, model.least_batch(), options.settings.model),
                 {"batch-size", "train-samples", "image-size"});
         }
     });
 }
 
 // Nothing without --checkpoint.
-std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options, const RunContext& around,
-                                              const nn::Model& model, std::int64_t samples) {
+std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options,
+                                              const RunContext& around, const nn::Model& model,
+                                              std::int64_t samples) {
     if (!options.settings.checkpoint.has_value()) return nullptr;
-    const bool own_buffers =
-        around.control.world_size() > 1 && !options.broadcasts_buffers() && !model.buffers().empty();
+    const bool own_buffers = around.control.world_size() > 1 && !options.broadcasts_buffers() &&
+                             !model.buffers().empty();
     const CheckpointSettings facts{{"ranks", fmt::format("{}", around.control.world_size())},
                                    {"training samples", fmt::format("{}", samples)}};
     return std::make_unique<Checkpoints>(
@@ -111,7 +113,8 @@ measure::Schedule resumed(const measure::Schedule& schedule, const Checkpoints* 
                           comm::Communicator& control) {
     measure::Schedule rest = schedule;
     comm::together(control, [&] {
-        if (checkpoints != nullptr) rest = measure::resume_after(schedule, checkpoints->completed_steps());
+        if (checkpoints != nullptr)
+            rest = measure::resume_after(schedule, checkpoints->completed_steps());
     });
     return rest;
 }
@@ -120,7 +123,8 @@ bool saves_parameters(const TrainingOptions& options, const comm::Communicator& 
     return control.rank() == 0 && options.settings.save_parameters.has_value();
 }
 
-void check_files_beside(const TrainingOptions& options, const nn::Model& model, comm::Communicator& control) {
+void check_files_beside(const TrainingOptions& options, const nn::Model& model,
+                        comm::Communicator& control) {
     comm::together(control, [&] {
         if (saves_parameters(options, control))
             check_parameter_file(*options.settings.save_parameters, model);
@@ -142,13 +146,14 @@ void add_scaler(results::Run& run, const train::GradScaler& scaler) {
 void add_replicas(results::Run& run, const train::DataParallel& replicas) {
     const auto& threads = replicas.threads();
     const bool on_gpus = replicas.places().on_gpus();
-    run.context.push_back(
-        {"training", "replicas", on_gpus ? train::placement(replicas.places()) : threads.placement()});
+    run.context.push_back({"training", "replicas",
+                           on_gpus ? train::placement(replicas.places()) : threads.placement()});
     if (on_gpus || !threads.cpus().empty()) return;
     const auto cores = host::cores_in(host::cpuset());
-    run.warnings.push_back(fmt::format(
-        "{} replicas share {}: use fewer, or more cores ({} --bind-to none, srun --cpus-per-task={})",
-        threads.count(), cores, base::mpirun(), threads.count()));
+    run.warnings.push_back(
+        fmt::format("{} replicas share {}: use fewer, or more cores ({} --bind-to none, srun "
+                    "--cpus-per-task={})",
+                    threads.count(), cores, base::mpirun(), threads.count()));
 }
 
 void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& model) {
@@ -164,32 +169,35 @@ void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& mo
     fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
 }
 
-// Writes a file beside the run. The run is not lost where that fails: it is stored, with that as its exit
-// code. On rank 0, whose code all ranks agree on.
+// Writes a file beside the run. The run is not lost where that fails: it is stored, with that as
+// its exit code. On rank 0, whose code all ranks agree on.
 void write_beside(results::Run& run, const std::function<void()>& write) {
     try {
         write();
     } catch (const std::exception& error) {
         run.warnings.insert(run.warnings.begin(), options::told(error));
-        if (run.exit_code == 0) run.exit_code = static_cast<int>(base::describe_failure(error).code);
+        if (run.exit_code == 0)
+            run.exit_code = static_cast<int>(base::describe_failure(error).code);
     }
 }
 
-void add_trials(results::Run& run, const TrainingLoop& loop, const TrainingOptions& options, int rank) {
+void add_trials(results::Run& run, const TrainingLoop& loop, const TrainingOptions& options,
+                int rank) {
     fill_verdicts(run, loop.verdicts());
     const bool has_trials = run.valid && !loop.trials().empty();
     if (has_trials) add_ablation(run, loop.trials());
     mark_stopped(run, loop.stop_signal(),
-                 has_trials ? "during the trials: the numbers cover the complete rounds"
-                            : "during the trials, before a round was complete: there are no numbers");
+                 has_trials
+                     ? "during the trials: the numbers cover the complete rounds"
+                     : "during the trials, before a round was complete: there are no numbers");
     if (loop.stop_signal() != 0 && !has_trials) run.valid = false;
     if (has_trials && run.valid && options.settings.benchy_json && rank == 0)
         write_beside(run, [&] { write_benchy_json(*options.settings.benchy_json, loop.trials()); });
 }
 
 // The overlap's steps come last: they leave other parameters than the run's.
-void drive(TrainingLoop& loop, results::Run& run, const TrainingOptions& options, const nn::Model& model,
-           const comm::Communicator& control) {
+void drive(TrainingLoop& loop, results::Run& run, const TrainingOptions& options,
+           const nn::Model& model, const comm::Communicator& control) {
     if (options.settings.ablation) return loop.ablate();
     loop.run();
     if (saves_parameters(options, control))
@@ -224,7 +232,8 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), *options.settings.backend).make(control);
     const auto make_prepared = [&](torch::Device place) {
-        return prepared(make_model(options), options.speed, place, "--model " + options.settings.model);
+        return prepared(make_model(options), options.speed, place,
+                        "--model " + options.settings.model);
     };
     const auto model = make_prepared(device.get());
     around.started("building the model");
@@ -280,8 +289,8 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
     std::vector<results::Setting> facts{
         {"parameters", fmt::format("{}", outline.parameters), true},
         {"forward-flops-per-sample",
-         fmt::format("{} ({:.2f} GFLOP: 2 x multiply-accumulates of convolutions and linear layers; training "
-                     "about 3 times that)",
+         fmt::format("{} ({:.2f} GFLOP: 2 x multiply-accumulates of convolutions and linear "
+                     "layers; training about 3 times that)",
                      outline.forward_flops, 1e-9 * static_cast<double>(outline.forward_flops)),
          false},
         {"learning-rate", lr_text(options.rate, steps), false},
@@ -289,15 +298,16 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
     if (const auto open = open_until_the_data(options); !open.empty())
         facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
     if (options.is_first_look)
+        facts.push_back({"note",
+                         fmt::format("a first look of {} steps; --epochs 1 trains with all samples",
+                                     *settings.steps),
+                         false});
+    if (options.speed.precision == train::Precision::fp16 && !options.speed.cuda)
         facts.push_back(
             {"note",
-             fmt::format("a first look of {} steps; --epochs 1 trains with all samples", *settings.steps),
+             "fp16 is not made for CPUs: steps are many times slower than with --precision "
+             "fp32 or bf16",
              false});
-    if (options.speed.precision == train::Precision::fp16 && !options.speed.cuda)
-        facts.push_back({"note",
-                         "fp16 is not made for CPUs: steps are many times slower than with --precision "
-                         "fp32 or bf16",
-                         false});
     if (const auto note = made_for_note(options, world_size); !note.empty())
         facts.push_back({"note", note, false});
     return facts;
@@ -319,9 +329,11 @@ class TrainingPlan final : public Plan {
         });
     }
 
-    /// Stopped by a signal on any rank: the run of what was done by then, marked; before its first step
-    /// base::Interrupted.
-    Runs run(const RunContext& context) override { return {{make_training_run(settled_, context)}}; }
+    /// Stopped by a signal on any rank: the run of what was done by then, marked; before its first
+    /// step base::Interrupted.
+    Runs run(const RunContext& context) override {
+        return {{make_training_run(settled_, context)}};
+    }
 
   private:
     TrainingOptions settled_;

@@ -30,11 +30,13 @@ std::string why_not_cuda(const TrainingSettings& settings, int world_size) {
     return {};
 }
 
-// Mode dp takes as many GPUs as it has replicas; by itself it goes nowhere where it would have to be refused.
+// Mode dp takes as many GPUs as it has replicas; by itself it goes nowhere where it would have to
+// be refused.
 bool choose_cuda(const TrainingSettings& settings, int world_size, const CountGpus& count_gpus) {
     const std::string& asked = settings.device;
     const std::string why_not = why_not_cuda(settings, world_size);
-    if (asked == "cuda" && !why_not.empty()) throw base::OptionError("--device cuda cannot be: " + why_not);
+    if (asked == "cuda" && !why_not.empty())
+        throw base::OptionError("--device cuda cannot be: " + why_not);
     if (asked == "cpu") return false;
     // Asked here already, before the model is made: see has_torch_cuda().
     const std::int64_t gpus = why_not.empty() ? count_gpus() : 0;
@@ -55,8 +57,8 @@ nn::Ops settle_ops(TrainingSettings& settings, bool cuda) {
     const bool ours = settings.ops == "ranklab";
     if (cuda && ours)
         throw base::OptionError(
-            "--ops ranklab has operations for the CPU, and this run computes on a GPU; use --ops libtorch, "
-            "or --device cpu");
+            "--ops ranklab has operations for the CPU, and this run computes on a GPU; use --ops "
+            "libtorch, or --device cpu");
     return ours ? nn::Ops::ranklab : nn::Ops::libtorch;
 }
 
@@ -79,12 +81,13 @@ std::int64_t usable_gpus() {
 
 std::string too_few_gpus(std::int64_t wanted, std::int64_t seen, const std::string& why_none) {
     if (seen == 0)
-        return fmt::format("--device cuda needs a GPU, and {}; start where there is one, or use --device cpu",
-                           why_none);
+        return fmt::format(
+            "--device cuda needs a GPU, and {}; start where there is one, or use --device cpu",
+            why_none);
     if (wanted <= seen) return {};
     return fmt::format(
-        "{} replicas need a GPU each, and this process sees {}; use --replicas {}, or --device cpu", wanted,
-        seen, seen);
+        "{} replicas need a GPU each, and this process sees {}; use --replicas {}, or --device cpu",
+        wanted, seen, seen);
 }
 
 SpeedOptions settle_speed(TrainingSettings& settings, int world_size, const CountGpus& count_gpus) {
@@ -104,21 +107,24 @@ SpeedOptions settle_speed(TrainingSettings& settings, int world_size, const Coun
     return speed;
 }
 
-// As asked; else as the model's document has it, but on a GPU in 16 bits alone, for its tensor cores.
-bool settle_channels_last(TrainingSettings& settings, const SpeedOptions& speed, const nn::Outline& outline,
-                          bool by_default) {
+// As asked; else as the model's document has it, but on a GPU in 16 bits alone, for its tensor
+// cores.
+bool settle_channels_last(TrainingSettings& settings, const SpeedOptions& speed,
+                          const nn::Outline& outline, bool by_default) {
     constexpr const char* kAsked = "channels-last";
-    const bool breaks = outline.breaks_channels_last && !speed.cuda && speed.precision != Precision::fp64;
+    const bool breaks =
+        outline.breaks_channels_last && !speed.cuda && speed.precision != Precision::fp64;
     if (settings.channels_last == "true") settings.memory_format = kAsked;
     if (settings.memory_format == kAsked && breaks)
         throw base::OptionError(
-            "LibTorch's channels-last convolutions of 1 x 1 and fewer than 8 channels write beyond their "
-            "memory; use a wider model, or contiguous memory",
+            "LibTorch's channels-last convolutions of 1 x 1 and fewer than 8 channels write beyond "
+            "their memory; use a wider model, or contiguous memory",
             {"width", "memory-format"});
     const bool suits =
         !speed.cuda || speed.precision == Precision::bf16 || speed.precision == Precision::fp16;
     const bool by_model = by_default && suits && !breaks;
-    const bool on = settings.memory_format == kAsked || (settings.memory_format == "auto" && by_model);
+    const bool on =
+        settings.memory_format == kAsked || (settings.memory_format == "auto" && by_model);
     settings.channels_last = on ? "true" : "false";
     return on;
 }
@@ -134,7 +140,8 @@ ComputeDevice::ComputeDevice(const SpeedOptions& options, comm::Communicator& co
     comm::together(control, [&] {
         if (kinds[0] + kinds[1] > 1)
             throw base::EnvironmentError(
-                "some ranks see a GPU and others none; give --device cpu, or give every rank a GPU");
+                "some ranks see a GPU and others none; give --device cpu, or give every rank a "
+                "GPU");
         if (!options.cuda) return;
         const int gpu = select_own_gpu(control, options.gpus);
         train::load_torch_cuda();

@@ -22,12 +22,14 @@ std::optional<Delay> delay_on(const TrainingSetup& setup) {
 }
 
 // Rank 0's running statistics are everyone's, where ranks are kept equal at all.
-std::unique_ptr<train::BufferSync> make_buffer_sync(const TrainingSetup& setup, const nn::Model& model,
-                                                    bool keeps_ranks_equal, comm::Communicator& data_plane) {
+std::unique_ptr<train::BufferSync> make_buffer_sync(const TrainingSetup& setup,
+                                                    const nn::Model& model, bool keeps_ranks_equal,
+                                                    comm::Communicator& data_plane) {
     const bool wanted =
         setup.options.broadcasts_buffers() && setup.control.world_size() > 1 && keeps_ranks_equal;
-    return wanted && !model.buffers().empty() ? std::make_unique<train::BufferSync>(model, data_plane)
-                                              : nullptr;
+    return wanted && !model.buffers().empty()
+               ? std::make_unique<train::BufferSync>(model, data_plane)
+               : nullptr;
 }
 
 // A micro-batch's share of the samples that the step's gradient is the mean of. The step's other
@@ -47,7 +49,8 @@ std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t cou
 
 }  // namespace
 
-std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options, comm::Communicator& data_plane,
+std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options,
+                                               comm::Communicator& data_plane,
                                                comm::Communicator& control) {
     const auto cap = static_cast<std::int64_t>(options.settings.bucket_cap_mb * (1 << 20));
     return entry_of(train::gradient_syncs(), *options.settings.sync)
@@ -60,22 +63,27 @@ std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options, c
                .compression = options.compression});
 }
 
-TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const data::Sampler& sampler)
+TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model,
+                             const data::Sampler& sampler)
     : setup_(setup),
       model_(model),
       sampler_(sampler),
       accumulate_(setup.options.settings.accumulate),
-      keeps_ranks_equal_(entry_of(train::gradient_syncs(), *setup.options.settings.sync).keeps_ranks_equal),
-      device_phases_(setup.device.is_cpu() ? nullptr : std::make_unique<measure::DevicePhases>(recorder_)),
-      phases_(device_phases_ ? static_cast<base::PhaseSink&>(*device_phases_) : recorder_, delay_on(setup)),
+      keeps_ranks_equal_(
+          entry_of(train::gradient_syncs(), *setup.options.settings.sync).keeps_ranks_equal),
+      device_phases_(setup.device.is_cpu() ? nullptr
+                                           : std::make_unique<measure::DevicePhases>(recorder_)),
+      phases_(device_phases_ ? static_cast<base::PhaseSink&>(*device_phases_) : recorder_,
+              delay_on(setup)),
       data_plane_(setup.data_plane),
       sync_(make_sync(setup.options, data_plane_, setup.control)),
       buffers_(make_buffer_sync(setup, model, keeps_ranks_equal_, data_plane_)),
       optimizer_(entry_of(train::optimizers(), *setup.options.settings.optimizer)
-                     .make(train::trained_parameters(model), {.lr = setup.options.rate.lr,
-                                                              .momentum = *setup.options.settings.momentum,
-                                                              .fused = setup.options.settings.fused_optimizer,
-                                                              .ops = setup.options.speed.ops})),
+                     .make(train::trained_parameters(model),
+                           {.lr = setup.options.rate.lr,
+                            .momentum = *setup.options.settings.momentum,
+                            .fused = setup.options.settings.fused_optimizer,
+                            .ops = setup.options.speed.ops})),
       scaler_(make_scaler(setup.options.speed)),
       stepper_(make_stepper()),
       convert_(setup.data.train->layout(), setup.source.pixel_mean, setup.source.pixel_std,
@@ -89,11 +97,12 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model, const
 
 std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
     if (setup_.options.speed.cuda_graph)
-        return std::make_unique<train::GraphTrainer>(model_, *sync_, *optimizer_, phases_, buffers_.get(),
-                                                     scaler_.get(), train::make_cuda_graph);
+        return std::make_unique<train::GraphTrainer>(model_, *sync_, *optimizer_, phases_,
+                                                     buffers_.get(), scaler_.get(),
+                                                     train::make_cuda_graph);
     if (setup_.options.settings.mode != "dp")
-        return std::make_unique<train::Trainer>(model_, *sync_, *optimizer_, phases_, buffers_.get(),
-                                                scaler_.get());
+        return std::make_unique<train::Trainer>(model_, *sync_, *optimizer_, phases_,
+                                                buffers_.get(), scaler_.get());
     // Threads that launch what GPUs do need no cores of their own.
     const bool on_cpu = setup_.device.is_cpu();
     auto replicas = std::make_unique<train::DataParallel>(
@@ -111,8 +120,8 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
 
 std::vector<torch::Device> TrainingSteps::gpus() const {
     if (setup_.device.is_cpu()) return {};
-    return replica_devices(setup_.device,
-                           replicas_ == nullptr ? 1 : static_cast<std::int64_t>(replicas_->count()));
+    return replica_devices(
+        setup_.device, replicas_ == nullptr ? 1 : static_cast<std::int64_t>(replicas_->count()));
 }
 
 std::vector<base::Phase> TrainingSteps::phases() const {
@@ -122,16 +131,18 @@ std::vector<base::Phase> TrainingSteps::phases() const {
     return all;
 }
 
-// Replica r of N takes of the batch what rank r of N would: with the same random numbers, dp's losses are
-// then those of ddp.
+// Replica r of N takes of the batch what rank r of N would: with the same random numbers, dp's
+// losses are then those of ddp.
 std::vector<data::Draw> TrainingSteps::draws_of(data::Sampler& sampler, std::int64_t batch) const {
     const std::int64_t per_epoch = sampler.steps_per_epoch();
     if (sampler.epoch() != batch / per_epoch) sampler.set_epoch(batch / per_epoch);
     auto draws = sampler.draws(batch % per_epoch);
-    return replicas_ == nullptr ? draws : data::dealt(draws, static_cast<std::int64_t>(replicas_->count()));
+    return replicas_ == nullptr ? draws
+                                : data::dealt(draws, static_cast<std::int64_t>(replicas_->count()));
 }
 
-// Batches are counted over epochs too. An epoch's last step may have fewer micro-batches than the others.
+// Batches are counted over epochs too. An epoch's last step may have fewer micro-batches than the
+// others.
 std::int64_t TrainingSteps::first_batch_of(std::int64_t step) const {
     const std::int64_t per_epoch = setup_.schedule.steps_per_epoch;
     return step / per_epoch * sampler_.steps_per_epoch() + step % per_epoch * accumulate_;
@@ -140,8 +151,9 @@ std::int64_t TrainingSteps::first_batch_of(std::int64_t step) const {
 void TrainingSteps::plan(std::int64_t first, std::int64_t end) {
     const std::int64_t begin = first_batch_of(first);
     const std::int64_t batches = input_ == Input::synthetic ? 1 : first_batch_of(end) - begin;
-    loader_.start([this, sampler = sampler_](std::int64_t b) mutable { return draws_of(sampler, b); }, begin,
-                  batches);
+    loader_.start(
+        [this, sampler = sampler_](std::int64_t b) mutable { return draws_of(sampler, b); }, begin,
+        batches);
     if (input_ != Input::synthetic) return;
     // A copy: the loader's memory is filled anew with its next batch.
     const auto batch = convert_(loader_.next());
@@ -164,7 +176,8 @@ train::TensorBatch TrainingSteps::next_input(std::int64_t micro, data::ReadTimes
 }
 
 TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
-    const std::int64_t epoch_begin = step / setup_.schedule.steps_per_epoch * sampler_.steps_per_epoch();
+    const std::int64_t epoch_begin =
+        step / setup_.schedule.steps_per_epoch * sampler_.steps_per_epoch();
     const std::int64_t first = first_batch_of(step) - epoch_begin;
     const std::int64_t end = first_batch_of(step + 1) - epoch_begin;
     recorder_.begin_step();
@@ -185,8 +198,9 @@ TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
             counts.local += tensors.count();
             continue;
         }
-        losses.emplace_back(stepper_->accumulate(tensors, share_of(tensors.count(), of), micro + 1 == end),
-                            tensors.count());
+        losses.emplace_back(
+            stepper_->accumulate(tensors, share_of(tensors.count(), of), micro + 1 == end),
+            tensors.count());
     }
     if (input_ != Input::io_only) counts.updated = stepper_->update();
     // Read here, not between forward and backward, where it would wait for a device.
@@ -223,26 +237,29 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
     const auto& speed = setup_.options.speed;
     const double scale = train::gate_scale(speed.precision);
     const auto gate = experiments::check_first_gradient(
-        model_, *sync_, batch, scale * share_of(batch.count(), sampler_.global_count(0)), setup_.data_plane,
-        setup_.control,
+        model_, *sync_, batch, scale * share_of(batch.count(), sampler_.global_count(0)),
+        setup_.data_plane, setup_.control,
         std::max(gradient_bound(speed.parameter_type(), setup_.options.compression),
                  train::rounding_bound(speed.precision, setup_.device.type())));
-    const std::string detail =
-        fmt::format("largest relative difference {:.1e} ({}), allowed {:.0e}; the gradient's norm is {:.3g}",
-                    gate.worst, gate.where, gate.bound, gate.norm / scale);
+    const std::string detail = fmt::format(
+        "largest relative difference {:.1e} ({}), allowed {:.0e}; the gradient's norm is {:.3g}",
+        gate.worst, gate.where, gate.bound, gate.norm / scale);
     if (gate.passed) return {check, "passed", detail};
     return {check, "failed",
-            fmt::format("the first gradient of --sync {} is not the sum over ranks: {}; nothing was timed",
-                        *setup_.options.settings.sync, detail)};
+            fmt::format(
+                "the first gradient of --sync {} is not the sum over ranks: {}; nothing was timed",
+                *setup_.options.settings.sync, detail)};
 }
 
 Verdict TrainingSteps::check_replicas(const train::TensorBatch& batch) {
     const auto result = train::check_replicas(*replicas_, batch, setup_.options.speed.precision);
-    return {"replicas' gradient equals one model's", result.passed ? "passed" : "failed", result.detail};
+    return {"replicas' gradient equals one model's", result.passed ? "passed" : "failed",
+            result.detail};
 }
 
 void TrainingSteps::make_ranks_equal() {
-    if (keeps_ranks_equal_) train::take_state_of_rank_0(model_, *optimizer_, scaler_.get(), setup_.control);
+    if (keeps_ranks_equal_)
+        train::take_state_of_rank_0(model_, *optimizer_, scaler_.get(), setup_.control);
 }
 
 void TrainingSteps::broadcast_buffers() {
@@ -257,8 +274,8 @@ StepReductions TrainingSteps::reductions() const {
     StepReductions step{seconds(backward.begin), seconds(backward.end), {}};
     for (const auto& stamp : sync_->stamps()) {
         if (stamp.end != train::Clock::time_point())  // on a device the host does not see it
-            step.reductions.push_back(
-                {seconds(stamp.ready), seconds(stamp.start), seconds(stamp.moving), seconds(stamp.end)});
+            step.reductions.push_back({seconds(stamp.ready), seconds(stamp.start),
+                                       seconds(stamp.moving), seconds(stamp.end)});
     }
     return step;
 }
@@ -289,7 +306,8 @@ OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, st
             const auto times = timed(silent);
             if (i == 0) continue;
             (silent ? probe.without : probe.with).push_back(times.step);
-            (silent ? probe.backward_without : probe.backward_with).push_back(times.phases[kBackward]);
+            (silent ? probe.backward_without : probe.backward_with)
+                .push_back(times.phases[kBackward]);
             if (!silent) probe.reductions.push_back(steps.reductions());
         }
     }

@@ -1,5 +1,5 @@
-// Makes the steps of a training run: batches, the stepper that computes them, and what they leave to be
-// measured.
+// Makes the steps of a training run: batches, the stepper that computes them, and what they leave
+// to be measured.
 #pragma once
 
 #include <chrono>
@@ -60,7 +60,8 @@ struct TrainingSetup {
 };
 
 /// The strategy that the options ask for. The communicators outlive it.
-std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options, comm::Communicator& data_plane,
+std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options,
+                                               comm::Communicator& data_plane,
                                                comm::Communicator& control);
 
 class TrainingSteps {
@@ -74,10 +75,10 @@ class TrainingSteps {
         std::int64_t unrepeated = 0;  ///< of all ranks: what samples/s counts
         bool updated = false;         ///< the optimizer's step was made: gradients were finite
     };
-    /// For the steps planned from now on.
+    /// Changes the input of the steps planned from now on.
     void set_input(Input input) { input_ = input; }
-    /// Steps first .. end - 1 come next, in order: their batches are made ahead. Steps are counted over
-    /// epochs, from 0.
+    /// Steps first .. end - 1 come next, in order: their batches are made ahead. Steps are counted
+    /// over epochs, from 0.
     void plan(std::int64_t first, std::int64_t end);
     /// The next planned step, timed, the phases on recorder().
     Counts make(std::int64_t step);
@@ -106,11 +107,12 @@ class TrainingSteps {
     /// Those of this rank that compute; none on the CPU.
     std::vector<torch::Device> gpus() const;
 
-    /// Rank 0's training state on all ranks, where they are kept equal: after steps without communication.
+    /// Rank 0's training state on all ranks, where they are kept equal: after steps without
+    /// communication.
     void make_ranks_equal();
     /// While on, steps compute the same and communicate nothing. All ranks switch together.
     void silence(bool on) { data_plane_.silence(on); }
-    /// The last step's.
+    /// The reductions of the last step.
     StepReductions reductions() const;
     /// The last step's buckets, known even where their times are not (a GPU's reductions).
     CommunicationFacts facts() const;
@@ -149,8 +151,9 @@ class TrainingSteps {
     data::ReadTimes last_reading_;
 };
 
-/// Pairs of steps with and without communication, fewer where a rank was told to stop. Without communication
-/// the ranks drift apart; at the end they are equal again, but the model is not that of the run. Collective.
+/// Pairs of steps with and without communication, fewer where a rank was told to stop. Without
+/// communication the ranks drift apart; at the end they are equal again, but the model is not that
+/// of the run. Collective.
 OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, std::int64_t pairs,
                            StopPoll& stop);
 

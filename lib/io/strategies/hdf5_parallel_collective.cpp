@@ -1,5 +1,5 @@
-// The tenth strategy: all ranks take part in every write, each with a block of a record's rows; or, where one
-// dataset holds all records, each with all its records in one call.
+// The tenth strategy: all ranks take part in every write, each with a block of a record's rows; or,
+// where one dataset holds all records, each with all its records in one call.
 #include <algorithm>
 
 #include "base/numbers.hpp"
@@ -34,20 +34,22 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
         return kMostBytesAtOnce / (8 * job.values_per_record());
     }
 
-    /// This rank's share of `total` in pieces of `step` at most: equally many on all ranks, of which rank 0
-    /// has the longest share.
+    /// This rank's share of `total` in pieces of `step` at most: equally many on all ranks, of
+    /// which rank 0 has the longest share.
     template <class Piece>
     void in_pieces(std::int64_t total, std::int64_t step, Piece piece) const {
         const int ranks = place().ranks.world_size();
         const base::Share mine = base::share_of(total, place().ranks.rank(), ranks);
         for (std::int64_t done = 0; done < base::share_of(total, 0, ranks).count; done += step)
-            piece(base::Share{mine.first + done, std::clamp<std::int64_t>(mine.count - done, 0, step)});
+            piece(base::Share{mine.first + done,
+                              std::clamp<std::int64_t>(mine.count - done, 0, step)});
     }
 
     void write_planes() {
         in_pieces(job().files, records_at_once(job()), [&](base::Share records) {
             const auto begin = base::IoTimes::Clock::now();
-            produce(dataset_of(0), {records.first, records.count, 0, job().size}, Requested::collective);
+            produce(dataset_of(0), {records.first, records.count, 0, job().size},
+                    Requested::collective);
             end_records(begin, records.count, records.count * row_bytes() * job().size);
         });
     }
@@ -69,7 +71,8 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
 
 StrategyEntry hdf5_parallel_collective_entry() {
     return {.name = "hdf5-parallel-collective",
-            .summary = "all ranks, one HDF5 file through MPI-IO, every write made by all of them together",
+            .summary =
+                "all ranks, one HDF5 file through MPI-IO, every write made by all of them together",
             .parallel = true,
             .shared_file = true,
             .in_step = true,

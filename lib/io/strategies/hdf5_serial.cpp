@@ -1,4 +1,5 @@
-// The eighth strategy: one process, and one HDF5 file for all records, as h5py's create_dataset makes it.
+// The eighth strategy: one process, and one HDF5 file for all records, as h5py's create_dataset
+// makes it.
 #include "io/hdf5_strategy.hpp"
 
 namespace ranklab::io {

@@ -1,4 +1,5 @@
-// Rank 0 scatters the numbers of the records (MPI_Scatterv), and every rank writes those it has been given.
+// Rank 0 scatters the numbers of the records (MPI_Scatterv), and every rank writes those it has
+// been given.
 #include <numeric>
 
 #include "comm/point_to_point.hpp"
@@ -31,9 +32,11 @@ class MpiScatter final : public FileStrategy {
         for (int rank = 0; root && rank < ranks.world_size(); ++rank) {
             const base::Share part = base::share_of(job().files, rank, ranks.world_size());
             counts.push_back(part.count);
-            handed_[rank].add(part, rank == 0 ? 0 : part.count * std::int64_t{sizeof(std::int32_t)});
+            handed_[rank].add(part,
+                              rank == 0 ? 0 : part.count * std::int64_t{sizeof(std::int32_t)});
         }
-        std::vector<std::int32_t> mine(base::share_of(job().files, ranks.rank(), ranks.world_size()).count);
+        std::vector<std::int32_t> mine(
+            base::share_of(job().files, ranks.rank(), ranks.world_size()).count);
         comm::scatterv(ranks, comm::view(std::span(all)), counts, comm::view(std::span(mine)), 0);
         return mine;
     }
@@ -44,10 +47,11 @@ class MpiScatter final : public FileStrategy {
 }  // namespace
 
 StrategyEntry mpi_scatter_entry() {
-    return {.name = "mpi-scatter",
-            .summary = "rank 0 scatters the records' numbers to the ranks (MPI_Scatterv), npy files",
-            .parallel = true,
-            .make = make_strategy<MpiScatter>};
+    return {
+        .name = "mpi-scatter",
+        .summary = "rank 0 scatters the records' numbers to the ranks (MPI_Scatterv), npy files",
+        .parallel = true,
+        .make = make_strategy<MpiScatter>};
 }
 
 }  // namespace ranklab::io

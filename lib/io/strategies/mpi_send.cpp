@@ -1,5 +1,5 @@
-// Rank 0 hands out the records by messages, and every rank, rank 0 too, writes what it has been given: a
-// share each, or chunk by chunk to whoever asks (--dynamic).
+// Rank 0 hands out the records by messages, and every rank, rank 0 too, writes what it has been
+// given: a share each, or chunk by chunk to whoever asks (--dynamic).
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -40,14 +40,14 @@ void request(comm::Communicator& ranks, std::uint8_t what) {
     comm::send(ranks, comm::view(std::span(&what, 1)), 0, kRequestTag);
 }
 
-// Chunks of records 0..files-1 in ascending order, and rank 0's side of the others' requests, served from a
-// thread of its own: rank 0 writes records itself, and were it to look for requests between its records, each
-// would wait for two of them (docs/writing.md has the measurement). The thread sleeps between looks instead
-// of waiting inside MPI, which would take a core from the work.
+// Chunks of records 0..files-1 in ascending order, and rank 0's side of the others' requests,
+// served from a thread of its own: rank 0 writes records itself, and were it to look for requests
+// between its records, each would wait for two of them (docs/writing.md has the measurement). The
+// thread sleeps between looks instead of waiting inside MPI, which would take a core from the work.
 //
-// While it lives, `ranks` is the thread's alone, and the other threads of this process make no MPI calls
-// (MPI_THREAD_SERIALIZED is enough then). It ends when every other rank has been told that there is no more,
-// or has said that it failed, which closes the queue for all.
+// While it lives, `ranks` is the thread's alone, and the other threads of this process make no MPI
+// calls (MPI_THREAD_SERIALIZED is enough then). It ends when every other rank has been told that
+// there is no more, or has said that it failed, which closes the queue for all.
 class ChunkServer {
   public:
     ChunkServer(comm::Communicator& ranks, std::int64_t files, std::int64_t chunk_files)
@@ -58,8 +58,8 @@ class ChunkServer {
           waited_for_(ranks.world_size() - 1) {
         if (waited_for_ > 0) thread_ = base::thread_without_signals([this] { serve(); });
     }
-    // Closes the queue and goes on serving until all others know: none is left waiting, whatever happened
-    // here.
+    // Closes the queue and goes on serving until all others know: none is left waiting, whatever
+    // happened here.
     ~ChunkServer() {
         close();
         if (thread_.joinable()) thread_.join();
@@ -77,15 +77,16 @@ class ChunkServer {
         if (thread_.joinable()) thread_.join();
         if (failure_) std::rethrow_exception(failure_);
     }
-    // After finish(): what each rank was given over MPI, and the time that its answers took (phase send).
+    // After finish(): what each rank was given over MPI, and the time that its answers took (phase
+    // send).
     const std::vector<Handed>& handed() const { return handed_; }
     const base::IoTimes& times() const { return times_; }
 
   private:
     void close() { next_.store(files_); }
 
-    // Looks often while requests come, and seldom while the ranks are at long records: a look takes some
-    // microseconds of a core that rank 0 works on.
+    // Looks often while requests come, and seldom while the ranks are at long records: a look takes
+    // some microseconds of a core that rank 0 works on.
     void serve() {
         constexpr std::chrono::microseconds kShortest{10};
         constexpr std::chrono::microseconds kLongest{200};
@@ -110,7 +111,8 @@ class ChunkServer {
         base::count_progress();
         const auto mark = times_.phase(IoPhase::send);
         std::uint8_t what = kNext;
-        const int rank = comm::receive(ranks_, comm::view(std::span(&what, 1)), comm::kAnyRank, kRequestTag);
+        const int rank =
+            comm::receive(ranks_, comm::view(std::span(&what, 1)), comm::kAnyRank, kRequestTag);
         if (what == kGaveUp) {
             close();
             --waited_for_;
@@ -161,8 +163,8 @@ class MpiSend final : public FileStrategy {
         return chunk;
     }
 
-    // All are sent before rank 0's own work: the published program had rank 0 write its chunk when it came to
-    // itself in the order of ranks, and those after it waited for that.
+    // All are sent before rank 0's own work: the published program had rank 0 write its chunk when
+    // it came to itself in the order of ranks, and those after it waited for that.
     Share send_shares() {
         const auto mark = place().times.phase(IoPhase::send);
         auto& ranks = place().ranks;
@@ -217,7 +219,8 @@ class MpiSend final : public FileStrategy {
 
 StrategyEntry mpi_send_entry() {
     return {.name = "mpi-send",
-            .summary = "rank 0 sends chunks of records to the ranks (dynamic: to whoever asks), npy files",
+            .summary =
+                "rank 0 sends chunks of records to the ranks (dynamic: to whoever asks), npy files",
             .parallel = true,
             .make = make_strategy<MpiSend>};
 }

@@ -1,5 +1,5 @@
-// The fifth strategy: worker processes that build their grids once and take ids, 8 bytes each, from one
-// queue.
+// The fifth strategy: worker processes that build their grids once and take ids, 8 bytes each, from
+// one queue.
 #include "io/process_strategy.hpp"
 
 namespace ranklab::io {
@@ -7,7 +7,8 @@ namespace {
 
 class ProcessQueue final : public ProcessStrategy {
   public:
-    ProcessQueue(const Job& job, const Place& place) : ProcessStrategy(job, place, WorkerKind::queue, true) {}
+    ProcessQueue(const Job& job, const Place& place)
+        : ProcessStrategy(job, place, WorkerKind::queue, true) {}
 
     void write() override {
         std::int64_t next = 0;

@@ -7,14 +7,15 @@
 namespace ranklab::nn {
 namespace {
 
-// The smallest network with buffers: BatchNorm's running statistics, which each rank computes of its own
-// samples. They do not enter the training loss. 5,282 parameters: quick in fp64 too.
+// The smallest network with buffers: BatchNorm's running statistics, which each rank computes of
+// its own samples. They do not enter the training loss. 5,282 parameters: quick in fp64 too.
 class BnCnn final : public Model {
   public:
     explicit BnCnn(const ModelConfig& config) {
         require_width(config.width, 8, "bn-cnn");
         const std::int64_t channels = 8 / config.width;
-        // Without bias, which BatchNorm would take away again: its gradient would be nothing but rounding.
+        // Without bias, which BatchNorm would take away again: its gradient would be nothing but
+        // rounding.
         const auto convolution = [](std::int64_t in, std::int64_t out) {
             return torch::nn::Conv2d(torch::nn::Conv2dOptions(in, out, 3).bias(false));
         };
@@ -23,7 +24,8 @@ class BnCnn final : public Model {
         conv2_ = register_module("conv2", convolution(channels, 2 * channels));
         bn2_ = register_module("bn2", torch::nn::BatchNorm2d(2 * channels));
         const auto pooled = [](std::int64_t size) { return ((size - 2) / 2 - 2) / 2; };
-        const std::int64_t flat = 2 * channels * pooled(config.input.height) * pooled(config.input.width);
+        const std::int64_t flat =
+            2 * channels * pooled(config.input.height) * pooled(config.input.width);
         fc_ = register_module("fc", torch::nn::Linear(flat, config.input.classes));
     }
 
@@ -45,7 +47,8 @@ class BnCnn final : public Model {
 
 ModelEntry bn_cnn_entry() {
     return {.name = "bn-cnn",
-            .summary = "two convolutions with BatchNorm, one linear layer, 5,282 parameters: has buffers",
+            .summary =
+                "two convolutions with BatchNorm, one linear layer, 5,282 parameters: has buffers",
             .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
             .defaults = {.data = "fashion-mnist", .optimizer = "sgd", .lr = 0.05, .batch_size = 64},
             .make = [](const ModelConfig& config) { return std::make_shared<BnCnn>(config); }};

@@ -8,8 +8,9 @@
 namespace ranklab::nn {
 namespace {
 
-// The network of PyTorch's basic MNIST example: 1,199,882 parameters, PyTorch's default initialisation.
-// The modules are registered in that example's order, so that one seed gives the same weights.
+// The network of PyTorch's basic MNIST example: 1,199,882 parameters, PyTorch's default
+// initialisation. The modules are registered in that example's order, so that one seed gives the
+// same weights.
 class MnistCnn final : public Model {
   public:
     explicit MnistCnn(const ModelConfig& config) : dropout_(config.dropout), ops_(config.ops) {
@@ -46,16 +47,18 @@ class MnistCnn final : public Model {
 }  // namespace
 
 ModelEntry mnist_cnn_entry() {
-    return {.name = "mnist-cnn",
-            .summary = "two convolutions, two linear layers, 1,199,882 parameters (PyTorch's MNIST example)",
-            .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
-            .defaults = {.data = "fashion-mnist",
-                         .optimizer = "adadelta",
-                         .lr = 1.0,
-                         .lr_schedule = "step",
-                         .gamma = 0.7,
-                         .batch_size = 64},
-            .make = [](const ModelConfig& config) { return std::make_shared<MnistCnn>(config); }};
+    return {
+        .name = "mnist-cnn",
+        .summary =
+            "two convolutions, two linear layers, 1,199,882 parameters (PyTorch's MNIST example)",
+        .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
+        .defaults = {.data = "fashion-mnist",
+                     .optimizer = "adadelta",
+                     .lr = 1.0,
+                     .lr_schedule = "step",
+                     .gamma = 0.7,
+                     .batch_size = 64},
+        .make = [](const ModelConfig& config) { return std::make_shared<MnistCnn>(config); }};
 }
 
 }  // namespace ranklab::nn

@@ -1,6 +1,6 @@
-// A template: copy this file to add a model, and put its name into ENTRIES in lib/nn/CMakeLists.txt.
-// It is a real model (softmax regression), compiled, tested by the contract tests and offered as
-// `--model template-softmax`, so that it cannot rot.
+// A template: copy this file to add a model, and put its name into ENTRIES in
+// lib/nn/CMakeLists.txt. It is a real model (softmax regression), compiled, tested by the contract
+// tests and offered as `--model template-softmax`, so that it cannot rot.
 #include <torch/nn/modules/linear.h>
 
 #include "nn/model.hpp"
@@ -10,15 +10,16 @@ namespace {
 
 class TemplateSoftmax final : public Model {
   public:
-    // 1. Register every module: what is not registered is not trained, not synchronised and not counted.
+    // 1. Register every module: what is not registered is not trained, not synchronised and not
+    // counted.
     explicit TemplateSoftmax(const ModelConfig& config) {
         const auto& in = config.input;
-        linear_ =
-            register_module("linear", torch::nn::Linear(in.channels * in.height * in.width, in.classes));
+        linear_ = register_module(
+            "linear", torch::nn::Linear(in.channels * in.height * in.width, in.classes));
     }
 
-    // 2. images [N, channels, height, width] -> log-probabilities [N, classes]. For other scores, or for a
-    // field of values, override loss() too.
+    // 2. images [N, channels, height, width] -> log-probabilities [N, classes]. For other scores,
+    // or for a field of values, override loss() too.
     torch::Tensor forward(const torch::Tensor& images) override {
         return torch::log_softmax(linear_->forward(images.flatten(1)), 1);
     }
@@ -29,14 +30,16 @@ class TemplateSoftmax final : public Model {
 
 }  // namespace
 
-// 3. The function's name is the file's name + _entry. The input's shape tells `--data synthetic` what to
-// make.
+// 3. The function's name is the file's name + _entry. The input's shape tells `--data synthetic`
+// what to make.
 ModelEntry template_softmax_entry() {
     return {.name = "template-softmax",
             .summary = "softmax regression: the template to copy when adding a model",
             .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
             .defaults = {.data = "synthetic", .optimizer = "sgd", .lr = 0.05, .batch_size = 64},
-            .make = [](const ModelConfig& config) { return std::make_shared<TemplateSoftmax>(config); }};
+            .make = [](const ModelConfig& config) {
+                return std::make_shared<TemplateSoftmax>(config);
+            }};
 }
 
 }  // namespace ranklab::nn

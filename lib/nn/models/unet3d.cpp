@@ -12,38 +12,42 @@ namespace {
 using torch::nn::Conv3d;
 using torch::nn::ConvTranspose3d;
 
-constexpr std::int64_t kKernel = 4;  // with stride 2 and padding 1: exactly half, or exactly twice, the edge
+// With stride 2 and padding 1: exactly half, or exactly twice, the edge.
+constexpr std::int64_t kKernel = 4;
 
 Conv3d halving(std::int64_t in, std::int64_t out) {
     return Conv3d(torch::nn::Conv3dOptions(in, out, kKernel).stride(2).padding(1));
 }
 
 ConvTranspose3d doubling(std::int64_t in, std::int64_t out) {
-    return ConvTranspose3d(torch::nn::ConvTranspose3dOptions(in, out, kKernel).stride(2).padding(1));
+    return ConvTranspose3d(
+        torch::nn::ConvTranspose3dOptions(in, out, kKernel).stride(2).padding(1));
 }
 
 void check_input(const ModelConfig& config) {
     const auto& in = config.input;
     if (!in.is_volume() || in.classifies()) {
         throw base::OptionError(
-            "unet3d predicts a field of a volume, but the data are images with classes; use another set",
+            "unet3d predicts a field of a volume, but the data are images with classes; use "
+            "another set",
             {"data cosmology", "data synthetic"});
     }
     const std::int64_t multiple = config.full_scale ? 64 : 32;
     for (const std::int64_t edge : {in.depth, in.height, in.width}) {
         if (edge >= multiple && edge % multiple == 0) continue;
         throw base::OptionError(
-            fmt::format("unet3d halves a volume's edges {} times, but one is {}; use crops whose edges are "
-                        "multiples of {}",
-                        config.full_scale ? 6 : 5, edge, multiple),
+            fmt::format(
+                "unet3d halves a volume's edges {} times, but one is {}; use crops whose edges are "
+                "multiples of {}",
+                config.full_scale ? 6 : 5, edge, multiple),
             {"crop-edge"});
     }
 }
 
 // The 3D U-Net that tells gas (temperature, density ...) from dark matter (Harrington et al.,
-// arXiv:2106.12662), as the NERSC tutorial trains it: 116,977,029 parameters, no norms. Going down each layer
-// halves the edges; going up each doubles them and takes, beside what comes from below, what the way down had
-// at that size: concatenated as [from below, from the way down].
+// arXiv:2106.12662), as the NERSC tutorial trains it: 116,977,029 parameters, no norms. Going down
+// each layer halves the edges; going up each doubles them and takes, beside what comes from below,
+// what the way down had at that size: concatenated as [from below, from the way down].
 class UNet3d final : public Model {
   public:
     explicit UNet3d(const ModelConfig& config)
@@ -87,19 +91,23 @@ class UNet3d final : public Model {
         return up_.back()->forward(x).tanh_();
     }
 
-    // L1 over all channels; lambda_rho weighs channel 0's, the density's, once more as exp(14 x): its peaks.
+    // L1 over all channels; lambda_rho weighs channel 0's, the density's, once more as exp(14 x):
+    // its peaks.
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
         namespace F = torch::nn::functional;
         auto loss = F::l1_loss(output, targets);
         if (lambda_rho_ == 0) return loss;
-        const auto peaks = [](const torch::Tensor& field) { return (14 * field.select(1, 0)).exp(); };
+        const auto peaks = [](const torch::Tensor& field) {
+            return (14 * field.select(1, 0)).exp();
+        };
         return loss + lambda_rho_ * F::l1_loss(peaks(output), peaks(targets));
     }
 
   private:
-    // As the original's apply(weights_init): apply visits children in the order of their registration, and
-    // each of them is a convolution. The constructors have drawn PyTorch's default weights before, all of
-    // which this replaces; a seed's weights are those of the original only because they have.
+    // As the original's apply(weights_init): apply visits children in the order of their
+    // registration, and each of them is a convolution. The constructors have drawn PyTorch's
+    // default weights before, all of which this replaces; a seed's weights are those of the
+    // original only because they have.
     void initialise() {
         for (const auto& module : children()) {
             auto parameters = module->named_parameters(/*recurse=*/false);

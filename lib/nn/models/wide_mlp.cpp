@@ -5,8 +5,8 @@
 namespace ranklab::nn {
 namespace {
 
-// Wide on purpose: 36,818,954 parameters are 147 MB of fp32 gradients, while a small batch is computed in no
-// time, so that what the ranks send each other is a large share of the step.
+// Wide on purpose: 36,818,954 parameters are 147 MB of fp32 gradients, while a small batch is
+// computed in no time, so that what the ranks send each other is a large share of the step.
 class WideMlp final : public Model {
   public:
     explicit WideMlp(const ModelConfig& config) {
@@ -37,7 +37,8 @@ class WideMlp final : public Model {
 
 ModelEntry wide_mlp_entry() {
     return {.name = "wide-mlp",
-            .summary = "four linear layers, 36,818,954 parameters: much to communicate, little to compute",
+            .summary =
+                "four linear layers, 36,818,954 parameters: much to communicate, little to compute",
             .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
             .defaults = {.data = "synthetic", .optimizer = "sgd", .lr = 0.01, .batch_size = 32},
             .make = [](const ModelConfig& config) { return std::make_shared<WideMlp>(config); }};

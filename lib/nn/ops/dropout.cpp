@@ -14,8 +14,8 @@
 namespace ranklab::nn {
 namespace {
 
-// mt19937 by the block (M. Matsumoto, T. Nishimura, ACM TOMACS 8 (1998) 3), continuing a state of torch's
-// generator. The loops are written so that the compiler can use vector instructions.
+// mt19937 by the block (M. Matsumoto, T. Nishimura, ACM TOMACS 8 (1998) 3), continuing a state of
+// torch's generator. The loops are written so that the compiler can use vector instructions.
 class BlockTwister {
   public:
     static constexpr std::size_t kWords = at::MERSENNE_STATE_N;
@@ -44,12 +44,13 @@ class BlockTwister {
     static std::uint32_t mix(std::uint32_t u, std::uint32_t v) {
         return (((u & 0x80000000U) | (v & 0x7fffffffU)) >> 1U) ^ ((v & 1U) != 0 ? 0x9908b0dfU : 0U);
     }
-    // torch's counter: left_ counts down to 1, where the next draw twists; then 625 stands for 624 words to
-    // take.
+    // torch's counter: left_ counts down to 1, where the next draw twists; then 625 stands for 624
+    // words to take.
     void twist() {
         constexpr std::size_t kShift = at::MERSENNE_STATE_M;
         auto& s = state_.state_;
-        for (std::size_t k = 0; k < kWords - kShift; ++k) s[k] = s[k + kShift] ^ mix(s[k], s[k + 1]);
+        for (std::size_t k = 0; k < kWords - kShift; ++k)
+            s[k] = s[k + kShift] ^ mix(s[k], s[k + 1]);
         for (std::size_t k = kWords - kShift; k < kWords - 1; ++k)
             s[k] = s[k + kShift - kWords] ^ mix(s[k], s[k + 1]);
         s[kWords - 1] = s[kShift - 1] ^ mix(s[kWords - 1], s[0]);
@@ -61,8 +62,8 @@ class BlockTwister {
     std::array<std::uint32_t, kWords> words_{};
 };
 
-// factors[i] = 1/keep where torch's Bernoulli number is 1, else 0. That number is u < keep for u of 53 bits,
-// made of two words.
+// factors[i] = 1/keep where torch's Bernoulli number is 1, else 0. That number is u < keep for u of
+// 53 bits, made of two words.
 template <class T>
 void draw_factors(std::span<T> factors, double keep, BlockTwister& random) {
     const auto limit = static_cast<std::uint64_t>(std::ceil(std::ldexp(keep, 53)));
@@ -80,7 +81,8 @@ void draw_factors(std::span<T> factors, double keep, BlockTwister& random) {
             words = words.subspan(1);
         }
         const std::size_t pairs = words.size() / 2;
-        for (std::size_t k = 0; k < pairs; ++k) factors[i + k] = factor(words[2 * k], words[2 * k + 1]);
+        for (std::size_t k = 0; k < pairs; ++k)
+            factors[i + k] = factor(words[2 * k], words[2 * k + 1]);
         i += pairs;
         has_waiting = words.size() % 2 != 0;
         if (has_waiting) waiting = words.back();
@@ -103,7 +105,8 @@ void drop(const torch::Tensor& x, torch::Tensor& factors, torch::Tensor& out, do
     const T* from = x.const_data_ptr<T>();
     T* to = out.mutable_data_ptr<T>();
     at::parallel_for(0, x.numel(), 1 << 14, [=](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) to[i] = from[i] * factor[static_cast<std::size_t>(i)];
+        for (std::int64_t i = begin; i < end; ++i)
+            to[i] = from[i] * factor[static_cast<std::size_t>(i)];
     });
 }
 
@@ -138,11 +141,13 @@ torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train, Ops ops
     // A trace would record none of what happens here.
     const bool traced = at::tracer::impl::is_dispatch_enabled();
     const bool ours = ops == Ops::ranklab && !traced;
-    const bool fits = ours && x.is_cpu() && type && x.is_contiguous() && p > 0 && p < 1 && x.numel() > 0;
+    const bool fits =
+        ours && x.is_cpu() && type && x.is_contiguous() && p > 0 && p < 1 && x.numel() > 0;
     if (fits) return FastDropout::apply(x, p);
     // Where all or nothing is dropped torch draws no numbers, and a bad p is its to refuse.
     const bool draws = p > 0 && p < 1 && x.numel() > 0;
-    if (scoped_generator().defined() && x.is_cpu() && draws) return dropout_from(scoped_generator(), x, p);
+    if (scoped_generator().defined() && x.is_cpu() && draws)
+        return dropout_from(scoped_generator(), x, p);
     return torch::dropout(x, p, train);
 }
 

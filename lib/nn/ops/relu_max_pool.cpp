@@ -7,8 +7,8 @@
 namespace ranklab::nn {
 namespace {
 
-// The place of a maximum in its window, 0..3, is kept in an integer as wide as the value: the compiler can
-// then use vector instructions on both together.
+// The place of a maximum in its window, 0..3, is kept in an integer as wide as the value: the
+// compiler can then use vector instructions on both together.
 template <class T>
 using Place = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 constexpr int kNoGradient = 4;
@@ -86,7 +86,8 @@ void unpool(const torch::Tensor& gradient, const torch::Tensor& place, torch::Te
 
 class ReluMaxPool : public torch::autograd::Function<ReluMaxPool> {
   public:
-    static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x) {
+    static torch::Tensor forward(torch::autograd::AutogradContext* context,
+                                 const torch::Tensor& x) {
         const std::vector<std::int64_t> shape{x.size(0), x.size(1), x.size(2) / 2, x.size(3) / 2};
         torch::Tensor out = torch::empty(shape, x.options());
         const bool wide = x.scalar_type() == torch::kDouble;
@@ -101,8 +102,9 @@ class ReluMaxPool : public torch::autograd::Function<ReluMaxPool> {
                                                    torch::autograd::variable_list gradients) {
         const torch::Tensor place = context->get_saved_variables().front();
         const torch::Tensor gradient = gradients.front().contiguous();
-        torch::Tensor out = torch::empty({place.size(0), place.size(1), place.size(2) * 2, place.size(3) * 2},
-                                         gradient.options());
+        torch::Tensor out =
+            torch::empty({place.size(0), place.size(1), place.size(2) * 2, place.size(3) * 2},
+                         gradient.options());
         gradient.scalar_type() == torch::kDouble ? unpool<double>(gradient, place, out)
                                                  : unpool<float>(gradient, place, out);
         return {out};
@@ -119,7 +121,8 @@ bool fits(const torch::Tensor& x) {
 }  // namespace
 
 torch::Tensor relu_max_pool_2x2(const torch::Tensor& x, Ops ops) {
-    return ops == Ops::ranklab && fits(x) ? ReluMaxPool::apply(x) : torch::max_pool2d(torch::relu(x), 2);
+    return ops == Ops::ranklab && fits(x) ? ReluMaxPool::apply(x)
+                                          : torch::max_pool2d(torch::relu(x), 2);
 }
 
 }  // namespace ranklab::nn

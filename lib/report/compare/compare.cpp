@@ -36,15 +36,18 @@ bool nothing_verified(const Run& run) {
 // "" where they count.
 std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     const auto code = static_cast<base::ExitCode>(run.exit_code);
-    // Before `valid`: a run that did not converge may be marked as one whose numbers are not to be used.
+    // Before `valid`: a run that did not converge may be marked as one whose numbers are not to be
+    // used.
     if (code == base::ExitCode::invalid_measurement) return "not converged or cache-tainted";
     if (!run.valid) return "invalid";
     if (run.verified() == "NO") return "verification failed";
     if (code == base::ExitCode::time_limit) return "ended by the time limit";
-    // A run below a threshold is a result like any other: without it a regression would hide itself.
+    // A run below a threshold is a result like any other: without it a regression would hide
+    // itself.
     if (run.exit_code != 0 && code != base::ExitCode::below_threshold)
         return fmt::format("exit code {}", run.exit_code);
-    if (run.measurements.empty()) return "no measurements (of a ladder or sweep the runs themselves count)";
+    if (run.measurements.empty())
+        return "no measurements (of a ladder or sweep the runs themselves count)";
     return nothing_verified(run) && !with_unverified ? "not verified" : "";
 }
 
@@ -78,8 +81,8 @@ void need_runs(const char* which, const SideSummary& side) {
         reasons.push_back(fmt::format("{} {}", runs, base::printable(reason, 60)));
         unverified = unverified || reason == "not verified";
     }
-    throw base::Error(fmt::format("{} ({}) has no run that could be compared: {}; measure again{}", which,
-                                  base::printable(side.name, 100),
+    throw base::Error(fmt::format("{} ({}) has no run that could be compared: {}; measure again{}",
+                                  which, base::printable(side.name, 100),
                                   reasons.empty() ? "it is empty" : base::join(reasons, ", "),
                                   unverified ? ", or let those count that were not verified" : ""),
                       base::ExitCode::invalid_measurement,
@@ -95,12 +98,15 @@ Names all_measurements(const Runs& runs) {
     return names;
 }
 
-// The measurements asked for, by default the headline ones of the command, as far as the runs have them.
+// The measurements asked for, by default the headline ones of the command, as far as the runs have
+// them.
 Names measurements_of(const std::string& command, const Runs& runs, const Names& asked) {
     const Names all = all_measurements(runs);
     if (asked == Names{"all"}) return all;
-    Names chosen = asked.empty() ? vocabulary::shown_at(vocabulary::Shown::compare, command) : asked;
-    std::erase_if(chosen, [&](const auto& name) { return std::ranges::find(all, name) == all.end(); });
+    Names chosen =
+        asked.empty() ? vocabulary::shown_at(vocabulary::Shown::compare, command) : asked;
+    std::erase_if(chosen,
+                  [&](const auto& name) { return std::ranges::find(all, name) == all.end(); });
     return chosen;
 }
 
@@ -136,9 +142,10 @@ const Measurement& measurement_of(const Runs& runs, const std::string& name) {
         if (first == nullptr) first = m;
         if (m->unit != first->unit)
             throw base::DataError(
-                fmt::format("{} is in '{}' in one run and in '{}' in another; choose runs of one unit",
-                            base::printable(name, 60), base::printable(first->unit, 20),
-                            base::printable(m->unit, 20)),
+                fmt::format(
+                    "{} is in '{}' in one run and in '{}' in another; choose runs of one unit",
+                    base::printable(name, 60), base::printable(first->unit, 20),
+                    base::printable(m->unit, 20)),
                 {"where"});
     }
     return *first;
@@ -166,17 +173,19 @@ bool enough(const CompareRow& row) {
 // Counts that are zero on both sides have no ratio, and are as equal as can be.
 bool all_equal(const CompareRow& row) {
     const auto is_first = [&](double value) { return value == row.a.front(); };
-    return !row.a.empty() && std::ranges::all_of(row.a, is_first) && std::ranges::all_of(row.b, is_first);
+    return !row.a.empty() && std::ranges::all_of(row.a, is_first) &&
+           std::ranges::all_of(row.b, is_first);
 }
 
-Outcome outcome_of(const CompareRow& row, double smallest) {
+Outcome outcome_of(const CompareRow& row, double min_effect) {
     if (!enough(row)) return Outcome::too_few_runs;
     if (all_equal(row)) return Outcome::same;
     // There is no ratio to zero, and none of a negative difference that says which is better.
     if (!(row.median_a > 0) || !(row.median_b >= 0)) return Outcome::changed;
     const bool neither = row.better == vocabulary::Better::neither;
-    const auto better = row.better == vocabulary::Better::more ? stats::Better::higher : stats::Better::lower;
-    const auto verdict = stats::judge(row.difference, row.corrected_p, smallest, better);
+    const auto better =
+        row.better == vocabulary::Better::more ? stats::Better::higher : stats::Better::lower;
+    const auto verdict = stats::judge(row.difference, row.corrected_p, min_effect, better);
     if (verdict == stats::Verdict::same) return Outcome::same;
     if (verdict == stats::Verdict::too_few_runs) return Outcome::too_few_runs;
     if (verdict == stats::Verdict::too_noisy) return Outcome::too_noisy;
@@ -184,8 +193,8 @@ Outcome outcome_of(const CompareRow& row, double smallest) {
     return verdict == stats::Verdict::worse ? Outcome::worse : Outcome::better;
 }
 
-// p-values corrected over all rows with enough runs, then the verdicts, and where there is none the runs
-// needed.
+// p-values corrected over all rows with enough runs, then the verdicts, and where there is none the
+// runs needed.
 void close_rows(Comparison& comparison) {
     std::vector<CompareRow*> rows;
     Values p;
@@ -195,24 +204,27 @@ void close_rows(Comparison& comparison) {
             p.push_back(enough(row) ? row.difference.test.p : stats::kNone);
         }
     if (rows.empty())
-        throw base::Error("the runs of A and B hold no measurement that could be compared; measure again",
-                          base::ExitCode::invalid_measurement);
+        throw base::Error(
+            "the runs of A and B hold no measurement that could be compared; measure again",
+            base::ExitCode::invalid_measurement);
     const Values corrected = stats::holm(p);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         CompareRow& row = *rows[i];
         row.corrected_p = corrected[i];
-        row.outcome = outcome_of(row, comparison.smallest);
-        if (row.is_open()) row.runs_needed = stats::runs_needed(row.a, row.b, comparison.smallest, p.size());
+        row.outcome = outcome_of(row, comparison.min_effect);
+        if (row.is_open())
+            row.runs_needed = stats::runs_needed(row.a, row.b, comparison.min_effect, p.size());
     }
 }
 
-CompareGroup group_of(const Configuration& one, const std::string& title, const CompareOptions& options) {
+CompareGroup group_of(const Configuration& one, const std::string& title,
+                      const CompareOptions& options) {
     CompareGroup group{.command = one.command(),
                        .settings = one.conditions,
                        .title = title,
                        .runs_a = one.a.size(),
                        .runs_b = one.b.size(),
-                       .differing = differing_keys(one, options.allow),
+                       .differing = differing_keys(one, options.ignore),
                        .notes = {},
                        .rows = {}};
     group.settings.erase("command");
@@ -220,7 +232,8 @@ CompareGroup group_of(const Configuration& one, const std::string& title, const 
     for (const Run* run : one.a) ids.insert(run->id);
     for (const Run* run : one.b) group.shared += ids.contains(run->id) ? 1 : 0;
     group.notes = notes_of(group, one);
-    for (const auto& name : measurements_of(group.command, both(one.a, one.b), options.measurements))
+    for (const auto& name :
+         measurements_of(group.command, both(one.a, one.b), options.measurements))
         group.rows.push_back(open_row(name, one));
     return group;
 }
@@ -228,20 +241,22 @@ CompareGroup group_of(const Configuration& one, const std::string& title, const 
 }  // namespace
 
 std::string outcome_name(Outcome outcome) {
-    static constexpr std::array kNames{"better", "worse", "same", "changed", "too noisy", "too few runs"};
+    static constexpr std::array kNames{"better",  "worse",     "same",
+                                       "changed", "too noisy", "too few runs"};
     return kNames[static_cast<std::size_t>(outcome)];
 }
 
 std::size_t Comparison::count(Outcome outcome) const {
     std::size_t rows = 0;
     for (const auto& group : groups)
-        rows += static_cast<std::size_t>(
-            std::ranges::count_if(group.rows, [&](const CompareRow& row) { return row.outcome == outcome; }));
+        rows += static_cast<std::size_t>(std::ranges::count_if(
+            group.rows, [&](const CompareRow& row) { return row.outcome == outcome; }));
     return rows;
 }
 
 bool Comparison::same_runs() const {
-    return only_a.empty() && only_b.empty() && std::ranges::all_of(groups, &CompareGroup::same_runs);
+    return only_a.empty() && only_b.empty() &&
+           std::ranges::all_of(groups, &CompareGroup::same_runs);
 }
 
 std::size_t Comparison::inconclusive() const {
@@ -257,14 +272,14 @@ std::string Comparison::overall() const {
 
 Comparison compare(const Side& a, const Side& b, const CompareOptions& options) {
     Comparison comparison;
-    comparison.smallest = options.smallest;
+    comparison.min_effect = options.min_effect;
     comparison.a.name = a.name;
     comparison.b.name = b.name;
     const Runs runs_a = usable_runs(a, comparison.a, options.with_unverified);
     const Runs runs_b = usable_runs(b, comparison.b, options.with_unverified);
     need_runs("A", comparison.a);
     need_runs("B", comparison.b);
-    const auto all = configurations_of(runs_a, runs_b, options.allow);
+    const auto all = configurations_of(runs_a, runs_b, options.ignore);
     const Names titles = titles_of(all);
     Runs compared;
     for (const auto& one : all)

@@ -1,5 +1,6 @@
-// Is B different from A? Two sets of runs in, rows with verdicts out (docs/compare.md). The unit is the run:
-// one value a process and measurement, since the steps of one run are not independent samples.
+// Is B different from A? Two sets of runs in, rows with verdicts out (docs/compare.md). The unit is
+// the run: one value a process and measurement, since the steps of one run are not independent
+// samples.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +17,12 @@
 namespace ranklab::report::compare {
 
 struct CompareOptions {
-    double smallest = 0.03;                      ///< smallest relative change of interest: 0.03 = 3 %
-    std::vector<std::string> measurements = {};  ///< empty: the headline ones of the command; {"all"}: all
-    std::vector<std::string> allow = {};         ///< what may differ: KEY, or KEY* for all that begin so
-    bool with_unverified = false;                ///< also count runs of which nothing was verified
+    /// Smallest relative change of interest: 0.03 = 3 %.
+    double min_effect = 0.03;
+    /// Empty: the headline ones of the command; {"all"}: all.
+    std::vector<std::string> measurements = {};
+    std::vector<std::string> ignore = {};  ///< what may differ: KEY, or KEY* for all that begin so
+    bool with_unverified = false;          ///< also count runs of which nothing was verified
 };
 
 struct Side {
@@ -29,13 +32,15 @@ struct Side {
 
 /// Which runs are A, and which are B: two results files, or two labels or revisions of one file.
 struct SidesAsked {
-    std::string a, b;                                   ///< FILE, label:TEXT, rev:HEX or id:RUN
-    std::filesystem::path file = "results/ranklab.h5";  ///< in which labels, revisions and ids are looked up
-    std::vector<std::string> where;                     ///< conditions as in Selection, on both sides
+    std::string a, b;  ///< FILE, label:TEXT, rev:HEX or id:RUN
+    /// Labels, revisions and ids are looked up in it.
+    std::filesystem::path file = "results/ranklab.h5";
+    /// Conditions as in Selection, on both sides.
+    std::vector<std::string> where;
 };
 
-/// Reads the runs of both sides, without their samples. OptionError where a side matches nothing; what
-/// results::ResultFile says of a file that is none.
+/// Reads the runs of both sides, without their samples. OptionError where a side matches nothing;
+/// what results::ResultFile says of a file that is none.
 std::pair<Side, Side> read_sides(const SidesAsked& asked);
 
 enum class Outcome { better, worse, same, changed, too_noisy, too_few_runs };
@@ -48,19 +53,22 @@ struct CompareRow {
     stats::Difference difference;
     double corrected_p = stats::kNone;  ///< Holm's, over all rows that have enough runs
     Outcome outcome = Outcome::too_few_runs;
-    /// Runs a side at which the smallest change of interest is found; 0: not known, or the row has its
-    /// verdict.
+    /// Runs a side at which the smallest change of interest is found; 0: not known, or the row has
+    /// its verdict.
     std::size_t runs_needed = 0;
     std::vector<double> a = {}, b = {};  ///< the values, one a process
 
-    bool is_open() const { return outcome == Outcome::too_noisy || outcome == Outcome::too_few_runs; }
+    bool is_open() const {
+        return outcome == Outcome::too_noisy || outcome == Outcome::too_few_runs;
+    }
 };
 
 /// A setting or fact of which the two sides do not have the same values.
 struct DifferingKey {
     std::string key;
     std::vector<std::string> a, b;  ///< the values that occur
-    bool allowed = false;           ///< it had to be allowed; otherwise it is of the facts that are only said
+    /// It had to be allowed; otherwise it is of the facts that are only said.
+    bool allowed = false;
 };
 
 /// The runs of one configuration.
@@ -79,14 +87,15 @@ struct CompareGroup {
 
 struct SideSummary {
     std::string name;
-    std::size_t runs = 0;  ///< that are compared, or would be if the other side had their counterpart
+    /// Runs that are compared, or would be if the other side had their counterpart.
+    std::size_t runs = 0;
     std::string first_utc, last_utc;
     std::vector<std::string> labels, versions, revisions;
     std::vector<std::pair<std::string, std::size_t>> left_out;  ///< reason, runs
 };
 
 struct Comparison {
-    double smallest = 0.03;
+    double min_effect = 0.03;
     SideSummary a, b;
     std::vector<CompareGroup> groups;
     std::vector<std::string> only_a, only_b;  ///< configurations without a counterpart
@@ -100,9 +109,10 @@ struct Comparison {
     std::string overall() const;
 };
 
-/// OptionError where runs of A and B are of one command and their settings or surroundings differ in what was
-/// not allowed to, where they have no command in common, or where no run has a measurement that is asked for.
-/// Error with the code invalid_measurement where no run of a side can be used.
+/// OptionError where runs of A and B are of one command and their settings or surroundings differ
+/// in what was not allowed to, where they have no command in common, or where no run has a
+/// measurement that is asked for. Error with the code invalid_measurement where no run of a side
+/// can be used.
 Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
 
 /// The verdicts that make a gate fail.
@@ -110,13 +120,14 @@ struct Gate {
     bool fail_on_regression = false;
     bool fail_on_inconclusive = false;
 };
-/// below_threshold where a row is worse, invalid_measurement where one has no verdict, as far as the gate
-/// cares; 0 otherwise.
+/// below_threshold where a row is worse, invalid_measurement where one has no verdict, as far as
+/// the gate cares; 0 otherwise.
 int exit_code_of(const Comparison& comparison, const Gate& gate);
 
 /// The verdict, a table a configuration, and what a reader must know beside them.
 std::string comparison_text(const Comparison& comparison, const Gate& gate);
-/// One object by docs/schema/compare.schema.json, ending in a newline; numbers that are none are null.
+/// One object by docs/schema/compare.schema.json, ending in a newline; numbers that are none are
+/// null.
 std::string comparison_json(const Comparison& comparison, const Gate& gate);
 /// For a comment on a change.
 std::string comparison_markdown(const Comparison& comparison, const Gate& gate);

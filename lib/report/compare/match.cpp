@@ -25,8 +25,8 @@ using OfSides = std::pair<Values, Values>;
 
 constexpr const char* kNothing = "(none)";
 
-// Conditions that must be equal for two runs to be compared. A flag that is not set equals one that the
-// program did not have.
+// Conditions that must be equal for two runs to be compared. A flag that is not set equals one that
+// the program did not have.
 Conditions decisive_conditions(const Run& run) {
     Conditions conditions{{"command", run.command}};
     for (const auto& [key, value, number] : run.config) {
@@ -40,8 +40,8 @@ Conditions decisive_conditions(const Run& run) {
     conditions[some ? "world_size" : "ranks"] = fmt::format("{}", run.hosts.size());
     conditions["nodes"] = fmt::format("{}", model::node_count(run));
     conditions["hosts"] = model::hosts_of(run);
-    for (const auto& [key, value] :
-         {std::pair{"devices", model::devices_of(run)}, {"file_system", model::file_system_of(run)}})
+    for (const auto& [key, value] : {std::pair{"devices", model::devices_of(run)},
+                                     {"file_system", model::file_system_of(run)}})
         if (!value.empty()) conditions[key] = value;
     if (model::cache_kind(run) == "cold") conditions["cache"] = "cold";  // beside no other
     return conditions;
@@ -61,7 +61,8 @@ Conditions noted_conditions(const Run& run) {
     return conditions;
 }
 
-// All that could be allowed to differ, if only because it does so without a word. A command never may.
+// All that could be allowed to differ, if only because it does so without a word. A command never
+// may.
 std::set<std::string> keys_of(const Runs& runs) {
     std::set<std::string> keys;
     for (const Run* run : runs) {
@@ -88,8 +89,10 @@ std::map<std::string, OfSides> values_by_key(const Configuration& one,
                                              Conditions (*conditions_of)(const Run&)) {
     std::map<std::string, OfSides> values;
     std::vector<Conditions> a, b;
-    std::ranges::transform(one.a, std::back_inserter(a), [&](const Run* run) { return conditions_of(*run); });
-    std::ranges::transform(one.b, std::back_inserter(b), [&](const Run* run) { return conditions_of(*run); });
+    std::ranges::transform(one.a, std::back_inserter(a),
+                           [&](const Run* run) { return conditions_of(*run); });
+    std::ranges::transform(one.b, std::back_inserter(b),
+                           [&](const Run* run) { return conditions_of(*run); });
     for (const auto* side : {&a, &b})
         for (const auto& conditions : *side)
             for (const auto& [key, value] : conditions) values[key];
@@ -100,13 +103,13 @@ std::map<std::string, OfSides> values_by_key(const Configuration& one,
     return values;
 }
 
-// A difference of times then says nothing of a change, so the message does not offer to allow it.
+// A difference of times then says nothing of a change, so the message does not offer to ignore it.
 bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }
 
 // Neither side has the other's: compared they would tell of the settings, not of the change.
-void refuse_counterparts_that_differ(const All& all, const std::vector<std::string>& allow) {
+void refuse_counterparts_that_differ(const All& all, const std::vector<std::string>& ignore) {
     std::map<std::string, Configuration> alone;  // by command
     for (const auto& one : all)
         if (auto& some = alone[one.command()]; !one.on_both_sides()) {
@@ -116,7 +119,8 @@ void refuse_counterparts_that_differ(const All& all, const std::vector<std::stri
     std::vector<std::string> parts, keys;
     for (const auto& [command, some] : alone)
         for (const auto& [key, values] : values_by_key(some, decisive_conditions))
-            if (some.on_both_sides() && values.first != values.second && !model::is_allowed(key, allow)) {
+            if (some.on_both_sides() && values.first != values.second &&
+                !model::is_ignored(key, ignore)) {
                 keys.push_back(base::printable(key, 60));
                 parts.push_back(fmt::format("{} (A: {}; B: {})", keys.back(), listed(values.first),
                                             listed(values.second)));
@@ -125,9 +129,10 @@ void refuse_counterparts_that_differ(const All& all, const std::vector<std::stri
     const std::string sentence =
         "A and B cannot be compared: their runs differ in " + base::join(parts, ", ");
     if (const auto work = std::ranges::find_if(keys, is_another_work); work != keys.end())
-        throw base::OptionError(fmt::format("{}; choose runs of one {}", sentence, *work), {"where"});
-    throw base::OptionError(fmt::format("{}; choose other runs, or say that these may differ: {}", sentence,
-                                        base::join(keys, ",")),
+        throw base::OptionError(fmt::format("{}; choose runs of one {}", sentence, *work),
+                                {"where"});
+    throw base::OptionError(fmt::format("{}; choose other runs, or say that these may differ: {}",
+                                        sentence, base::join(keys, ",")),
                             {"where", "ignore"});
 }
 
@@ -135,9 +140,10 @@ void refuse_nothing_in_common(const All& all) {
     if (std::ranges::any_of(all, &Configuration::on_both_sides)) return;
     Values of_a, of_b;
     for (const auto& one : all) (one.b.empty() ? of_a : of_b).insert(one.command());
-    throw base::OptionError(fmt::format(
-        "A and B have nothing in common to compare: A holds runs of {} and B of {}; name runs of one command",
-        listed(of_a), listed(of_b)));
+    throw base::OptionError(
+        fmt::format("A and B have nothing in common to compare: A holds runs of {} and B of {}; "
+                    "name runs of one command",
+                    listed(of_a), listed(of_b)));
 }
 
 std::string repeated_note(const char* side, const Runs& runs) {
@@ -145,8 +151,8 @@ std::string repeated_note(const char* side, const Runs& runs) {
     for (const Run* run : runs) processes.insert(process_of(*run));
     if (processes.size() == runs.size()) return "";
     return fmt::format(
-        "the {} runs of {} were made by {}: each counts once, with its median; start a process for each "
-        "run",
+        "the {} runs of {} were made by {}: each counts once, with its median; start a process for "
+        "each run",
         runs.size(), side,
         processes.size() == 1 ? "1 process" : fmt::format("{} processes", processes.size()));
 }
@@ -169,20 +175,21 @@ std::string order_note(const Runs& a, const Runs& b) {
     const bool a_first = last(a) < first(b);
     if (!a_first && !(last(b) < first(a))) return "";
     return fmt::format(
-        "all runs of {} were before all of {}: a drift of the machine looks like a change; measure them in "
-        "turn",
+        "all runs of {} were before all of {}: a drift of the machine looks like a change; measure "
+        "them in turn",
         a_first ? "A" : "B", a_first ? "B" : "A");
 }
 
 std::string load_note(const Runs& a, const Runs& b) {
     const auto disturbed = [](const Runs& runs) {
-        return std::ranges::count_if(runs,
-                                     [](const Run* run) { return run->fact("place", "quiet") == "no"; });
+        return std::ranges::count_if(
+            runs, [](const Run* run) { return run->fact("place", "quiet") == "no"; });
     };
     const auto of_a = disturbed(a), of_b = disturbed(b);
     if (of_a + of_b == 0) return "";
-    return fmt::format("other processes were busy on the hosts of {} of {} runs of A and {} of {} of B", of_a,
-                       a.size(), of_b, b.size());
+    return fmt::format(
+        "other processes were busy on the hosts of {} of {} runs of A and {} of {} of B", of_a,
+        a.size(), of_b, b.size());
 }
 
 }  // namespace
@@ -199,26 +206,28 @@ std::string process_of(const Run& run) {
 }
 
 std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
-                                             const std::vector<std::string>& allow) {
-    model::refuse_unknown_allowed(allow, keys_of(both(a, b)));
+                                             const std::vector<std::string>& ignore) {
+    model::refuse_unknown_ignored(ignore, keys_of(both(a, b)));
     InOrderMet<Conditions, Configuration> met;
     for (Runs Configuration::*side : {&Configuration::a, &Configuration::b})
         for (const Run* run : side == &Configuration::a ? a : b) {
             Conditions conditions = decisive_conditions(*run);
             std::erase_if(conditions, [&](const auto& one) {
-                return one.first != "command" && model::is_allowed(one.first, allow);
+                return one.first != "command" && model::is_ignored(one.first, ignore);
             });
             Configuration& one = met[conditions];
             one.conditions = std::move(conditions);
             (one.*side).push_back(run);
         }
-    refuse_counterparts_that_differ(met.all(), allow);
+    refuse_counterparts_that_differ(met.all(), ignore);
     refuse_nothing_in_common(met.all());
     return met.all();
 }
 
-std::vector<DifferingKey> differing_keys(const Configuration& one, const std::vector<std::string>& allow) {
-    constexpr std::size_t kMostValues = 3;  // of more it is a fact of each run, which cannot be compared
+std::vector<DifferingKey> differing_keys(const Configuration& one,
+                                         const std::vector<std::string>& ignore) {
+    constexpr std::size_t kMostValues =
+        3;  // of more it is a fact of each run, which cannot be compared
     std::vector<DifferingKey> keys;
     const auto add = [&](const std::string& key, const OfSides& values, bool allowed) {
         if (values.first != values.second)
@@ -228,7 +237,7 @@ std::vector<DifferingKey> differing_keys(const Configuration& one, const std::ve
                             allowed});
     };
     for (const auto& [key, values] : values_by_key(one, decisive_conditions))
-        if (model::is_allowed(key, allow)) add(key, values, true);
+        if (model::is_ignored(key, ignore)) add(key, values, true);
     for (const auto& [key, values] : values_by_key(one, noted_conditions))
         if (values.first.size() <= kMostValues && values.second.size() <= kMostValues)
             add(key, values, false);
@@ -236,14 +245,16 @@ std::vector<DifferingKey> differing_keys(const Configuration& one, const std::ve
 }
 
 std::vector<std::string> notes_of(const CompareGroup& group, const Configuration& one) {
-    std::vector<std::string> notes{repeated_note("A", one.a), repeated_note("B", one.b), shared_note(group),
-                                   order_note(one.a, one.b), load_note(one.a, one.b)};
+    std::vector<std::string> notes{repeated_note("A", one.a), repeated_note("B", one.b),
+                                   shared_note(group), order_note(one.a, one.b),
+                                   load_note(one.a, one.b)};
     std::erase(notes, "");
     return notes;
 }
 
 std::vector<std::string> titles_of(const std::vector<Configuration>& groups) {
-    static constexpr std::array kAlways{"model", "data", "mode", "strategy", "files", "size", "ranks"};
+    static constexpr std::array kAlways{"model", "data", "mode", "strategy",
+                                        "files", "size", "ranks"};
     std::vector<Conditions> all;
     for (const auto& group : groups) all.push_back(group.conditions);
     std::vector<std::string> order(kAlways.begin(), kAlways.end());

@@ -11,7 +11,8 @@ namespace ranklab::report::compare {
 using Runs = std::vector<const results::Run*>;
 Runs both(const Runs& a, const Runs& b);
 
-/// An identifier that the runs of one process share; for a run that does not store it, the run's own.
+/// An identifier that the runs of one process share; for a run that does not store it, the run's
+/// own.
 std::string process_of(const results::Run& run);
 
 /// Runs of equal decisive conditions, those that may differ left aside.
@@ -22,18 +23,23 @@ struct Configuration {
     const std::string& command() const { return conditions.at("command"); }
     bool on_both_sides() const { return !a.empty() && !b.empty(); }
 };
-/// In A's order, those of B alone last. OptionError where one of A and one of B are of the same command and
-/// both have no counterpart, naming what differs, and where nothing at all is of one command.
+/// In A's order, those of B alone last. OptionError where one of A and one of B are of the same
+/// command and both have no counterpart, naming what differs, and where nothing at all is of one
+/// command.
 std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
-                                             const std::vector<std::string>& allow);
+                                             const std::vector<std::string>& ignore);
 
-/// The differences of the two sides of a configuration: ignored conditions, and facts that are only noted.
-std::vector<DifferingKey> differing_keys(const Configuration& one, const std::vector<std::string>& allow);
+/// The differences of the two sides of a configuration: ignored conditions, and facts that are only
+/// noted.
+std::vector<DifferingKey> differing_keys(const Configuration& one,
+                                         const std::vector<std::string>& ignore);
 
-/// Notes beside the rows: runs of one process, on both sides, before all of the other side, on busy hosts.
+/// Notes beside the rows: runs of one process, on both sides, before all of the other side, on busy
+/// hosts.
 std::vector<std::string> notes_of(const CompareGroup& group, const Configuration& one);
 
-/// "train, model mnist-cnn, ranks 2": the command, and of each the settings by which a person knows it.
+/// "train, model mnist-cnn, ranks 2": the command, and of each the settings by which a person knows
+/// it.
 std::vector<std::string> titles_of(const std::vector<Configuration>& all);
 
 }  // namespace ranklab::report::compare

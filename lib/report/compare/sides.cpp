@@ -19,12 +19,13 @@ using results::Detail;
 using results::ResultFile;
 using results::Run;
 
-// By its beginning; a stored one is cut short itself, so a word that begins with it is the same revision too.
+// By its beginning; a stored one is cut short itself, so a word that begins with it is the same
+// revision too.
 bool is_revision(const Run& run, const std::string& word) {
     constexpr std::size_t kShortest = 7;
     const std::string clean = run.git_revision.substr(0, run.git_revision.find('-'));
-    return !word.empty() &&
-           (run.git_revision.starts_with(word) || (clean.size() >= kShortest && word.starts_with(clean)));
+    return !word.empty() && (run.git_revision.starts_with(word) ||
+                             (clean.size() >= kShortest && word.starts_with(clean)));
 }
 
 // The prefixes of a word, and the runs that it fits.
@@ -63,13 +64,14 @@ void visit(const fs::path& file, const std::function<void(const Run&)>& take) {
         names.erase("");
         return names.empty() ? "none" : model::some_of(names, 8, ", ", 40);
     };
-    throw base::OptionError(fmt::format("'{}' matches no run of {}; its labels are: {}; its revisions: {}",
-                                        base::printable(word.shown, 60), file.string(), listed(labels),
-                                        listed(revisions)));
+    throw base::OptionError(fmt::format(
+        "'{}' matches no run of {}; its labels are: {}; its revisions: {}",
+        base::printable(word.shown, 60), file.string(), listed(labels), listed(revisions)));
 }
 
 Word meaning_of(const std::string& word) {
-    if (word.empty()) throw base::OptionError("A and B must not be empty; name files, labels or revisions");
+    if (word.empty())
+        throw base::OptionError("A and B must not be empty; name files, labels or revisions");
     for (const By& by : kBy)
         if (word.starts_with(by.prefix)) return {&by, word.substr(by.prefix.size()), word};
     std::error_code ignored;
@@ -97,7 +99,8 @@ Side side_of(const Word& word, const fs::path& file, const SidesAsked& asked) {
             fmt::format("{} holds no runs; name a results file with runs in it", side.name));
     if (side.runs.empty())
         throw base::OptionError(
-            fmt::format("no run of {} meets {}", side.name, base::join(asked.where, ", ")), {"where"});
+            fmt::format("no run of {} meets {}", side.name, base::join(asked.where, ", ")),
+            {"where"});
     return side;
 }
 

@@ -22,7 +22,8 @@ using Lines = std::vector<std::string>;
 constexpr std::array kOutcomes{Outcome::worse, Outcome::better,    Outcome::changed,
                                Outcome::same,  Outcome::too_noisy, Outcome::too_few_runs};
 
-constexpr std::array kRowsWords{"better", "worse", "the same", "changed", "too noisy", "with too few runs"};
+constexpr std::array kRowsWords{"better",  "worse",     "the same",
+                                "changed", "too noisy", "with too few runs"};
 
 std::string better_name(vocabulary::Better better) {
     static constexpr std::array kNames{"lower", "higher", "-"};
@@ -35,7 +36,8 @@ std::string verdict_line(const Comparison& comparison) {
     Lines parts;
     for (const Outcome outcome : kOutcomes)
         if (const std::size_t rows = comparison.count(outcome); rows > 0)
-            parts.push_back(counted(rows, "row") + " " + kRowsWords[static_cast<std::size_t>(outcome)]);
+            parts.push_back(counted(rows, "row") + " " +
+                            kRowsWords[static_cast<std::size_t>(outcome)]);
     if (const std::size_t alone = comparison.only_a.size() + comparison.only_b.size(); alone > 0)
         parts.push_back(counted(alone, "configuration") + " without counterpart");
     return comparison.overall() + ": " + base::join(parts, ", ");
@@ -50,21 +52,23 @@ Lines notes_of(const Comparison& comparison) {
     Lines lines;
     for (const auto& [which, side] : {std::pair{"A", &comparison.a}, {"B", &comparison.b}})
         for (const auto& [reason, runs] : side->left_out)
-            lines.push_back(fmt::format("left out of {}: {}: {}", which, counted(runs, "run"), reason));
+            lines.push_back(
+                fmt::format("left out of {}: {}: {}", which, counted(runs, "run"), reason));
     for (const auto& group : comparison.groups) {
         const std::string where = of_group(comparison, group);
         for (const auto& one : group.differing)
-            lines.push_back(fmt::format("{}{}: {} (A: {}; B: {})",
-                                        one.allowed ? "allowed to differ" : "differs", where, one.key,
-                                        model::some_of(one.a, 4, " | "), model::some_of(one.b, 4, " | ")));
-        for (const auto& note : group.notes) lines.push_back(fmt::format("note{}: {}", where, note));
+            lines.push_back(fmt::format(
+                "{}{}: {} (A: {}; B: {})", one.allowed ? "allowed to differ" : "differs", where,
+                one.key, model::some_of(one.a, 4, " | "), model::some_of(one.b, 4, " | ")));
+        for (const auto& note : group.notes)
+            lines.push_back(fmt::format("note{}: {}", where, note));
     }
     for (const auto& title : comparison.only_a) lines.push_back("only A has: " + title);
     for (const auto& title : comparison.only_b) lines.push_back("only B has: " + title);
     if (!comparison.same_runs() &&
         comparison.count(Outcome::too_noisy) + comparison.count(Outcome::too_few_runs) > 0)
         lines.push_back(fmt::format("runs_needed: runs a side that would find {:g} %; at least {}",
-                                    100 * comparison.smallest, stats::kFewestRuns));
+                                    100 * comparison.min_effect, stats::kFewestRuns));
     for (auto& line : lines) line = base::one_line(line);
     return lines;
 }
@@ -92,8 +96,9 @@ Frame frame_of(const CompareGroup& group) {
                                                           : fmt::to_string(row.runs_needed);
         frame.rows.push_back(
             {{row.measurement, Cell(estimate.ratio, estimate.ci), outcome_name(row.outcome),
-              better_name(row.better), fmt::format("{}, {}", n_a, n_b), readable(row.median_a, row.unit),
-              readable(row.median_b, row.unit), p_text(row.corrected_p),
+              better_name(row.better), fmt::format("{}, {}", n_a, n_b),
+              readable(row.median_a, row.unit), readable(row.median_b, row.unit),
+              p_text(row.corrected_p),
               std::isnan(test.effect) ? "n/a" : fmt::format("{:+.2f}", test.effect), needed},
              {}});
     }
@@ -112,9 +117,10 @@ std::string side_text(const char* which, const SideSummary& side) {
 
 Lines sides_and_method(const Comparison& comparison) {
     return {side_text("A", comparison.a), side_text("B", comparison.b),
-            fmt::format("smallest change of interest: {:g} %; the unit is the run; Mann-Whitney at 5 %, "
-                        "Holm's correction over all rows",
-                        100 * comparison.smallest)};
+            fmt::format(
+                "smallest change of interest: {:g} %; the unit is the run; Mann-Whitney at 5 %, "
+                "Holm's correction over all rows",
+                100 * comparison.min_effect)};
 }
 
 Json row_json(const CompareRow& row) {
@@ -140,7 +146,8 @@ Json group_json(const CompareGroup& group) {
     Json settings = Json::object(), differing = Json::array(), rows = Json::array();
     for (const auto& [key, value] : group.settings) settings[key] = value;
     for (const auto& one : group.differing)
-        differing.push_back({{"key", one.key}, {"a", one.a}, {"b", one.b}, {"allowed", one.allowed}});
+        differing.push_back(
+            {{"key", one.key}, {"a", one.a}, {"b", one.b}, {"allowed", one.allowed}});
     for (const auto& row : group.rows) rows.push_back(row_json(row));
     return {{"command", group.command}, {"title", group.title},
             {"settings", settings},     {"runs_a", group.runs_a},
@@ -150,7 +157,8 @@ Json group_json(const CompareGroup& group) {
 
 Json side_json(const SideSummary& side) {
     Json left_out = Json::array();
-    for (const auto& [reason, runs] : side.left_out) left_out.push_back({{"reason", reason}, {"runs", runs}});
+    for (const auto& [reason, runs] : side.left_out)
+        left_out.push_back({{"reason", reason}, {"runs", runs}});
     return {{"name", side.name},           {"runs", side.runs},     {"first_utc", side.first_utc},
             {"last_utc", side.last_utc},   {"labels", side.labels}, {"versions", side.versions},
             {"revisions", side.revisions}, {"left_out", left_out}};
@@ -165,14 +173,16 @@ std::string gate_line(const Comparison& comparison, const Gate& gate) {
     for (const auto& group : comparison.groups)
         for (const auto& row : group.rows)
             if (row.outcome == Outcome::worse)
-                worse.push_back(fmt::format("{}{} by {:.1f} %", row.measurement, of_group(comparison, group),
+                worse.push_back(fmt::format("{}{} by {:.1f} %", row.measurement,
+                                            of_group(comparison, group),
                                             100 * std::abs(row.difference.ratio.ratio - 1)));
     if (code == static_cast<int>(base::ExitCode::below_threshold))
         return fmt::format("failed (exit {}): worse: {}", code, base::join(worse, ", "));
     if (comparison.inconclusive() == 0) return "passed";
     const std::string why =
         comparison.same_runs() ? "A and B are the same runs" : "too noisy or too few runs to judge";
-    return code == 0 ? fmt::format("undecided (exit 0): {}; --inconclusive fail makes this a failure", why)
+    return code == 0 ? fmt::format(
+                           "undecided (exit 0): {}; --inconclusive fail makes this a failure", why)
                      : fmt::format("failed (exit {}): undecided: {}; measure more", code, why);
 }
 
@@ -192,7 +202,8 @@ std::string comparison_markdown(const Comparison& comparison, const Gate& gate) 
         text += fmt::format("Gate {}\n\n", markdown_text(gate_says));
     for (const auto& line : sides_and_method(comparison)) text += "- " + markdown_text(line) + '\n';
     for (const auto& group : comparison.groups)
-        text += fmt::format("\n### {}\n\n", markdown_text(group.title)) + markdown_of(frame_of(group));
+        text +=
+            fmt::format("\n### {}\n\n", markdown_text(group.title)) + markdown_of(frame_of(group));
     text += '\n';
     for (const auto& note : notes_of(comparison)) text += "- " + markdown_text(note) + '\n';
     return text;
@@ -203,7 +214,7 @@ std::string comparison_json(const Comparison& comparison, const Gate& gate) {
     Json groups = Json::array();
     for (const auto& group : comparison.groups) groups.push_back(group_json(group));
     const Json json{{"schema", 1},
-                    {"smallest", comparison.smallest},
+                    {"smallest", comparison.min_effect},
                     {"a", side_json(comparison.a)},
                     {"b", side_json(comparison.b)},
                     {"groups", groups},

@@ -15,7 +15,8 @@ namespace ranklab::report::figures {
 namespace {
 
 // Okabe and Ito's colours that are legible on white, told apart by colour-blind readers too.
-constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#777777"};
+constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                              "#e69f00", "#56b4e9", "#777777"};
 constexpr std::array kShapes{7, 9, 5, 13, 11, 6, 8};
 constexpr std::array kDashes{"1", "(14,5)", "(4,4)", "(14,4,3,4)", "(9,3,2,3,2,3)"};
 constexpr std::array kPatterns{3, 4, 1, 5, 2, 6, 7};  // of stacked bars: gnuplot's that differ most
@@ -50,7 +51,8 @@ std::string tics_at(const char* axis, const std::vector<double>& places,
                     const std::function<std::string(double)>& text_of) {
     if (places.size() < 2) return "";
     std::vector<std::string> list;
-    for (const double place : places) list.push_back(fmt::format("{} {}", in_quotes(text_of(place)), place));
+    for (const double place : places)
+        list.push_back(fmt::format("{} {}", in_quotes(text_of(place)), place));
     return fmt::format("set {}tics ({}) nomirror\n", axis, base::join(list, ", "));
 }
 
@@ -111,31 +113,35 @@ std::string look_of(const Series& series) {
         case Look::points:
             break;
     }
-    return fmt::format("with points pointtype {} pointsize 0.9 {}", kShapes[colour], colour_of(series));
+    return fmt::format("with points pointtype {} pointsize 0.9 {}", kShapes[colour],
+                       colour_of(series));
 }
 
 // Not yerrorbars: those erase the point that they belong to. `columns`: of x, y, dx and dy.
 std::string error_bars(std::size_t series, const char* columns, const std::string& colour) {
-    return fmt::format("$d{} using {} with vectors heads size screen 0.005,90 {} linewidth 1.4 notitle",
-                       series, columns, colour);
+    return fmt::format(
+        "$d{} using {} with vectors heads size screen 0.005,90 {} linewidth 1.4 notitle", series,
+        columns, colour);
 }
 
 std::string axes_of(const Figure& figure, const Range& x, const Range& y) {
     const double space = 0.04 * (x.high > x.low ? x.high - x.low : 1);
     const Range wide = x.widened(1.25), high = y.widened(1.6);
-    std::string text =
-        fmt::format("set xlabel {}\nset ylabel {}\n", in_quotes(figure.x_label), in_quotes(figure.y_label));
-    text += figure.log_x ? fmt::format("set logscale x 2\nset xrange [{}:{}]\n", wide.low, wide.high)
-                         : fmt::format("set xrange [{}:{}]\n", x.low - space, x.high + space);
-    text += figure.log_y ? fmt::format("set logscale y\nset yrange [{}:{}]\n", high.low, high.high) +
-                               decimal_tics("y", high, figure.unit)
-                         : fmt::format("set yrange [{}:{}]\n", std::min(0.0, 1.1 * y.low),
-                                       y.high > 0 ? 1.12 * y.high : 1);
+    std::string text = fmt::format("set xlabel {}\nset ylabel {}\n", in_quotes(figure.x_label),
+                                   in_quotes(figure.y_label));
+    text += figure.log_x
+                ? fmt::format("set logscale x 2\nset xrange [{}:{}]\n", wide.low, wide.high)
+                : fmt::format("set xrange [{}:{}]\n", x.low - space, x.high + space);
+    text += figure.log_y
+                ? fmt::format("set logscale y\nset yrange [{}:{}]\n", high.low, high.high) +
+                      decimal_tics("y", high, figure.unit)
+                : fmt::format("set yrange [{}:{}]\n", std::min(0.0, 1.1 * y.low),
+                              y.high > 0 ? 1.12 * y.high : 1);
     text += figure.x_bytes ? byte_tics(wide) : plain_tics(figure.x_tics);
     if (is_drawn(figure.shaded_to))
         text += fmt::format(
-            "set object 1 rectangle from graph 0, graph 0 to first {}, graph 1 behind fillcolor rgb "
-            "'#777777' fillstyle transparent solid 0.18 noborder\n",
+            "set object 1 rectangle from graph 0, graph 0 to first {}, graph 1 behind fillcolor "
+            "rgb '#777777' fillstyle transparent solid 0.18 noborder\n",
             figure.shaded_to);
     return text;
 }
@@ -157,9 +163,10 @@ std::string curves(const Figure& figure) {
         }
         data += "EOD\n";
         const bool told = series.look != Look::dashed || dashed.insert(series.title).second;
-        parts.push_back(
-            fmt::format("$d{} using 1:2 {} {}", i, look_of(series), told ? key_title(series) : "notitle"));
-        if (series.has_intervals()) parts.push_back(error_bars(i, "1:3:(0):($4-$3)", colour_of(series)));
+        parts.push_back(fmt::format("$d{} using 1:2 {} {}", i, look_of(series),
+                                    told ? key_title(series) : "notitle"));
+        if (series.has_intervals())
+            parts.push_back(error_bars(i, "1:3:(0):($4-$3)", colour_of(series)));
     }
     return data + axes_of(figure, x, y) + "plot " + base::join(parts, ", ") + "\n";
 }
@@ -178,10 +185,12 @@ std::string bar_part(const Figure& figure, std::size_t i) {
     if (figure.log_x)
         return fmt::format("$d{} using 3:($1-0.07) with points pointtype 7 pointsize 1.1 {} {}", i,
                            colour_of(series), title);
-    const std::string look = alone ? "fillstyle solid 0.85 noborder " + colour_of(series)
-                                   : fmt::format("{} fillstyle pattern {} border", colour_of(series),
-                                                 kPatterns[(i + i / kColours.size()) % kPatterns.size()]);
-    return fmt::format("$d{} using 2:1:2:3:($1-0.24):($1+0.1) with boxxyerror {} {}", i, look, title);
+    const std::string look =
+        alone ? "fillstyle solid 0.85 noborder " + colour_of(series)
+              : fmt::format("{} fillstyle pattern {} border", colour_of(series),
+                            kPatterns[(i + i / kColours.size()) % kPatterns.size()]);
+    return fmt::format("$d{} using 2:1:2:3:($1-0.24):($1+0.1) with boxxyerror {} {}", i, look,
+                       title);
 }
 
 std::string bar_names(const Figure& figure, const std::vector<Bar>& all) {
@@ -196,12 +205,13 @@ std::string bar_names(const Figure& figure, const std::vector<Bar>& all) {
 }
 
 std::string bar_axes(const Figure& figure, double smallest, double most) {
-    const std::string text =
-        fmt::format("set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\nset xtics nomirror\n",
-                    in_quotes(figure.x_label), 0.55 - static_cast<double>(figure.categories.size()));
+    const std::string text = fmt::format(
+        "set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\nset xtics nomirror\n",
+        in_quotes(figure.x_label), 0.55 - static_cast<double>(figure.categories.size()));
     if (!figure.log_x) return text + fmt::format("low = 0\nset xrange [0:{}]\n", 1.25 * most);
     const Range range{smallest / 1.6, 6 * most};
-    return text + fmt::format("low = {0}\nset logscale x\nset xrange [low:{1}]\n", range.low, range.high) +
+    return text +
+           fmt::format("low = {0}\nset logscale x\nset xrange [low:{1}]\n", range.low, range.high) +
            decimal_tics("x", range, figure.unit);
 }
 
@@ -223,8 +233,8 @@ std::string bars(const Figure& figure) {
             most = std::max(most, bar.reach);
             ++bar.parts;
             bar.last = p.y;
-            data += fmt::format("{} {} {} {} {}\n", -p.x, value(from), value(bar.end), value(p.interval.low),
-                                value(p.interval.high));
+            data += fmt::format("{} {} {} {} {}\n", -p.x, value(from), value(bar.end),
+                                value(p.interval.low), value(p.interval.high));
         }
         data += "EOD\n";
         parts.push_back(bar_part(figure, i));
@@ -234,7 +244,8 @@ std::string bars(const Figure& figure) {
     data += bar_names(figure, all);
     parts.emplace_back("$names using (low):($1+0.3):4 with labels left offset 0.3,0 notitle");
     parts.emplace_back("$names using 2:($1-0.07):3 with labels left notitle");
-    return data + bar_axes(figure, smallest, most > 0 ? most : 1) + "plot " + base::join(parts, ", ") + "\n";
+    return data + bar_axes(figure, smallest, most > 0 ? most : 1) + "plot " +
+           base::join(parts, ", ") + "\n";
 }
 
 }  // namespace
@@ -246,14 +257,15 @@ std::string script_of(const Figure& figure) {
     return fmt::format(
                "# gnuplot -e \"ending='svg'\" {0}.gp makes {0}.svg; so for pdf and png.\n"
                "if (!exists('ending')) ending = 'svg'\n"
-               "if (ending eq 'svg') set terminal svg size {1},{2} dynamic noenhanced font ',13' background "
-               "rgb 'white'\n"
-               "if (ending eq 'pdf') set terminal pdfcairo size {3},{4} noenhanced fontscale 0.6 background "
-               "rgb 'white'\n"
-               "if (ending eq 'png') set terminal pngcairo size {5},{6} noenhanced fontscale 1.6 background "
-               "rgb 'white'\n"
+               "if (ending eq 'svg') set terminal svg size {1},{2} dynamic noenhanced font ',13' "
+               "background rgb 'white'\n"
+               "if (ending eq 'pdf') set terminal pdfcairo size {3},{4} noenhanced fontscale 0.6 "
+               "background rgb 'white'\n"
+               "if (ending eq 'png') set terminal pngcairo size {5},{6} noenhanced fontscale 1.6 "
+               "background rgb 'white'\n"
                "set encoding utf8\nset datafile missing 'NaN'\nset output '{0}.'.ending\n"
-               "set title {7}\nset grid linecolor rgb 'gray' linewidth 0.6\nset tics scale 0.5\n{8}",
+               "set title {7}\nset grid linecolor rgb 'gray' linewidth 0.6\nset tics scale "
+               "0.5\n{8}",
                figure.name, kWidth, height, kWidth / 110.0, height / 110.0, 2 * kWidth, 2 * height,
                in_quotes(figure.title),
                entries == 0 ? "unset key\n"

@@ -1,5 +1,5 @@
-// The figures of a report: each one description, drawn by gnuplot as the same picture on a page and on paper.
-// Where the runs have nothing for a figure, there is none.
+// The figures of a report: each one description, drawn by gnuplot as the same picture on a page and
+// on paper. Where the runs have nothing for a figure, there is none.
 #pragma once
 
 #include <cmath>
@@ -43,12 +43,14 @@ struct Figure {
     std::string x_label = {}, y_label = {};  ///< bars lie: theirs is the length's, x_label
     std::string unit = {};                   ///< of the values: of y, or of the bars' length
     std::vector<Series> series = {};
-    std::vector<std::string> categories = {};  ///< of bars; not empty: series are stacked on each other
-    bool log_x = false, log_y = false;         ///< of log_x there are dots in the bars' places
-    std::vector<double> x_tics = {};           ///< empty: gnuplot's own, or where x_bytes 64 KiB, 1 MiB, ...
-    bool x_bytes = false;                      ///< of a logarithmic x
-    double shaded_to = stats::kNone;           ///< from the left edge to here: warm-up
-    std::string caption = {};                  ///< one sentence
+    /// Bars have them; not empty: series are stacked on each other.
+    std::vector<std::string> categories = {};
+    bool log_x = false, log_y = false;  ///< of log_x there are dots in the bars' places
+    /// Empty: gnuplot's own, or where x_bytes 64 KiB, 1 MiB, ...
+    std::vector<double> x_tics = {};
+    bool x_bytes = false;             ///< of a logarithmic x
+    double shaded_to = stats::kNone;  ///< from the left edge to here: warm-up
+    std::string caption = {};         ///< one sentence
 
     bool bars() const { return !categories.empty(); }
     /// No point has a number that can be drawn.
@@ -59,8 +61,8 @@ Frame frame_of(const Figure& figure);
 
 /// gnuplot's script with the data in it; it makes NAME.svg, .pdf or .png by the variable `ending`.
 std::string script_of(const Figure& figure);
-/// The SVG, drawn in a temporary folder; nothing where gnuplot is missing or fails, and then `why_not` says
-/// why.
+/// The SVG, drawn in a temporary folder; nothing where gnuplot is missing or fails, and then
+/// `why_not` says why.
 std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not);
 
 /// The input of figures. The groups hold repetitions: runs that differ in nothing else.
@@ -73,7 +75,9 @@ struct Source {
     results::Run newest(const model::Group& group) const {
         return file.read(groups.newest(group), results::Detail::summaries);
     }
-    results::Run newest_whole(const model::Group& group) const { return file.read(groups.newest(group)); }
+    results::Run newest_whole(const model::Group& group) const {
+        return file.read(groups.newest(group));
+    }
 };
 
 /// Figures of one question, and tables beside them.
@@ -94,19 +98,20 @@ Section ladder_section(const Source& source);
 Section published_section(const Source& source);
 
 /// Groups of valid runs of that command, the newest first, at most `most`.
-std::vector<const model::Group*> newest_groups(const model::Groups& groups, const std::string& command,
-                                               std::size_t most);
+std::vector<const model::Group*> newest_groups(const model::Groups& groups,
+                                               const std::string& command, std::size_t most);
 /// "mnist-cnn, ddp bucketed, 2 ranks": what names each beside the others.
-std::vector<std::string> names_of(const model::Groups& groups, const std::vector<const model::Group*>& some);
+std::vector<std::string> names_of(const model::Groups& groups,
+                                  const std::vector<const model::Group*>& some);
 
 struct Plotted {
     std::vector<std::pair<std::filesystem::path, std::string>> pictures;  ///< the .svg, its title
     std::size_t beside = 0;  ///< files: .pdf, .png, scripts, tables
 };
-/// Into `folder` (made if missing) each figure as .svg, .pdf and .png with its script (.gp) and its numbers
-/// (.csv and, where they fit a page, .tex). OptionError where there is nothing to draw; EnvironmentError
-/// where the folder cannot be written or gnuplot is missing or fails: all scripts and numbers are there then
-/// all the same.
+/// Into `folder` (made if missing) each figure as .svg, .pdf and .png with its script (.gp) and its
+/// numbers (.csv and, where they fit a page, .tex). OptionError where there is nothing to draw;
+/// EnvironmentError where the folder cannot be written or gnuplot is missing or fails: all scripts
+/// and numbers are there then all the same.
 Plotted plot(const Source& source, const std::filesystem::path& folder);
 
 }  // namespace ranklab::report::figures

@@ -36,7 +36,8 @@ fs::path draw(const fs::path& script, const std::string& ending) {
         base::shell_quote({"gnuplot", "-e", "ending='" + ending + "'", script.filename().string()});
     const int status = base::output_of(line).code;
     if (status == kNoGnuplot)
-        throw base::EnvironmentError("gnuplot is not here; install it (Debian: gnuplot-nox) and repeat");
+        throw base::EnvironmentError(
+            "gnuplot is not here; install it (Debian: gnuplot-nox) and repeat");
     if (status != 0)
         throw base::EnvironmentError(
             fmt::format("gnuplot failed on '{}'; its own message says why", script.string()));
@@ -46,12 +47,14 @@ fs::path draw(const fs::path& script, const std::string& ending) {
 }  // namespace
 
 bool Series::has_intervals() const {
-    return std::ranges::any_of(points, [](const Point& point) { return is_drawn(point.interval.low); });
+    return std::ranges::any_of(points,
+                               [](const Point& point) { return is_drawn(point.interval.low); });
 }
 
 bool Figure::empty() const {
     return std::ranges::all_of(series, [](const Series& one) {
-        return std::ranges::none_of(one.points, [](const Point& point) { return is_drawn(point.y); });
+        return std::ranges::none_of(one.points,
+                                    [](const Point& point) { return is_drawn(point.y); });
     });
 }
 
@@ -82,36 +85,41 @@ Frame frame_of(const Figure& figure) {
     for (const auto& series : figure.series)
         for (const auto& point : series.points)
             if (series.look != Look::dashed)
-                frame.rows.push_back({{series.title, Cell(point.x), Cell(point.y, point.interval)}, {}});
+                frame.rows.push_back(
+                    {{series.title, Cell(point.x), Cell(point.y, point.interval)}, {}});
     return frame;
 }
 
 std::vector<Section> sections_of(const Source& source) {
     std::vector<Section> sections = scaling_sections(source);
-    for (const auto& section_of : {phases_section, buckets_section, collectives_section, ladder_section,
-                                   steps_section, losses_section, published_section})
+    for (const auto& section_of :
+         {phases_section, buckets_section, collectives_section, ladder_section, steps_section,
+          losses_section, published_section})
         sections.push_back(section_of(source));
     for (auto& section : sections) {
         std::erase_if(section.figures, [](const Figure& figure) { return figure.empty(); });
         std::erase_if(section.tables, [](const Frame& table) { return table.empty(); });
     }
-    std::erase_if(sections,
-                  [](const Section& section) { return section.figures.empty() && section.tables.empty(); });
+    std::erase_if(sections, [](const Section& section) {
+        return section.figures.empty() && section.tables.empty();
+    });
     return sections;
 }
 
-std::vector<const model::Group*> newest_groups(const model::Groups& groups, const std::string& command,
-                                               std::size_t most) {
+std::vector<const model::Group*> newest_groups(const model::Groups& groups,
+                                               const std::string& command, std::size_t most) {
     std::vector<const model::Group*> found;
     for (const auto& group : groups.all)
-        if (group.valid() && (command.empty() || group.factor("command") == command)) found.push_back(&group);
+        if (group.valid() && (command.empty() || group.factor("command") == command))
+            found.push_back(&group);
     std::ranges::stable_sort(found, std::greater(),
                              [](const model::Group* group) { return group->runs.back(); });
     if (found.size() > most) found.resize(most);
     return found;
 }
 
-std::vector<std::string> names_of(const model::Groups& groups, const std::vector<const model::Group*>& some) {
+std::vector<std::string> names_of(const model::Groups& groups,
+                                  const std::vector<const model::Group*>& some) {
     auto names = groups.titles(some);
     for (std::size_t i = 0; i < some.size(); ++i) {
         const std::string ranks = some[i]->factor("ranks");
@@ -161,8 +169,8 @@ Plotted plot(const Source& source, const fs::path& folder) {
         }
     if (scripts.empty())
         throw base::OptionError(
-            "no run in this file has training losses, job times of io or calls of comm to draw; ranklab "
-            "train, io and comm store them");
+            "no run in this file has training losses, job times of io or calls of comm to draw; "
+            "ranklab train, io and comm store them");
     for (const auto& [script, title] : scripts) {
         plotted.pictures.emplace_back(draw(script, "svg"), title);
         for (const char* ending : {"pdf", "png"}) draw(script, ending), ++plotted.beside;

@@ -22,7 +22,8 @@ using results::Run;
 constexpr std::size_t kMostCurves = 5, kMostRuns = 3, kMostLadders = 4;
 constexpr double kLogarithmicFrom = 20;  // largest / smallest of bars
 
-// In place only where nothing is out of place: one beside the other no reader would tell them apart.
+// In place only where nothing is out of place: one beside the other no reader would tell them
+// apart.
 std::vector<SizeCurve> drawn_curves(const Run& run) {
     auto all = model::size_curves_of(run);
     std::set<std::string> out_of_place;
@@ -30,7 +31,8 @@ std::vector<SizeCurve> drawn_curves(const Run& run) {
         if (!curve.first().in_place()) out_of_place.insert(curve.first().op);
     std::erase_if(all, [&](const SizeCurve& curve) {
         const bool other = out_of_place.contains(curve.first().op);
-        return (curve.first().in_place() && other) || curve.largest().bytes <= 0;  // a barrier has no size
+        // A barrier has no size.
+        return (curve.first().in_place() && other) || curve.largest().bytes <= 0;
     });
     if (const auto* buckets = run.find_table("buckets")) {
         SizeCurve curve{model::messages_in(*buckets)};
@@ -84,19 +86,20 @@ void add_pictures(Section& section, const Run& run, const std::string& name, std
 
 Figure ladder_bars(const model::Ladder& ladder, const std::string& name, bool speedup,
                    const std::string& caption) {
-    Figure figure{
-        .name = name,
-        .title = (speedup ? "Speedup over " + ladder.rows[ladder.base].name : "Job time of each strategy"),
-        .x_label = speedup ? "speedup" : "job time [s]",
-        .unit = speedup ? "1" : "s",
-        .caption = caption};
+    Figure figure{.name = name,
+                  .title = (speedup ? "Speedup over " + ladder.rows[ladder.base].name
+                                    : "Job time of each strategy"),
+                  .x_label = speedup ? "speedup" : "job time [s]",
+                  .unit = speedup ? "1" : "s",
+                  .caption = caption};
     Series series{figure.x_label, Look::points, speedup ? 2U : 0U, {}};
     double least = INFINITY, most = 0;
     for (std::size_t i = 0; i < ladder.rows.size(); ++i) {
         const auto& row = ladder.rows[i];
         const double y = row.verified == "NO" ? stats::kNone : speedup ? row.speedup : row.time_s;
         figure.categories.push_back(row.name);
-        series.points.push_back({static_cast<double>(i), y, speedup ? stats::Interval{} : row.interval});
+        series.points.push_back(
+            {static_cast<double>(i), y, speedup ? stats::Interval{} : row.interval});
         if (y > 0) least = std::min(least, y);
         if (std::isfinite(y)) most = std::max(most, y);
     }
@@ -106,15 +109,18 @@ Figure ladder_bars(const model::Ladder& ladder, const std::string& name, bool sp
     return figure;
 }
 
-void add_ladder(Section& section, const model::Ladder& ladder, const std::string& title, std::size_t number) {
+void add_ladder(Section& section, const model::Ladder& ladder, const std::string& title,
+                std::size_t number) {
     const std::string end = number == 0 ? "" : fmt::format("_{}", number + 1);
-    section.figures.push_back(ladder_bars(
-        ladder, "ladder" + end, false,
-        fmt::format("{}{}: medians over repetitions with 95 % intervals from six on.", ladder.title, title)));
+    section.figures.push_back(
+        ladder_bars(ladder, "ladder" + end, false,
+                    fmt::format("{}{}: medians over repetitions with 95 % intervals from six on.",
+                                ladder.title, title)));
     section.figures.push_back(
         ladder_bars(ladder, "ladder_speedup" + end, true, "Ratio of median job times."));
     section.tables.push_back(model::frame_of(ladder, true));
-    for (const auto& finding : ladder.findings) section.tables.back().notes.push_back(sentence(finding));
+    for (const auto& finding : ladder.findings)
+        section.tables.back().notes.push_back(sentence(finding));
 }
 
 }  // namespace
@@ -126,7 +132,8 @@ Section collectives_section(const Source& source) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.newest(*groups[i]);
         add_pictures(section, run, names[i], i);
-        for (const char* table : {"messages", "fits", "guidelines", "nonblocking", "buckets", "clocks"})
+        for (const char* table :
+             {"messages", "fits", "guidelines", "nonblocking", "buckets", "clocks"})
             if (const auto* stored = run.find_table(table);
                 stored != nullptr && model::row_count(*stored) > 0)
                 section.tables.push_back(model::frame_of(*stored, 400));

@@ -21,7 +21,8 @@ using PointOf = std::function<Point(std::size_t group, double width, const Curve
 constexpr std::size_t kMostCurves = 6;
 constexpr double kLogarithmicFrom = 8;  // widest / narrowest
 
-// From the baseline on: what a perfect machine would show. `power`: 1: grows as the ranks do, 0: stays.
+// From the baseline on: what a perfect machine would show. `power`: 1: grows as the ranks do, 0:
+// stays.
 Series ideal_of(const Curve& curve, const Point& base, int power, std::size_t colour) {
     constexpr int kPieces = 32;
     Series line{"ideal", Look::dashed, colour, {}};
@@ -59,7 +60,8 @@ Figure figure_of(Figure figure, const std::vector<Curve>& curves, const Groups& 
 
 // The baseline over itself is 1 by definition; its own uncertainty shows in the others' intervals.
 PointOf ratio_of(const Scaling& scaling, bool weak, bool efficiency) {
-    return [&scaling, weak, efficiency](std::size_t group, double width, const Curve& curve) -> Point {
+    return [&scaling, weak, efficiency](std::size_t group, double width,
+                                        const Curve& curve) -> Point {
         if (group == curve.groups.front()) return {width, 1, {}};
         const auto& row = scaling.rows[group];
         const auto& found = efficiency ? (weak ? row.weak : row.strong).efficiency : row.speedup;
@@ -86,8 +88,8 @@ constexpr Kind kKinds[] = {
      vocabulary::kStepTime, true},
     {"strong-scaling", "Strong scaling: ranks share one batch", "strong", "train", "ranks",
      vocabulary::kStepTime},
-    {"thread-scaling", "Training over compute threads of a rank", "thread_scaling", "train", "threads",
-     vocabulary::kStepTime},
+    {"thread-scaling", "Training over compute threads of a rank", "thread_scaling", "train",
+     "threads", vocabulary::kStepTime},
     {"io-scaling", "Writing over ranks", "io_scaling", "io", "ranks", vocabulary::kJobTime},
     {"worker-scaling", "Writing over worker processes", "worker_scaling", "io", "workers",
      vocabulary::kJobTime}};
@@ -96,26 +98,32 @@ constexpr Kind kKinds[] = {
 Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Scaling& scaling,
                const Kind& kind) {
     Frame frame;
-    frame.columns = {
-        {.name = "series", .key = true},
-        {.name = kind.over, .key = true},
-        {.name = "runs"},
-        {.name = "cores", .head = scaling.unit + "s"},
-        {.name = std::string(kind.time), .unit = "s", .interval = true, .head = without_unit(kind.time)},
-        {.name = "speedup", .unit = "1", .interval = true},
-        {.name = "efficiency", .unit = "1", .interval = true, .head = "efficiency per " + scaling.unit}};
+    frame.columns = {{.name = "series", .key = true},
+                     {.name = kind.over, .key = true},
+                     {.name = "runs"},
+                     {.name = "cores", .head = scaling.unit + "s"},
+                     {.name = std::string(kind.time),
+                      .unit = "s",
+                      .interval = true,
+                      .head = without_unit(kind.time)},
+                     {.name = "speedup", .unit = "1", .interval = true},
+                     {.name = "efficiency",
+                      .unit = "1",
+                      .interval = true,
+                      .head = "efficiency per " + scaling.unit}};
     for (const auto& curve : curves)
         for (std::size_t i = 0; i < curve.groups.size(); ++i) {
             const Group& group = groups.all[curve.groups[i]];
             const auto found = groups.estimate(group, kind.time);
             const auto ratio = [&](bool efficiency) -> Cell {
                 if (i == 0) return "baseline";
-                const Point point = ratio_of(scaling, kind.weak, efficiency)(curve.groups[i], 0, curve);
+                const Point point =
+                    ratio_of(scaling, kind.weak, efficiency)(curve.groups[i], 0, curve);
                 return {point.y, point.interval};
             };
             Row row{{curve.title, Cell(curve.widths[i]), group.runs.size(),
-                     group.cores.known() ? Cell(group.cores.count) : Cell("n/a"), Cell(found.value, found.ci),
-                     kind.weak ? Cell() : ratio(false), ratio(true)},
+                     group.cores.known() ? Cell(group.cores.count) : Cell("n/a"),
+                     Cell(found.value, found.ci), kind.weak ? Cell() : ratio(false), ratio(true)},
                     group.doubts};
             const auto& doubts = scaling.rows[curve.groups[i]].doubts;
             row.doubts.insert(row.doubts.end(), doubts.begin(), doubts.end());
@@ -125,7 +133,8 @@ Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Sca
     std::set<std::size_t> bases;
     for (const auto& curve : curves)
         if (bases.insert(curve.groups.front()).second)
-            frame.notes.push_back(curve.title + ": " + model::baseline_note(groups, curve.groups.front()));
+            frame.notes.push_back(curve.title + ": " +
+                                  model::baseline_note(groups, curve.groups.front()));
     for (const auto& finding : scaling.findings) {
         const bool drawn = std::ranges::any_of(curves, [&](const Curve& curve) {
             return std::ranges::find(curve.groups, finding.row) != curve.groups.end();
@@ -140,7 +149,8 @@ std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, const
     auto curves = model::curves_of(groups, scaling, kind.weak);
     std::erase_if(curves, [&](const Curve& curve) {
         const Group& base = groups.all[curve.groups.front()];
-        const bool by_workers = base.factor("strategy").starts_with("process-");  // a section of their own
+        const bool by_workers =
+            base.factor("strategy").starts_with("process-");  // a section of their own
         return base.factor("command") != kind.command || (by_workers && scaling.over == "ranks");
     });
     if (curves.size() > kMostCurves) curves.resize(kMostCurves);
@@ -155,19 +165,21 @@ Section section_of(const Source& source, const Kind& kind) {
     const auto curves = curves_of(source.groups, scaling, kind);
     if (curves.empty()) return section;
     const bool of_ranks = kind.time == vocabulary::kStepTime && scaling.over == "ranks";
-    const auto add = [&](const std::string& ending, const std::string& label, const std::string& unit,
-                         int power, const PointOf& point_of, const std::string& caption) {
-        section.figures.push_back(
-            figure_of({.name = kind.file + ending,
-                       .title = of_ranks ? fmt::format("{}, {} scaling", label, kind.file) : kind.heading,
-                       .x_label = kind.over,
-                       .y_label = label,
-                       .unit = unit,
-                       .caption = caption},
-                      curves, source.groups, power, point_of));
+    const auto add = [&](const std::string& ending, const std::string& label,
+                         const std::string& unit, int power, const PointOf& point_of,
+                         const std::string& caption) {
+        section.figures.push_back(figure_of(
+            {.name = kind.file + ending,
+             .title = of_ranks ? fmt::format("{}, {} scaling", label, kind.file) : kind.heading,
+             .x_label = kind.over,
+             .y_label = label,
+             .unit = unit,
+             .caption = caption},
+            curves, source.groups, power, point_of));
     };
     const std::string intervals =
-        " Points have 95 % intervals between runs, from three runs on; dashed: ideal, from the baseline on.";
+        " Points have 95 % intervals between runs, from three runs on; dashed: ideal, from the "
+        "baseline on.";
     if (!kind.weak)
         add(of_ranks ? "_speedup" : "", of_ranks ? "Speedup" : "speedup", "1", 1,
             ratio_of(scaling, false, false), "T(baseline) / T." + intervals);

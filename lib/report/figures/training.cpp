@@ -46,7 +46,8 @@ std::vector<Point> line_points(const std::vector<double>& x, const std::vector<d
     const std::size_t piece = std::max<std::size_t>(1, 2 * y.size() / kMostPoints);
     for (std::size_t begin = 0; begin < y.size(); begin += piece) {
         const auto first = y.begin() + static_cast<std::ptrdiff_t>(begin);
-        const auto last = y.begin() + static_cast<std::ptrdiff_t>(std::min(y.size(), begin + piece));
+        const auto last =
+            y.begin() + static_cast<std::ptrdiff_t>(std::min(y.size(), begin + piece));
         const auto [low, high] = std::minmax_element(first, last);
         for (const auto one : {std::min(low, high), std::max(low, high)}) {
             const auto i = static_cast<std::size_t>(one - y.begin());
@@ -75,8 +76,8 @@ Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
             marks.points.push_back({static_cast<double>(warm_up + i + 1), counted_steps[i]});
     if (!marks.points.empty()) figure.series.push_back(std::move(marks));
     figure.caption = fmt::format(
-        "Run {}: {} warm-up steps are shaded, {} of {} counted steps lie beyond three interquartile "
-        "ranges, and the first {} counted steps are unlike the rest (MSER-5).",
+        "Run {}: {} warm-up steps are shaded, {} of {} counted steps lie beyond three "
+        "interquartile ranges, and the first {} counted steps are unlike the rest (MSER-5).",
         run.id, warm_up, fences.count(), counted_steps.size(), stats::warmup_end(counted_steps));
     return figure;
 }
@@ -86,7 +87,8 @@ struct LossCurve {
     std::vector<double> steps = {}, samples = {}, seconds = {}, loss = {}, rate = {};
 };
 
-// An epoch's steps share its samples; each has a whole global batch but the last, which has what is left.
+// An epoch's steps share its samples; each has a whole global batch but the last, which has what is
+// left.
 std::vector<double> samples_after_steps(const Run& run, std::size_t steps) {
     const results::Table* epochs = run.find_table("epochs");
     const double batch = std::strtod(run.setting("global-batch-size").c_str(), nullptr);
@@ -124,7 +126,8 @@ struct Axis {
 constexpr Axis kAxes[] = {
     {"loss_steps", "optimizer steps", "training loss", &LossCurve::steps, &LossCurve::loss},
     {"loss_samples", "samples", "training loss", &LossCurve::samples, &LossCurve::loss},
-    {"loss_seconds", "time of the steps [s]", "training loss", &LossCurve::seconds, &LossCurve::loss},
+    {"loss_seconds", "time of the steps [s]", "training loss", &LossCurve::seconds,
+     &LossCurve::loss},
     {"learning_rate", "optimizer steps", "learning rate", &LossCurve::steps, &LossCurve::rate}};
 
 }  // namespace
@@ -151,25 +154,25 @@ Section phases_section(const Source& source) {
     figure.series = phases.all();
     for (std::size_t i = 0; i < figure.series.size(); ++i) figure.series[i].colour = i;
     figure.caption =
-        "Means over ranks and counted steps of each group's newest run; with `other` they add up to the "
-        "step.";
+        "Means over ranks and counted steps of each group's newest run; with `other` they add up "
+        "to the step.";
     section.figures.push_back(std::move(figure));
     return section;
 }
 
 Section buckets_section(const Source& source) {
     Section section{"messages", "Gradient buckets", {}, {}};
-    Figure figure{
-        .name = "messages",
-        .title = "Reductions of gradient buckets",
-        .x_label = "size of the bucket",
-        .y_label = "transfer",
-        .unit = "s",
-        .log_x = true,
-        .log_y = true,
-        .x_bytes = true,
-        .caption =
-            "Transfer of a bucket in the step, once all ranks had come: medians over the counted steps."};
+    Figure figure{.name = "messages",
+                  .title = "Reductions of gradient buckets",
+                  .x_label = "size of the bucket",
+                  .y_label = "transfer",
+                  .unit = "s",
+                  .log_x = true,
+                  .log_y = true,
+                  .x_bytes = true,
+                  .caption =
+                      "Transfer of a bucket in the step, once all ranks had come: medians over the "
+                      "counted steps."};
     std::vector<const Group*> groups;
     for (const Group* group : newest_groups(source.groups, "train", kMostBars))
         if (groups.size() < kMostTrainings && model::pays_network(source.newest(*group)))
@@ -178,12 +181,14 @@ Section buckets_section(const Source& source) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.newest(*groups[i]);
         const auto cost = model::network_cost(source.file, run);
-        Series step{names[i], Look::points, i, {}}, network{names[i] + ": network alone", Look::marks, i, {}};
+        Series step{names[i], Look::points, i, {}},
+            network{names[i] + ": network alone", Look::marks, i, {}};
         for (const auto& bucket : cost ? cost->buckets : model::network_cost(Run{}, run).buckets)
             step.points.push_back({bucket.network.bytes, bucket.step_s, {}});
         figure.series.push_back(std::move(step));
         if (!cost) continue;
-        for (const auto& point : cost->curve) network.points.push_back({point.bytes, point.time_s, point.s});
+        for (const auto& point : cost->curve)
+            network.points.push_back({point.bytes, point.time_s, point.s});
         figure.series.push_back(std::move(network));
         section.tables.push_back(model::frame_of(*cost));
     }
@@ -198,7 +203,8 @@ Section steps_section(const Source& source) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.newest_whole(*groups[i]);
         const Measurement* m = run.find(vocabulary::kStepTime);
-        if (m != nullptr && m->rows() > 0) section.figures.push_back(steps_of(run, names[i], i + 1));
+        if (m != nullptr && m->rows() > 0)
+            section.figures.push_back(steps_of(run, names[i], i + 1));
     }
     return section;
 }
@@ -218,11 +224,12 @@ Section losses_section(const Source& source) {
         }
     }
     for (const auto& axis : kAxes) {
-        Figure figure{.name = axis.name,
-                      .title = fmt::format("{} over {}", axis.y_label, axis.x_label),
-                      .x_label = axis.x_label,
-                      .y_label = axis.y_label,
-                      .caption = "Mean over the global batch before each update, warm-up included."};
+        Figure figure{
+            .name = axis.name,
+            .title = fmt::format("{} over {}", axis.y_label, axis.x_label),
+            .x_label = axis.x_label,
+            .y_label = axis.y_label,
+            .caption = "Mean over the global batch before each update, warm-up included."};
         for (std::size_t i = 0; i < curves.size(); ++i)
             if (!(curves[i].*axis.y).empty())
                 figure.series.push_back(

@@ -26,7 +26,8 @@ constexpr std::size_t kMostWarnings = 3;
 constexpr const char *kRed = "1;31", *kYellow = "33";  // of a terminal
 
 // The same text with that word, where it first stands, in colour, where the screen has colours.
-std::string painted(std::string text, std::string_view word, const char* colour, const Screen& screen) {
+std::string painted(std::string text, std::string_view word, const char* colour,
+                    const Screen& screen) {
     const auto at = text.find(word);
     if (!screen.colour || at == std::string::npos) return text;
     return text.replace(at, word.size(), fmt::format("\033[{}m{}\033[0m", colour, word));
@@ -41,7 +42,8 @@ std::string with_half_width(const stats::Summary& s, std::size_t divisor) {
     const auto text = [&, by = static_cast<double>(divisor)](double value) {
         const double size = s.median / by;
         const double magnitude = size == 0 ? 0 : std::floor(std::log10(std::abs(size)));
-        return fmt::format("{:.{}f}", value / by, static_cast<int>(std::clamp(3 - magnitude, 1.0, 9.0)));
+        return fmt::format("{:.{}f}", value / by,
+                           static_cast<int>(std::clamp(3 - magnitude, 1.0, 9.0)));
     };
     const double half = std::max(s.ci95.high - s.median, s.median - s.ci95.low);
     return fmt::format("{} +- {}", text(s.median), std::isfinite(half) ? text(half) : "n/a");
@@ -63,8 +65,8 @@ std::string benchy_lines(const Run& run) {
         std::string name = base::one_line(model::text_at(*table, "trial", row));
         std::ranges::transform(name, name.begin(),
                                [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-        text += fmt::format("BENCHY::SUMMARY::{} average trial throughput: {:.3f} +/- {:.3f}\n", name,
-                            model::number_at(*table, "mean_samples_per_s", row),
+        text += fmt::format("BENCHY::SUMMARY::{} average trial throughput: {:.3f} +/- {:.3f}\n",
+                            name, model::number_at(*table, "mean_samples_per_s", row),
                             model::number_at(*table, "std_samples_per_s", row));
     }
     return text;
@@ -80,16 +82,18 @@ std::string part_name(const std::string& phase) {
         {"data", "waiting for input"},
         {"copy", "copying input"},
         {"other", "other"}};
-    const auto* found = std::ranges::find(kNames, phase, &std::pair<std::string_view, const char*>::first);
+    const auto* found =
+        std::ranges::find(kNames, phase, &std::pair<std::string_view, const char*>::first);
     return found == std::end(kNames) ? "moving between replicas" : found->second;
 }
 
-// A rank that the others wait for in most steps, as the run itself found; "" where it is now one, now
-// another.
+// A rank that the others wait for in most steps, as the run itself found; "" where it is now one,
+// now another.
 std::string last_rank(const Run& run) {
     const Table* table = run.find_table("waiting");
     const std::string late = run.fact("communication", "late_rank");
-    for (std::size_t row = 0; table != nullptr && !late.empty() && row < model::row_count(*table); ++row)
+    for (std::size_t row = 0; table != nullptr && !late.empty() && row < model::row_count(*table);
+         ++row)
         if (fmt::format("{:.0f}", model::number_at(*table, "rank", row)) == late)
             return fmt::format("; rank {} on {} comes last in {:.0f} % of the steps", late,
                                model::text_at(*table, "host", row),
@@ -97,12 +101,13 @@ std::string last_rank(const Run& run) {
     return "";
 }
 
-// The limit of a training step: the ablation's verdict, or the shares of the table `phases`, which sum to 100
-// % of the mean step.
+// The limit of a training step: the ablation's verdict, or the shares of the table `phases`, which
+// sum to 100 % of the mean step.
 std::string limit(const Run& run) {
     if (const auto found = run.fact("training", "limit"); !found.empty()) return found;
     std::vector<std::pair<std::string, double>> parts;
-    for (const auto& part : model::step_parts(run)) parts.emplace_back(part_name(part.phase), part.percent);
+    for (const auto& part : model::step_parts(run))
+        parts.emplace_back(part_name(part.phase), part.percent);
     const auto shares = shares_of(parts, 0.5);
     return shares.empty() ? "" : base::join(shares, ", ") + last_rank(run);
 }
@@ -113,11 +118,14 @@ std::string communication(const Run& run) {
     if (overlap == nullptr || run.find_table("ablation") != nullptr) return "";
     const double whole = run.median("communication_s");
     const std::string takes =
-        std::isfinite(whole) ? readable(whole, "s") + " a step in pairs of steps with and without it, " : "";
+        std::isfinite(whole)
+            ? readable(whole, "s") + " a step in pairs of steps with and without it, "
+            : "";
     const stats::Summary& s = overlap->summary;
-    if (!std::isfinite(s.median) || !std::isfinite(s.ci95.low)) return takes + "overlap: none measurable";
-    return fmt::format("{}{:.0f} % of it hidden behind backward ({:.0f} .. {:.0f} %)", takes, 100 * s.median,
-                       100 * s.ci95.low, 100 * s.ci95.high);
+    if (!std::isfinite(s.median) || !std::isfinite(s.ci95.low))
+        return takes + "overlap: none measurable";
+    return fmt::format("{}{:.0f} % of it hidden behind backward ({:.0f} .. {:.0f} %)", takes,
+                       100 * s.median, 100 * s.ci95.low, 100 * s.ci95.high);
 }
 
 // The value after the last epoch. Every rank holds the same one.
@@ -134,14 +142,16 @@ std::string learned(const Run& run) {
                                 at("steps_per_epoch"), at("epoch"));
     }
     if (std::isnan(accuracy)) return screen_line("test loss", digits(loss) + after);
-    return screen_line("test accuracy", fmt::format("{:.2f} %{}{}", 100 * accuracy,
-                                                    std::isnan(loss) ? "" : ", loss " + digits(loss), after));
+    return screen_line("test accuracy",
+                       fmt::format("{:.2f} %{}{}", 100 * accuracy,
+                                   std::isnan(loss) ? "" : ", loss " + digits(loss), after));
 }
 
 std::string train_answer(const Run& run) {
     return rate_lines(run) + benchy_lines(run) +
-           screen_line("step", counted_time(run, vocabulary::kStepTime)) + screen_line("limit", limit(run)) +
-           screen_line("communication", communication(run)) + learned(run);
+           screen_line("step", counted_time(run, vocabulary::kStepTime)) +
+           screen_line("limit", limit(run)) + screen_line("communication", communication(run)) +
+           learned(run);
 }
 
 std::string train_result(const Run& run) {
@@ -149,10 +159,12 @@ std::string train_result(const Run& run) {
     if (rate == nullptr) rate = run.find("throughput_full_samples_per_s");  // of an ablation
     if (rate == nullptr || !std::isfinite(rate->summary.median)) return "no rate was measured";
     const model::Cores cores = model::cores_of(run);
-    std::string text = fmt::format("{} on {}", readable(rate->summary.median, rate->summary.ci95, rate->unit),
-                                   counted(ranks_of(run), "rank"));
+    std::string text =
+        fmt::format("{} on {}", readable(rate->summary.median, rate->summary.ci95, rate->unit),
+                    counted(ranks_of(run), "rank"));
     if (cores.known())
-        text += fmt::format(", {} a {}", digits(rate->summary.median / static_cast<double>(cores.count)),
+        text += fmt::format(", {} a {}",
+                            digits(rate->summary.median / static_cast<double>(cores.count)),
                             cores.unit());
     return rate->name == vocabulary::kThroughput
                ? text
@@ -170,7 +182,8 @@ std::string warnings(const Run& run, const Screen& screen) {
     std::string text;
     for (std::size_t i = 0; i < shown; ++i) {
         const std::string one = base::one_line(run.warnings[i]);
-        const std::string line = screen_line("warning", screen.whole ? one : base::shortened(one, 64));
+        const std::string line =
+            screen_line("warning", screen.whole ? one : base::shortened(one, 64));
         text += painted(line, "warning", kYellow, screen);
     }
     if (run.warnings.size() > shown)
@@ -180,8 +193,8 @@ std::string warnings(const Run& run, const Screen& screen) {
 
 std::string invalid_text(const Run& run, const Screen& screen) {
     std::string text =
-        painted(fmt::format("INVALID (exit code {}): its numbers do not stand:\n", run.exit_code), "INVALID",
-                kRed, screen);
+        painted(fmt::format("INVALID (exit code {}): its numbers do not stand:\n", run.exit_code),
+                "INVALID", kRed, screen);
     for (const auto& warning : run.warnings) text += base::wrapped("  - ", base::one_line(warning));
     return run.warnings.empty() ? text + "  - no reason was stored\n" : text;
 }
@@ -205,7 +218,8 @@ std::string verification(const Run& run) {
     }
     if (!failed.empty()) return "NO; " + base::join(failed, "; ");
     if (!passed.empty())
-        others.insert(others.begin(), (others.empty() ? "yes: " : "in part: ") + base::join(passed, ", "));
+        others.insert(others.begin(),
+                      (others.empty() ? "yes: " : "in part: ") + base::join(passed, ", "));
     return base::join(others, "; ");
 }
 
@@ -218,22 +232,26 @@ std::string screen_line(std::string_view name, std::string_view value) {
 std::string counted_time(const Run& run, std::string_view measurement) {
     const Measurement* found = run.find(measurement);
     if (found == nullptr || !std::isfinite(found->summary.median)) return "";
-    return fmt::format("{}, {} counted", readable(found->summary.median, found->summary.ci95, found->unit),
+    return fmt::format("{}, {} counted",
+                       readable(found->summary.median, found->summary.ci95, found->unit),
                        found->summary.n);
 }
 
-std::vector<std::string> shares_of(const std::vector<std::pair<std::string, double>>& parts, double least) {
+std::vector<std::string> shares_of(const std::vector<std::pair<std::string, double>>& parts,
+                                   double least) {
     InOrderMet<std::string, std::pair<double, std::string>> sums;
     for (const auto& [name, percent] : parts) sums[name].first += percent, sums[name].second = name;
     std::erase_if(sums.all(), [&](const auto& sum) { return !(sum.first >= least); });
     std::ranges::stable_sort(sums.all(), std::greater(), &std::pair<double, std::string>::first);
     std::vector<std::string> shares;
-    for (const auto& [percent, name] : sums.all()) shares.push_back(percent_text(percent) + " " + name);
+    for (const auto& [percent, name] : sums.all())
+        shares.push_back(percent_text(percent) + " " + name);
     return shares;
 }
 
 std::string answer_text(const Run& run, const Screen& screen) {
-    const std::string verified = painted(screen_line("verified", verification(run)), " NO;", kRed, screen);
+    const std::string verified =
+        painted(screen_line("verified", verification(run)), " NO;", kRed, screen);
     if (!run.valid)
         return invalid_text(run, screen) + (model::is_comm(run) ? comm_answer(run) : "") + verified;
     const std::string what = run.command == "io"   ? io_answer(run)
@@ -245,8 +263,9 @@ std::string answer_text(const Run& run, const Screen& screen) {
 
 std::string answer_line(const Run& run) {
     if (run.valid) return result_of(run);
-    return base::one_line(fmt::format("INVALID (exit code {}): {}", run.exit_code,
-                                      run.warnings.empty() ? "no reason was stored" : run.warnings.front()));
+    return base::one_line(
+        fmt::format("INVALID (exit code {}): {}", run.exit_code,
+                    run.warnings.empty() ? "no reason was stored" : run.warnings.front()));
 }
 
 }  // namespace ranklab::report::formats

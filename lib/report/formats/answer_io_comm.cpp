@@ -26,7 +26,8 @@ std::string rate_of(const Run& run, std::string_view measurement, const std::str
     const auto* m = run.find(measurement);
     if (m == nullptr || m->summary.n == 0) return "";
     constexpr double kMiB = 1024.0 * 1024.0;
-    return fmt::format("{}, {} MB/s, n = {}; {}", readable(m->summary.median, m->summary.ci95, m->unit),
+    return fmt::format("{}, {} MB/s, n = {}; {}",
+                       readable(m->summary.median, m->summary.ci95, m->unit),
                        digits(m->summary.median * kMiB / 1e6), m->summary.n, where);
 }
 
@@ -35,23 +36,26 @@ std::string phases(const Run& run) {
     std::vector<std::pair<std::string, double>> parts;
     for (std::size_t row = 0; table != nullptr && row < model::row_count(*table); ++row) {
         const std::string phase = model::text_at(*table, "phase", row);
-        const bool holds_others = phase == "job" || phase == "record";  // what their parts do not explain
-        parts.emplace_back(holds_others ? "other" : phase, model::number_at(*table, "percent", row));
+        const bool holds_others =
+            phase == "job" || phase == "record";  // what their parts do not explain
+        parts.emplace_back(holds_others ? "other" : phase,
+                           model::number_at(*table, "percent", row));
     }
     const auto shares = shares_of(parts, 1);
     return shares.empty() ? "" : model::some_of(shares, 4) + " of all ranks' time";
 }
 
-// The ceiling that binds, beside the strategy's own writing and fsync, or opening and closing, without
-// waiting.
+// The ceiling that binds, beside the strategy's own writing and fsync, or opening and closing,
+// without waiting.
 std::string nearest_ceiling(const Run& run) {
     const Table* ceilings = run.find_table("ceilings");
     for (std::size_t row = 0; ceilings != nullptr && row < model::row_count(*ceilings); ++row)
         if (model::text_at(*ceilings, "binds", row) == "yes")
-            return fmt::format(
-                "{} of {}, {}", percent_text(model::number_at(*ceilings, "percent", row)),
-                model::text_at(*ceilings, "ceiling", row),
-                readable(model::number_at(*ceilings, "value", row), model::text_at(*ceilings, "unit", row)));
+            return fmt::format("{} of {}, {}",
+                               percent_text(model::number_at(*ceilings, "percent", row)),
+                               model::text_at(*ceilings, "ceiling", row),
+                               readable(model::number_at(*ceilings, "value", row),
+                                        model::text_at(*ceilings, "unit", row)));
     return "";
 }
 
@@ -59,7 +63,8 @@ std::string records(const Run& run) {
     const double edge = std::strtod(run.setting("size").c_str(), nullptr),
                  files = std::strtod(run.setting("files").c_str(), nullptr),
                  written = run.median("file_bytes");
-    const std::string on_disk = std::isfinite(written) ? ", " + readable(written, "B") + " on disk" : "";
+    const std::string on_disk =
+        std::isfinite(written) ? ", " + readable(written, "B") + " on disk" : "";
     return fmt::format("{}, {} of numbers{}, by {}", model::records_text(run),
                        readable(files * edge * edge * 8, "B"), on_disk, run.setting("strategy"));
 }
@@ -85,7 +90,9 @@ Frame messages_frame(const std::vector<Message>& messages) {
     frame.columns.push_back({.name = "busbw_GBps", .unit = "GB/s", .head = "busbw"});
     frame.columns.push_back({.name = "wrong_elements", .head = "wrong"});
     for (const auto& one : messages) {
-        Row row{{model::full_name(one), one.bytes > 0 ? size_text(static_cast<double>(one.bytes)) : ""}, {}};
+        Row row{
+            {model::full_name(one), one.bytes > 0 ? size_text(static_cast<double>(one.bytes)) : ""},
+            {}};
         if (both) row.cells.emplace_back(one.in_place() ? "in" : "out");
         row.cells.emplace_back(one.time, one.interval);
         row.cells.emplace_back(one.busbw);
@@ -108,8 +115,10 @@ std::string fits(const Run& run) {
         const double alpha = model::number_at(*table, "alpha_us", one.row),
                      bandwidth = model::number_at(*table, "bandwidth_GBps", one.row);
         if (!one.mark.empty() || !std::isfinite(alpha) || lines == kMost) continue;
-        std::string line = fmt::format("{}: latency {}", model::full_name(one), readable(alpha, "us"));
-        if (std::isfinite(bandwidth)) line += ", " + readable(bandwidth, "GB/s") + " for each byte more";
+        std::string line =
+            fmt::format("{}: latency {}", model::full_name(one), readable(alpha, "us"));
+        if (std::isfinite(bandwidth))
+            line += ", " + readable(bandwidth, "GB/s") + " for each byte more";
         text += screen_line(lines++ == 0 ? "fit" : "", line);
     }
     return text;
@@ -118,8 +127,8 @@ std::string fits(const Run& run) {
 // The smallest message with data, measured without load.
 std::string smallest(const std::vector<Message>& messages) {
     const auto one = std::ranges::min_element(messages, {}, [](const Message& message) {
-        const bool plain = message.bytes > 0 && message.op != "bandwidth" && message.load != "loaded" &&
-                           message.mark.empty();
+        const bool plain = message.bytes > 0 && message.op != "bandwidth" &&
+                           message.load != "loaded" && message.mark.empty();
         return plain && std::isfinite(message.time) ? message.time : HUGE_VAL;
     });
     if (one == messages.end() || !std::isfinite(one->time)) return "";
@@ -131,7 +140,8 @@ std::string peak(const std::vector<Message>& messages) {
         return message.op != "latency" && std::isfinite(message.busbw) ? message.busbw : -1;
     });
     if (one == messages.end() || !std::isfinite(one->busbw)) return "";
-    return fmt::format("{} of bus bandwidth at {}", readable(one->busbw, "GB/s"), size_and_name(*one));
+    return fmt::format("{} of bus bandwidth at {}", readable(one->busbw, "GB/s"),
+                       size_and_name(*one));
 }
 
 std::string guidelines(const Run& run) {
@@ -148,8 +158,8 @@ std::string guidelines(const Run& run) {
         if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
     if (rows == 0) return "";
-    return fmt::format("{} of {} hold, {} violated{}{}, {} undecided", rows - broken - unknown, rows, broken,
-                       names.empty() ? "" : ": ", model::some_of(names, 3), unknown);
+    return fmt::format("{} of {} hold, {} violated{}{}, {} undecided", rows - broken - unknown,
+                       rows, broken, names.empty() ? "" : ": ", model::some_of(names, 3), unknown);
 }
 
 }  // namespace
@@ -162,13 +172,14 @@ std::string io_answer(const Run& run) {
         return text;
     }
     const auto place = model::storage_place(run);
-    const auto written = model::place_text({.file_system = place.file_system, .fsync = place.fsync});
+    const auto written =
+        model::place_text({.file_system = place.file_system, .fsync = place.fsync});
     return screen_line("records", records(run)) +
            screen_line("write", rate_of(run, vocabulary::kWriteRate, written)) +
            screen_line("read", rate_of(run, vocabulary::kReadRate,
                                        place.cache.empty() ? "" : "cache " + place.cache)) +
-           screen_line("job", counted_time(run, vocabulary::kJobTime)) + screen_line("limit", phases(run)) +
-           screen_line("ceiling", nearest_ceiling(run));
+           screen_line("job", counted_time(run, vocabulary::kJobTime)) +
+           screen_line("limit", phases(run)) + screen_line("ceiling", nearest_ceiling(run));
 }
 
 std::string io_verification(const Run& run) {
@@ -179,7 +190,8 @@ std::string io_verification(const Run& run) {
         if (row.verified != "yes") others.push_back(row.name);
     if (others.empty()) return "yes: every value of each strategy";
     const bool failed = std::ranges::find(rows, "NO", &model::LadderRow::verified) != rows.end();
-    return fmt::format("{} {}", failed ? "NO; not right or not verified:" : "not all; not verified:",
+    return fmt::format("{} {}",
+                       failed ? "NO; not right or not verified:" : "not all; not verified:",
                        base::join(others, ", "));
 }
 
@@ -191,10 +203,11 @@ std::string io_result(const Run& run) {
         const double median = run.median(name);
         return std::isfinite(median) ? fmt::format(", {} {}", verb, readable(median, "MiB/s")) : "";
     };
-    return fmt::format("{}: {}{}{} on {}", run.setting("strategy"),
-                       job == nullptr ? "no job time" : readable(job->summary.median, job->summary.ci95, "s"),
-                       rate(vocabulary::kWriteRate, "written at"), rate(vocabulary::kReadRate, "read at"),
-                       counted(static_cast<std::size_t>(model::ranks_of(run)), "rank"));
+    return fmt::format(
+        "{}: {}{}{} on {}", run.setting("strategy"),
+        job == nullptr ? "no job time" : readable(job->summary.median, job->summary.ci95, "s"),
+        rate(vocabulary::kWriteRate, "written at"), rate(vocabulary::kReadRate, "read at"),
+        counted(static_cast<std::size_t>(model::ranks_of(run)), "rank"));
 }
 
 std::string comm_answer(const Run& run) {
@@ -202,8 +215,9 @@ std::string comm_answer(const Run& run) {
     if (const Table* buckets = run.find_table("buckets"))
         for (auto& one : model::messages_in(*buckets))
             one.op = "bucket", one.redop = "sum", messages.push_back(std::move(one));
-    std::string text = screen_line("latency", smallest(messages)) + screen_line("bandwidth", peak(messages)) +
-                       "\n" + text_of(messages_frame(messages));
+    std::string text = screen_line("latency", smallest(messages)) +
+                       screen_line("bandwidth", peak(messages)) + "\n" +
+                       text_of(messages_frame(messages));
     if (const Table* table = run.find_table("nonblocking")) {
         Frame started = model::frame_of(*table, 24);
         started.sort({started.find("op"), started.find("bytes")});
@@ -218,10 +232,12 @@ std::string comm_result(const Run& run) {
     const Table* buckets = run.find_table("buckets");
     if (const auto* sum = run.find("buckets_time_s"); buckets != nullptr && sum != nullptr) {
         double bytes = 0;
-        for (const auto& one : model::messages_in(*buckets)) bytes += static_cast<double>(one.bytes);
-        return fmt::format("{} of {}: {} in {} on {}", counted(model::row_count(*buckets), "bucket"),
-                           run.setting("from-model"), size_text(bytes),
-                           readable(sum->summary.median, sum->summary.ci95, "s"), ranks_text(run));
+        for (const auto& one : model::messages_in(*buckets))
+            bytes += static_cast<double>(one.bytes);
+        return fmt::format("{} of {}: {} in {} on {}",
+                           counted(model::row_count(*buckets), "bucket"), run.setting("from-model"),
+                           size_text(bytes), readable(sum->summary.median, sum->summary.ci95, "s"),
+                           ranks_text(run));
     }
     const auto messages = model::messages_of(run);
     const Message* one = model::headline_message(run, messages);
@@ -229,8 +245,8 @@ std::string comm_result(const Run& run) {
     const std::string busbw =
         std::isfinite(one->busbw) ? ", bus bandwidth " + readable(one->busbw, "GB/s") : "";
     return fmt::format("{}: {} in {}{} on {}", model::full_name(*one),
-                       size_text(static_cast<double>(one->bytes)), readable(one->time, one->interval, "us"),
-                       busbw, ranks_text(run));
+                       size_text(static_cast<double>(one->bytes)),
+                       readable(one->time, one->interval, "us"), busbw, ranks_text(run));
 }
 
 }  // namespace ranklab::report::formats

@@ -28,7 +28,8 @@ using Json = nlohmann::ordered_json;
 struct Part {
     const char *key, *as = "", *usual = "";
 };
-constexpr Part kIo[] = {{"strategy"}, {"layout", "layout", "files"}, {"files", "files"}, {"size", "size"}};
+constexpr Part kIo[] = {
+    {"strategy"}, {"layout", "layout", "files"}, {"files", "files"}, {"size", "size"}};
 constexpr Part kComm[] = {{"op"},
                           {"datatype"},
                           {"redop", "redop", "sum"},
@@ -59,13 +60,15 @@ std::string parts_of(const Run& run, std::span<const Part> parts) {
     return text;
 }
 
-// With "/ranks:2" and the batch of each rank or the worker processes: runs of one name are repetitions.
+// With "/ranks:2" and the batch of each rank or the worker processes: runs of one name are
+// repetitions.
 std::string configuration_name(const Run& run) {
     return workload_name(run) + parts_of(run, kSize) +
            (model::workers_of(run) > 0 ? parts_of(run, kWorkers) : "");
 }
 
-constexpr std::size_t kMostRepetitions = 1000;  // of one run: a million steps are too many for compare.py
+constexpr std::size_t kMostRepetitions =
+    1000;  // of one run: a million steps are too many for compare.py
 constexpr double kMiB = 1048576.0, kGB = 1e9;
 
 // compare.py prints times without decimals, in their own unit.
@@ -76,13 +79,15 @@ double microseconds_per(const std::string& unit) {
 
 // A difference of times may be negative: that is none.
 bool is_time(const results::Measurement& m) {
-    return m.kind == results::Kind::cost && (m.unit == "s" || m.unit == "us") && !(m.summary.min < 0);
+    return m.kind == results::Kind::cost && (m.unit == "s" || m.unit == "us") &&
+           !(m.summary.min < 0);
 }
 
 // "step_time" of "step_time_s", "time:barrier:8" of "time_us:barrier:8": the unit is the entry's.
 std::string time_name(std::string_view name) {
     const std::string_view family = vocabulary::family_of(name);
-    return std::string(family.substr(0, family.rfind('_'))) + std::string(name.substr(family.size()));
+    return std::string(family.substr(0, family.rfind('_'))) +
+           std::string(name.substr(family.size()));
 }
 
 // The rate that is made of that time, and what one of it is.
@@ -91,10 +96,11 @@ struct Rate {
     const char* counter;
     double scale;
 };
-constexpr Rate kRates[] = {{vocabulary::kCallTime, "algbw_GBps", "bytes_per_second", kGB},
-                           {vocabulary::kStepTime, vocabulary::kThroughput, "items_per_second", 1},
-                           {vocabulary::kJobTime, vocabulary::kWriteRate, "bytes_per_second", kMiB},
-                           {vocabulary::kReadTime, vocabulary::kReadRate, "bytes_per_second", kMiB}};
+constexpr Rate kRates[] = {
+    {vocabulary::kCallTime, "algbw_GBps", "bytes_per_second", kGB},
+    {vocabulary::kStepTime, vocabulary::kThroughput, "items_per_second", 1},
+    {vocabulary::kJobTime, vocabulary::kWriteRate, "bytes_per_second", kMiB},
+    {vocabulary::kReadTime, vocabulary::kReadRate, "bytes_per_second", kMiB}};
 
 // A time of a configuration: a median a run, or of a single run its repetitions.
 struct Benchmark {
@@ -103,7 +109,8 @@ struct Benchmark {
     std::vector<double> times, rates;  // in kUnit, and in what the counter counts
     const char* counter = nullptr;
 };
-using Benchmarks = std::map<std::pair<std::string, std::string>, Benchmark>;  // by configuration and time
+// By configuration and time.
+using Benchmarks = std::map<std::pair<std::string, std::string>, Benchmark>;
 
 void add(Benchmarks& all, const Run& run) {
     for (const auto& m : run.measurements) {
@@ -124,7 +131,8 @@ void add(Benchmarks& all, const Run& run) {
 void take_repetitions(Benchmark& one, const Run& run) {
     const auto* m = run.find(one.name);
     const auto rows = m == nullptr ? std::vector<double>() : m->largest_of_rows();
-    const std::size_t step = rows.size() / kMostRepetitions + (rows.size() % kMostRepetitions > 0 ? 1 : 0);
+    const std::size_t step =
+        rows.size() / kMostRepetitions + (rows.size() % kMostRepetitions > 0 ? 1 : 0);
     std::vector<double> some;
     for (std::size_t i = 0; i < rows.size(); i += step)
         if (std::isfinite(rows[i])) some.push_back(rows[i] * microseconds_per(one.unit));
@@ -142,24 +150,26 @@ Json number_or(const std::string& text, Json otherwise) {
 Json context_of(const Run& newest) {
     const std::string governor = model::value_of(newest, "host.governor");
     const Json load = number_or(model::value_of(newest, "host.load_1min"), nullptr);
-    Json context{
-        {"date", newest.started_utc},
-        {"host_name", newest.hosts.empty() ? "" : newest.hosts.front().host},
-        {"executable", fmt::format("ranklab {}", newest.version)},
-        {"num_cpus", number_or(model::value_of(newest, "host.logical_cpus"), 0)},
-        {"mhz_per_cpu", 0},
-        {"cpu_scaling_enabled", !governor.empty() && governor != "unknown" && governor != "performance"},
-        {"caches", Json::array()},
-        {"load_avg", load.is_null() ? Json::array() : Json::array({load})},
-        {"ranklab_note",
-         "real_time is the slowest rank's; cpu_time repeats it, and mhz_per_cpu is 0: neither is measured"}};
+    Json context{{"date", newest.started_utc},
+                 {"host_name", newest.hosts.empty() ? "" : newest.hosts.front().host},
+                 {"executable", fmt::format("ranklab {}", newest.version)},
+                 {"num_cpus", number_or(model::value_of(newest, "host.logical_cpus"), 0)},
+                 {"mhz_per_cpu", 0},
+                 {"cpu_scaling_enabled",
+                  !governor.empty() && governor != "unknown" && governor != "performance"},
+                 {"caches", Json::array()},
+                 {"load_avg", load.is_null() ? Json::array() : Json::array({load})},
+                 {"ranklab_note",
+                  "real_time is the slowest rank's; cpu_time repeats it, and mhz_per_cpu is 0: "
+                  "neither is measured"}};
     if (const std::string build = model::value_of(newest, "build.type"); !build.empty())
         context["library_build_type"] = build == "Debug" ? "debug" : "release";
     return context;
 }
 
 // The i-th repetition of a benchmark.
-Json entry_of(const Benchmark& one, std::size_t i, const std::string& name, int family, int instance) {
+Json entry_of(const Benchmark& one, std::size_t i, const std::string& name, int family,
+              int instance) {
     Json entry{{"name", name},
                {"family_index", family},
                {"per_family_instance_index", instance},

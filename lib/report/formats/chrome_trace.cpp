@@ -56,8 +56,10 @@ class Trace {
                 pids.push_back(name_rank(run, rank, processes));
             for (std::size_t rank = 0; rank < steps->columns; ++rank)
                 add_rank(run, *steps, *whole, rank, drawn, pids[rank]);
-            drawn_.push_back(
-                {{"run", run.id}, {"of", whole->name}, {"drawn", drawn}, {"stored", steps->rows()}});
+            drawn_.push_back({{"run", run.id},
+                              {"of", whole->name},
+                              {"drawn", drawn},
+                              {"stored", steps->rows()}});
         }
         if (!has_times) left_out_["they have no times of steps or repetitions"].push_back(run.id);
     }
@@ -66,19 +68,21 @@ class Trace {
     std::vector<std::string> left_out() const {
         std::vector<std::string> sentences;
         for (const auto& [why, runs] : left_out_)
-            sentences.push_back(
-                fmt::format("runs that are not drawn: {}; {}", model::some_of(runs, kMostNamed), why));
+            sentences.push_back(fmt::format("runs that are not drawn: {}; {}",
+                                            model::some_of(runs, kMostNamed), why));
         return sentences;
     }
     const Json& drawn() const { return drawn_; }
 
   private:
-    std::size_t name_rank(const Run& run, std::size_t rank, std::map<std::string, std::size_t>& processes) {
+    std::size_t name_rank(const Run& run, std::size_t rank,
+                          std::map<std::string, std::size_t>& processes) {
         const results::HostRow* row = rank < run.hosts.size() ? &run.hosts[rank] : nullptr;
         const std::string host = row == nullptr ? "unknown host" : row->host;
         const auto [place, is_new] = processes.try_emplace(host, processes_);
         if (is_new) {
-            name("process_name", processes_, 0, fmt::format("{} {} on {}", run.id, workload_name(run), host));
+            name("process_name", processes_, 0,
+                 fmt::format("{} {} on {}", run.id, workload_name(run), host));
             ++processes_;
         }
         name("thread_name", place->second, rank,
@@ -91,7 +95,8 @@ class Trace {
         put({{"name", what}, {"ph", "M"}, {"pid", pid}, {"tid", tid}, {"args", {{"name", text}}}});
     }
 
-    // Steps one after another; inside each the phases of the same row, which end with it at the latest.
+    // Steps one after another; inside each the phases of the same row, which end with it at the
+    // latest.
     void add_rank(const Run& run, const Measurement& steps, const vocabulary::Quantity& whole,
                   std::size_t rank, std::size_t most, std::size_t pid) {
         const std::string axis = steps.axis.empty() ? "step" : steps.axis;
@@ -105,7 +110,8 @@ class Trace {
                 const Measurement* m = run.find(phase->name);
                 if (m == nullptr || m->columns != steps.columns) continue;
                 const std::int64_t until = std::min(start + nanoseconds(*m, place), end);
-                if (until > start) event(std::string(phase->phase), "phase", pid, rank, start, until);
+                if (until > start)
+                    event(std::string(phase->phase), "phase", pid, rank, start, until);
                 start = until;
             }
             start = end;
@@ -135,7 +141,8 @@ class Trace {
 
 }  // namespace
 
-void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps, const model::Sink& sink) {
+void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps,
+                        const model::Sink& sink) {
     sink("{\"traceEvents\":[");
     Trace trace(most_steps, sink);
     if (!runs.everything())
@@ -148,9 +155,10 @@ void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps, c
     for (const auto& sentence : left_out) base::log::warn(sentence);
     const Json other = {
         {"time",
-         "of each rank's own steps, one after another from 0; what lies between steps is left out, and ranks "
-         "are not aligned with each other"},
-        {"phase_order", "nominal: durations are measured, their order and starts inside a step are not"},
+         "of each rank's own steps, one after another from 0; what lies between steps is left out, "
+         "and ranks are not aligned with each other"},
+        {"phase_order",
+         "nominal: durations are measured, their order and starts inside a step are not"},
         {"runs", trace.drawn()}};
     sink("\n],\"displayTimeUnit\":\"ms\",\"otherData\":" + json_line(other) + "}\n");
 }

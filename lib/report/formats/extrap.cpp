@@ -28,15 +28,16 @@ double parameter(const Run& run, const std::string& key) {
     const std::string text = model::value_of(run, key);
     const auto value = base::number_in(text);
     if (!value || !std::isfinite(*value))
-        throw base::OptionError(fmt::format("run {} has {} '{}', and Extra-P's parameters are numbers; name "
-                                            "other keys, or leave the run out",
-                                            run.id, key, base::printable(text, 40)),
-                                {"group-by", "where"});
+        throw base::OptionError(
+            fmt::format("run {} has {} '{}', and Extra-P's parameters are numbers; name "
+                        "other keys, or leave the run out",
+                        run.id, key, base::printable(text, 40)),
+            {"group-by", "where"});
     return *value;
 }
 
-// "forward_time_s" is the time of the phase "forward" of the step; of other measurements the name is the
-// metric. The path goes on behind the workload's.
+// "forward_time_s" is the time of the phase "forward" of the step; of other measurements the name
+// is the metric. The path goes on behind the workload's.
 std::pair<std::string, std::string> path_and_metric(const std::string& name) {
     constexpr std::string_view kTime = "_time_s";
     const auto* known = vocabulary::find_quantity(name);
@@ -50,8 +51,10 @@ std::pair<std::string, std::string> path_and_metric(const std::string& name) {
 // A run at a point of Extra-P's parameters.
 struct Point {
     Json params = Json::object();
-    std::string workload = {}, kind = {};  // kind: the workload without the way in which ranks work together
-    bool alone = false;  // the single-device code on one rank: the beginning of each ladder of its kind
+    // Kind: the workload without the way in which ranks work together.
+    std::string workload = {}, kind = {};
+    // The single-device code on one rank: the beginning of each ladder of its kind.
+    bool alone = false;
     std::vector<std::pair<std::string, double>> values = {};  // of measurements
 };
 
@@ -59,7 +62,8 @@ Point point_of(const Run& run, const std::vector<std::string>& keys) {
     Point point{.workload = workload_name(run)};
     for (const auto& key : keys) point.params[key == "ranks" ? "p" : key] = parameter(run, key);
     Run apart = run;
-    std::erase_if(apart.config, [](const auto& one) { return one.key == "mode" || one.key == "sync"; });
+    std::erase_if(apart.config,
+                  [](const auto& one) { return one.key == "mode" || one.key == "sync"; });
     point.kind = workload_name(apart);
     point.alone = run.setting("mode") == "single" && run.hosts.size() == 1;
     for (const auto& m : run.measurements)
@@ -122,10 +126,12 @@ void warn_of_differing(const std::map<std::string, std::vector<model::Conditions
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink) {
     const std::vector<std::string> names = keys.empty() ? std::vector<std::string>{"ranks"} : keys;
-    std::map<std::string, std::vector<model::Conditions>> met;  // runs of other commands are not repetitions
+    // Runs of other commands are not repetitions.
+    std::map<std::string, std::vector<model::Conditions>> met;
     std::vector<Point> points;
     runs.visit(results::Detail::summaries, [&](const Run& run) {
-        // The ladder's summary of several runs has no measurements of its own, and "1,2" for its ranks.
+        // The ladder's summary of several runs has no measurements of its own, and "1,2" for its
+        // ranks.
         if (!run.valid || run.measurements.empty()) return;
         met[run.command].push_back(model::kept_apart_by(run, false));
         points.push_back(point_of(run, names));
@@ -140,9 +146,9 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
             if (series.coordinates == wanted) sink(line + '\n');
     }
     if (!left_out.empty())
-        base::log::warn(
-            fmt::format("Extra-P needs all measurements at the same points: {} of {} were left out ({})",
-                        left_out.size(), all.size(), model::some_of(left_out, 3, ", ", 80)));
+        base::log::warn(fmt::format(
+            "Extra-P needs all measurements at the same points: {} of {} were left out ({})",
+            left_out.size(), all.size(), model::some_of(left_out, 3, ", ", 80)));
 }
 
 }  // namespace ranklab::report::formats

@@ -15,17 +15,20 @@ namespace {
 using Json = nlohmann::ordered_json;
 using model::Groups;
 
-// The first conditions that a reader asks for; where all runs share them they stand below the table.
+// The first conditions that a reader asks for; where all runs share them they stand below the
+// table.
 std::string conditions_of(const Groups& groups) {
     static constexpr const char* kFirst =
-        "command,model,data,mode,sync,op,datatype,from-model,memory,backend,device,precision,batch-size,"
-        "global-batch-size,steps,epochs,strategy,layout,files,size,fsync,cache,file_system,workers,ranks,"
-        "threads,host.cpu,host.logical_cpus,libraries.mpi,libraries.libtorch,version";
+        "command,model,data,mode,sync,op,datatype,from-model,memory,backend,device,precision,batch-"
+        "size,"
+        "global-batch-size,steps,epochs,strategy,layout,files,size,fsync,cache,file_system,workers,"
+        "ranks,threads,host.cpu,host.logical_cpus,libraries.mpi,libraries.libtorch,version";
     std::vector<std::string> parts;
     for (const auto& key : base::split(kFirst, ',')) {
         if (std::ranges::find(groups.keys, key) != groups.keys.end()) continue;
         std::string value = groups.common(key);
-        if (key.starts_with("libraries.")) value = value.substr(0, value.find(','));  // it tells more
+        if (key.starts_with("libraries."))
+            value = value.substr(0, value.find(','));  // it tells more
         if (!value.empty()) parts.push_back(fmt::format("{} = {}", key, value));
     }
     return base::join(parts, ", ");
@@ -35,8 +38,9 @@ std::string conditions_of(const Groups& groups) {
 template <class Write>
 std::string written(const Groups& groups, const Write& write) {
     if (groups.all.empty())
-        return fmt::format("{} of these {} have none of the measurements; --measure NAME asks for others\n",
-                           groups.without, counted(groups.runs().ids.size(), "run"));
+        return fmt::format(
+            "{} of these {} have none of the measurements; --measure NAME asks for others\n",
+            groups.without, counted(groups.runs().ids.size(), "run"));
     const model::Scaling scaling = model::scaling_of(groups);
     Frame frame = model::frame_of(groups, scaling);
     if (const auto same = conditions_of(groups); !same.empty())
@@ -49,11 +53,13 @@ std::string written(const Groups& groups, const Write& write) {
 // Not finite numbers are written as null by the library itself.
 Json ratio_json(const stats::RatioEstimate& estimate) {
     if (std::isnan(estimate.ratio)) return nullptr;
-    return {{"value", estimate.ratio}, {"ci95_low", estimate.ci.low}, {"ci95_high", estimate.ci.high}};
+    return {
+        {"value", estimate.ratio}, {"ci95_low", estimate.ci.low}, {"ci95_high", estimate.ci.high}};
 }
 
 Json group_json(const Groups& groups, const model::Group& group, const model::ScalingRow& row) {
-    Json key = Json::object(), measurements = Json::array(), marks = Json::array(), ids = Json::array();
+    Json key = Json::object(), measurements = Json::array(), marks = Json::array(),
+         ids = Json::array();
     for (std::size_t i = 0; i < groups.keys.size(); ++i) key[groups.keys[i]] = group.key[i];
     for (const auto& name : groups.measurements()) {
         const model::Estimate found = groups.estimate(group, name);
@@ -84,9 +90,12 @@ Json group_json(const Groups& groups, const model::Group& group, const model::Sc
 }
 
 Json finding_json(const Finding& finding) {
-    return {
-        {"verdict", name_of(finding.verdict)}, {"subject", finding.subject}, {"against", finding.against},
-        {"ratio", ratio_json(finding.ratio)},  {"alike", finding.alike},     {"sentence", sentence(finding)}};
+    return {{"verdict", name_of(finding.verdict)},
+            {"subject", finding.subject},
+            {"against", finding.against},
+            {"ratio", ratio_json(finding.ratio)},
+            {"alike", finding.alike},
+            {"sentence", sentence(finding)}};
 }
 
 }  // namespace
@@ -102,8 +111,9 @@ std::string groups_text(const Groups& groups) {
 std::string groups_markdown(const Groups& groups, const std::string& chosen) {
     return written(groups, [&](const Frame& frame, const auto& sentences) {
         const std::string of = chosen.empty() ? "." : " of " + chosen + ".";
-        std::string text = fmt::format("{}\n{}\n", markdown_of(frame),
-                                       markdown_text(counted(groups.runs().ids.size(), "run") + of));
+        std::string text =
+            fmt::format("{}\n{}\n", markdown_of(frame),
+                        markdown_text(counted(groups.runs().ids.size(), "run") + of));
         for (const auto& one : sentences) text += fmt::format("\n{}\n", markdown_text(one));
         return text;
     });

@@ -1,5 +1,6 @@
-// A run of `ranklab comm` as those read it who know nccl-tests: the columns that it has stand where it has
-// them, so that programs that read its output read ours. Every line but the rows begins with '#'.
+// A run of `ranklab comm` as those read it who know nccl-tests: the columns that it has stand where
+// it has them, so that programs that read its output read ours. Every line but the rows begins with
+// '#'.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,17 +28,19 @@ constexpr std::size_t kTime = 7, kRate = 6;  // nccl-tests' widths
 std::string in_width(double value, std::size_t width) {
     if (!std::isfinite(value)) return fmt::format("{:>{}}", "n/a", width);
     for (const int decimals : {2, 1, 0})
-        if (auto text = fmt::format("{:{}.{}f}", value, width, decimals); text.size() <= width) return text;
+        if (auto text = fmt::format("{:{}.{}f}", value, width, decimals); text.size() <= width)
+            return text;
     return fmt::format("{:{}.{}e}", value, width, width >= kTime ? 1 : 0);
 }
 
 // The table's head, and that of the columns that -I adds on the right.
 constexpr const char* kHead[] = {
-    "#                                                              out-of-place              in-place",
-    "#       size         count      type   redop    root"
-    "     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong",
-    "#        (B)    (elements)                          "
-    "     (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)"};
+    "#                                                              out-of-place              "
+    "in-place",
+    "#       size         count      type   redop    root     time   algbw   busbw  #wrong     "
+    "time   algbw   busbw  #wrong",
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             "
+    "(us)  (GB/s)  (GB/s)"};
 constexpr const char* kCallsHead[] = {
     "                            out-of-place, calls                     in-place, calls",
     "    i_min    i_max    i_p99    i_cv%    i_min    i_max    i_p99    i_cv%",
@@ -54,8 +57,8 @@ std::string head_text(bool per_iter) {
 std::string first_columns(const Message* one) {
     if (one == nullptr) return fmt::format("  {0:>7}  {0:>6}  {0:>6}  {0:>6}", "N/A");
     const std::string wrong = one->wrong >= 0 ? fmt::to_string(one->wrong) : "N/A";
-    return fmt::format("  {}  {}  {}  {:>6}", in_width(one->time, kTime), in_width(one->algbw, kRate),
-                       in_width(one->busbw, kRate), wrong);
+    return fmt::format("  {}  {}  {}  {:>6}", in_width(one->time, kTime),
+                       in_width(one->algbw, kRate), in_width(one->busbw, kRate), wrong);
 }
 
 std::string calls(const Message* one) {
@@ -73,9 +76,9 @@ struct Line {
 
 std::string row(const Line& line, bool per_iter) {
     const Message& any = *(line.places[0] != nullptr ? line.places[0] : line.places[1]);
-    std::string text =
-        fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", any.bytes, any.elements,
-                    base::one_line(base::nccl_tests_word(any.dtype)), base::one_line(any.redop), any.root);
+    std::string text = fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", any.bytes, any.elements,
+                                   base::one_line(base::nccl_tests_word(any.dtype)),
+                                   base::one_line(any.redop), any.root);
     for (const Message* place : line.places) text += first_columns(place);
     for (const Message* place : line.places)
         if (per_iter) text += calls(place);
@@ -86,9 +89,10 @@ std::string title(const Message& one) {
     const std::string level = one.level == "host"    ? " of one host"
                               : one.level == "hosts" ? ", one of each host"
                                                      : "";
-    return fmt::format("#\n# {}: {}{}{}\n", base::one_line(one.op),
-                       counted(static_cast<std::size_t>(std::max<std::int64_t>(0, one.ranks)), "rank"), level,
-                       one.load == "loaded" ? "; a compute kernel ran on the same cores" : "");
+    return fmt::format(
+        "#\n# {}: {}{}{}\n", base::one_line(one.op),
+        counted(static_cast<std::size_t>(std::max<std::int64_t>(0, one.ranks)), "rank"), level,
+        one.load == "loaded" ? "; a compute kernel ran on the same cores" : "");
 }
 
 // An operation at a level under a load: its types and reductions below each other.
@@ -139,16 +143,17 @@ std::string preamble(const Run& run, const std::vector<Message>& all) {
                       memory = setting_or(run, "memory", "pageable");
     std::string text = fmt::format(
         "# ranklab comm {}, {}, backend {}, {} memory\n# Collective test starting: ranklab comm\n"
-        "# nThread 1 nGpus {} minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: 1 "
-        "validation: {} graph: 0 unalign: {}\n#\n# Using devices\n",
-        run.version, base::one_line(library.substr(0, library.find(','))), setting_or(run, "backend", "mpi"),
-        memory, memory == "device" ? 1 : 0, least.bytes, most.bytes, step_of(run),
-        setting_or(run, "warmup", "n/a"), setting_or(run, "repetitions", "n/a"),
-        setting_or(run, "check", "n/a"), setting_or(run, "unalign", "0"));
+        "# nThread 1 nGpus {} minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg "
+        "iters: 1 validation: {} graph: 0 unalign: {}\n#\n# Using devices\n",
+        run.version, base::one_line(library.substr(0, library.find(','))),
+        setting_or(run, "backend", "mpi"), memory, memory == "device" ? 1 : 0, least.bytes,
+        most.bytes, step_of(run), setting_or(run, "warmup", "n/a"),
+        setting_or(run, "repetitions", "n/a"), setting_or(run, "check", "n/a"),
+        setting_or(run, "unalign", "0"));
     for (const auto& host : run.hosts)
-        text +=
-            fmt::format("#  Rank {:>2} on {:>10} device {}, cpus {}\n", host.rank, base::one_line(host.host),
-                        base::one_line(host.device), base::one_line(host.cpus));
+        text += fmt::format("#  Rank {:>2} on {:>10} device {}, cpus {}\n", host.rank,
+                            base::one_line(host.host), base::one_line(host.device),
+                            base::one_line(host.cpus));
     return text;
 }
 
@@ -164,10 +169,12 @@ std::string nccl_text(const Run& run) {
             all.push_back(std::move(one));
         }
     if (all.empty()) return "";
-    InOrderMet<std::tuple<std::string, std::string, std::string>, std::vector<const Message*>> blocks;
+    InOrderMet<std::tuple<std::string, std::string, std::string>, std::vector<const Message*>>
+        blocks;
     for (const auto& one : all) blocks[{one.op, one.level, one.load}].push_back(&one);
     std::string text = preamble(run, all);
-    for (const auto& block : blocks.all()) text += block_text(block, run.setting("per-iter") == "true");
+    for (const auto& block : blocks.all())
+        text += block_text(block, run.setting("per-iter") == "true");
     return text + footer(all);
 }
 

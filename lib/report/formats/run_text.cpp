@@ -32,16 +32,19 @@ std::string where(const Run& run) {
         parts.push_back(
             fmt::format("{} (rank{} {})", host, ids.size() == 1 ? "" : "s", base::few_ranges(ids)));
     if (parts.empty()) return "unknown";
-    return fmt::format("{} on {}: {}; {}", counted(run.hosts.size(), "rank"), counted(ranks.size(), "host"),
-                       model::some_of(parts, 4), model::some_of(devices, 4));
+    return fmt::format("{} on {}: {}; {}", counted(run.hosts.size(), "rank"),
+                       counted(ranks.size(), "host"), model::some_of(parts, 4),
+                       model::some_of(devices, 4));
 }
 
 std::string header(const Run& run) {
     return fmt::format("run {}\n", base::one_line(run.id)) +
            // The command stays on one line, for copying.
-           (run.argv.empty() ? "" : fmt::format("  {:<14}{}\n", "typed", base::one_line(run.argv))) +
+           (run.argv.empty() ? ""
+                             : fmt::format("  {:<14}{}\n", "typed", base::one_line(run.argv))) +
            screen_line("label", run.label) +
-           screen_line("when", fmt::format("{}, {}", run.started_utc, readable(run.duration_s, "s"))) +
+           screen_line("when",
+                       fmt::format("{}, {}", run.started_utc, readable(run.duration_s, "s"))) +
            screen_line("where", where(run)) +
            screen_line("ranklab", base::trim(fmt::format("{} {}", run.version, run.git_revision))) +
            screen_line("cut short", run.cut_short());
@@ -65,12 +68,14 @@ Frame phases_of(const Run& run) {
 
 // Without those that stand elsewhere, or are for who looks into the file.
 std::string tables(const Run& run) {
-    static constexpr std::array kElsewhere{"order", "messages", "rank_summaries", "ladder", "phases"};
+    static constexpr std::array kElsewhere{"order", "messages", "rank_summaries", "ladder",
+                                           "phases"};
     std::string text;
     for (const auto& table : run.tables) {
         if (std::ranges::find(kElsewhere, table.name) != kElsewhere.end()) continue;
         if (table.name == "nonblocking" && run.command == "comm") continue;
-        if (const auto one = text_of(model::frame_of(table, kMostRows)); !one.empty()) text += '\n' + one;
+        if (const auto one = text_of(model::frame_of(table, kMostRows)); !one.empty())
+            text += '\n' + one;
     }
     return text;
 }
@@ -80,7 +85,8 @@ std::string tables(const Run& run) {
 std::string run_text(const Run& run, bool verbose, const std::string& network) {
     std::string text = header(run) + '\n' + answer_text(run, {.whole = verbose}) +
                        screen_line("network", network) + screen_line("used", model::use_text(run));
-    if (const auto phases = text_of(phases_of(run)); !phases.empty()) text += fmt::format("\n{}", phases);
+    if (const auto phases = text_of(phases_of(run)); !phases.empty())
+        text += fmt::format("\n{}", phases);
     if (!verbose) return text;
     if (const auto ladder = model::ladder_of(run); !ladder.rows.empty())
         text += fmt::format("\n{}", text_of(model::frame_of(ladder, true)));
@@ -93,11 +99,14 @@ std::string runs_text(const Frame& list, std::size_t all, const std::string& cho
                       const std::string& see_one) {
     std::string text = text_of(list) + '\n';
     if (all > list.rows.size())
-        text += fmt::format("{} older runs are not listed; --last N lists more, --where and --label choose\n",
-                            all - list.rows.size());
-    text += fmt::format("{}{}.", counted(all, "run"), chosen.empty() ? "" : " of " + base::one_line(chosen));
+        text += fmt::format(
+            "{} older runs are not listed; --last N lists more, --where and --label choose\n",
+            all - list.rows.size());
+    text += fmt::format("{}{}.", counted(all, "run"),
+                        chosen.empty() ? "" : " of " + base::one_line(chosen));
     if (!see_one.empty())
-        text += fmt::format(" To see one:\n  {} {}", see_one, base::one_line(list.rows.back().cells[0].text));
+        text += fmt::format(" To see one:\n  {} {}", see_one,
+                            base::one_line(list.rows.back().cells[0].text));
     return text + '\n';
 }
 

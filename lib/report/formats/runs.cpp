@@ -16,11 +16,11 @@ using Json = nlohmann::ordered_json;
 using results::Run;
 
 constexpr const char* kCsvHead =
-    "# ranklab measurements, one row each; every value in the row's own unit, ci95 is the interval of the "
-    "median\n"
+    "# ranklab measurements, one row each; every value in the row's own unit, ci95 is the interval "
+    "of the median\n"
     "# formulae: docs/measurement.md\n"
-    "run_id,command,label,started_utc,valid,name,unit,kind,n,median,mean,min,max,p95,p99,ci95_low,ci95_high,"
-    "rank_reduction,directory,file_system,fsync,cache,cut_short\n";
+    "run_id,command,label,started_utc,valid,name,unit,kind,n,median,mean,min,max,p95,p99,ci95_low,"
+    "ci95_high,rank_reduction,directory,file_system,fsync,cache,cut_short\n";
 
 constexpr const char *kJsonHead = R"({"schema":1,"runs":[)", *kJsonTail = "\n]}\n";
 
@@ -64,8 +64,11 @@ Json measurements_json(const Run& run) {
 Json hosts_json(const Run& run) {
     Json json = Json::array();
     for (const auto& [rank, local_rank, host, cpus, device, threads, cores] : run.hosts) {
-        json.push_back(
-            {{"rank", rank}, {"local_rank", local_rank}, {"host", host}, {"cpus", cpus}, {"device", device}});
+        json.push_back({{"rank", rank},
+                        {"local_rank", local_rank},
+                        {"host", host},
+                        {"cpus", cpus},
+                        {"device", device}});
         if (threads > 0) json.back()["threads"] = threads;
         if (!cores.empty()) json.back()["cores"] = cores;
     }
@@ -84,7 +87,8 @@ Json tables_json(const Run& run) {
 
 Json place_json(const Run& run) {
     Json json = Json::object();
-    for (const auto& [name, value] : model::fields_of(model::storage_place(run))) json[name] = value;
+    for (const auto& [name, value] : model::fields_of(model::storage_place(run)))
+        json[name] = value;
     return json;
 }
 

@@ -24,8 +24,9 @@ const Cell& Frame::at(std::size_t row, std::size_t column) const {
 }
 
 bool Frame::has_numbers(std::size_t column) const {
-    return std::ranges::any_of(
-        rows, [&](const Row& row) { return column < row.cells.size() && row.cells[column].is_number(); });
+    return std::ranges::any_of(rows, [&](const Row& row) {
+        return column < row.cells.size() && row.cells[column].is_number();
+    });
 }
 
 bool Frame::has_doubts() const {
@@ -46,7 +47,9 @@ void Frame::put(std::size_t column, Cell cell) {
 
 std::vector<std::pair<std::vector<std::string>, std::vector<std::size_t>>> Frame::group_by(
     const std::vector<std::size_t>& keys) const {
-    InOrderMet<std::vector<std::string>, std::pair<std::vector<std::string>, std::vector<std::size_t>>> met;
+    InOrderMet<std::vector<std::string>,
+               std::pair<std::vector<std::string>, std::vector<std::size_t>>>
+        met;
     for (std::size_t row = 0; row < rows.size(); ++row) {
         std::vector<std::string> key;
         for (const std::size_t column : keys) key.push_back(exact(at(row, column)));
@@ -72,7 +75,9 @@ void Frame::sort(const std::vector<std::size_t>& keys) {
 
 void Frame::drop_empty_columns() {
     for (std::size_t i = columns.size(); i-- > 0;) {
-        const auto is_empty = [&](const Row& row) { return i >= row.cells.size() || row.cells[i].empty(); };
+        const auto is_empty = [&](const Row& row) {
+            return i >= row.cells.size() || row.cells[i].empty();
+        };
         if (columns[i].key || !std::ranges::all_of(rows, is_empty)) continue;
         const auto place = static_cast<std::ptrdiff_t>(i);
         columns.erase(columns.begin() + place);

@@ -1,5 +1,5 @@
-// A Frame as HTML, Markdown and LaTeX. What a results file holds may come from anywhere: no text of it
-// becomes markup.
+// A Frame as HTML, Markdown and LaTeX. What a results file holds may come from anywhere: no text of
+// it becomes markup.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kLongest = 300;  // letters of a cell of HTML
 
 // On one line, with names of the format in place of these letters.
-std::string escaped(std::string_view text, std::string_view letters, const std::vector<const char*>& names) {
+std::string escaped(std::string_view text, std::string_view letters,
+                    const std::vector<const char*>& names) {
     std::string out;
     for (const char c : base::one_line(text)) {
         const auto special = letters.find(c);
@@ -37,7 +38,8 @@ std::vector<std::string> cells_of(const Frame& frame, std::size_t row, const Esc
     std::vector<std::string> cells;
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Cell& cell = frame.at(row, i);
-        cells.push_back(cell.is_number() ? with_interval(cell, frame.columns[i]) : escape(cell.text));
+        cells.push_back(cell.is_number() ? with_interval(cell, frame.columns[i])
+                                         : escape(cell.text));
     }
     return cells;
 }
@@ -46,11 +48,14 @@ std::string html_cell(const Cell& cell, const Column& column) {
     if (!cell.is_number()) return html_escape(base::shortened(cell.text, kLongest));
     std::string text = fmt::format(
         "<data value=\"{0}\" title=\"{0}{1}\">{2}</data>", exact(cell.number),
-        column.unit.empty() || column.unit == "1" ? "" : fmt::format(" {}", html_escape(column.unit)),
+        column.unit.empty() || column.unit == "1" ? ""
+                                                  : fmt::format(" {}", html_escape(column.unit)),
         html_escape(readable(cell, column)));
-    if (const auto range = readable_interval(cell.interval, cell.number, column.unit); !range.empty())
-        text += fmt::format(" <span class=\"ci\" title=\"{} .. {}\">{}</span>", exact(cell.interval.low),
-                            exact(cell.interval.high), html_escape(range));
+    if (const auto range = readable_interval(cell.interval, cell.number, column.unit);
+        !range.empty())
+        text +=
+            fmt::format(" <span class=\"ci\" title=\"{} .. {}\">{}</span>",
+                        exact(cell.interval.low), exact(cell.interval.high), html_escape(range));
     return text;
 }
 
@@ -62,7 +67,8 @@ std::string html_row(const Frame& frame, std::size_t row, Footnotes& footnotes) 
         const bool key = frame.columns[i].key;
         text += fmt::format("<{}{}{}>{}{}</{}>", key ? "th" : "td", key ? " scope=\"row\"" : "",
                             key || cell.is_number() ? "" : " class=\"text\"",
-                            html_cell(cell, frame.columns[i]), std::exchange(marks, ""), key ? "th" : "td");
+                            html_cell(cell, frame.columns[i]), std::exchange(marks, ""),
+                            key ? "th" : "td");
     }
     return text + "</tr>\n";
 }
@@ -87,7 +93,8 @@ std::string html_of(const Frame& frame) {
                             html_escape(frame.columns[i].title()));
     text += "</tr></thead><tbody>\n";
     Footnotes footnotes;
-    for (std::size_t row = 0; row < frame.rows.size(); ++row) text += html_row(frame, row, footnotes);
+    for (std::size_t row = 0; row < frame.rows.size(); ++row)
+        text += html_row(frame, row, footnotes);
     text += "</tbody></table></div>\n";
     for (const auto& line : footnotes.lines(frame.notes))
         text += "<p class=\"note\">" + html_escape(line) + "</p>\n";
@@ -119,7 +126,8 @@ std::string markdown_of(const Frame& frame) {
         if (marked) cells.push_back(footnotes.references(frame.rows[row].doubts));
         text += markdown_row(cells);
     }
-    for (const auto& line : footnotes.lines(frame.notes)) text += fmt::format("\n{}\n", markdown_text(line));
+    for (const auto& line : footnotes.lines(frame.notes))
+        text += fmt::format("\n{}\n", markdown_text(line));
     return text;
 }
 
@@ -132,8 +140,8 @@ std::string latex_of(const Frame& frame, const std::string& label) {
     }
     Footnotes footnotes;
     for (std::size_t row = 0; row < frame.rows.size(); ++row) {
-        auto cells =
-            cells_of(frame, row, [](const auto& text) { return latex_text(text.empty() ? "--" : text); });
+        auto cells = cells_of(
+            frame, row, [](const auto& text) { return latex_text(text.empty() ? "--" : text); });
         if (const auto marks = footnotes.references(frame.rows[row].doubts); !marks.empty())
             cells.front() += fmt::format("\\textsuperscript{{{}}}", marks);
         rows += base::join(cells, " & ") + " \\\\\n";
@@ -144,7 +152,8 @@ std::string latex_of(const Frame& frame, const std::string& label) {
     return fmt::format(
         "% needs \\usepackage{{booktabs}}; (low .. high): 95 % interval\n"
         "\\begin{{table}}\n\\caption{{{}}}\n\\label{{tab:{}}}\n"
-        "\\begin{{tabular}}{{{}}}\n\\toprule\n{} \\\\\n\\midrule\n{}\\bottomrule\n\\end{{tabular}}{}\n"
+        "\\begin{{tabular}}{{{}}}\n\\toprule\n{} "
+        "\\\\\n\\midrule\n{}\\bottomrule\n\\end{{tabular}}{}\n"
         "\\end{{table}}\n",
         latex_text(frame.title), label, columns, base::join(heads, " & "), rows, below);
 }
@@ -165,8 +174,9 @@ std::string harmless(std::string_view raw) {
 
 }  // namespace
 
-// A spreadsheet takes a text that begins with one of these for a formula. One apostrophe says that it is a
-// text; a text that has one of its own gets another, so that to drop the first always gives the text back.
+// A spreadsheet takes a text that begins with one of these for a formula. One apostrophe says that
+// it is a text; a text that has one of its own gets another, so that to drop the first always gives
+// the text back.
 std::string csv_cell(const std::string& raw) {
     std::string field = harmless(raw);
     if (raw.find_first_of("=+-@\t\r\n'") == 0) field.insert(field.begin(), '\'');
@@ -188,10 +198,12 @@ std::string csv_of(const Frame& frame) {
         cells.clear();
         for (std::size_t i = 0; i < frame.columns.size(); ++i) {
             const Cell& cell = frame.at(row, i);
-            const bool words = !cell.is_number() && !frame.has_numbers(i);  // a column is of one kind
+            // A column is of one kind.
+            const bool words = !cell.is_number() && !frame.has_numbers(i);
             cells.push_back(words ? csv_cell(cell.text) : exact(cell.number));
             if (frame.columns[i].interval)
-                for (const double end : {cell.interval.low, cell.interval.high}) cells.push_back(exact(end));
+                for (const double end : {cell.interval.low, cell.interval.high})
+                    cells.push_back(exact(end));
         }
         std::vector<std::string> marks;
         for (const auto& doubt : frame.rows[row].doubts) marks.push_back(sentence(doubt));

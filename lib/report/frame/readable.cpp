@@ -59,10 +59,12 @@ std::string readable(double value, std::string_view unit) {
     if (!std::isfinite(value)) return "n/a";
     if (is_ratio(value, unit)) return fmt::format("{:.3f}", value);
     const Shown shown = shown_in(value, unit);
-    return fmt::format("{}{}{}", digits(value / shown.per_one), shown.name.empty() ? "" : " ", shown.name);
+    return fmt::format("{}{}{}", digits(value / shown.per_one), shown.name.empty() ? "" : " ",
+                       shown.name);
 }
 
-std::string readable_interval(const stats::Interval& interval, double value, std::string_view unit) {
+std::string readable_interval(const stats::Interval& interval, double value,
+                              std::string_view unit) {
     if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return "";
     if (is_ratio(value, unit)) return fmt::format("{:.3f} .. {:.3f}", interval.low, interval.high);
     const Shown shown = shown_in(value, unit);

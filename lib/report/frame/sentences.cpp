@@ -33,7 +33,8 @@ constexpr std::array kMarks{
     Words{Mark::other_work, "other_work", "no speedup: other work than the baseline ({})"},
     Words{Mark::not_as_baseline, "not_as_baseline", "not measured as the baseline: {}"},
     Words{Mark::no_efficiency, "no_efficiency", "no efficiency: {}"},
-    Words{Mark::too_efficient, "too_efficient", "efficiency above {}: a slow baseline, or other work"},
+    Words{Mark::too_efficient, "too_efficient",
+          "efficiency above {}: a slow baseline, or other work"},
     Words{Mark::said, "said", "{}"},
 };
 
@@ -45,21 +46,21 @@ constexpr std::array kVerdicts{
     Words{Verdict::undecided, "undecided",
           "undecided: {subject}, {value}, was the fastest; {alike} may be as fast"},
     Words{Verdict::single_runs, "single_runs",
-          "undecided: {subject}, {value}, was the fastest, {ratio} times as fast as {against}; fewer than "
-          "3 runs a row do not tell which is faster"},
+          "undecided: {subject}, {value}, was the fastest, {ratio} times as fast as {against}; "
+          "fewer than 3 runs a row do not tell which is faster"},
     Words{Verdict::weak_scaling, "weak_scaling",
           "weak scaling: {subject} keeps {ratio} of the rate per {unit} of {against}{interval}"},
     Words{Verdict::weak_scaling_undecided, "weak_scaling_undecided",
-          "weak scaling: {subject} keeps {ratio} of the rate per {unit} of {against}; too few runs for an "
-          "interval"},
-    Words{Verdict::no_efficiency, "no_efficiency", "weak scaling: {subject} has no efficiency: {value}"},
-    Words{
-        Verdict::best_tier, "best_tier",
-        "fastest: {subject}, {value}; may be as fast, since their 95 % intervals meet: {alike}; slower: the "
-        "other verified ones"},
+          "weak scaling: {subject} keeps {ratio} of the rate per {unit} of {against}; too few runs "
+          "for an interval"},
+    Words{Verdict::no_efficiency, "no_efficiency",
+          "weak scaling: {subject} has no efficiency: {value}"},
+    Words{Verdict::best_tier, "best_tier",
+          "fastest: {subject}, {value}; may be as fast, since their 95 % intervals meet: {alike}; "
+          "slower: the other verified ones"},
     Words{Verdict::all_alike, "all_alike",
-          "undecided: {subject}, {value}, was the fastest; may be as fast, since their 95 % intervals meet: "
-          "{alike}"},
+          "undecided: {subject}, {value}, was the fastest; may be as fast, since their 95 % "
+          "intervals meet: {alike}"},
     Words{Verdict::one_tier, "fastest_alone",
           "fastest: {subject}, {value}; the next, {against}, takes {ratio} times as long"},
     Words{Verdict::no_intervals, "no_intervals",
@@ -81,12 +82,14 @@ const Words<Verdict>& words_of(Verdict verdict) {
 std::string some_of(const std::vector<std::string>& names) {
     constexpr std::size_t kMost = 3;
     std::string text = base::join(
-        {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, names.size()))}, "; ");
+        {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, names.size()))},
+        "; ");
     return names.size() > kMost ? text + fmt::format(" and {} more", names.size() - kMost) : text;
 }
 
 std::string interval_of(const stats::Interval& ci) {
-    return std::isfinite(ci.low) ? fmt::format(" (95 % interval {:.2f} .. {:.2f})", ci.low, ci.high) : "";
+    return std::isfinite(ci.low) ? fmt::format(" (95 % interval {:.2f} .. {:.2f})", ci.low, ci.high)
+                                 : "";
 }
 
 }  // namespace
@@ -96,8 +99,9 @@ std::string sentence(const Doubt& doubt) {
 }
 
 std::string sentence(const Finding& finding) {
-    return fmt::format(fmt::runtime(words_of(finding.verdict).text), fmt::arg("subject", finding.subject),
-                       fmt::arg("against", finding.against), fmt::arg("value", finding.value),
+    return fmt::format(fmt::runtime(words_of(finding.verdict).text),
+                       fmt::arg("subject", finding.subject), fmt::arg("against", finding.against),
+                       fmt::arg("value", finding.value),
                        fmt::arg("ratio", fmt::format("{:.2f}", finding.ratio.ratio)),
                        fmt::arg("interval", interval_of(finding.ratio.ci)),
                        fmt::arg("alike", some_of(finding.alike)), fmt::arg("unit", finding.unit));

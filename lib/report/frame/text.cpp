@@ -21,7 +21,9 @@ struct TextColumn {
     bool left = false;               // its texts are flush left and go on in the next line
     bool beside = false;             // an interval, which stays beside its number
 
-    std::size_t width() const { return base::columns_of(std::ranges::max(texts, {}, base::columns_of)); }
+    std::size_t width() const {
+        return base::columns_of(std::ranges::max(texts, {}, base::columns_of));
+    }
     std::size_t longest_word() const {
         std::size_t longest = 0;
         for (const auto& text : texts)
@@ -48,7 +50,8 @@ bool has_intervals(const Frame& frame, std::size_t column) {
 TextTable table_of(const Frame& frame, Footnotes& footnotes) {
     TextTable table;
     bool marked = !frame.has_doubts();
-    const auto add = [&](const std::string& head, bool left, const auto& text_of_row) -> TextColumn& {
+    const auto add = [&](const std::string& head, bool left,
+                         const auto& text_of_row) -> TextColumn& {
         TextColumn column{{base::one_line(head)}, left || table.columns.empty()};
         for (std::size_t row = 0; row < frame.rows.size(); ++row)
             column.texts.push_back(base::one_line(text_of_row(row)));
@@ -57,7 +60,8 @@ TextTable table_of(const Frame& frame, Footnotes& footnotes) {
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Column& column = frame.columns[i];
         if (!column.key && !std::exchange(marked, true)) {
-            add("note", true, [&](auto row) { return footnotes.references(frame.rows[row].doubts); });
+            add("note", true,
+                [&](auto row) { return footnotes.references(frame.rows[row].doubts); });
             ++table.keys;
         }
         if (column.key) ++table.keys;
@@ -106,7 +110,8 @@ std::vector<std::size_t> least_widths(const TextTable& table, std::size_t first)
 
 // Room beyond the least widths goes to the text columns, from the left.
 std::string block(const TextTable& table, const Places& chosen, std::vector<std::size_t> widths) {
-    std::size_t spare = base::kScreenColumns - std::min(base::kScreenColumns, room_of(widths, chosen));
+    std::size_t spare =
+        base::kScreenColumns - std::min(base::kScreenColumns, room_of(widths, chosen));
     for (const std::size_t i : chosen) {
         const std::size_t more = std::min(spare, table.columns[i].width() - widths[i]);
         widths[i] += more;
@@ -115,8 +120,10 @@ std::string block(const TextTable& table, const Places& chosen, std::vector<std:
     std::string text;
     for (std::size_t row = 0; row < table.columns.front().texts.size(); ++row) {
         std::vector<std::vector<std::string>> cells;
-        for (const std::size_t i : chosen) cells.push_back(lines_of(table.columns[i].texts[row], widths[i]));
-        const std::size_t height = std::ranges::max(cells, {}, &std::vector<std::string>::size).size();
+        for (const std::size_t i : chosen)
+            cells.push_back(lines_of(table.columns[i].texts[row], widths[i]));
+        const std::size_t height =
+            std::ranges::max(cells, {}, &std::vector<std::string>::size).size();
         for (std::size_t n = 0; n < height; ++n) {
             for (std::size_t c = 0; c < chosen.size(); ++c)
                 text += "  " + padded(n < cells[c].size() ? cells[c][n] : "", widths[chosen[c]],
@@ -145,8 +152,9 @@ TextTable numbered(TextTable table) {
     return table;
 }
 
-// The columns of a table that is wider than the screen come in blocks, each behind the keys; where these take
-// more than half a line, behind the row's number. There only the last column goes on in the next line.
+// The columns of a table that is wider than the screen come in blocks, each behind the keys; where
+// these take more than half a line, behind the row's number. There only the last column goes on in
+// the next line.
 std::string on_screen(const TextTable& table) {
     Places all(table.columns.size()), keys(table.keys);
     std::iota(all.begin(), all.end(), 0);
@@ -155,7 +163,8 @@ std::string on_screen(const TextTable& table) {
     if (keys.size() == all.size() || room_of(least, all) <= base::kScreenColumns)
         return block(table, all, least);
     least = least_widths(table, all.size() - 1);
-    if (keys.size() > 1 && 2 * room_of(least, keys) > base::kScreenColumns) return on_screen(numbered(table));
+    if (keys.size() > 1 && 2 * room_of(least, keys) > base::kScreenColumns)
+        return on_screen(numbered(table));
     std::string text;
     for (std::size_t next = keys.size(); next < all.size();) {
         Places chosen = keys;
@@ -175,7 +184,8 @@ std::string text_of(const Frame& frame) {
     Footnotes footnotes;
     std::string text = frame.title.empty() ? "" : base::wrapped("", base::one_line(frame.title));
     text += on_screen(table_of(frame, footnotes));
-    for (const auto& line : footnotes.lines(frame.notes)) text += base::wrapped("  ", base::one_line(line));
+    for (const auto& line : footnotes.lines(frame.notes))
+        text += base::wrapped("  ", base::one_line(line));
     return text;
 }
 

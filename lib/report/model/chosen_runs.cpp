@@ -66,15 +66,16 @@ Selection::Condition Selection::parse(const std::string& text) {
     auto values = base::split(text.substr(end), ',');
     const bool orders = find_order(relation) != nullptr && std::ranges::all_of(values, is_number);
     if (begin == 0 || (relation != "=" && relation != "!=" && !orders))
-        throw base::OptionError(
-            fmt::format("'{}' is not a condition; give KEY=VALUE, as in model=mnist-cnn, or KEY!=VALUE, "
-                        "KEY>=NUMBER",
-                        base::printable(text, 80)));
+        throw base::OptionError(fmt::format(
+            "'{}' is not a condition; give KEY=VALUE, as in model=mnist-cnn, or KEY!=VALUE, "
+            "KEY>=NUMBER",
+            base::printable(text, 80)));
     if (orders && values.size() > 1)
         throw base::OptionError(
-            fmt::format("'{}' has a list behind {}, and a list is for = and != alone; give one number, "
-                        "without a comma between its thousands",
-                        base::printable(text, 80), relation),
+            fmt::format(
+                "'{}' has a list behind {}, and a list is for = and != alone; give one number, "
+                "without a comma between its thousands",
+                base::printable(text, 80), relation),
             {"where"});
     return {text.substr(0, begin), relation, std::move(values)};
 }
@@ -99,8 +100,9 @@ ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice)
     : file_(std::move(file)), choice_(std::move(choice)), selection_(choice_.conditions) {
     const bool others = choice_.label || !choice_.conditions.empty() || choice_.last > 0;
     if (!choice_.id.empty() && others)
-        throw base::OptionError("one run is named, and others are chosen too; leave out one or the other",
-                                {"run", "where", "label", "last"});
+        throw base::OptionError(
+            "one run is named, and others are chosen too; leave out one or the other",
+            {"run", "where", "label", "last"});
     refuse_unknown_keys(selection_.keys(), {file_});
     if (!choice_.id.empty()) named_ = {file_.read(choice_.id, Detail::settings)};
     if (choice_.last == 0) return;
@@ -137,7 +139,8 @@ std::vector<results::RunHeader> ChosenRuns::matching_headers() const {
         return headers;
     }
     headers = file_.runs();
-    std::erase_if(headers, [&](const auto& one) { return choice_.label && one.label != *choice_.label; });
+    std::erase_if(headers,
+                  [&](const auto& one) { return choice_.label && one.label != *choice_.label; });
     return headers;
 }
 
@@ -155,9 +158,9 @@ std::string ChosenRuns::values_there() const {
     std::string text;
     for (auto& [key, values] : there) {
         values.erase("");
-        text += values.empty()
-                    ? fmt::format("; none has {}", key)
-                    : fmt::format("; {} is {} there", key, some_of(values, kMostValues, " or ", 40));
+        text += values.empty() ? fmt::format("; none has {}", key)
+                               : fmt::format("; {} is {} there", key,
+                                             some_of(values, kMostValues, " or ", 40));
     }
     return text;
 }

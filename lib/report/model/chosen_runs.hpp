@@ -16,8 +16,8 @@ namespace ranklab::report::model {
 /// Where a report goes, piece by piece, in order.
 using Sink = std::function<void(std::string_view)>;
 
-/// Runs that meet all of several conditions, each KEY=VALUE, KEY!=VALUE, or with < <= > >= where both are
-/// numbers; VALUE may list alternatives (a,b) and end in * for "begins with".
+/// Runs that meet all of several conditions, each KEY=VALUE, KEY!=VALUE, or with < <= > >= where
+/// both are numbers; VALUE may list alternatives (a,b) and end in * for "begins with".
 class Selection {
   public:
     /// OptionError where one is not a condition, or an order relation has no number.
@@ -39,7 +39,7 @@ class Selection {
 };
 
 struct Choice {
-    std::string id;                       ///< of the one run that is meant; "" for all that the others leave
+    std::string id;  ///< of the one run that is meant; "" for all that the others leave
     std::optional<std::string> label;     ///< exactly this one
     std::vector<std::string> conditions;  ///< each as in Selection; all have to hold
     std::size_t last = 0;                 ///< those stored last, of what the others leave; 0: all
@@ -51,8 +51,8 @@ class ChosenRuns {
     /// results::ResultFile says of a file that it cannot read and of an id that it lacks.
     ChosenRuns(results::ResultFile file, Choice choice);
 
-    /// One after the other, in the order stored; one is held at a time. With `wanted` those that it wants
-    /// too, which need not look at measurements: the run may come without them.
+    /// One after the other, in the order stored; one is held at a time. With `wanted` those that it
+    /// wants too, which need not look at measurements: the run may come without them.
     void visit(results::Detail detail, const std::function<void(results::Run&&)>& take,
                const std::function<bool(const results::Run&)>& wanted = nullptr) const;
     /// Without their measurements; of a choice without conditions the runs' headers alone are read.
@@ -63,8 +63,8 @@ class ChosenRuns {
     const Choice& choice() const { return choice_; }
     /// "model=mnist-cnn, ranks>=2, label 'x', the last 5"; "" for everything.
     std::string text() const;
-    /// The message for a choice that no run meets: "r.h5 holds no run of model=mnist; model is mnist-cnn or
-    /// resnet18 there".
+    /// The message for a choice that no run meets: "r.h5 holds no run of model=mnist; model is
+    /// mnist-cnn or resnet18 there".
     std::string nothing() const;
 
   private:
@@ -75,13 +75,14 @@ class ChosenRuns {
     results::ResultFile file_;
     Choice choice_;
     Selection selection_;
-    /// The run of choice_.id, or those of choice_.last, found once: later runs do not come in between.
+    /// The run of choice_.id, or those of choice_.last, found once: later runs do not come in
+    /// between.
     std::optional<std::vector<results::RunHeader>> named_;
 };
 
-/// A row for each of the last `most` runs: its id, what ran ("train mnist-cnn ddp on 2 x 1": model or
-/// strategy, mode, ranks x threads), its command's first rate, its label. Of a run that cannot be read the
-/// header alone is told.
+/// A row for each of the last `most` runs: its id, what ran ("train mnist-cnn ddp on 2 x 1": model
+/// or strategy, mode, ranks x threads), its command's first rate, its label. Of a run that cannot
+/// be read the header alone is told.
 Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,
                 std::size_t most);
 

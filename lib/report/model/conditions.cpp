@@ -24,7 +24,8 @@ constexpr const char *kUnknown = "unknown", *kStorage = "storage";
 
 // Left by mpirun, or by ranklab 0.1.0 before MPI_Init; the user did not say it.
 bool is_left_by_the_start(const std::string& key, const std::string& value) {
-    return (key.starts_with(kEnvironment) && base::is_launchers_own(key.substr(kEnvironment.size()))) ||
+    return (key.starts_with(kEnvironment) &&
+            base::is_launchers_own(key.substr(kEnvironment.size()))) ||
            (key == "environment.OMPI_MCA_pml" && value.starts_with("^cm")) ||
            (key == "environment.OMPI_MCA_plm" && value == "^rsh");
 }
@@ -94,9 +95,12 @@ bool is_between_ranks(const std::string& key) {
 }
 
 Conditions surroundings_of(const Run& run) {
-    Conditions conditions{
-        {"version", run.version},     {"git_revision", run.git_revision},   {"hosts", hosts_of(run)},
-        {"devices", devices_of(run)}, {"file_system", file_system_of(run)}, {"cache", cache_kind(run)}};
+    Conditions conditions{{"version", run.version},
+                          {"git_revision", run.git_revision},
+                          {"hosts", hosts_of(run)},
+                          {"devices", devices_of(run)},
+                          {"file_system", file_system_of(run)},
+                          {"cache", cache_kind(run)}};
     for (const auto& [name, value] : decisive_facts(run))
         if (vocabulary::role_of_fact(name) != FactRole::work) conditions[name] = value;
     drop_empty(conditions);
@@ -159,22 +163,26 @@ std::vector<std::string> differing_keys(const std::vector<Conditions>& all) {
     return keys;
 }
 
-bool is_allowed(const std::string& key, const std::vector<std::string>& allow) {
-    return std::ranges::any_of(allow, [&](const std::string& word) {
-        return vocabulary::fits(key, word) || short_name(key) == word || (word == "host" && key == "hosts");
+bool is_ignored(const std::string& key, const std::vector<std::string>& ignore) {
+    return std::ranges::any_of(ignore, [&](const std::string& word) {
+        return vocabulary::fits(key, word) || short_name(key) == word ||
+               (word == "host" && key == "hosts");
     });
 }
 
-void refuse_unknown_allowed(const std::vector<std::string>& allow, const std::set<std::string>& keys) {
-    for (const auto& word : allow) {
-        if (std::ranges::any_of(keys, [&](const std::string& key) { return is_allowed(key, {word}); }))
+void refuse_unknown_ignored(const std::vector<std::string>& ignore,
+                            const std::set<std::string>& keys) {
+    for (const auto& word : ignore) {
+        if (std::ranges::any_of(keys,
+                                [&](const std::string& key) { return is_ignored(key, {word}); }))
             continue;
         std::vector<std::string> names(keys.begin(), keys.end());
         for (const auto& key : keys) names.push_back(short_name(key));
         throw base::OptionError(
-            fmt::format("'{}': these runs have nothing of that name that could differ{}; they have {}",
-                        base::printable(word, 60), base::or_did_you_mean(word, names),
-                        some_of(keys, 50, ", ", 60)),
+            fmt::format(
+                "'{}': these runs have nothing of that name that could differ{}; they have {}",
+                base::printable(word, 60), base::or_did_you_mean(word, names),
+                some_of(keys, 50, ", ", 60)),
             {"ignore"});
     }
 }
@@ -227,7 +235,8 @@ std::vector<std::pair<std::string, std::string>> fields_of(const StoragePlace& p
 }
 
 std::string place_text(const StoragePlace& place) {
-    const std::string system = place.file_system == kUnknown ? "file system unknown" : place.file_system;
+    const std::string system =
+        place.file_system == kUnknown ? "file system unknown" : place.file_system;
     if (place.fsync.empty()) return system;
     return system + (place.fsync == "yes"  ? ", fsync"
                      : place.fsync == "no" ? ", no fsync"

@@ -1,5 +1,6 @@
-// Where and with what runs were measured, by the roles that the vocabulary gives to facts and settings: what
-// keeps runs apart, what makes them repetitions, and what may differ all the same (--ignore).
+// Where and with what runs were measured, by the roles that the vocabulary gives to facts and
+// settings: what keeps runs apart, what makes them repetitions, and what may differ all the same
+// (--ignore).
 #pragma once
 
 #include <cstddef>
@@ -14,43 +15,48 @@ namespace ranklab::report::model {
 
 using Conditions = std::map<std::string, std::string>;
 
-/// Facts of the context, "section.key", on which times depend, or which say that the work is another. Empty
-/// values are left out.
+/// Facts of the context, "section.key", on which times depend, or which say that the work is
+/// another. Empty values are left out.
 Conditions decisive_facts(const results::Run& run);
-/// Settings of how ranks work together, and variables for the launcher: they mean nothing to one rank alone.
+/// Settings of how ranks work together, and variables for the launcher: they mean nothing to one
+/// rank alone.
 bool is_between_ranks(const std::string& key);
 
-/// Decisive facts of build, libraries, host, process and environment, version and revision, hosts, devices,
-/// the files' file system and cache. Empty values are left out.
+/// Decisive facts of build, libraries, host, process and environment, version and revision, hosts,
+/// devices, the files' file system and cache. Empty values are left out.
 Conditions surroundings_of(const results::Run& run);
-/// surroundings_of without facts that follow from the number of ranks or belong to the files alone; hosts
-/// stay where they count.
+/// surroundings_of without facts that follow from the number of ranks or belong to the files alone;
+/// hosts stay where they count.
 Conditions machine_of(const results::Run& run, bool hosts_count = true);
-/// The machine, and of `ranklab io` whether its files were brought to the disk and where its reading came
-/// from. Runs that differ here are never pooled unasked.
+/// The machine, and of `ranklab io` whether its files were brought to the disk and where its
+/// reading came from. Runs that differ here are never pooled unasked.
 Conditions kept_apart_by(const results::Run& run, bool hosts_count = true);
-/// Settings, and facts of the context, that numbers depend on: runs that are equal in them are repetitions.
+/// Settings, and facts of the context, that numbers depend on: runs that are equal in them are
+/// repetitions.
 Conditions factors_of(const results::Run& run);
 
-/// All that makes a run another than a repetition, but for its conditions. How ranks work together means
-/// nothing on a single device. `ranks` of io are those that took part.
+/// All that makes a run another than a repetition, but for its conditions. How ranks work together
+/// means nothing on a single device. `ranks` of io are those that took part.
 Conditions telling_of(const results::Run& run);
 
 /// Keys that some of these lack, or of which they have several values.
 std::vector<std::string> differing_keys(const std::vector<Conditions>& all);
 
-/// Whether the user said that this key may differ: by its name, the part after its section's dot, "host" for
-/// hosts, or a beginning with '*'.
-bool is_allowed(const std::string& key, const std::vector<std::string>& allow);
-/// OptionError where a word allows none of these keys, so that a slip does not pass for a permission.
-void refuse_unknown_allowed(const std::vector<std::string>& allow, const std::set<std::string>& keys);
+/// Whether the user said that this key may differ: by its name, the part after its section's dot,
+/// "host" for hosts, or a beginning with '*'.
+bool is_ignored(const std::string& key, const std::vector<std::string>& ignore);
+/// OptionError where a word allows none of these keys, so that a slip does not pass for a
+/// permission.
+void refuse_unknown_ignored(const std::vector<std::string>& ignore,
+                            const std::set<std::string>& keys);
 
-/// `hosts` and `devices` of the run, each name once; "" for devices that an older program did not tell.
+/// `hosts` and `devices` of the run, each name once; "" for devices that an older program did not
+/// tell.
 std::string hosts_of(const results::Run& run);
 std::string devices_of(const results::Run& run);
 
-/// Where the files of a run of `ranklab io` lay, whether they were brought to the disk, and where its reading
-/// came from. "unknown" where the program that made the run did not store it.
+/// Where the files of a run of `ranklab io` lay, whether they were brought to the disk, and where
+/// its reading came from. "unknown" where the program that made the run did not store it.
 struct StoragePlace {
     std::string directory = {}, file_system = {};
     std::string fsync = {};  ///< "yes" or "no"; "" where nothing was written
@@ -70,26 +76,28 @@ std::string fsync_of(const results::Run& run);
 
 // The cores or GPUs of all ranks of a run together. Efficiency is per core or GPU, not per rank.
 
-/// Physical cores; of files whose program did not store them CPUs, as the kernel counts hardware threads.
+/// Physical cores; of files whose program did not store them CPUs, as the kernel counts hardware
+/// threads.
 enum class Unit { core, cpu, gpu };
 
 struct Cores {
     std::size_t count = 0;  ///< that computed; 0: not known
     Unit of = Unit::core;
     std::string why_not = {};  ///< not known: a clause, "the CPUs of its ranks are not stored"
-    std::string crowded = {};  ///< more wants to compute than can at once: "3 compute threads on 2 cores"
+    /// More wants to compute than can at once: "3 compute threads on 2 cores".
+    std::string crowded = {};
 
     bool known() const { return count > 0; }
     bool oversubscribed() const { return !crowded.empty(); }
     std::string unit() const { return of == Unit::gpu ? "GPU" : of == Unit::cpu ? "CPU" : "core"; }
 };
 
-/// On each host as many as its ranks have compute threads, but of those that share cores no more than these;
-/// of a run on GPUs the different ones. Loader threads do not count.
+/// On each host as many as its ranks have compute threads, but of those that share cores no more
+/// than these; of a run on GPUs the different ones. Loader threads do not count.
 Cores cores_of(const results::Run& run);
 
-/// Compute threads of a rank (of all replicas; of `ranklab io` of a process that writes); "1 or 2" where
-/// ranks have different numbers, "" where not known.
+/// Compute threads of a rank (of all replicas; of `ranklab io` of a process that writes); "1 or 2"
+/// where ranks have different numbers, "" where not known.
 std::string threads_text(const results::Run& run);
 
 /// The common value of several runs: unknown where they differ, and oversubscribed where one is.

@@ -30,20 +30,24 @@ std::vector<HostRow> computing(const Run& run) {
     if (run.command != "io") return rows;
     const bool alone = workers_of(run) > 0 || writes_on_rank_0(run);
     const auto ranks = static_cast<std::size_t>(alone ? 1 : ranks_of(run));
-    std::erase_if(rows, [&](const HostRow& row) { return static_cast<std::size_t>(row.rank) >= ranks; });
+    std::erase_if(rows,
+                  [&](const HostRow& row) { return static_cast<std::size_t>(row.rank) >= ranks; });
     return rows;
 }
 
-// Compute threads of a rank, of all its replicas; 0: not known. Older programs stored those of rank 0 alone.
+// Compute threads of a rank, of all its replicas; 0: not known. Older programs stored those of rank
+// 0 alone.
 std::size_t threads_of(const Run& run, const HostRow& row) {
-    if (run.command == "io") return static_cast<std::size_t>(std::max<std::int64_t>(1, workers_of(run)));
+    if (run.command == "io")
+        return static_cast<std::size_t>(std::max<std::int64_t>(1, workers_of(run)));
     if (run.command == "comm") return 1;  // the rank's own, which makes the calls
     const std::size_t of_rank_0 = number_of(run, "training.intra_op_threads");
     const std::size_t threads = row.threads > 0 ? static_cast<std::size_t>(row.threads)
                                 : of_rank_0 > 0 ? of_rank_0
                                                 : number_of(run, "threads");
     const std::size_t replicas = number_of(run, "replicas");
-    return threads == 0 || replicas == 0 ? threads : replicas * std::max<std::size_t>(1, threads / replicas);
+    return threads == 0 || replicas == 0 ? threads
+                                         : replicas * std::max<std::size_t>(1, threads / replicas);
 }
 
 std::string crowd(std::size_t count, const char* what, const Cores& cores) {
@@ -70,7 +74,8 @@ struct Host {
     std::vector<std::size_t> threads;
 };
 
-// A rank cannot use what only others may, nor can those that share theirs with nobody use more of it.
+// A rank cannot use what only others may, nor can those that share theirs with nobody use more of
+// it.
 void add(Cores& cores, const Host& host) {
     for (const auto& together : base::connected(host.sets)) {
         base::NumberRanges all;
@@ -91,7 +96,8 @@ void add(Cores& cores, const Host& host) {
 
 Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
     std::map<std::string, Host> hosts;
-    const bool physical = std::ranges::none_of(rows, [](const HostRow& row) { return row.cores.empty(); });
+    const bool physical =
+        std::ranges::none_of(rows, [](const HostRow& row) { return row.cores.empty(); });
     Cores cores{.of = physical ? Unit::core : Unit::cpu};
     for (const auto& row : rows) {
         const auto own = base::ranges_in(physical ? row.cores : row.cpus);
@@ -106,7 +112,8 @@ Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
     for (const auto& [name, host] : hosts) {
         const std::size_t before = cores.count;
         add(cores, host);
-        if (!quota || !(*quota > 0) || static_cast<double>(cores.count - before) <= *quota) continue;
+        if (!quota || !(*quota > 0) || static_cast<double>(cores.count - before) <= *quota)
+            continue;
         cores.crowded = fmt::format("threads on {} where the cgroup allows {:g} of them",
                                     counted(cores.count - before, cores.unit()), *quota);
         cores.count = before + static_cast<std::size_t>(std::ceil(*quota));
@@ -135,10 +142,10 @@ Cores common_cores(const std::vector<Cores>& of_runs) {
     for (const Cores& one : of_runs) {
         if (one.oversubscribed()) common.crowded = one.crowded;
         if (!common.known() || (one.count == common.count && one.of == common.of)) continue;
-        common.why_not = one.known()
-                             ? fmt::format("its runs used {} and {}", counted(common.count, common.unit()),
-                                           counted(one.count, one.unit()))
-                             : one.why_not;
+        common.why_not = one.known() ? fmt::format("its runs used {} and {}",
+                                                   counted(common.count, common.unit()),
+                                                   counted(one.count, one.unit()))
+                                     : one.why_not;
         common.count = 0;
     }
     return common;
@@ -147,7 +154,9 @@ Cores common_cores(const std::vector<Cores>& of_runs) {
 std::string why_no_efficiency(const Cores& base, const Cores& own) {
     if (!own.known()) return own.why_not;
     if (!base.known()) return "of the baseline, " + base.why_not;
-    return base.of == own.of ? "" : fmt::format("one counts {}s, the other {}s", base.unit(), own.unit());
+    return base.of == own.of
+               ? ""
+               : fmt::format("one counts {}s, the other {}s", base.unit(), own.unit());
 }
 
 }  // namespace ranklab::report::model

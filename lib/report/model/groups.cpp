@@ -20,10 +20,7 @@ using Names = std::vector<std::string>;
 constexpr std::string_view kCondition = "condition:", kMeasured = "measured:";
 
 std::set<Mark> marks_of(const Run& run, const Cores& cores) {
-    const bool unconverged = run.fact("measuring", "converged").starts_with("no") ||
-                             std::ranges::any_of(run.warnings, [](const std::string& warning) {
-                                 return warning.find("not converged") != std::string::npos;
-                             });
+    const bool unconverged = run.fact("measuring", "converged").starts_with("no");
     const bool exit_7 = run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement);
     const std::pair<Mark, bool> marks[] = {
         {Mark::invalid, !run.valid},
@@ -63,8 +60,8 @@ Conditions common_of(const std::vector<Conditions>& of_runs, const std::vector<s
 }
 
 std::size_t count(const RunsFrame& runs, const Group& group, Mark mark) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(group.runs, [&](std::size_t row) { return runs.marks[row].contains(mark); }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        group.runs, [&](std::size_t row) { return runs.marks[row].contains(mark); }));
 }
 
 std::vector<Doubt> doubts_of(const RunsFrame& runs, const Group& group) {
@@ -77,15 +74,17 @@ std::vector<Doubt> doubts_of(const RunsFrame& runs, const Group& group) {
             doubts.push_back({mark, of_all(some)});
     };
     if (const std::size_t some = count(runs, group, Mark::oversubscribed); some > 0)
-        doubts.push_back({Mark::oversubscribed,
-                          group.cores.crowded + (some == group.runs.size() ? "" : ", " + of_all(some))});
+        doubts.push_back(
+            {Mark::oversubscribed,
+             group.cores.crowded + (some == group.runs.size() ? "" : ", " + of_all(some))});
     if (group.not_summed) doubts.push_back({Mark::not_summed});
     add(Mark::other_load);
     if (group.runs.size() == 1) doubts.push_back({Mark::single_run});
     if (group.invalid > 0) doubts.push_back({Mark::left_out, fmt::to_string(group.invalid)});
     for (const Mark mark : {Mark::not_converged, Mark::exit_7, Mark::cut_short}) add(mark);
     Names differing = group.differing;
-    std::erase_if(differing, [&](const auto& name) { return std::ranges::count(runs.asked.keys, name) > 0; });
+    std::erase_if(differing,
+                  [&](const auto& name) { return std::ranges::count(runs.asked.keys, name) > 0; });
     if (!differing.empty() && !runs.asked.keys.empty())
         doubts.push_back({Mark::differs, some_of(differing, 4)});
     if (count(runs, group, Mark::not_verified) > 0) doubts.push_back({Mark::not_verified});
@@ -146,7 +145,8 @@ void RunsFrame::add(const Run& run) {
     for (const auto& [key, value] : surroundings_of(run)) conditions.insert(key);
     for (const auto& [key, value] : kept_apart_by(run)) {
         conditions.insert(key);
-        if (!is_allowed(key, asked.allow) && std::ranges::find(asked.keys, key) == asked.keys.end())
+        if (!is_ignored(key, asked.ignore) &&
+            std::ranges::find(asked.keys, key) == asked.keys.end())
             put({.name = std::string(kCondition) + key}, value);
     }
     for (const auto& m : run.measurements)
@@ -158,7 +158,7 @@ void RunsFrame::add(const Run& run) {
 RunsFrame runs_frame(const ChosenRuns& runs, Asked asked) {
     RunsFrame made(std::move(asked));
     runs.visit(results::Detail::summaries, [&](const Run& run) { made.add(run); });
-    made.check_allowed();
+    made.check_ignored();
     return made;
 }
 
@@ -204,15 +204,17 @@ void Groups::add_groups(const std::vector<std::size_t>& columns) {
 void Groups::keep_keys(const std::vector<std::size_t>& columns, std::size_t asked) {
     std::vector<std::vector<std::string>> kept(all.size());
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        const bool differs =
-            std::ranges::any_of(all, [&](const Group& group) { return group.key[i] != all.front().key[i]; });
+        const bool differs = std::ranges::any_of(
+            all, [&](const Group& group) { return group.key[i] != all.front().key[i]; });
         if (i >= asked && !differs) continue;
         std::string name = runs_.frame.columns[columns[i]].name;
         if (i >= asked) apart.push_back(name = name.substr(kCondition.size()));
         keys.push_back(name);
-        for (std::size_t group = 0; group < all.size(); ++group) kept[group].push_back(all[group].key[i]);
+        for (std::size_t group = 0; group < all.size(); ++group)
+            kept[group].push_back(all[group].key[i]);
     }
-    for (std::size_t group = 0; group < all.size(); ++group) all[group].key = std::move(kept[group]);
+    for (std::size_t group = 0; group < all.size(); ++group)
+        all[group].key = std::move(kept[group]);
 }
 
 std::size_t Groups::place_of(std::string_view key) const {
@@ -223,7 +225,8 @@ std::vector<double> Groups::values(const Group& group, std::string_view measurem
     std::vector<double> values;
     const std::size_t column = runs_.frame.find(std::string(kMeasured) + std::string(measurement));
     for (const std::size_t row : group.runs)
-        if (const Cell& cell = runs_.frame.at(row, column); cell.is_number()) values.push_back(cell.number);
+        if (const Cell& cell = runs_.frame.at(row, column); cell.is_number())
+            values.push_back(cell.number);
     return values;
 }
 
@@ -277,7 +280,8 @@ std::vector<std::string> Groups::titles(const std::vector<const Group*>& some,
     order.insert(order.end(), keys.begin(), keys.end());
     for (const auto& key : order) {
         if (kNamed.contains(key) || key == "ranks") continue;
-        std::map<std::pair<std::string, std::string>, std::set<std::string>> values;  // by title and ranks
+        // By title and ranks.
+        std::map<std::pair<std::string, std::string>, std::set<std::string>> values;
         const auto before = titles;
         for (std::size_t i = 0; i < some.size(); ++i)
             values[{before[i], value(*some[i], "ranks")}].insert(value(*some[i], key));

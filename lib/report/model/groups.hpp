@@ -1,5 +1,5 @@
-// Runs as one Frame, and groups of its rows: what they are grouped by, kept apart by, measured and doubted
-// for.
+// Runs as one Frame, and groups of its rows: what they are grouped by, kept apart by, measured and
+// doubted for.
 #pragma once
 
 #include <cstddef>
@@ -19,38 +19,42 @@ struct Asked {
     /// To group by, as of value_of. Empty: by all that makes runs other than repetitions.
     std::vector<std::string> keys = {};
     std::vector<std::string> measurements = {};  ///< empty: the headline ones
-    std::vector<std::string> allow = {};         ///< conditions that may differ within a group
+    std::vector<std::string> ignore = {};        ///< conditions that may differ within a group
 };
 
-/// A row a run. Its columns are named by what they are for: a key by its name, "condition:host.cpu",
-/// "measured:step_time_s".
+/// A row a run. Its columns are named by what they are for: a key by its name,
+/// "condition:host.cpu", "measured:step_time_s".
 struct RunsFrame {
     Frame frame;
     Asked asked;
     std::vector<std::string> ids;
-    std::vector<Cores> cores;                 ///< a run each
-    std::vector<Conditions> factors, places;  ///< places: what a row and its baseline should have in common
-    std::vector<std::set<Mark>> marks;        ///< why each run is to be read with care
-    std::set<std::string> conditions;         ///< all that some run has
+    std::vector<Cores> cores;  ///< a run each
+    /// Places: what a row and its baseline should have in common.
+    std::vector<Conditions> factors, places;
+    std::vector<std::set<Mark>> marks;  ///< why each run is to be read with care
+    std::set<std::string> conditions;   ///< all that some run has
 
     /// OptionError for an empty or repeated key.
     explicit RunsFrame(Asked what);
     /// A run read with its summaries (results::Detail).
     void add(const results::Run& run);
-    /// After all runs: OptionError where `allow` has something that no run has.
-    void check_allowed() const {
-        if (!frame.empty()) refuse_unknown_allowed(asked.allow, conditions);
+    /// After all runs: OptionError where `ignore` has something that no run has.
+    void check_ignored() const {
+        if (!frame.empty()) refuse_unknown_ignored(asked.ignore, conditions);
     }
 
   private:
-    void put(Column column, Cell cell) { frame.put(frame.add_column(std::move(column)), std::move(cell)); }
+    void put(Column column, Cell cell) {
+        frame.put(frame.add_column(std::move(column)), std::move(cell));
+    }
 };
 RunsFrame runs_frame(const ChosenRuns& runs, Asked asked);
 
 /// Runs with equal keys and conditions.
 struct Group {
-    std::vector<std::string> key;   ///< in the order of Groups::keys
-    std::vector<std::size_t> runs;  ///< rows of those that count: valid, with a measurement; the newest last
+    std::vector<std::string> key;  ///< in the order of Groups::keys
+    /// Rows of those that count: valid, with a measurement; the newest last.
+    std::vector<std::size_t> runs;
     std::size_t invalid = 0, without = 0;
     Cores cores;
     Conditions factors, places;          ///< that all its runs have
@@ -63,8 +67,8 @@ struct Group {
     std::string factor(const std::string& name) const;
 };
 
-/// A group's estimate of a measurement: the median over the runs' medians with its 95 % interval (from 6 runs
-/// on); for a single run that run's own.
+/// A group's estimate of a measurement: the median over the runs' medians with its 95 % interval
+/// (from 6 runs on); for a single run that run's own.
 struct Estimate {
     double value = stats::kNone;
     stats::Interval ci;
@@ -76,10 +80,11 @@ class Groups {
   public:
     explicit Groups(RunsFrame runs);
 
-    std::vector<Group> all;          ///< sorted by their keys
-    std::vector<std::string> keys;   ///< those asked for, and then `apart`
-    std::vector<std::string> apart;  ///< conditions in which the groups differ: nobody asked for them
-    std::size_t without = 0;         ///< runs with none of the measurements
+    std::vector<Group> all;         ///< sorted by their keys
+    std::vector<std::string> keys;  ///< those asked for, and then `apart`
+    /// Conditions in which the groups differ: nobody asked for them.
+    std::vector<std::string> apart;
+    std::size_t without = 0;  ///< runs with none of the measurements
 
     const RunsFrame& runs() const { return runs_; }
     /// Where the key stands in `keys` and in each group's; keys.size() where it is not one of them.
@@ -94,7 +99,8 @@ class Groups {
     std::vector<std::string> measurements() const;
     /// "mode = ddp, ranks = 2"; without keys asked for "mnist-cnn, ddp bucketed, 2 ranks".
     std::string name(const Group& group) const;
-    /// Distinct names of some groups: the workload and the settings in which they differ, without `but`.
+    /// Distinct names of some groups: the workload and the settings in which they differ, without
+    /// `but`.
     std::vector<std::string> titles(const std::vector<const Group*>& some,
                                     const std::set<std::string>& but = {}) const;
     const std::string& newest(const Group& group) const { return runs_.ids[group.runs.back()]; }

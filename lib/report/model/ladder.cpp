@@ -33,7 +33,8 @@ StoragePlace place_in(const Table& table, std::size_t row, const Run& run) {
         return table.find<std::string>(column) == nullptr ? "unknown" : text_at(table, column, row);
     };
     const std::string fsync = fsync_of(run);
-    return {cell("directory"), cell("file_system"), fsync.empty() ? cell("fsync") : fsync, cell("cache")};
+    return {cell("directory"), cell("file_system"), fsync.empty() ? cell("fsync") : fsync,
+            cell("cache")};
 }
 
 LadderRow row_at(const Table& table, std::size_t i, const Run& run) {
@@ -108,7 +109,8 @@ void name_rows(std::vector<LadderRow>& rows) {
 }
 
 std::string value_text(const LadderRow& row) {
-    const std::string rate = std::isfinite(row.write_MiBps) ? ", " + readable(row.write_MiBps, "MiB/s") : "";
+    const std::string rate =
+        std::isfinite(row.write_MiBps) ? ", " + readable(row.write_MiBps, "MiB/s") : "";
     return readable(row.time_s, "s") + rate;
 }
 
@@ -128,7 +130,8 @@ std::vector<LadderRow*> timed(std::vector<LadderRow>& rows, bool verified) {
 Finding advice(const std::vector<LadderRow*>& rows) {
     if (rows.empty()) return {.verdict = Verdict::nothing_verified};
     LadderRow& best = *rows.front();
-    Finding finding{.verdict = Verdict::one_verified, .subject = best.name, .value = value_text(best)};
+    Finding finding{
+        .verdict = Verdict::one_verified, .subject = best.name, .value = value_text(best)};
     if (rows.size() < 2) return finding;
     finding.verdict = Verdict::no_intervals;
     if (!has_interval(best)) return finding;
@@ -195,7 +198,9 @@ void add_row(Frame& frame, const LadderRow& row, bool wide) {
     const auto put = [&](Column column, Cell cell) {
         frame.put(frame.add_column(std::move(column)), std::move(cell));
     };
-    const auto put_if = [&](Column column, double value) { put(std::move(column), stands ? value : Cell()); };
+    const auto put_if = [&](Column column, double value) {
+        put(std::move(column), stands ? value : Cell());
+    };
     put({.name = "strategy", .key = true}, row.name);
     put({.name = "job_time_s", .unit = "s", .interval = true, .head = "job time"},
         {row.time_s, row.interval});
@@ -225,20 +230,22 @@ bool is_rung(const Run& run) {
            time->summary.n > 0 && !run.setting("strategy").empty();
 }
 
-// A run says who took part; of older ones job_time_s has a column each, or where it is read without samples
-// the options say it.
+// A run says who took part; of older ones job_time_s has a column each, or where it is read without
+// samples the options say it.
 std::int64_t ranks_of(const Run& run) {
     const auto told = base::number_in<std::int64_t>(run.fact("storage", "participants"));
     if (told && *told > 0) return *told;
     const Measurement* time = run.find(vocabulary::kJobTime);
     if (time != nullptr && time->rows() > 0) return static_cast<std::int64_t>(time->columns);
     const auto hosts = static_cast<std::int64_t>(run.hosts.size());
-    return std::max<std::int64_t>(1, base::number_in<std::int64_t>(run.setting("ranks")).value_or(hosts));
+    return std::max<std::int64_t>(
+        1, base::number_in<std::int64_t>(run.setting("ranks")).value_or(hosts));
 }
 
 std::int64_t workers_of(const Run& run) {
     if (!run.setting("strategy").starts_with("process-")) return 0;
-    return std::max<std::int64_t>(1, base::number_in<std::int64_t>(run.setting("workers")).value_or(1));
+    return std::max<std::int64_t>(
+        1, base::number_in<std::int64_t>(run.setting("workers")).value_or(1));
 }
 
 bool writes_on_rank_0(const Run& rung) {
@@ -279,7 +286,8 @@ Frame frame_of(const Ladder& ladder, bool wide) {
     frame.drop_empty_columns();
     const LadderRow& base = ladder.rows[ladder.base];
     if (wide)
-        frame.notes.push_back(fmt::format("speedup: over {}, {}", base.name, readable(base.time_s, "s")));
+        frame.notes.push_back(
+            fmt::format("speedup: over {}, {}", base.name, readable(base.time_s, "s")));
     frame.notes.push_back(common_place(ladder));
     frame.notes.push_back("write: from the first open to the last close" + what_is_counted(ladder));
     return frame;

@@ -1,5 +1,5 @@
-// The file-writing ladder: what a run of `ranklab io` is, and the rows of several strategies with what they
-// say.
+// The file-writing ladder: what a run of `ranklab io` is, and the rows of several strategies with
+// what they say.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ struct LadderRow {
     double percent_of_ceiling = stats::kNone;
     std::string verified = {}, mark = {};
     StoragePlace place = {};
-    int tier = 0;  ///< 1: as fast as the fastest verified row within its interval; 2: slower; 0: not known
+    /// 1: as fast as the fastest verified row within its interval; 2: slower; 0: not known.
+    int tier = 0;
 };
 
 struct Ladder {
@@ -49,11 +50,12 @@ struct Ladder {
 };
 /// The run's table `ladder`; no rows where it has none.
 Ladder ladder_of(const results::Run& run);
-/// From runs of one strategy each, the newest last: a row for the newest run of each strategy, ranks and
-/// workers that has the files, size and surroundings of the last run.
+/// From runs of one strategy each, the newest last: a row for the newest run of each strategy,
+/// ranks and workers that has the files, size and surroundings of the last run.
 Ladder newest_ladder(const std::vector<results::Run>& runs);
 
-/// The rows as a table: the fastest first, or where `wide` in their order, with files/s and ceilings, too.
+/// The rows as a table: the fastest first, or where `wide` in their order, with files/s and
+/// ceilings, too.
 Frame frame_of(const Ladder& ladder, bool wide);
 
 }  // namespace ranklab::report::model

@@ -22,18 +22,20 @@ constexpr std::pair<const char*, std::string Message::*> kWords[] = {
     {"op", &Message::op},       {"level", &Message::level}, {"load", &Message::load},
     {"dtype", &Message::dtype}, {"redop", &Message::redop}, {"place", &Message::place},
     {"mark", &Message::mark}};
-constexpr std::pair<const char*, std::int64_t Message::*> kCounts[] = {{"root", &Message::root},
-                                                                       {"ranks", &Message::ranks},
-                                                                       {"bytes", &Message::bytes},
-                                                                       {"elements", &Message::elements},
-                                                                       {"wrong_elements", &Message::wrong}};
-constexpr std::pair<const char*, double Message::*> kNumbers[] = {{"time_us", &Message::time},
-                                                                  {"min_us", &Message::min},
-                                                                  {"max_us", &Message::max},
-                                                                  {"p99_us", &Message::p99},
-                                                                  {"cv_percent", &Message::cv_percent},
-                                                                  {"algbw_GBps", &Message::algbw},
-                                                                  {"busbw_GBps", &Message::busbw}};
+constexpr std::pair<const char*, std::int64_t Message::*> kCounts[] = {
+    {"root", &Message::root},
+    {"ranks", &Message::ranks},
+    {"bytes", &Message::bytes},
+    {"elements", &Message::elements},
+    {"wrong_elements", &Message::wrong}};
+constexpr std::pair<const char*, double Message::*> kNumbers[] = {
+    {"time_us", &Message::time},
+    {"min_us", &Message::min},
+    {"max_us", &Message::max},
+    {"p99_us", &Message::p99},
+    {"cv_percent", &Message::cv_percent},
+    {"algbw_GBps", &Message::algbw},
+    {"busbw_GBps", &Message::busbw}};
 
 Message message_at(const Table& table, std::size_t row) {
     Message one;
@@ -78,8 +80,9 @@ bool differ(const std::vector<Message>& all, std::string Message::*member) {
 }
 
 bool has_other_place(const Message& one, const std::vector<Message>& others) {
-    return std::ranges::any_of(
-        others, [&](const Message& other) { return other.op == one.op && other.place != one.place; });
+    return std::ranges::any_of(others, [&](const Message& other) {
+        return other.op == one.op && other.place != one.place;
+    });
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ constexpr const char* kReduces = "allreduce";
 
 // The type in which gradients travel.
 std::string gradient_type(const Run& training) {
-    const std::string packed = training.setting("compress"), precision = training.setting("precision");
+    const std::string packed = training.setting("compress"),
+                      precision = training.setting("precision");
     if (!packed.empty() && packed != "none") return packed;
     return precision == "fp64" ? precision : "fp32";
 }
@@ -36,23 +37,26 @@ bool names(const std::string& list, const std::string& one) {
     return list == "all" || std::ranges::find(all, one) != all.end();
 }
 
-// As a step meets it: calls apart, until the last rank is done, of nothing that was spoilt on purpose.
+// As a step meets it: calls apart, until the last rank is done, of nothing that was spoilt on
+// purpose.
 bool is_the_networks(const Run& comm) {
     const auto is = [&](const char* setting, const char* value) {
         const std::string found = comm.setting(setting);
         return found.empty() || found == value;
     };
-    return is("blocking", "3") && is("average", "3") && is("rotate-buffers", "false") && is("unalign", "0") &&
-           comm.setting("fault").empty() && comm.fact("collectives", "late_rank").empty() &&
-           comm.cut_short().empty();
+    return is("blocking", "3") && is("average", "3") && is("rotate-buffers", "false") &&
+           is("unalign", "0") && comm.setting("fault").empty() &&
+           comm.fact("collectives", "late_rank").empty() && comm.cut_short().empty();
 }
 
-// By its settings, and the conditions by which `compare` tells runs apart, as far as both have them.
+// By its settings, and the conditions by which `compare` tells runs apart, as far as both have
+// them.
 bool is_network_of(const Run& comm, const Run& training) {
     if (!is_comm(comm) || !comm.valid || !is_the_networks(comm)) return false;
     const auto of_training = machine_of(training);
     for (const auto& [key, value] : machine_of(comm))
-        if (const auto its = of_training.find(key); its != of_training.end() && its->second != value)
+        if (const auto its = of_training.find(key);
+            its != of_training.end() && its->second != value)
             return false;
     return comm.hosts.size() == training.hosts.size() &&
            comm.setting("backend") == training.setting("backend") &&
@@ -67,15 +71,17 @@ std::vector<NetworkPoint> curve_of(const Run& comm, const std::string& dtype) {
     const auto add = [&](const Message& one) {
         const auto bytes = static_cast<double>(one.bytes);
         if (one.dtype == dtype && bytes > 0 && one.time > 0)
-            points.try_emplace(bytes, bytes, kMicro * one.time,
-                               stats::Interval{kMicro * one.interval.low, kMicro * one.interval.high});
+            points.try_emplace(
+                bytes, bytes, kMicro * one.time,
+                stats::Interval{kMicro * one.interval.low, kMicro * one.interval.high});
     };
     for (const bool in_place : {true, false})
         for (const auto& one : messages_of(comm))
-            if (one.op == kReduces && one.redop == "sum" && one.level == "job" && one.load == "idle" &&
-                one.in_place() == in_place)
+            if (one.op == kReduces && one.redop == "sum" && one.level == "job" &&
+                one.load == "idle" && one.in_place() == in_place)
                 add(one);
-    if (const Table* table = comm.find_table("buckets")) std::ranges::for_each(messages_in(*table), add);
+    if (const Table* table = comm.find_table("buckets"))
+        std::ranges::for_each(messages_in(*table), add);
     const auto curve = std::views::values(points);
     return {curve.begin(), curve.end()};
 }
@@ -97,13 +103,13 @@ NetworkPoint point_on(const std::vector<NetworkPoint>& curve, double bytes) {
 
 bool pays_network(const Run& training) {
     const Table* table = training.find_table("communication");
-    return training.command == "train" && training.valid && training.hosts.size() > 1 && table != nullptr &&
-           row_count(*table) > 0;
+    return training.command == "train" && training.valid && training.hosts.size() > 1 &&
+           table != nullptr && row_count(*table) > 0;
 }
 
 std::size_t NetworkCost::outside() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(buckets, [](const BucketCost& one) { return std::isnan(one.network.time_s); }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        buckets, [](const BucketCost& one) { return std::isnan(one.network.time_s); }));
 }
 
 BucketCost NetworkCost::sum() const {
@@ -122,16 +128,18 @@ std::string NetworkCost::text() const {
     const std::string reach =
         fmt::format("{} .. {}", size_text(curve.front().bytes), size_text(curve.back().bytes));
     if (outside() == buckets.size())
-        return fmt::format("not known: comm run {} measured {}, and the buckets are outside of that",
-                           comm_run, reach);
-    const std::string rest = outside() == 0
-                                 ? ""
-                                 : fmt::format("; {} of {} buckets outside of the measured {} left out",
-                                               outside(), buckets.size(), reach);
-    return fmt::format("{} take {} on the network alone (comm run {}) and {} in the step, {} times{}",
-                       counted(buckets.size() - outside(), "bucket"),
-                       readable(sum().network.time_s, sum().network.s, "s"), comm_run,
-                       readable(sum().step_s, "s"), digits(sum().step_s / sum().network.time_s), rest);
+        return fmt::format(
+            "not known: comm run {} measured {}, and the buckets are outside of that", comm_run,
+            reach);
+    const std::string rest =
+        outside() == 0 ? ""
+                       : fmt::format("; {} of {} buckets outside of the measured {} left out",
+                                     outside(), buckets.size(), reach);
+    return fmt::format(
+        "{} take {} on the network alone (comm run {}) and {} in the step, {} times{}",
+        counted(buckets.size() - outside(), "bucket"),
+        readable(sum().network.time_s, sum().network.s, "s"), comm_run, readable(sum().step_s, "s"),
+        digits(sum().step_s / sum().network.time_s), rest);
 }
 
 NetworkCost network_cost(const Run& comm, const Run& training) {
@@ -139,15 +147,16 @@ NetworkCost network_cost(const Run& comm, const Run& training) {
     const Table* table = training.find_table("communication");
     for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row) {
         const double bytes = number_at(*table, "bytes", row);
-        cost.buckets.push_back(
-            {point_on(cost.curve, bytes), number_at(*table, std::string(vocabulary::kTransferTime), row)});
+        cost.buckets.push_back({point_on(cost.curve, bytes),
+                                number_at(*table, std::string(vocabulary::kTransferTime), row)});
     }
     return cost;
 }
 
 std::optional<NetworkCost> network_cost(const results::ResultFile& file, const Run& training) {
     std::vector<results::RunHeader> found;
-    const auto headers = file.runs();  // of thousands of runs without one of comm nothing more is read
+    const auto headers =
+        file.runs();  // of thousands of runs without one of comm nothing more is read
     if (std::ranges::any_of(headers, [](const auto& run) { return run.command == "comm"; }))
         file.visit(
             results::Detail::settings, [&](const Run& run) { return is_network_of(run, training); },
@@ -165,20 +174,21 @@ std::optional<NetworkCost> network_cost(const results::ResultFile& file, const R
 }
 
 Frame frame_of(const NetworkCost& cost) {
-    Frame frame{.title = "What each gradient bucket takes on the network alone (comm run " + cost.comm_run +
-                         "), and in the step"};
+    Frame frame{.title = "What each gradient bucket takes on the network alone (comm run " +
+                         cost.comm_run + "), and in the step"};
     frame.columns = {{.name = "bytes", .unit = "B", .key = true, .head = "bucket"},
                      {.name = "network_s", .unit = "s", .interval = true, .head = "network alone"},
                      {.name = "step_s", .unit = "s", .head = "in the step"},
                      {.name = "ratio", .unit = "1"}};
     const auto add = [&](Cell bucket, const BucketCost& one) {
-        frame.rows.push_back({{std::move(bucket), Cell(one.network.time_s, one.network.s), Cell(one.step_s),
-                               Cell(one.step_s / one.network.time_s)},
+        frame.rows.push_back({{std::move(bucket), Cell(one.network.time_s, one.network.s),
+                               Cell(one.step_s), Cell(one.step_s / one.network.time_s)},
                               {}});
     };
     for (const auto& one : cost.buckets) add(Cell(one.network.bytes), one);
     add("sum", cost.sum());
-    if (cost.outside() > 0) frame.notes.emplace_back("a bucket outside of the measured sizes has no number");
+    if (cost.outside() > 0)
+        frame.notes.emplace_back("a bucket outside of the measured sizes has no number");
     return frame;
 }
 

@@ -18,8 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFirstLine = "# ranklab reference, schema 1", kSource = "# source: ",
-                           kHeader = "experiment,source,quantity,unit,value,ranks,conditions,note,same_as";
+constexpr std::string_view
+    kFirstLine = "# ranklab reference, schema 1",
+    kSource = "# source: ",
+    kHeader = "experiment,source,quantity,unit,value,ranks,conditions,note,same_as";
 constexpr std::size_t kColumns = 9;
 
 // With the quotes of RFC 4180.
@@ -70,7 +72,9 @@ std::vector<Reference> rows_of(const fs::path& path) {
         if (!header && line != kHeader) break;
         header = true;
     }
-    if (!header) throw base::DataError(fmt::format("it does not begin with '{}' and its header", kFirstLine));
+    if (!header)
+        throw base::DataError(
+            fmt::format("it does not begin with '{}' and its header", kFirstLine));
     return rows;
 }
 
@@ -85,7 +89,8 @@ References read_references(const fs::path& folder) {
     std::set<fs::path> files;
     std::error_code error, ignored;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-        if (at->path().extension() == ".csv" && at->is_regular_file(ignored)) files.insert(at->path());
+        if (at->path().extension() == ".csv" && at->is_regular_file(ignored))
+            files.insert(at->path());
     for (const auto& path : files) {
         try {
             const auto rows = rows_of(path);
@@ -104,9 +109,10 @@ std::string reference_lines(const results::Run& run, const References& reference
     for (const auto& row : references.rows) {
         const auto* m = run.find(row.quantity);
         if (m == nullptr || !run.valid || !is_same_experiment(row, run)) continue;
-        text += fmt::format("published: {} {} ({}; {}); here {}, on this hardware\n", row.quantity,
-                            readable(row.value, row.unit), base::printable(row.experiment, 80),
-                            base::printable(row.conditions, 160), readable(m->summary.median, m->unit));
+        text +=
+            fmt::format("published: {} {} ({}; {}); here {}, on this hardware\n", row.quantity,
+                        readable(row.value, row.unit), base::printable(row.experiment, 80),
+                        base::printable(row.conditions, 160), readable(m->summary.median, m->unit));
     }
     return text;
 }

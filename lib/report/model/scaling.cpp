@@ -19,7 +19,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Caches that suddenly hold the work make a little more than 1; more says that the baseline is none.
+/// Caches that suddenly hold the work make a little more than 1; more says that the baseline is
+/// none.
 constexpr double kMostEfficiency = 1.2;
 constexpr const char *kOfRank = "batch-size", *kOfAll = "global-batch-size";
 
@@ -39,8 +40,8 @@ bool too_efficient(const stats::RatioEstimate& efficiency) {
 // More ranks need more hosts: those are others only where the baseline's are not among them.
 bool is_elsewhere(const std::string& hosts, const std::string& of_base) {
     const auto all = base::split(hosts, ' '), some = base::split(of_base, ' ');
-    return std::ranges::any_of(some,
-                               [&](const auto& host) { return std::ranges::find(all, host) == all.end(); });
+    return std::ranges::any_of(
+        some, [&](const auto& host) { return std::ranges::find(all, host) == all.end(); });
 }
 
 // Which group another one may be compared with, and how.
@@ -52,7 +53,8 @@ class Baselines {
 
   private:
     std::vector<std::size_t> candidates(std::size_t group) const;
-    Against first_of(const std::vector<std::size_t>& candidates, const Group& group, bool weak) const;
+    Against first_of(const std::vector<std::size_t>& candidates, const Group& group,
+                     bool weak) const;
     std::optional<double> growth_of_work(const Group& base, const Group& group, bool weak) const;
     Names other_work(const Group& base, const Group& group) const;
     Names differing_work(const Group& base, const Group& group) const;
@@ -60,17 +62,20 @@ class Baselines {
     Names other_places(const Group& base, const Group& group) const;
     void judge(Against& against, const Group& group, std::vector<Doubt>& doubts) const;
     bool is_free(const std::string& setting) const;
-    bool is_alone(const Group& group) const { return over_ranks_ && group.factor("mode") == "single"; }
+    bool is_alone(const Group& group) const {
+        return over_ranks_ && group.factor("mode") == "single";
+    }
 
     const Groups& groups_;
     std::string over_;
     bool over_ranks_;
     std::vector<double> widths_;
-    Names work_, curves_;  ///< a group each: the keys that say what is done, and with those of how, too
+    /// A group each: the keys that say what is done, and with those of how, too.
+    Names work_, curves_;
 };
 
-// The other keys, but for the batch, of which either half makes a kind of scaling. Hosts count where each
-// group ran on one: on several, more ranks need other ones.
+// The other keys, but for the batch, of which either half makes a kind of scaling. Hosts count
+// where each group ran on one: on several, more ranks need other ones.
 Baselines::Baselines(const Groups& groups, const std::string& over)
     : groups_(groups), over_(over), over_ranks_(over == "ranks") {
     const std::size_t hosts = groups.place_of("hosts"), place = groups.place_of(over);
@@ -104,7 +109,8 @@ ScalingRow Baselines::row(std::size_t place) const {
     if (row.strong.exists())
         row.speedup = speedup_of(groups_, groups_.all[row.strong.baseline], group);
     else if (!row.weak.exists() && !bases.empty())
-        row.doubts.push_back({Mark::other_work, some_of(other_work(groups_.all[bases.front()], group), 4)});
+        row.doubts.push_back(
+            {Mark::other_work, some_of(other_work(groups_.all[bases.front()], group), 4)});
     return row;
 }
 
@@ -118,7 +124,8 @@ std::vector<std::size_t> Baselines::candidates(std::size_t group) const {
         const bool alone = is_alone(other), same_work = work_[i] == work_[group];
         const bool narrower = widths_[i] < widths_[group];
         const bool other_code = alone && !is_alone(it) && widths_[i] <= widths_[group];
-        if (narrower ? curves_[i] == curves_[group] || (alone && same_work) : other_code && same_work)
+        if (narrower ? curves_[i] == curves_[group] || (alone && same_work)
+                     : other_code && same_work)
             found.push_back(i);
     }
     std::ranges::stable_sort(found, [&](std::size_t a, std::size_t b) {
@@ -131,7 +138,8 @@ std::vector<std::size_t> Baselines::candidates(std::size_t group) const {
 }
 
 // Where the best baseline pools different work, another one would be a surprise.
-Against Baselines::first_of(const std::vector<std::size_t>& candidates, const Group& group, bool weak) const {
+Against Baselines::first_of(const std::vector<std::size_t>& candidates, const Group& group,
+                            bool weak) const {
     for (const std::size_t base : candidates) {
         if (!pooled_work(groups_.all[base]).empty()) break;
         if (const auto work = growth_of_work(groups_.all[base], group, weak)) return {base, *work};
@@ -139,12 +147,15 @@ Against Baselines::first_of(const std::vector<std::size_t>& candidates, const Gr
     return {};
 }
 
-// The work of a step or job over the baseline's; nothing where the two make no scaling of that kind.
-std::optional<double> Baselines::growth_of_work(const Group& base, const Group& group, bool weak) const {
+// The work of a step or job over the baseline's; nothing where the two make no scaling of that
+// kind.
+std::optional<double> Baselines::growth_of_work(const Group& base, const Group& group,
+                                                bool weak) const {
     if (!pooled_work(group).empty() || !differing_work(base, group).empty()) return std::nullopt;
     if (same(base, group, "files") && same(base, group, "size"))
         return weak ? std::nullopt : std::optional(1.0);
-    const auto all = base::number_in(group.factor(kOfAll)), base_all = base::number_in(base.factor(kOfAll));
+    const auto all = base::number_in(group.factor(kOfAll)),
+               base_all = base::number_in(base.factor(kOfAll));
     if (!all || !base_all || !(*base_all > 0) || base.factor(kOfRank).empty()) return std::nullopt;
     const bool of_rank = same(base, group, kOfRank), of_all = *all == *base_all;
     if (of_all && (of_rank || (over_ranks_ && !weak))) return 1;
@@ -159,8 +170,8 @@ Names Baselines::other_work(const Group& base, const Group& group) const {
 }
 
 Names Baselines::differing_work(const Group& base, const Group& group) const {
-    auto names = differing_factors(base, group,
-                                   [&](const std::string& name) { return is_free(name) || is_batch(name); });
+    auto names = differing_factors(
+        base, group, [&](const std::string& name) { return is_free(name) || is_batch(name); });
     if (!over_ranks_ && !same(base, group, "ranks")) names.emplace_back("ranks");
     return names;
 }
@@ -168,8 +179,9 @@ Names Baselines::differing_work(const Group& base, const Group& group) const {
 // How many work together is within one group a mixture of several.
 Names Baselines::pooled_work(const Group& group) const {
     Names names = group.differing;
-    std::erase_if(names,
-                  [&](const auto& name) { return is_free(name) && name != "ranks" && name != "replicas"; });
+    std::erase_if(names, [&](const auto& name) {
+        return is_free(name) && name != "ranks" && name != "replicas";
+    });
     return names;
 }
 
@@ -183,19 +195,22 @@ bool Baselines::is_free(const std::string& setting) const {
 void Baselines::judge(Against& against, const Group& group, std::vector<Doubt>& doubts) const {
     const Group& base = groups_.all[against.baseline];
     const bool loaders = over_ == "workers" && group.factor("command") == "train";
-    const std::string why =
-        loaders ? "loader threads share the cores that compute" : why_no_efficiency(base.cores, group.cores);
+    const std::string why = loaders ? "loader threads share the cores that compute"
+                                    : why_no_efficiency(base.cores, group.cores);
     const auto add = [&](Mark mark, const std::string& what) {
         const Doubt doubt{mark, what};
-        if (!what.empty() && std::ranges::find(doubts, doubt) == doubts.end()) doubts.push_back(doubt);
+        if (!what.empty() && std::ranges::find(doubts, doubt) == doubts.end())
+            doubts.push_back(doubt);
     };
     add(Mark::not_as_baseline, some_of(other_places(base, group), 4));
     add(Mark::no_efficiency, why);
     if (!why.empty()) return;
     const auto [ratio, ci] = speedup_of(groups_, base, group);
-    const double factor = against.work * base::real(base.cores.count) / base::real(group.cores.count);
+    const double factor =
+        against.work * base::real(base.cores.count) / base::real(group.cores.count);
     against.efficiency = {ratio * factor, {ci.low * factor, ci.high * factor}};
-    if (too_efficient(against.efficiency)) add(Mark::too_efficient, fmt::format("{}", kMostEfficiency));
+    if (too_efficient(against.efficiency))
+        add(Mark::too_efficient, fmt::format("{}", kMostEfficiency));
 }
 
 // Places that differ from the baseline's, although a reader takes them for the same.
@@ -203,7 +218,8 @@ Names Baselines::other_places(const Group& base, const Group& group) const {
     Names other;
     for (const auto& [key, own] : group.places) {
         const auto its = base.places.find(key);
-        if (key == over_ || its == base.places.end() || own.empty() || its->second.empty()) continue;
+        if (key == over_ || its == base.places.end() || own.empty() || its->second.empty())
+            continue;
         if (key == "hosts" ? is_elsewhere(own, its->second) : own != its->second)
             other.push_back(fmt::format("{} {} (baseline {})", key, base::printable(own, 40),
                                         base::printable(its->second, 40)));
@@ -221,7 +237,8 @@ Scaling nothing_scaled(const Groups& groups, const std::string& over) {
 
 void mark_baselines(Scaling& scaling) {
     for (std::size_t i = 0; i < scaling.rows.size(); ++i)
-        for (const std::size_t base : {scaling.rows[i].strong.baseline, scaling.rows[i].weak.baseline})
+        for (const std::size_t base :
+             {scaling.rows[i].strong.baseline, scaling.rows[i].weak.baseline})
             if (base != kNoBaseline) scaling.rows[base].is_baseline = true;
 }
 
@@ -229,7 +246,8 @@ void mark_baselines(Scaling& scaling) {
 
 bool Scaling::has_strong() const {
     return std::ranges::any_of(rows, &ScalingRow::is_strong) ||
-           (!has_weak() && std::ranges::any_of(rows, [](const auto& row) { return row.strong.exists(); }));
+           (!has_weak() &&
+            std::ranges::any_of(rows, [](const auto& row) { return row.strong.exists(); }));
 }
 
 bool Scaling::has_weak() const {

@@ -1,5 +1,5 @@
-// Speedup and parallel efficiency of groups of runs: the one computation behind tables, pages, figures and
-// JSON.
+// Speedup and parallel efficiency of groups of runs: the one computation behind tables, pages,
+// figures and JSON.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct Against {
     bool exists() const { return baseline != kNoBaseline; }
 };
 
-/// One group. Strong: the same work in all; weak: the same on each rank. Rows of the baseline's ranks are
-/// both.
+/// One group. Strong: the same work in all; weak: the same on each rank. Rows of the baseline's
+/// ranks are both.
 struct ScalingRow {
     double width = 0;  ///< how many ranks, threads or workers
     /// Equal of groups that differ in the width, and the batch that goes with it, alone.
@@ -40,7 +40,8 @@ struct ScalingRow {
 };
 
 struct Scaling {
-    std::string over;  ///< what is scaled, of the keys: ranks, threads or workers; "": ways of the same work
+    std::string over;  ///< what is scaled, of the keys: ranks, threads or workers; "": ways of the
+                       ///< same work
     std::string unit;  ///< what efficiency is per: "core", "CPU", "GPU", or "core or GPU"
     std::vector<ScalingRow> rows;  ///< one a group
     std::vector<Finding> findings = {};
@@ -49,16 +50,16 @@ struct Scaling {
     bool has_weak() const;
 };
 
-/// Scales all groups over the first of the keys ranks, threads and workers. The baseline of a group is the
-/// single-device runs whose other keys are the same, but for those that mean nothing on one device; where
-/// there are none the fewest ranks whose other keys are the same. Strong is claimed where the work of all
-/// ranks is the same (global-batch-size; files and size of io), weak where that of each rank is (batch-size).
-/// Without such a key groups that did the same work are compared with the usual way to do it (mode single,
-/// strategy text-loop, sync per-parameter), or with the first one. Intervals are those between runs, from
-/// three a side on.
+/// Scales all groups over the first of the keys ranks, threads and workers. The baseline of a group
+/// is the single-device runs whose other keys are the same, but for those that mean nothing on one
+/// device; where there are none the fewest ranks whose other keys are the same. Strong is claimed
+/// where the work of all ranks is the same (global-batch-size; files and size of io), weak where
+/// that of each rank is (batch-size). Without such a key groups that did the same work are compared
+/// with the usual way to do it (mode single, strategy text-loop, sync per-parameter), or with the
+/// first one. Intervals are those between runs, from three a side on.
 inline constexpr std::size_t kMostScaled = 200;  ///< of more groups there is no scaling
 Scaling scaling_of(const Groups& groups);
-/// Scales over that key.
+/// Scales over the key `over`.
 Scaling scaling_over(const Groups& groups, const std::string& over);
 
 /// Groups with one baseline that differ in what is scaled alone, ascending, the baseline first.
@@ -74,10 +75,11 @@ std::string baseline_note(const Groups& groups, std::size_t base);
 /// The groups as a table: keys, runs, cores, speedup, efficiency, the measurements.
 Frame frame_of(const Groups& groups, const Scaling& scaling);
 
-/// The fastest of each baseline and the groups that did its work, and how much is left at the most ranks of
-/// each curve of weak scaling.
+/// The fastest of each baseline and the groups that did its work, and how much is left at the most
+/// ranks of each curve of weak scaling.
 void add_findings(Scaling& scaling, const Groups& groups);
-/// Speedups and the fastest of ways to do the same work, where no key is a number of ranks or the like.
+/// Speedups and the fastest of ways to do the same work, where no key is a number of ranks or the
+/// like.
 void compare_ways(Scaling& scaling, const Groups& groups);
 /// The best rate of collectives, whose calls belong to no step or job.
 void add_best_rate(Scaling& scaling, const Groups& groups);
@@ -86,9 +88,11 @@ void add_best_rate(Scaling& scaling, const Groups& groups);
 std::string common_time(const Groups& groups, const Group& a, const Group& b);
 /// T(base) / T(group) of their common time.
 stats::RatioEstimate speedup_of(const Groups& groups, const Group& base, const Group& group);
-/// Settings that define the work, as against how ranks work together. The surroundings are another matter.
+/// Settings that define the work, as against how ranks work together. The surroundings are another
+/// matter.
 bool is_work(const std::string& key);
-/// Names of the factors, but for those that `is_free`, in which two groups differ or one has several.
+/// Names of the factors, but for those that `is_free`, in which two groups differ or one has
+/// several.
 template <class IsFree>
 std::vector<std::string> differing_factors(const Group& a, const Group& b, IsFree is_free) {
     std::set<std::string> names(a.differing.begin(), a.differing.end());

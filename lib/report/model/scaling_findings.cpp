@@ -42,12 +42,14 @@ stats::RatioEstimate ratio(const Groups& groups, const std::string& measurement,
                            std::size_t b) {
     const auto of_a = groups.values(groups.all[a], measurement),
                of_b = groups.values(groups.all[b], measurement);
-    return is_more_better(measurement) ? stats::run_ratio(of_a, of_b) : stats::run_ratio(of_b, of_a);
+    return is_more_better(measurement) ? stats::run_ratio(of_a, of_b)
+                                       : stats::run_ratio(of_b, of_a);
 }
 
-// Which of the rows, two at least, is best at the measurement, which all of them have, and whether their runs
-// tell. `baseline`: one of the rows, or kNoBaseline.
-Finding best_of(const Groups& groups, const std::string& measurement, Rows rows, std::size_t baseline) {
+// Which of the rows, two at least, is best at the measurement, which all of them have, and whether
+// their runs tell. `baseline`: one of the rows, or kNoBaseline.
+Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
+                std::size_t baseline) {
     const auto name = [&](std::size_t row) { return groups.name(groups.all[row]); };
     std::ranges::stable_sort(rows, {}, [&](std::size_t row) {
         const double value = groups.estimate(groups.all[row], measurement).value;
@@ -72,7 +74,8 @@ Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
     return finding;
 }
 
-// The keys say how: ways to work together, or to write. Ways to sum gradients are compared on as many cores.
+// The keys say how: ways to work together, or to write. Ways to sum gradients are compared on as
+// many cores.
 bool did_the_same_work(const Groups& groups, const Rows& rows) {
     const auto is_way = [](const std::string& key) { return key == "strategy" || !is_work(key); };
     if (!std::ranges::all_of(groups.keys, is_way)) return false;
@@ -108,7 +111,8 @@ void add_fastest(Scaling& scaling, const Groups& groups) {
         rows.push_back(i);
     }
     for (auto& rows : of_base.all()) {
-        const std::string time = common_time(groups, groups.all[rows.front()], groups.all[rows.back()]);
+        const std::string time =
+            common_time(groups, groups.all[rows.front()], groups.all[rows.back()]);
         std::erase_if(rows, [&](std::size_t row) { return !groups.has(groups.all[row], time); });
         if (rows.size() > 1) scaling.findings.push_back(best_of(groups, time, rows, rows.front()));
     }
@@ -142,12 +146,15 @@ void add_weak(Scaling& scaling, const Groups& groups) {
         if (width <= row.width) most.push_back(i);
     }
     for (const auto& most : widest.all())
-        for (const std::size_t i : most) scaling.findings.push_back(weak_finding(scaling, groups, i));
+        for (const std::size_t i : most)
+            scaling.findings.push_back(weak_finding(scaling, groups, i));
 }
 
 // Whether the runs differ in nothing but the keys.
 bool is_one_work(const Groups& groups, const Rows& rows) {
-    const auto is_key = [&](const auto& factor) { return has_key(groups, factor) || !is_work(factor); };
+    const auto is_key = [&](const auto& factor) {
+        return has_key(groups, factor) || !is_work(factor);
+    };
     return std::ranges::all_of(rows, [&](std::size_t row) {
         return differing_factors(groups.all[rows.front()], groups.all[row], is_key).empty();
     });
@@ -157,7 +164,8 @@ bool is_one_work(const Groups& groups, const Rows& rows) {
 
 std::string common_time(const Groups& groups, const Group& a, const Group& b) {
     for (const auto* whole : vocabulary::wholes())
-        if (groups.has(a, whole->name) && groups.has(b, whole->name)) return std::string(whole->name);
+        if (groups.has(a, whole->name) && groups.has(b, whole->name))
+            return std::string(whole->name);
     return "";
 }
 
@@ -183,7 +191,8 @@ void compare_ways(Scaling& scaling, const Groups& groups) {
         if (counts(groups.all[i])) rows.push_back(i);
     if (rows.size() < 2 || !did_the_same_work(groups, rows)) return;
     const std::string time = common_time(groups, groups.all[rows.front()], groups.all[rows.back()]);
-    if (!std::ranges::all_of(rows, [&](std::size_t row) { return groups.has(groups.all[row], time); }))
+    if (!std::ranges::all_of(rows,
+                             [&](std::size_t row) { return groups.has(groups.all[row], time); }))
         return;
     const std::size_t base = usual_row(groups, rows);
     for (const std::size_t row : rows) {

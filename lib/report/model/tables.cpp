@@ -35,7 +35,8 @@ Column column_of(const std::string& name) {
 }
 
 // Whether the column is one end, "alpha_low_us" or "low_us"; if so, what stands around the word.
-bool is_end(const std::string& name, const std::string& end, std::string& before, std::string& unit) {
+bool is_end(const std::string& name, const std::string& end, std::string& before,
+            std::string& unit) {
     const std::size_t at = name.starts_with(end + "_") ? 0 : name.find("_" + end + "_");
     if (at == std::string::npos) return false;
     before = name.substr(0, at);
@@ -45,10 +46,12 @@ bool is_end(const std::string& name, const std::string& end, std::string& before
 
 bool says_something(const results::Column& column) {
     const auto* texts = std::get_if<std::vector<std::string>>(&column.values);
-    return texts == nullptr || std::ranges::any_of(*texts, [](const auto& text) { return !text.empty(); });
+    return texts == nullptr ||
+           std::ranges::any_of(*texts, [](const auto& text) { return !text.empty(); });
 }
 
-std::vector<std::size_t> shown_rows(const Table& table, std::size_t rows, std::size_t most, std::string& by) {
+std::vector<std::size_t> shown_rows(const Table& table, std::size_t rows, std::size_t most,
+                                    std::string& by) {
     std::vector<std::size_t> order(rows);
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto* const worst = std::ranges::find(kWorst, table.name, &Worst::table);
@@ -74,7 +77,8 @@ std::vector<Shown> columns_of(const Table& table) {
     std::string before, unit;
     const auto add_end = [&](const std::string& name, std::string Shown::*end) {
         for (auto& one : shown)
-            if (one.name.starts_with(before) && one.name.ends_with(unit)) return void(one.*end = name);
+            if (one.name.starts_with(before) && one.name.ends_with(unit))
+                return void(one.*end = name);
     };
     for (const auto& column : table.columns) {
         if (is_end(column.name, "low", before, unit))
@@ -104,7 +108,8 @@ std::string names(const std::string& setting) {
 
 // "allreduce, broadcast and 7 more, fp32", "buckets of resnet50".
 std::string comm_work(const results::Run& run) {
-    if (const std::string model = run.setting("from-model"); !model.empty()) return "buckets of " + model;
+    if (const std::string model = run.setting("from-model"); !model.empty())
+        return "buckets of " + model;
     return fmt::format("{}, {}", names(run.setting("op")), names(run.setting("datatype")));
 }
 
@@ -118,7 +123,8 @@ std::string work_of(const results::Run& run) {
 
 std::string width_of(const results::Run& run) {
     if (run.hosts.empty()) return "";
-    if (const auto workers = workers_of(run); workers > 0) return " by " + counted(workers, "worker");
+    if (const auto workers = workers_of(run); workers > 0)
+        return " by " + counted(workers, "worker");
     const std::string threads = run.setting("threads");
     return fmt::format(" on {}{}", value_of(run, "ranks"), threads.empty() ? "" : " x " + threads);
 }
@@ -163,11 +169,13 @@ Frame frame_of(const Table& table, std::size_t most) {
         frame.columns.push_back(column_of(one.name));
         const bool number = table.find<std::string>(one.name) == nullptr;
         const bool whole = table.find<std::int64_t>(one.name) != nullptr;
-        if (!number || (whole && frame.columns.back().unit == "1")) frame.columns.back().unit.clear();
+        if (!number || (whole && frame.columns.back().unit == "1"))
+            frame.columns.back().unit.clear();
         frame.columns.back().interval = !one.low.empty();
     }
     for (auto& column : frame.columns)
-        column.key = &column == &frame.columns.front() || column.name == "bytes" || column.name == "level";
+        column.key =
+            &column == &frame.columns.front() || column.name == "bytes" || column.name == "level";
     std::string by;
     const std::size_t rows = row_count(table);
     const auto order = shown_rows(table, rows, most, by);
@@ -187,7 +195,8 @@ Frame frame_of(const Table& table, std::size_t most) {
 std::string use_text(const results::Run& run) {
     const results::Table* const table = run.find_table("job_use");
     double wall_s = 0, cpu_s = 0, cpus = 0, fullest = 0;
-    std::map<std::string, double> memory;  // of a host the ranks' peaks together: the most at a time
+    std::map<std::string, double>
+        memory;  // of a host the ranks' peaks together: the most at a time
     for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row) {
         const auto at = [&](const char* column) { return number_at(*table, column, row); };
         wall_s = std::max(wall_s, at("wall_s"));
@@ -197,15 +206,17 @@ std::string use_text(const results::Run& run) {
     }
     const double percent = 100 * cpu_s / (wall_s * cpus);
     if (!std::isfinite(percent)) return "";
-    return fmt::format("{} of {} for {} (waiting in MPI counts), {} of memory{}", percent_text(percent),
-                       counted(static_cast<std::size_t>(cpus), "CPU"), readable(wall_s, "s"),
-                       readable(fullest, "B"), memory.size() > 1 ? " on the fullest host" : "");
+    return fmt::format("{} of {} for {} (waiting in MPI counts), {} of memory{}",
+                       percent_text(percent), counted(static_cast<std::size_t>(cpus), "CPU"),
+                       readable(wall_s, "s"), readable(fullest, "B"),
+                       memory.size() > 1 ? " on the fullest host" : "");
 }
 
 Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,
                 std::size_t most) {
     Frame frame;
-    frame.columns = {{.name = "run", .key = true}, {.name = "what"}, {.name = "rate"}, {.name = "label"}};
+    frame.columns = {
+        {.name = "run", .key = true}, {.name = "what"}, {.name = "rate"}, {.name = "label"}};
     for (std::size_t i = headers.size() - std::min(most, headers.size()); i < headers.size(); ++i) {
         const auto& header = headers[i];
         std::string what = header.command + ", damaged", rate;
@@ -214,11 +225,13 @@ Frame list_runs(const results::ResultFile& file, const std::vector<results::RunH
             const results::Run run = file.read(header.id, results::Detail::measurements);
             what = work_of(run) + width_of(run);
             rate = run.valid ? rate_of(run) : fmt::format("INVALID ({})", run.exit_code);
-            if (const auto cut = run.cut_short(); !cut.empty()) doubts.push_back({Mark::cut_short, cut});
+            if (const auto cut = run.cut_short(); !cut.empty())
+                doubts.push_back({Mark::cut_short, cut});
         } catch (const base::DataError&) {  // the others are listed
         }
         frame.rows.push_back(
-            {{header.id, base::shortened(what, 28), rate, base::shortened(header.label, 40)}, doubts});
+            {{header.id, base::shortened(what, 28), rate, base::shortened(header.label, 40)},
+             doubts});
     }
     frame.drop_empty_columns();
     return frame;

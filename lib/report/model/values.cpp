@@ -21,7 +21,8 @@ std::size_t rows_of(const results::Column& column) {
 }
 
 // The column of that name if it has such a row; nullptr otherwise.
-const results::Column* find_cell(const results::Table& table, const std::string& name, std::size_t row) {
+const results::Column* find_cell(const results::Table& table, const std::string& name,
+                                 std::size_t row) {
     for (const auto& column : table.columns)
         if (column.name == name && row < rows_of(column)) return &column;
     return nullptr;
@@ -50,8 +51,8 @@ const Field* find_field(const std::string& key) {
     return field == kFields.end() ? nullptr : field;
 }
 
-// A group of facts ("libraries.*") is known by what runs have; the environment has any variable that a user
-// sets.
+// A group of facts ("libraries.*") is known by what runs have; the environment has any variable
+// that a user sets.
 bool is_known_key(const std::string& key) {
     const auto* const fact = vocabulary::find_fact(key);
     return find_field(key) != nullptr || vocabulary::find_setting(key) != nullptr ||
@@ -77,11 +78,12 @@ std::set<std::string> stored_measurements(const results::Run& run) {
     return names;
 }
 
-// `sentence` has a place for the name and one for what to do. The files are read for unknown names alone.
+// `sentence` has a place for the name and one for what to do. The files are read for unknown names
+// alone.
 template <class IsKnown, class NamesOf, class Offered>
 void refuse_unknown(std::vector<std::string> names, const std::vector<results::ResultFile>& files,
-                    results::Detail detail, IsKnown is_known, NamesOf names_of, const Offered& offered,
-                    std::string_view sentence) {
+                    results::Detail detail, IsKnown is_known, NamesOf names_of,
+                    const Offered& offered, std::string_view sentence) {
     std::erase_if(names, is_known);
     if (names.empty()) return;
     std::set<std::string> stored;
@@ -120,8 +122,8 @@ void refuse_unknown_keys(const std::vector<std::string>& keys,
 
 void refuse_unknown_measurements(const std::vector<std::string>& names,
                                  const std::vector<results::ResultFile>& files) {
-    refuse_unknown(names, files, results::Detail::measurements, is_known_measurement, stored_measurements,
-                   vocabulary::quantities(),
+    refuse_unknown(names, files, results::Detail::measurements, is_known_measurement,
+                   stored_measurements, vocabulary::quantities(),
                    "no run has the measurement '{}', and ranklab makes none of that name; {}");
 }
 
@@ -158,7 +160,8 @@ std::size_t row_count(const results::Table& table) {
 double number_at(const results::Table& table, const std::string& name, std::size_t row) {
     const results::Column* column = find_cell(table, name, row);
     if (column == nullptr) return stats::kNone;
-    if (const auto* doubles = std::get_if<std::vector<double>>(&column->values)) return (*doubles)[row];
+    if (const auto* doubles = std::get_if<std::vector<double>>(&column->values))
+        return (*doubles)[row];
     if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column->values))
         return static_cast<double>((*ints)[row]);
     return stats::kNone;
@@ -167,7 +170,8 @@ double number_at(const results::Table& table, const std::string& name, std::size
 std::string text_at(const results::Table& table, const std::string& name, std::size_t row) {
     const results::Column* column = find_cell(table, name, row);
     if (column == nullptr) return "";
-    if (const auto* texts = std::get_if<std::vector<std::string>>(&column->values)) return (*texts)[row];
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&column->values))
+        return (*texts)[row];
     if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column->values))
         return std::to_string((*ints)[row]);
     return fmt::format("{:.4g}", number_at(table, name, row));
@@ -178,7 +182,8 @@ std::vector<StepPart> step_parts(const results::Run& run) {
     std::vector<StepPart> parts;
     for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row)
         if (const std::string phase = text_at(*table, "phase", row); phase != "step")
-            parts.push_back({phase, number_at(*table, "per_hit_s", row), number_at(*table, "percent", row)});
+            parts.push_back(
+                {phase, number_at(*table, "per_hit_s", row), number_at(*table, "percent", row)});
     return parts;
 }
 

@@ -13,25 +13,28 @@
 
 namespace ranklab::report::model {
 
-/// The first `most` of them, and how many more there are: "a, b and 3 more". With `longest` each is made fit
-/// for a sentence (base::printable).
+/// The first `most` of them, and how many more there are: "a, b and 3 more". With `longest` each is
+/// made fit for a sentence (base::printable).
 template <class Texts>
 std::string some_of(const Texts& all, std::size_t most, std::string_view between = ", ",
                     std::size_t longest = 0) {
     std::vector<std::string> shown;
     for (const auto& one : all)
-        if (shown.size() < most) shown.push_back(longest == 0 ? one : base::printable(one, longest));
+        if (shown.size() < most)
+            shown.push_back(longest == 0 ? one : base::printable(one, longest));
     const std::size_t more = all.size() - shown.size();
     return base::join(shown, between) + (more == 0 ? "" : " and " + std::to_string(more) + " more");
 }
 
-/// The run's value of `key`, as text: a setting ("model"), a field of the run (id, command, label, version,
-/// git_revision, exit_code, cut_short, valid: 0 or 1), `ranks` or `nodes` (of the hosts that took part), or a
-/// fact of the context ("machine.kernel": section.key). A setting goes first. "" where it has none.
+/// The run's value of `key`, as text: a setting ("model"), a field of the run (id, command, label,
+/// version, git_revision, exit_code, cut_short, valid: 0 or 1), `ranks` or `nodes` (of the hosts
+/// that took part), or a fact of the context ("machine.kernel": section.key). A setting goes first.
+/// "" where it has none.
 std::string value_of(const results::Run& run, const std::string& key);
-/// OptionError for a key, or a measurement, that neither the vocabulary nor a run of these files has. Of
-/// files without runs nothing is refused.
-void refuse_unknown_keys(const std::vector<std::string>& keys, const std::vector<results::ResultFile>& files);
+/// OptionError for a key, or a measurement, that neither the vocabulary nor a run of these files
+/// has. Of files without runs nothing is refused.
+void refuse_unknown_keys(const std::vector<std::string>& keys,
+                         const std::vector<results::ResultFile>& files);
 void refuse_unknown_measurements(const std::vector<std::string>& names,
                                  const std::vector<results::ResultFile>& files);
 
@@ -41,8 +44,8 @@ std::size_t node_count(const results::Run& run);
 /// All that a summary says, under the names that exports have for it.
 std::vector<std::pair<std::string, double>> fields_of(const stats::Summary& summary);
 
-/// The value after the last epoch where the run has epochs, since a median over them would be that of a
-/// half-trained model; otherwise the median. NaN where there is none.
+/// The value after the last epoch where the run has epochs, since a median over them would be that
+/// of a half-trained model; otherwise the median. NaN where there is none.
 double final_value(const results::Run& run, const std::string& measurement);
 
 /// Rows that all columns have.
@@ -52,9 +55,9 @@ double number_at(const results::Table& table, const std::string& column, std::si
 /// A cell as text; "" where there is no such column or row.
 std::string text_at(const results::Table& table, const std::string& column, std::size_t row);
 
-/// Where a training step's time goes, from the table `phases`: means over ranks and counted steps, so that
-/// all parts, with `other`, add up to the step. (Measurements of phases are the slowest rank's in each step;
-/// those do not add up.)
+/// Where a training step's time goes, from the table `phases`: means over ranks and counted steps,
+/// so that all parts, with `other`, add up to the step. (Measurements of phases are the slowest
+/// rank's in each step; those do not add up.)
 struct StepPart {
     std::string phase;             ///< "forward", "other"
     double mean_s = stats::kNone;  ///< in a step
@@ -63,16 +66,18 @@ struct StepPart {
 /// In the table's order; none where the run has no such table.
 std::vector<StepPart> step_parts(const results::Run& run);
 
-/// The share of its job that a run used, as seff tells it of a Slurm job, from the table `job_use`: "97 % of
-/// 2 CPUs for 14.2 s (waiting in MPI counts), 812 MiB of memory"; "" where nothing is known.
+/// The share of its job that a run used, as seff tells it of a Slurm job, from the table `job_use`:
+/// "97 % of 2 CPUs for 14.2 s (waiting in MPI counts), 812 MiB of memory"; "" where nothing is
+/// known.
 std::string use_text(const results::Run& run);
 
-/// A stored table for people: units in place of the endings of the columns' names, each interval (low, high)
-/// with its column, without texts that say nothing. Of more rows than `most` the first, or of a table with a
-/// row a rank those that matter most; a note says how many more there are.
+/// A stored table for people: units in place of the endings of the columns' names, each interval
+/// (low, high) with its column, without texts that say nothing. Of more rows than `most` the first,
+/// or of a table with a row a rank those that matter most; a note says how many more there are.
 Frame frame_of(const results::Table& table, std::size_t most = SIZE_MAX);
 
-/// The run's measurements, but for those of single messages, which have their own table: a row each.
+/// The run's measurements, but for those of single messages, which have their own table: a row
+/// each.
 Frame measurements_of(const results::Run& run);
 
 }  // namespace ranklab::report::model

@@ -38,7 +38,8 @@ std::string lead_of(const model::ChosenRuns& runs, const Groups& groups) {
     const auto [first, last] = std::ranges::minmax(headers, {}, &results::RunHeader::started_utc);
     const std::string chosen = runs.text().empty() ? "" : "; chosen: " + runs.text();
     return fmt::format("{} in {}, {} .. {}{}.", counted(headers.size(), "run"),
-                       counted(groups.all.size(), "group"), first.started_utc, last.started_utc, chosen);
+                       counted(groups.all.size(), "group"), first.started_utc, last.started_utc,
+                       chosen);
 }
 
 // The first rate that is shown of a command.
@@ -51,8 +52,8 @@ std::string rate_of(const std::string& command) {
 // Settings that make it another task, not another way to do it.
 std::string task_of(const Run& run) {
     if (run.command == "io")
-        return fmt::format("Writing {} x {} x {} float64 on {}", run.setting("files"), run.setting("size"),
-                           run.setting("size"), model::file_system_of(run));
+        return fmt::format("Writing {} x {} x {} float64 on {}", run.setting("files"),
+                           run.setting("size"), run.setting("size"), model::file_system_of(run));
     if (model::is_comm(run)) {
         std::string task = model::headline_task(run);
         for (const auto& [key, usual] : {std::pair{"average", "3"}, {"blocking", "3"}})
@@ -67,7 +68,8 @@ std::string task_of(const Run& run) {
     return task;
 }
 
-Object headline(const Groups& all, const std::string& task, const std::vector<const Group*>& groups) {
+Object headline(const Groups& all, const std::string& task,
+                const std::vector<const Group*>& groups) {
     const std::string rate = rate_of(groups.front()->factor("command"));
     const Group& best = **std::ranges::max_element(
         groups, {}, [&](const Group* group) { return all.estimate(*group, rate).value; });
@@ -77,10 +79,12 @@ Object headline(const Groups& all, const std::string& task, const std::vector<co
     std::string machine =
         best.cores.known() ? counted(best.cores.count, best.cores.unit()) : "cores not known";
     if (best.cores.known() && best.factor("command") == "train")
-        machine += fmt::format(", {} a {}", digits(found.value / static_cast<double>(best.cores.count)),
-                               best.cores.unit());
-    const std::string which =
-        groups.size() == 1 ? "the only one measured" : fmt::format("highest of {} groups", groups.size());
+        machine +=
+            fmt::format(", {} a {}", digits(found.value / static_cast<double>(best.cores.count)),
+                        best.cores.unit());
+    const std::string which = groups.size() == 1
+                                  ? "the only one measured"
+                                  : fmt::format("highest of {} groups", groups.size());
     const auto detailed = detailed_groups(all);
     return {{"workload", task},
             {"value", readable(found.value, found.unit)},
@@ -103,7 +107,8 @@ Data headlines_of(const figures::Source& source) {
     const Groups& groups = source.groups;
     InOrderMet<std::string, std::pair<std::string, std::vector<const Group*>>> workloads;
     for (const auto& group : groups.all) {
-        if (!group.valid() || group.not_summed || !groups.has(group, rate_of(group.factor("command"))))
+        if (!group.valid() || group.not_summed ||
+            !groups.has(group, rate_of(group.factor("command"))))
             continue;
         const std::string task = task_of(source.newest(group));
         auto& [name, some] = workloads[task];
@@ -125,7 +130,8 @@ Data warnings_of(const Groups& groups, std::size_t invalid, const RunWarnings& o
         if (all.size() < kMostWarnings) all.push_back(Object{{"text", text}, {"bad", bad}});
     };
     if (invalid > 0)
-        add(fmt::format("{} invalid: none of their numbers is used", counted(invalid, "run")), true);
+        add(fmt::format("{} invalid: none of their numbers is used", counted(invalid, "run")),
+            true);
     std::map<Mark, std::size_t> marks;
     for (const auto& group : groups.all)
         for (const auto& doubt : group.doubts) ++marks[doubt.mark];
@@ -148,7 +154,8 @@ Data warnings_of(const Groups& groups, std::size_t invalid, const RunWarnings& o
 std::string filled(const char* name, const Data& data) {
     kainjow::mustache::mustache page{std::string(template_text(name))};
     if (!page.is_valid())
-        throw base::Error(fmt::format("internal: the template '{}' is none: {}", name, page.error_message()));
+        throw base::Error(
+            fmt::format("internal: the template '{}' is none: {}", name, page.error_message()));
     page.set_custom_escape([](const std::string& text) { return html_escape(text); });
     return page.render(data);
 }
@@ -168,8 +175,10 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     const model::Groups groups(std::move(frame));
     const figures::Source source{groups, runs.file(), references};
     List sections;
-    const auto add = [&](const std::string& id, const std::string& heading, const std::string& body) {
-        if (!body.empty()) sections.push_back(Object{{"id", id}, {"heading", heading}, {"body", body}});
+    const auto add = [&](const std::string& id, const std::string& heading,
+                         const std::string& body) {
+        if (!body.empty())
+            sections.push_back(Object{{"id", id}, {"heading", heading}, {"body", body}});
     };
     const auto drawn = figures::sections_of(source);
     std::string not_drawn;

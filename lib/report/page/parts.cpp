@@ -21,7 +21,8 @@ using results::Run;
 constexpr std::size_t kMostRows = 60, kMostDetailed = 60, kMostRankRuns = 3, kMostRanks = 128;
 
 // A row a group of one command: what a reader compares.
-Frame summary_frame(const Groups& groups, const std::vector<const Group*>& some, const std::string& command) {
+Frame summary_frame(const Groups& groups, const std::vector<const Group*>& some,
+                    const std::string& command) {
     Frame frame;
     frame.columns = {{.name = "group", .key = true}, {.name = "ranks"}, {.name = "runs"}};
     const auto names = vocabulary::shown_at(vocabulary::Shown::summary, command);
@@ -60,12 +61,14 @@ Frame numbers_of(const figures::Figure& figure) {
 }
 
 std::string base64(const std::string& bytes) {
-    static constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static constexpr char kLetters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string out;
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
         unsigned word = 0;
         for (std::size_t k = 0; k < 3; ++k)
-            word = word << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+            word =
+                word << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
         for (std::size_t k = 0; k < 4; ++k)
             out += i + k <= bytes.size() ? kLetters[word >> (18U - 6 * k) & 63U] : '=';
     }
@@ -81,7 +84,8 @@ std::vector<double> means_of(const Run& run, const Measurement& m) {
         for (std::size_t i = 0; i < m.samples.size(); ++i)
             means[i % m.columns] += m.samples[i] / static_cast<double>(m.rows());
     }
-    for (std::size_t row = 0; means.empty() && table != nullptr && row < model::row_count(*table); ++row)
+    for (std::size_t row = 0; means.empty() && table != nullptr && row < model::row_count(*table);
+         ++row)
         if (model::text_at(*table, "measurement", row) == m.name)
             means.push_back(model::number_at(*table, "mean", row));
     return means;
@@ -94,11 +98,13 @@ Frame ranks_frame(const Run& run, const std::string& title) {
         const Measurement* m = run.find(name);
         const auto means = m == nullptr ? std::vector<double>() : means_of(run, *m);
         if (means.size() < 2) return;
-        frame.columns.push_back({.name = std::string(name), .unit = "s", .head = without_unit(name)});
+        frame.columns.push_back(
+            {.name = std::string(name), .unit = "s", .head = without_unit(name)});
         for (std::size_t rank = 0; rank < std::min(means.size(), kMostRanks); ++rank) {
             if (frame.rows.size() <= rank)
                 frame.rows.push_back(
-                    {{fmt::to_string(rank), rank < run.hosts.size() ? run.hosts[rank].host : ""}, {}});
+                    {{fmt::to_string(rank), rank < run.hosts.size() ? run.hosts[rank].host : ""},
+                     {}});
             frame.rows[rank].cells.resize(frame.columns.size());
             frame.rows[rank].cells.back() = means[rank];
         }
@@ -136,16 +142,19 @@ std::vector<const Group*> detailed_groups(const Groups& groups) {
 
 std::string summary_of(const Groups& groups) {
     std::string text;
-    for (const auto& [command, heading] :
-         {std::pair{"train", "Training"}, {"io", "Writing and reading files"}, {"comm", "Collectives"}}) {
-        Frame frame = summary_frame(groups, figures::newest_groups(groups, command, SIZE_MAX), command);
+    for (const auto& [command, heading] : {std::pair{"train", "Training"},
+                                           {"io", "Writing and reading files"},
+                                           {"comm", "Collectives"}}) {
+        Frame frame =
+            summary_frame(groups, figures::newest_groups(groups, command, SIZE_MAX), command);
         frame.title = heading;
         text += html_of(frame);
     }
-    return text.empty() ? ""
-                        : text +
-                              "<p class=\"note\">Medians over the runs of a group with 95 % intervals from "
-                              "six runs on; of a single run over its own steps or repetitions.</p>\n";
+    return text.empty()
+               ? ""
+               : text +
+                     "<p class=\"note\">Medians over the runs of a group with 95 % intervals from "
+                     "six runs on; of a single run over its own steps or repetitions.</p>\n";
 }
 
 std::string figures_of(const figures::Section& section, std::string& not_drawn) {
@@ -190,12 +199,12 @@ std::string runs_of(const figures::Source& source) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.newest(*groups[i]);
         text +=
-            filled("run.html",
-                   Object{{"id", run.id},
-                          {"name", fmt::format("{} ({})", names[i], counted(groups[i]->runs.size(), "run"))},
-                          {"open", groups.size() == 1},
-                          {"measurements", html_of(model::measurements_of(run))},
-                          {"facts", html_of(facts_frame(run))}});
+            filled("run.html", Object{{"id", run.id},
+                                      {"name", fmt::format("{} ({})", names[i],
+                                                           counted(groups[i]->runs.size(), "run"))},
+                                      {"open", groups.size() == 1},
+                                      {"measurements", html_of(model::measurements_of(run))},
+                                      {"facts", html_of(facts_frame(run))}});
     }
     return text;
 }
@@ -211,7 +220,8 @@ std::string environment_of(const Groups& groups) {
     for (const auto& [key, values] : facts) {
         std::vector<std::string> texts;
         for (const auto& [value, some] : values)
-            texts.push_back(values.size() == 1 ? value : fmt::format("{} ({})", value, counted(some, "run")));
+            texts.push_back(
+                values.size() == 1 ? value : fmt::format("{} ({})", value, counted(some, "run")));
         frame.rows.push_back({{key, model::some_of(texts, kMostValues, " | ")}, {}});
     }
     return html_of(frame);
@@ -219,17 +229,20 @@ std::string environment_of(const Groups& groups) {
 
 std::string definitions_of(const Groups& groups) {
     Frame frame;
-    frame.columns = {{.name = "measurement", .key = true}, {.name = "unit"}, {.name = "definition"}};
+    frame.columns = {
+        {.name = "measurement", .key = true}, {.name = "unit"}, {.name = "definition"}};
     const auto shown = groups.measurements();
     for (const auto& known : vocabulary::quantities())
-        if (std::ranges::find(shown, known.name) != shown.end() || known.part_of == vocabulary::kStepTime)
+        if (std::ranges::find(shown, known.name) != shown.end() ||
+            known.part_of == vocabulary::kStepTime)
             frame.rows.push_back(
-                {{std::string(known.name), std::string(known.unit), std::string(known.definition)}, {}});
-    frame.rows.push_back(
-        {{"speedup, efficiency", "1",
-          "T(baseline) / T, and that over cores / baseline cores (weak: times the growth of the work); T the "
-          "median step_time_s, of writing job_time_s; cores: those that compute"},
-         {}});
+                {{std::string(known.name), std::string(known.unit), std::string(known.definition)},
+                 {}});
+    frame.rows.push_back({{"speedup, efficiency", "1",
+                           "T(baseline) / T, and that over cores / baseline cores (weak: times the "
+                           "growth of the work); T the median step_time_s, of writing job_time_s; "
+                           "cores: those that compute"},
+                          {}});
     return html_of(frame);
 }
 

@@ -8,17 +8,21 @@
 namespace ranklab::vocabulary {
 
 enum class FactRole {
-    surroundings,  ///< times depend on it: runs that differ in it are never pooled nor compared unasked
-    work,          ///< it says that the work is another: compared, but the settings say it too
-    noted,         ///< it may matter and differs too often to be refused; a fact without a row is noted
-    outcome        ///< it differs from run to run, tells what came out, or is what a comparison is about
+    /// Times depend on it: runs that differ in it are never pooled nor compared unasked.
+    surroundings,
+    work,  ///< it says that the work is another: compared, but the settings say it too
+    /// It may matter and differs too often to be refused; a fact without a row is noted.
+    noted,
+    outcome  ///< it differs from run to run, tells what came out, or is what a comparison is about
 };
 
 struct Fact {
-    std::string_view name;  ///< "host.cpu"; with '*' at its end all that begin so, if no longer row fits
+    /// "host.cpu"; with '*' at its end all that begin so, if no longer row fits.
+    std::string_view name;
     FactRole role;
     std::string_view reason;
-    bool follows_ranks = false;  ///< it follows from the number of ranks, or from how one rank is started
+    /// It follows from the number of ranks, or from how one rank is started.
+    bool follows_ranks = false;
     /// Stored since a later version: a run that has that other fact and not this one is older.
     std::string_view since_beside = {};
 };

@@ -22,7 +22,8 @@ constexpr Quantity part(std::string_view whole, std::string_view phase, std::str
     return {name, "s", cost, less, definition, whole, phase};
 }
 
-constexpr Quantity rate_of(std::string_view name, std::string_view unit, std::string_view definition) {
+constexpr Quantity rate_of(std::string_view name, std::string_view unit,
+                           std::string_view definition) {
     return {name, unit, rate, more, definition};
 }
 
@@ -42,40 +43,46 @@ constexpr Quantity shown(Shown place, std::string_view command, Quantity quantit
 }
 
 constexpr std::array kQuantities{
-    shown(Shown::groups, "train",
-          seconds("step_time_s",
-                  "A training step, from before its first sample is gathered to after the optimizer; per "
-                  "step the maximum over ranks.")),
+    shown(
+        Shown::groups, "train",
+        seconds(
+            "step_time_s",
+            "A training step, from before its first sample is gathered to after the optimizer; per "
+            "step the maximum over ranks.")),
     part(kStepTime, "data", "data_time_s",
          "The wait for the loader's next batch; with --workers 0 the step makes it."),
     part(kStepTime, "copy", "copy_time_s",
          "Making the model's tensors of the batch: on the device, in its type, normalised."),
-    part(kStepTime, "scatter", "scatter_time_s", "--mode dp: splitting the batch into the replicas' parts."),
+    part(kStepTime, "scatter", "scatter_time_s",
+         "--mode dp: splitting the batch into the replicas' parts."),
     part(kStepTime, "replicate", "replicate_time_s",
          "--mode dp: copying replica 0's parameters and buffers into the others."),
     part(kStepTime, "forward", "forward_time_s", "The network and the loss."),
     part(kStepTime, "gather", "gather_time_s",
          "--mode dp: outputs brought to replica 0, and their gradient handed back."),
     part(kStepTime, "backward", "backward_time_s", "Clearing the gradients and the backward pass."),
-    part(kStepTime, "reduce", "reduce_time_s", "--mode dp: adding the replicas' gradients up on replica 0."),
+    part(kStepTime, "reduce", "reduce_time_s",
+         "--mode dp: adding the replicas' gradients up on replica 0."),
     shown(Shown::summary, "train",
           part(kStepTime, "sync", "sync_exposed_time_s",
-               "From the end of backward until the synchronised gradients are there, and the broadcast of "
-               "buffers; it contains the wait for the slowest rank.")),
+               "From the end of backward until the synchronised gradients are there, and the "
+               "broadcast of buffers; it contains the wait for the slowest rank.")),
     part(kStepTime, "optimizer", "optimizer_time_s", "The parameter update."),
     seconds("replica_forward_time_s",
             "--mode dp: a replica's own forward time in its thread; maximum over replicas."),
     seconds("replica_backward_time_s",
             "--mode dp: a replica's own backward time in its thread; maximum over replicas."),
-    seconds("loader_read_time_s", "Not a phase: reading the step's samples; sum over the loader's threads."),
+    seconds("loader_read_time_s",
+            "Not a phase: reading the step's samples; sum over the loader's threads."),
     seconds("loader_decode_time_s",
             "Not a phase: resizing the step's samples; sum over the loader's threads."),
     seconds("loader_augment_time_s",
             "Not a phase: turning the step's samples; sum over the loader's threads."),
     shown(Shown::groups, "train",
           rate_of("throughput_samples_per_s", "samples/s",
-                  "Per step: true samples of all ranks (repeats of the sampler not counted) / maximum over "
-                  "ranks of the step time. The mean is all true samples / the sum of those times.")),
+                  "Per step: true samples of all ranks (repeats of the sampler not counted) / "
+                  "maximum over ranks of the step time. The mean is all true samples / the sum of "
+                  "those times.")),
     rate_of("throughput_io_samples_per_s", "samples/s",
             "--ablation: true samples / time of the slowest rank, in trials that only read."),
     rate_of("throughput_synthetic_samples_per_s", "samples/s",
@@ -87,84 +94,109 @@ constexpr std::array kQuantities{
     rate_of("throughput_full_samples_per_s", "samples/s",
             "--ablation: the same in trials of the whole step."),
     seconds("epoch_time_s",
-            "The sum of the times of an epoch's steps, without what lies between them; maximum over ranks."),
-    seconds("time_to_first_step_s",
-            "From the kernel's start of the process to the end of the first step; maximum over ranks."),
-    seconds("checkpoint_time_s",
-            "From comparing the parameters until the checkpoint is on the disk; maximum over ranks."),
+            "The sum of the times of an epoch's steps, without what lies between them; maximum "
+            "over ranks."),
+    seconds(
+        "time_to_first_step_s",
+        "From the kernel's start of the process to the end of the first step; maximum over ranks."),
+    seconds(
+        "checkpoint_time_s",
+        "From comparing the parameters until the checkpoint is on the disk; maximum over ranks."),
     count_of("collectives_per_step", "1", neither, "Reductions per step."),
-    count_of("reduced_bytes_per_step", "B", neither, "Bytes of these reductions on a rank, as they travel."),
-    seconds("communication_s", "Sum over buckets of the transfer, in the steps with communication."),
+    count_of("reduced_bytes_per_step", "B", neither,
+             "Bytes of these reductions on a rank, as they travel."),
+    seconds("communication_s",
+            "Sum over buckets of the transfer, in the steps with communication."),
     seconds("communication_inside_backward_s",
             "The part of communication_s inside the backward of the rank that came last."),
     seconds("communication_exposed_s",
             "Step time with communication - step time without, for pairs of steps after the run."),
-    seconds("communication_hidden_s", "median(inside backward) - median(backward longer), each at least 0."),
+    seconds("communication_hidden_s",
+            "median(inside backward) - median(backward longer), each at least 0."),
     seconds("backward_longer_s",
             "Backward with communication - backward without; each the maximum over ranks."),
     seconds("step_without_communication_s", "The time of the step of a pair that sends nothing."),
-    ratio_of("overlap", more,
-             "1 - median(communication_exposed_s) / median(communication_s), bootstrap interval; n/a outside "
-             "0 to 1, below 6 pairs, or where overlap_balance is not within 0.75 .. 1.25."),
+    ratio_of(
+        "overlap", more,
+        "1 - median(communication_exposed_s) / median(communication_s), bootstrap interval; "
+        "n/a outside 0 to 1, below 6 pairs, or where overlap_balance is not within 0.75 .. 1.25."),
     ratio_of("overlap_balance", neither,
              "(median(exposed) + hidden) / median(total): 1 where stamps and step times agree."),
     seconds("transfer_s",
-            "Table communication: shortest of the ranks' times from the arrival of all to the finished sum; "
-            "median over counted steps."),
+            "Table communication: shortest of the ranks' times from the arrival of all to the "
+            "finished sum; median over counted steps."),
     ratio_of("train_loss", less,
-             "Per step, before the update: sum over ranks of (local mean loss x samples) / all samples."),
+             "Per step, before the update: sum over ranks of (local mean loss x samples) / all "
+             "samples."),
     ratio_of("learning_rate", neither, "Per step: the rate of its update."),
-    ratio_of("validation_loss", less, "Mean over all test samples, each counted once; one per evaluation."),
+    ratio_of("validation_loss", less,
+             "Mean over all test samples, each counted once; one per evaluation."),
     ratio_of("validation_accuracy", more,
              "Test samples whose class was the most likely / all; one per evaluation."),
     ratio_of("load_imbalance", less,
              "max / mean - 1 over ranks, of the mean step time without sync; io: of the job time."),
     Quantity{"peak_gpu_bytes", "B", cost, less,
-             "Most bytes of tensors on a GPU at a time, from the first step on (the allocator and the CUDA "
-             "context hold more); maximum over ranks and GPUs."},
+             "Most bytes of tensors on a GPU at a time, from the first step on (the allocator and "
+             "the CUDA context hold more); maximum over ranks and GPUs."},
     shown(Shown::compare, "train",
           Quantity{"peak_rss_bytes", "B", cost, less,
-                   "Highest resident set of the process (ru_maxrss, Slurm's MaxRSS); maximum over ranks."}),
+                   "Highest resident set of the process (ru_maxrss, Slurm's MaxRSS); maximum over "
+                   "ranks."}),
     count_of("threads", "1", neither, "Threads of the process at the end; maximum over ranks."),
-    shown(Shown::groups, "io",
-          seconds("job_time_s",
-                  "From the barrier to the end of close, generating included; maximum over ranks.")),
+    shown(
+        Shown::groups, "io",
+        seconds("job_time_s",
+                "From the barrier to the end of close, generating included; maximum over ranks.")),
     part(kJobTime, "setup", "setup_time_s",
          "Starting worker processes, creating the shared file and its datasets."),
     part(kJobTime, "generate", "generate_time_s", "Computing records: sum over a rank's records."),
     part(kJobTime, "format", "format_time_s", "Making text of records: sum over a rank's records."),
-    part(kJobTime, "send", "send_time_s", "Handing work or records to others: sum over a rank's records."),
-    part(kJobTime, "wait", "wait_time_s", "Waiting for others or for work: sum over a rank's records."),
-    part(kJobTime, "open", "open_time_s", "Opening files, or creating files and datasets: sum over records."),
+    part(kJobTime, "send", "send_time_s",
+         "Handing work or records to others: sum over a rank's records."),
+    part(kJobTime, "wait", "wait_time_s",
+         "Waiting for others or for work: sum over a rank's records."),
+    part(kJobTime, "open", "open_time_s",
+         "Opening files, or creating files and datasets: sum over records."),
     part(kJobTime, "write", "write_time_s", "Writing: sum over a rank's records."),
-    part(kJobTime, "fsync", "fsync_time_s", "Until the bytes are on the disk (-e): sum over records."),
-    part(kJobTime, "close", "close_time_s", "Closing, and the rename of --rename: sum over records."),
-    shown(Shown::groups, "io",
-          rate_of("write_MiBps", "MiB/s",
-                  "Bytes of all ranks' numbers, 8 a value in text too / (last close - first open).")),
+    part(kJobTime, "fsync", "fsync_time_s",
+         "Until the bytes are on the disk (-e): sum over records."),
+    part(kJobTime, "close", "close_time_s",
+         "Closing, and the rename of --rename: sum over records."),
+    shown(
+        Shown::groups, "io",
+        rate_of("write_MiBps", "MiB/s",
+                "Bytes of all ranks' numbers, 8 a value in text too / (last close - first open).")),
     seconds("read_time_s",
-            "First timed reading of what was written: open + read + parse + close of the slowest rank."),
-    shown(Shown::compare, "io", rate_of("read_MiBps", "MiB/s", "Bytes of all ranks' numbers / read_time_s.")),
+            "First timed reading of what was written: open + read + parse + close of the slowest "
+            "rank."),
+    shown(Shown::compare, "io",
+          rate_of("read_MiBps", "MiB/s", "Bytes of all ranks' numbers / read_time_s.")),
     shown(Shown::summary, "io",
           rate_of("files_per_s", "files/s", "Records of all ranks / (last close - first open).")),
-    count_of("file_bytes", "B", neither, "Bytes that all ranks wrote into files: of text 25 a value."),
+    count_of("file_bytes", "B", neither,
+             "Bytes that all ranks wrote into files: of text 25 a value."),
     count_of("wrong_elements", "1", less,
-             "io: values read back that differ in any bit from what should have been written. comm: elements "
-             "of a result that are wrong, of all ranks and messages."),
-    shown(Shown::groups, "comm",
-          Quantity{"time_us", "us", cost, less,
-                   "A call of an operation, by --blocking and --average. Alone: of the first operation's "
-                   "largest message, out of place. With a suffix (`time_us:allreduce:fp32:sum:1048576`): of "
-                   "that operation, type, reduction, message size, and in-place, loaded, host or hosts."}),
-    shown(Shown::summary, "comm",
-          rate_of("busbw_GBps", "GB/s",
-                  "algbw_GBps x factor: allreduce 2 (n - 1) / n; allgather, reduce_scatter, alltoall "
-                  "(n - 1) / n; others 1; not there at one rank.")),
+             "io: values read back that differ in any bit from what should have been written. "
+             "comm: elements of a result that are wrong, of all ranks and messages."),
+    shown(
+        Shown::groups, "comm",
+        Quantity{
+            "time_us", "us", cost, less,
+            "A call of an operation, by --blocking and --average. Alone: of the first operation's "
+            "largest message, out of place. With a suffix (`time_us:allreduce:fp32:sum:1048576`): "
+            "of that operation, type, reduction, message size, and in-place, loaded, host or "
+            "hosts."}),
     shown(
         Shown::summary, "comm",
-        rate_of("algbw_GBps", "GB/s", "Message size S / time_us, of the same message; 1e9 bytes a second.")),
+        rate_of("busbw_GBps", "GB/s",
+                "algbw_GBps x factor: allreduce 2 (n - 1) / n; allgather, reduce_scatter, alltoall "
+                "(n - 1) / n; others 1; not there at one rank.")),
+    shown(Shown::summary, "comm",
+          rate_of("algbw_GBps", "GB/s",
+                  "Message size S / time_us, of the same message; 1e9 bytes a second.")),
     seconds("buckets_time_s",
-            "comm --from-model: sum of the times of all buckets' allreduces, each folded by --average.")};
+            "comm --from-model: sum of the times of all buckets' allreduces, each folded by "
+            "--average.")};
 
 }  // namespace
 
@@ -183,7 +215,8 @@ const Quantity* find_quantity(std::string_view name) {
 
 const Quantity& quantity(std::string_view name) {
     const Quantity* found = find_quantity(name);
-    if (found == nullptr) throw base::Error(fmt::format("internal: no measurement is called '{}'", name));
+    if (found == nullptr)
+        throw base::Error(fmt::format("internal: no measurement is called '{}'", name));
     return *found;
 }
 

@@ -1,6 +1,7 @@
-// The measurements: one row for each name, with its unit, kind, direction and definition. Whoever makes a
-// measurement takes unit and kind from here, and whoever shows one its definition: a new measurement is one
-// row here and the place that makes it. docs/measurement.md says more of how each is taken.
+// The measurements: one row for each name, with its unit, kind, direction and definition. Whoever
+// makes a measurement takes unit and kind from here, and whoever shows one its definition: a new
+// measurement is one row here and the place that makes it. docs/measurement.md says more of how
+// each is taken.
 #pragma once
 
 #include <span>
@@ -16,12 +17,13 @@ enum class Kind { cost, rate, ratio, count };
 
 enum class Better { less, more, neither };
 
-/// Where a measurement is shown before anybody asks for it; each place has those of the places before it,
-/// too.
+/// Where a measurement is shown before anybody asks for it; each place has those of the places
+/// before it, too.
 enum class Shown {
-    groups,   ///< tables of groups of runs
-    compare,  ///< `ranklab compare`: few, since each row more makes all of them harder to tell from chance
-              ///< (Holm)
+    groups,  ///< tables of groups of runs
+    /// `ranklab compare`: few, since each row more makes all of them harder to tell from chance
+    /// (Holm).
+    compare,
     summary,  ///< the page's summary
     asked     ///< nowhere: somebody asks by name
 };
@@ -38,7 +40,8 @@ struct Quantity {
     std::string_view shown_for = {};  ///< the command of whose runs it is shown
 };
 
-/// The part before the suffix of a name ("time_us:allreduce:fp32:sum:8"): one row describes all of them.
+/// The part before the suffix of a name ("time_us:allreduce:fp32:sum:8"): one row describes all of
+/// them.
 std::string_view family_of(std::string_view name);
 
 /// All of them; parts of a whole stand in the order in which they happen.
@@ -56,11 +59,12 @@ std::vector<const Quantity*> parts_of(const Quantity& whole);
 /// The part of that name. Throws Error where there is none.
 const Quantity& part_of(const Quantity& whole, std::string_view phase);
 
-/// The better direction of a stored measurement, whose name may be unknown: a cost should fall and a rate
-/// rise.
+/// The better direction of a stored measurement, whose name may be unknown: a cost should fall and
+/// a rate rise.
 Better better_of(std::string_view name, Kind kind);
 
-// The names that more than one room reads. As all names they are checked against the table (vocabulary_test).
+// The names that more than one room reads. As all names they are checked against the table
+// (vocabulary_test).
 inline constexpr std::string_view kStepTime = "step_time_s";
 inline constexpr std::string_view kJobTime = "job_time_s";
 inline constexpr std::string_view kEpochTime = "epoch_time_s";

@@ -16,47 +16,53 @@ Schema made_common_settings() {
     rows.section("Common")
         .text("config", "FILE", std::nullopt,
               "INI file of these options (key = value); the command line wins over it")
-        .bind(&CommonSettings::config, kEssential, Role::bookkeeping)  // its settings stand among the others
+        .bind(&CommonSettings::config, kEssential,
+              Role::bookkeeping)  // its settings stand among the others
         .text("output", "FILE", "results/ranklab.h5",
               "the shared results file, to which ranklab adds the run; none stores nothing")
         .bind(&CommonSettings::output, kEssential, Role::bookkeeping)
         .text("label", "TEXT", "", "a name to find the run by")
         .bind(&CommonSettings::label, kEssential, Role::bookkeeping)
-        .integer(
-            "warmup", {0, 1'000'000'000}, std::nullopt,
-            "steps (io: repetitions, comm: calls of each message size) recorded but not counted (default: "
-            "min(10, steps/10); io: 0; comm: 5)")
+        .integer("warmup", {0, 1'000'000'000}, std::nullopt,
+                 "steps (io: repetitions, comm: calls of each message size) recorded but not "
+                 "counted (default: min(10, steps/10); io: 0; comm: 5)")
         .bind(&CommonSettings::warmup, 'w', Role::length)
         .integer("seed", {0, options::kWholeNumbers}, "1",
                  "seed of all random numbers: weights, order, dropout")
-        .bind(&CommonSettings::seed, Role::bookkeeping, kDecidesNumbers)  // other numbers, the same work
+        .bind(&CommonSettings::seed, Role::bookkeeping,
+              kDecidesNumbers)  // other numbers, the same work
         .integer("threads", {1, kMostThreads}, std::nullopt,
-                 "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's cpuset, "
-                 "as far as its cgroup allows)")
+                 "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's "
+                 "cpuset, as far as its cgroup allows)")
         .bind(&CommonSettings::threads, kEssential, kFollowsRanks)
         .real("time-limit", 0.001, std::nullopt,
-              "seconds after which the work ends early, with exit code 6 (7 if --target-ci had its minimum)")
-        .bind(&CommonSettings::time_limit, Role::bookkeeping)  // a run that reached it is left out, or marked
+              "seconds after which the work ends early, with exit code 6 (7 if --target-ci had its "
+              "minimum)")
+        .bind(&CommonSettings::time_limit,
+              Role::bookkeeping)  // a run that reached it is left out, or marked
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
-        .bind(&CommonSettings::expect_ranks, Role::bookkeeping)  // the ranks that took part are compared
+        .bind(&CommonSettings::expect_ranks,
+              Role::bookkeeping)  // the ranks that took part are compared
         .real("lock-timeout", 0, std::nullopt,
-              "seconds to wait for the results file's lock, before the run goes into a file of its own")
+              "seconds to wait for the results file's lock, before the run goes into a file of its "
+              "own")
         .bind(&CommonSettings::lock_timeout, Role::bookkeeping)
         .real("stall-timeout", 0, "600",
               "seconds without progress of a rank after which it ends the job; 0: never")
         .bind(&CommonSettings::stall_timeout, Role::bookkeeping)
         .flag("dry-run", "print the effective configuration and do no work")
         .bind(&CommonSettings::dry_run, Role::request)
-        .flag("quiet", "no header, no progress: one line a run, with its rate and where it is stored")
+        .flag("quiet",
+              "no header, no progress: one line a run, with its rate and where it is stored")
         .bind(&CommonSettings::quiet, Role::bookkeeping)
         .flag("verbose", "show all settings, and all tables of the run")
         .bind(&CommonSettings::verbose, Role::request)
         .excludes({.other = "quiet", .because = "one shows all, the other one line"})
         .excludes({.other = "json", .because = "JSON has everything"})
         .flag("json",
-              "print the run (or all runs of the command) as JSON on stdout, in place of the text; --quiet "
-              "leaves out the progress")
+              "print the run (or all runs of the command) as JSON on stdout, in place of the text; "
+              "--quiet leaves out the progress")
         .bind(&CommonSettings::json, Role::request)
         .excludes({.other = "dry-run", .because = "a dry run has no run to print"})
         .text("json-file", "FILE", std::nullopt, "also write the run as JSON, as --json prints it")
@@ -85,21 +91,24 @@ const Schema& common_settings() {
 
 Schema launch_names() {
     return Schema()
-        .no_option({"nproc-per-node", "nprocs", "np", "num-processes", "ntasks", "ranks", "num-ranks",
-                    "world-size", "nnodes", "num-nodes", "nodes"},
-                   "the launcher starts the ranks: mpirun -n N ranklab ..., under Slurm srun -n N ranklab "
-                   "...; `ranklab sweep` makes runs at several numbers of ranks")
-        .no_option({"scaling", "spread", "order", "sweep-workers", "sweep-global-batch", "sweep-lr-scaling"},
+        .no_option(
+            {"nproc-per-node", "nprocs", "np", "num-processes", "ntasks", "ranks", "num-ranks",
+             "world-size", "nnodes", "num-nodes", "nodes"},
+            "the launcher starts the ranks: mpirun -n N ranklab ..., under Slurm srun -n N ranklab "
+            "...; `ranklab sweep` makes runs at several numbers of ranks")
+        .no_option({"scaling", "spread", "order", "sweep-workers", "sweep-global-batch",
+                    "sweep-lr-scaling"},
                    "a command makes one run; `ranklab sweep` makes several and compares them");
 }
 
 Schema target_row(const std::string& least) {
     return Schema()
         .text("target-ci", "PERCENT", std::nullopt,
-              fmt::format("such as 2%: measure until the half-width of the 95 % interval is at most that "
-                          "part of the median; {} is then the minimum, 20 times that or --time-limit the "
-                          "maximum; exit code 7 if it is not reached",
-                          least))
+              fmt::format(
+                  "such as 2%: measure until the half-width of the 95 % interval is at most that "
+                  "part of the median; {} is then the minimum, 20 times that or --time-limit the "
+                  "maximum; exit code 7 if it is not reached",
+                  least))
         .role(Role::times);
 }
 

@@ -1,6 +1,6 @@
-// The settings that runs store: a row for each option, with what it is to a run. Who parses the command line,
-// who stores a run and who compares two of them read the same rows: a new option is one row here and the
-// place that uses it.
+// The settings that runs store: a row for each option, with what it is to a run. Who parses the
+// command line, who stores a run and who compares two of them read the same rows: a new option is
+// one row here and the place that uses it.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ struct CommonSettings {
     bool dry_run = false, quiet = false, verbose = false, json = false, list = false;
 };
 
-/// The options of `ranklab io`, as the rows of storage_settings() bind them. Choices are their words.
+/// The options of `ranklab io`, as the rows of storage_settings() bind them. Choices are their
+/// words.
 struct StorageSettings {
     std::string strategy;
     std::int64_t files = 0, size = 0;
@@ -59,7 +60,7 @@ struct TrainingSettings {
     std::int64_t width = 1;
     std::string full_scale;
     double lambda_rho = 0;
-    std::optional<std::int64_t> batch_size, global_batch_size, made_for_ranks, epochs, steps;
+    std::optional<std::int64_t> batch_size, global_batch_size, expected_ranks, epochs, steps;
     std::optional<std::string> optimizer;
     bool fused_optimizer = false;
     std::optional<double> momentum;
@@ -113,7 +114,7 @@ struct CollectivesSettings {
     std::optional<std::string> backend, memory;
     std::uint64_t unalign = 0;
     bool rotate_buffers = false;
-    std::string levels;
+    std::string scope;
     std::uint64_t min_bytes = 8, max_bytes = 0;
     double step_factor = 2;
     std::optional<std::uint64_t> step_bytes;
@@ -128,8 +129,8 @@ struct CollectivesSettings {
     bool per_iter = false;
 };
 
-/// The options of `ranklab train`, `ranklab io`, `ranklab comm`, and of all. The experiment adds what it
-/// alone knows (the models) by Schema::offer.
+/// The options of `ranklab train`, `ranklab io`, `ranklab comm`, and of all. The experiment adds
+/// what it alone knows (the models) by Schema::offer.
 const options::Schema& training_settings();
 const options::Schema& storage_settings();
 const options::Schema& collectives_settings();
@@ -145,8 +146,8 @@ void settle(std::optional<Value>& value, Default fallback) {
 options::Schema launch_names();
 
 options::Schema target_row(const std::string& least);
-/// --target-ci, bound to Settings::target_ci, where `least` names the option that says how many samples there
-/// are at least ("--steps").
+/// --target-ci, bound to Settings::target_ci, where `least` names the option that says how many
+/// samples there are at least ("--steps").
 template <class Settings>
 options::Schema target_setting(const std::string& least) {
     return target_row(least).bind(&Settings::target_ci);
@@ -163,8 +164,8 @@ const options::Option& setting_row(std::string_view name);
 /// The value of another setting of a run; "" where it has none.
 using OtherSettings = std::function<std::string(const std::string&)>;
 
-/// The purpose for which a setting may matter. One without a row matters for all; a value that equals the
-/// behaviour without the setting does not.
+/// The purpose for which a setting may matter. One without a row matters for all; a value that
+/// equals the behaviour without the setting does not.
 enum class Asker {
     comparison,  ///< has it to be equal for two runs to be compared?
     group,       ///< does it tell groups apart, whatever how long or often was measured?
@@ -172,8 +173,8 @@ enum class Asker {
 };
 bool matters_to(Asker asker, std::string_view setting, std::string_view value = {});
 
-/// The behaviour of a run that lacks the setting, if its other settings are those of `run`; "" where no run
-/// of another version lacks it.
+/// The behaviour of a run that lacks the setting, if its other settings are those of `run`; ""
+/// where no run of another version lacks it.
 std::string_view value_when_absent(std::string_view setting, const OtherSettings& run = {});
 
 }  // namespace ranklab::vocabulary

@@ -13,19 +13,24 @@ void add_work(Schema& rows) {
     rows.section("What is exchanged")
         .text("op", "NAME[,NAME]|all", "allreduce", "the operations to time (--list names them)")
         .bind(&CollectivesSettings::op, kEssential, kInHeader)
-        .text("datatype", "TYPE[,TYPE]|all", "fp32", "element types: fp32 fp16 bf16 fp64 int32 int64 uint8")
+        .text("datatype", "TYPE[,TYPE]|all", "fp32",
+              "element types: fp32 fp16 bf16 fp64 int32 int64 uint8")
         .bind(&CollectivesSettings::datatype, 'd', kEssential, kInHeader)
         .text("redop", "NAME[,NAME]|all", "sum", "what reductions do: sum min max avg")
         .bind(&CollectivesSettings::redop, 'o')
-        .integer("root", {0, 1'000'000'000}, "0", "the rank that broadcast and reduce have as their root")
+        .integer("root", {0, 1'000'000'000}, "0",
+                 "the rank that broadcast and reduce have as their root")
         .bind(&CollectivesSettings::root, 'r')
         .choice("place", {"both", "out-of-place", "in-place"}, "both",
-                "receive into another buffer than one sends from, or (where the operation can) into the same")
+                "receive into another buffer than one sends from, or (where the operation can) "
+                "into the same")
         .bind(&CollectivesSettings::place)
-        .choice("backend", {}, kOpen, "what carries the messages (default: nccl between GPUs, else mpi)")
+        .choice("backend", {}, kOpen,
+                "what carries the messages (default: nccl between GPUs, else mpi)")
         .bind(&CollectivesSettings::backend, kEssential, kInHeader)
-        .choice("memory", {"pageable", "pinned", "device"}, kOpen,
-                "where the buffers lie; pinned: locked pages (default: device for nccl, else pageable)")
+        .choice(
+            "memory", {"pageable", "pinned", "device"}, kOpen,
+            "where the buffers lie; pinned: locked pages (default: device for nccl, else pageable)")
         .bind(&CollectivesSettings::memory)
         .bytes("unalign", 0, "0", "begin each buffer this many bytes behind a page's begin")
         .bind(&CollectivesSettings::unalign, 'u')
@@ -33,9 +38,10 @@ void add_work(Schema& rows) {
               "take each call's buffers from another part of a memory larger than the caches")
         .bind(&CollectivesSettings::rotate_buffers)
         .choice("scope", {"auto", "job", "all"}, "auto",
-                "all: time the ranks of one host and one rank of each host, too; auto: where the job has "
-                "several hosts with several ranks")
-        .bind(&CollectivesSettings::levels);
+                "all: time the ranks of one host and one rank of each host, too; auto: where the "
+                "job has several hosts with several ranks")
+        .formerly("levels")
+        .bind(&CollectivesSettings::scope);
 }
 
 void add_sizes(Schema& rows) {
@@ -52,15 +58,15 @@ void add_sizes(Schema& rows) {
         .text("sizes", "SIZE[,SIZE]", kOpen, "these messages, instead of -b -e -f")
         .bind(&CollectivesSettings::sizes)
         .excludes_each({"min-bytes", "max-bytes", "step-factor", "step-bytes"})
-        .text(
-            "from-model", "NAME|FILE", kOpen,
-            "gradient buckets of a model (--list names them) or of ranklab train's table, in a step's order")
+        .text("from-model", "NAME|FILE", kOpen,
+              "gradient buckets of a model (--list names them) or of ranklab train's table, in a "
+              "step's order")
         .bind(&CollectivesSettings::from_model, kEssential)
         .excludes({.other = "op", .because = "gradients are summed by allreduce"})
         .excludes({.other = "datatype", .because = "the table has the gradients' type"})
         .excludes({.other = "redop", .because = "gradients are summed"})
-        .excludes_each({"sizes", "min-bytes", "max-bytes", "step-factor", "step-bytes", "root", "scope",
-                        "nonblocking", "with-load"})
+        .excludes_each({"sizes", "min-bytes", "max-bytes", "step-factor", "step-bytes", "root",
+                        "scope", "nonblocking", "with-load"})
         .excludes({.other = "place", .because = "a training step reduces in place"})
         .excludes({.other = "rotate-buffers", .because = "each bucket has memory of its own"})
         .excludes({.other = "blocking", .because = "a barrier stands before each bucket"});
@@ -69,30 +75,36 @@ void add_sizes(Schema& rows) {
 void add_measuring(Schema& rows) {
     rows.section("Measuring")
         .integer("repetitions", {1, 1'000'000}, "50",
-                 "timed calls of a message size, in up to four rounds, each warmed up and in another order")
+                 "timed calls of a message size, in up to four rounds, each warmed up and in "
+                 "another order")
         .bind(&CollectivesSettings::repetitions, 'n', kEssential, Role::times)
-        .integer("check", {0, 1000}, "1",
-                 "untimed calls whose whole result is compared; 0: the run is marked as not verified")
+        .integer(
+            "check", {0, 1000}, "1",
+            "untimed calls whose whole result is compared; 0: the run is marked as not verified")
         .bind(&CollectivesSettings::check, 'c', Role::aside)
         .choice("average", {"0", "1", "2", "3"}, "3",
-                "how the ranks' times of a call become one: 0 rank 0's, 1 their mean, 2 the shortest, 3 the "
-                "longest; of latency and bandwidth the first rank's counts")
+                "how the ranks' times of a call become one: 0 rank 0's, 1 their mean, 2 the "
+                "shortest, 3 the longest; of latency and bandwidth the first rank's counts")
         .bind(&CollectivesSettings::average, 'a')
         .choice("blocking", {"0", "1", "2", "3", "4"}, "3",
-                "what stands between two calls: 0 nothing, the loop is timed as a whole; 1 a barrier, inside "
-                "the time; 2 nothing, each call is timed; 3 a barrier, outside the time; 4 all ranks begin "
-                "at an agreed moment of a common clock")
+                "what stands between two calls: 0 nothing, the loop is timed as a whole; 1 a "
+                "barrier, inside the time; 2 nothing, each call is timed; 3 a barrier, outside the "
+                "time; 4 all ranks begin at an agreed moment of a common clock")
         .bind(&CollectivesSettings::blocking, 'z')
-        .flag("nonblocking", "time the started operation behind calibrated compute: how much does it hide?")
+        .flag("nonblocking",
+              "time the started operation behind calibrated compute: how much does it hide?")
         .bind(&CollectivesSettings::nonblocking)
-        .choice("mpi-progress", {"none", "poll", "thread"}, "none",
-                "who lets the library work meanwhile: nobody, the compute now and then, or a thread")
+        .choice(
+            "mpi-progress", {"none", "poll", "thread"}, "none",
+            "who lets the library work meanwhile: nobody, the compute now and then, or a thread")
+        .formerly("progress")
         .bind(&CollectivesSettings::progress)
         .needs({.other = "nonblocking"})
         .flag("with-load", "time all once more while a compute kernel runs on the same cores")
         .bind(&CollectivesSettings::with_load)
-        .text("fault", "flip:RANK|sleep:RANK:MS", kOpen,
-              "to try the checks: flip a bit of what the rank received, or delay it before each call")
+        .text(
+            "fault", "flip:RANK|sleep:RANK:MS", kOpen,
+            "to try the checks: flip a bit of what the rank received, or delay it before each call")
         .bind(&CollectivesSettings::fault, Role::work);
 }
 
@@ -117,8 +129,6 @@ Schema made_collectives_settings() {
     rows.no_option({"t", "ngpus", "nthreads"},
                    "each rank has one GPU and one thread: mpirun -n N ranklab comm")
         .no_option({"x"}, "calls of warm-up are -w")
-        .no_option({"progress"}, "did you mean --mpi-progress?")
-        .no_option({"levels"}, "did you mean --scope?")
         .no_option({"m"}, "the smallest and largest message are -b and -e");
     return rows;
 }

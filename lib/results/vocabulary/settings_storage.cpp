@@ -9,10 +9,9 @@ using options::Schema;
 
 void add_work(Schema& rows) {
     rows.section("What is written")
-        .text(
-            "strategy", "[,NAME]", "all",
-            "the strategies to run (--list names them); of several each round makes one repetition of each, "
-            "in random order, and a table compares them")
+        .text("strategy", "[,NAME]", "all",
+              "the strategies to run (--list names them); of several each round makes one "
+              "repetition of each, in random order, and a table compares them")
         .bind(&StorageSettings::strategy, kEssential, kInHeader)
         .integer("files", 0, "15", "records: files or datasets")
         .bind(&StorageSettings::files, 'n', kEssential, kInHeader)
@@ -39,13 +38,15 @@ void add_reading(Schema& rows) {
         .flag("check-read", "compare what the timed reading got")
         .bind(&StorageSettings::check_read, 'R', Role::aside)
         .flag("reorder",
-              "no rank reads what it wrote, timed readings too (ranks of another node read if there is one)")
+              "no rank reads what it wrote, timed readings too (ranks of another node read if "
+              "there is one)")
         .bind(&StorageSettings::reorder, 'C')
         .flag("no-verify", "compare nothing: the run is marked as not verified")
         .bind(&StorageSettings::no_verify)
         .excludes_each({"check-write", "check-read"})
         .flag("cold",
-              "drop the files from the page cache before the first reading; exit code 7 unless it was cold")
+              "drop the files from the page cache before the first reading; exit code 7 unless it "
+              "was cold")
         .bind(&StorageSettings::cold, kEssential)
         .integer("reads", {1, 1'000'000'000}, "1", "timed readings after each writing")
         .bind(&StorageSettings::reads, Role::aside)
@@ -69,18 +70,20 @@ void add_measuring(Schema& rows) {
         .flag("rename", "give a file a temporary name until it is whole")
         .bind(&StorageSettings::rename)
         .choice("ceilings", {"auto", "on", "off"}, "auto",
-                "also measure memory copy, raw write of the same bytes and file creation; auto: with several "
-                "strategies or repetitions")
+                "also measure memory copy, raw write of the same bytes and file creation; auto: "
+                "with several strategies or repetitions")
         .bind(&StorageSettings::ceilings, Role::aside);
 }
 
 void add_hdf5(Schema& rows) {
     rows.section("HDF5")
-        .choice("layout", {"files", "single"}, "files", "a dataset per record, or one [files, size, size]")
+        .choice("layout", {"files", "single"}, "files",
+                "a dataset per record, or one [files, size, size]")
         .bind(&StorageSettings::layout)
         .integer("chunk", 0, "0", "edge of square chunks; 0: contiguous")
         .bind(&StorageSettings::chunk)
-        .bytes("alignment", 1, "64", "align objects of at least this size to its multiples; 1: as h5py does")
+        .bytes("alignment", 1, "64",
+               "align objects of at least this size to its multiples; 1: as h5py does")
         .bind(&StorageSettings::alignment)
         .text("hints", "KEY=VALUE[,...]", "", "MPI-IO hints (cb_nodes=1,romio_ds_write=disable)")
         .bind(&StorageSettings::hints)
@@ -88,7 +91,8 @@ void add_hdf5(Schema& rows) {
         .bind(&StorageSettings::allocation)
         .flag("fill", "write zeros when space is allocated")
         .bind(&StorageSettings::fill)
-        .choice("collective-metadata", {"on", "off"}, "on", "let all ranks handle metadata together")
+        .choice("collective-metadata", {"on", "off"}, "on",
+                "let all ranks handle metadata together")
         .bind(&StorageSettings::collective_metadata)
         .flag("latest-format", "use the library's newest file format")
         .bind(&StorageSettings::latest_format);

@@ -10,9 +10,10 @@ using options::Schema;
 const options::Relation kVolumes{
     .other = "model", .values = {"unet3d"}, .because = "it is for models that take volumes"};
 
-// More of these no machine runs, and none of them is a limit that a user meets: beyond it there is a slip of
-// the keyboard, and bytes or threads that a system would fail at without a sentence.
-constexpr std::int64_t kMostSamples = 200'000'000;  // torch.randperm's way of drawing ends at 2^32/20
+// More of these no machine runs, and none of them is a limit that a user meets: beyond it there is
+// a slip of the keyboard, and bytes or threads that a system would fail at without a sentence.
+constexpr std::int64_t kMostSamples =
+    200'000'000;  // torch.randperm's way of drawing ends at 2^32/20
 constexpr std::int64_t kMostBatch = 1'000'000'000;
 constexpr double kHighestRate = 1e38;  // what fp32 holds is 3e38
 
@@ -26,11 +27,13 @@ void add_work(Schema& rows) {
         .bind(&TrainingSettings::data, kEssential, kInHeader, kDecidesNumbers)
         .text("data-dir", "DIR", kOpen,
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
-        .bind(&TrainingSettings::data_dir, kEssential, Role::bookkeeping)  // sample counts are compared
+        .bind(&TrainingSettings::data_dir, kEssential,
+              Role::bookkeeping)  // sample counts are compared
         .integer("width", {1, 65536}, "1",
                  "divide the channels inside the model by N, for small tests of the same depth")
         .bind(&TrainingSettings::width, kDecidesNumbers)
-        .choice("full-scale", {"on", "off"}, "on", "unet3d: include the innermost layer, down to one voxel")
+        .choice("full-scale", {"on", "off"}, "on",
+                "unet3d: include the innermost layer, down to one voxel")
         .bind(&TrainingSettings::full_scale, kDecidesNumbers)
         .needs(kVolumes)
         .real("lambda-rho", 0, "0", "unet3d: weight of the density term in the loss")
@@ -47,8 +50,11 @@ void add_length(Schema& rows) {
         .bind(&TrainingSettings::global_batch_size, kEssential, kDecidesNumbers)
         .instead_of("batch-size")
         .integer("expected-ranks", {1, kMostBatch}, kOpen,
-                 "for configurations: the ranks they are made for; fewer need --accumulate or --batch-size")
-        .bind(&TrainingSettings::made_for_ranks, Role::bookkeeping)  // the ranks that took part are compared
+                 "for configurations: the ranks they are made for; fewer need --accumulate or "
+                 "--batch-size")
+        .formerly("made-for-ranks")
+        .bind(&TrainingSettings::expected_ranks,
+              Role::bookkeeping)  // the ranks that took part are compared
         .integer("epochs", {1, 1'000'000'000}, kOpen, "whole passes over the training samples")
         .bind(&TrainingSettings::epochs, kEssential, kInHeader, Role::length)
         .integer("steps", 1, kOpen,
@@ -57,61 +63,72 @@ void add_length(Schema& rows) {
         .bind(&TrainingSettings::steps, kEssential, kInHeader, Role::length)
         .instead_of("epochs")
         .append(target_setting<TrainingSettings>("--steps"))
-        .needs({.other = "steps",
-                .because = "it goes on for as many steps as it takes, and epochs are a fixed piece of work"})
+        .needs(
+            {.other = "steps",
+             .because =
+                 "it goes on for as many steps as it takes, and epochs are a fixed piece of work"})
         .excludes_each({"checkpoint", "ablation"}, "how many steps there will be is not known");
 }
 
 void add_optimizer(Schema& rows) {
-    rows.choice("optimizer", {}, kOpen, "the optimizer (default: the model's, adadelta for mnist-cnn)")
+    rows.choice("optimizer", {}, kOpen,
+                "the optimizer (default: the model's, adadelta for mnist-cnn)")
         .bind(&TrainingSettings::optimizer, kDecidesNumbers)
         .flag("fused-optimizer",
               "use LibTorch's fused kernel for --optimizer sgd or adam on the CPU, as on a GPU")
         .bind(&TrainingSettings::fused_optimizer, kDecidesNumbers)
-        .real("momentum", 0, kOpen, "momentum of --optimizer sgd (default: the model's, 0.9 for resnets)")
+        .real("momentum", 0, kOpen,
+              "momentum of --optimizer sgd (default: the model's, 0.9 for resnets)")
         .bind(&TrainingSettings::momentum, kDecidesNumbers)
         .choice("ops", {"ranklab", "libtorch"}, kOpen,
-                "ranklab: our own dropout, pooling, Adam and Adadelta for the CPU; libtorch: LibTorch's "
-                "(docs/precision.md; default: ranklab, on a GPU libtorch)")
+                "ranklab: our own dropout, pooling, Adam and Adadelta for the CPU; libtorch: "
+                "LibTorch's (docs/precision.md; default: ranklab, on a GPU libtorch)")
         .bind(&TrainingSettings::ops, kDecidesNumbers)
         .when_absent("libtorch", {.other = "device", .values = {"cuda"}})
         .when_absent("ranklab")
         .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
         .bind(&TrainingSettings::dropout, kDecidesNumbers)
-        .choice("shuffle", {"on", "off"}, "on", "a new order of the samples each epoch, from seed + epoch")
+        .choice("shuffle", {"on", "off"}, "on",
+                "a new order of the samples each epoch, from seed + epoch")
         .bind(&TrainingSettings::shuffle, kDecidesNumbers)
         .choice("sharding", {"pad", "exact"}, "pad",
-                "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: every sample "
-                "once, weighted mean")
+                "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: "
+                "every sample once, weighted mean")
         .bind(&TrainingSettings::sharding, Role::together, kDecidesNumbers);
 }
 
 void add_input(Schema& rows) {
     rows.section("How samples are read")
-        .integer("train-samples", {1, kMostSamples}, kOpen,
-                 "samples per epoch (default: all; for volumes, enough crops to fill them 16 times)")
+        .integer(
+            "train-samples", {1, kMostSamples}, kOpen,
+            "samples per epoch (default: all; for volumes, enough crops to fill them 16 times)")
         .bind(&TrainingSettings::train_samples, kDecidesNumbers)
         .integer("validation-samples", {1, kMostSamples}, kOpen,
                  "samples per evaluation (default: as for --train-samples)")
         .bind(&TrainingSettings::validation_samples)
-        .choice("input", {"real", "synthetic", "io-only"}, "real",
-                "synthetic: the first batch again and again; io-only: make batches, compute nothing")
+        .choice(
+            "input", {"real", "synthetic", "io-only"}, "real",
+            "synthetic: the first batch again and again; io-only: make batches, compute nothing")
         .bind(&TrainingSettings::input, kDecidesNumbers)
         .integer("workers", {0, kMostThreads}, kOpen,
-                 "threads that read, decode and augment ahead; 0: the training thread (default: the model's)")
+                 "threads that read, decode and augment ahead; 0: the training thread (default: "
+                 "the model's)")
         .bind(&TrainingSettings::workers)
         .integer("prefetch", {1, 65536}, "2", "batches made ahead, at most")
         .bind(&TrainingSettings::prefetch)
-        .integer("image-size", {1, 16384}, kOpen,
-                 "height and width that images are resized to (default: the model's, 224 for resnets)")
+        .integer(
+            "image-size", {1, 16384}, kOpen,
+            "height and width that images are resized to (default: the model's, 224 for resnets)")
         .bind(&TrainingSettings::image_size, kDecidesNumbers)
-        .excludes(
-            {.other = "model", .values = {"unet3d"}, .because = "it takes volumes; --crop-edge is for these"})
+        .excludes({.other = "model",
+                   .values = {"unet3d"},
+                   .because = "it takes volumes; --crop-edge is for these"})
         .choice("volume-access", {"lowmem", "inmem"}, "lowmem",
                 "lowmem: crops from the disk; inmem: the whole file in memory")
         .bind(&TrainingSettings::volume_access)
         .needs(kVolumes)
-        .integer("crop-edge", {1, 2048}, kOpen, "edge of the crops of volumes (default: the model's, 64)")
+        .integer("crop-edge", {1, 2048}, kOpen,
+                 "edge of the crops of volumes (default: the model's, 64)")
         .bind(&TrainingSettings::crop_edge, kDecidesNumbers)
         .needs(kVolumes)
         .choice("rotate", {"on", "off"}, "on", "turn each crop by one of the cube's 24 rotations")
@@ -125,15 +142,19 @@ void add_input(Schema& rows) {
 void add_ablation(Schema& rows) {
     rows.section("What limits it")
         .flag("ablation",
-              "in place of a run, make trials of --steps steps (20) in turns: input alone, without input, "
-              "without communication, without both, and everything")
+              "in place of a run, make trials of --steps steps (20) in turns: input alone, without "
+              "input, without communication, without both, and everything")
         .bind(&TrainingSettings::ablation, kEssential)
         .excludes_each({"epochs", "checkpoint", "save-parameters", "time-limit"},
                        "it makes trials of --steps")
-        .needs({.other = "input", .values = {"real"}, .because = "it makes trials of every kind of input"})
-        .integer("repetitions", {1, 10000}, kOpen, "with --ablation: trials of each kind (default: 3)")
+        .needs({.other = "input",
+                .values = {"real"},
+                .because = "it makes trials of every kind of input"})
+        .integer("repetitions", {1, 10000}, kOpen,
+                 "with --ablation: trials of each kind (default: 3)")
         .bind(&TrainingSettings::repetitions, Role::times)
-        .needs({.other = "ablation", .because = "a command makes one run; ranklab sweep train --repeat N"})
+        .needs({.other = "ablation",
+                .because = "a command makes one run; ranklab sweep train --repeat N"})
         .text("benchy-json", "FILE", kOpen, "with --ablation: write the trials as benchy's JSON")
         .bind(&TrainingSettings::benchy_json, Role::kept)
         .needs({.other = "ablation"});
@@ -145,26 +166,31 @@ void add_rate(Schema& rows) {
               "learning rate at the base batch (default: the model's or the optimizer's)")
         .bind(&TrainingSettings::lr, kEssential, kDecidesNumbers)
         .choice("lr-schedule", {}, kOpen,
-                "step: lr times gamma^epoch; cosine: falls to --end-lr at the last step; cosine-published: "
-                "as in the U-Net tutorial's code (default: the model's)")
+                "step: lr times gamma^epoch; cosine: falls to --end-lr at the last step; "
+                "cosine-published: as in the U-Net tutorial's code (default: the model's)")
         .bind(&TrainingSettings::lr_schedule, kDecidesNumbers)
-        .real("gamma", 0, kOpen, "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
+        .real("gamma", 0, kOpen,
+              "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
         .bind(&TrainingSettings::gamma, kDecidesNumbers)
         .choice("lr-scaling", {}, kOpen,
-                "how lr grows with global / base batch (default: the model's: sqrt for unet3d, else none)")
+                "how lr grows with global / base batch (default: the model's: sqrt for unet3d, "
+                "else none)")
         .bind(&TrainingSettings::lr_scaling, kDecidesNumbers)
         .integer("base-batch-size", 1, kOpen,
-                 "global batch that lr is meant for (default: the model's, 32 for unet3d, 64 for mnist-cnn)")
+                 "global batch that lr is meant for (default: the model's, 32 for unet3d, 64 for "
+                 "mnist-cnn)")
         .bind(&TrainingSettings::base_batch_size, kDecidesNumbers)
-        .integer("lr-warmup-steps", 0, kOpen,
-                 "steps over which a scaled rate rises from 0, where the global batch is above the base "
-                 "(default: the model's, 128 for unet3d, 0 else)")
+        .integer(
+            "lr-warmup-steps", 0, kOpen,
+            "steps over which a scaled rate rises from 0, where the global batch is above the base "
+            "(default: the model's, 128 for unet3d, 0 else)")
         .bind(&TrainingSettings::lr_warmup_steps, kDecidesNumbers)
         .real("end-lr", 0, "0", "where the cosines end")
         .bind(&TrainingSettings::end_lr, kDecidesNumbers)
-        .integer("lr-total-steps", 1, kOpen,
-                 "steps over which the cosines fall (default: all of the run; cosine-published with "
-                 "--epochs: epochs x (samples / global batch), rounded down)")
+        .integer(
+            "lr-total-steps", 1, kOpen,
+            "steps over which the cosines fall (default: all of the run; cosine-published with "
+            "--epochs: epochs x (samples / global batch), rounded down)")
         .bind(&TrainingSettings::lr_total_steps, kDecidesNumbers)
         .needs({.other = "lr-schedule", .values = {"cosine", "cosine-published"}});
 }
@@ -179,16 +205,18 @@ void add_speed(Schema& rows) {
                 "where to compute; auto: on GPUs if every rank sees one")
         .bind(&TrainingSettings::device, kDecidesNumbers)
         .no_option({"gpus", "ngpus", "num-gpus", "gpus-per-node", "devices", "num-devices"},
-                   "a rank computes on one GPU, and the launcher starts the ranks: mpirun -n N ranklab train "
-                   "--device cuda ...; with --mode dp one rank takes --replicas GPUs")
-        .excludes(
-            {.other = "backend", .values = {"nccl"}, .because = "nccl carries GPU memory", .own = {"cpu"}})
-        .choice(
-            "memory-format", {"auto", "contiguous", "channels-last"}, "auto",
-            "how images, volumes and convolutions lie in memory; auto: channels-last for the ResNets and the "
-            "U-Net, on a GPU in 16 bits alone; channels-last then says which")
+                   "a rank computes on one GPU, and the launcher starts the ranks: mpirun -n N "
+                   "ranklab train --device cuda ...; with --mode dp one rank takes --replicas GPUs")
+        .excludes({.other = "backend",
+                   .values = {"nccl"},
+                   .because = "nccl carries GPU memory",
+                   .own = {"cpu"}})
+        .choice("memory-format", {"auto", "contiguous", "channels-last"}, "auto",
+                "how images, volumes and convolutions lie in memory; auto: channels-last for the "
+                "ResNets and the U-Net, on a GPU in 16 bits alone; channels-last then says which")
         .bind(&TrainingSettings::memory_format, Role::bookkeeping)  // what was taken is compared
-        .flag("channels-last", "the same as --memory-format channels-last: channels innermost in memory")
+        .flag("channels-last",
+              "the same as --memory-format channels-last: channels innermost in memory")
         .bind(&TrainingSettings::channels_last, kDecidesNumbers)
         .instead_of("memory-format")
         .flag("jit", "run the network as a traced, optimised graph of TorchScript")
@@ -196,9 +224,10 @@ void add_speed(Schema& rows) {
         .excludes({.other = "precision",
                    .values = {"bf16", "fp16"},
                    .because = "a graph's types are fixed, and these cast as they go"})
-        .excludes({.other = "mode",
-                   .values = {"dp"},
-                   .because = "its replicas draw random numbers of their own, which a graph does not"})
+        .excludes(
+            {.other = "mode",
+             .values = {"dp"},
+             .because = "its replicas draw random numbers of their own, which a graph does not"})
         .flag("cuda-graph", "on a GPU: launch forward and backward as one recorded graph")
         .bind(&TrainingSettings::cuda_graph, kDecidesNumbers)
         .excludes({.other = "jit", .because = "they are two ways to launch a step as one graph"})
@@ -213,21 +242,20 @@ void add_speed(Schema& rows) {
 
 void add_way(Schema& rows) {
     rows.section("How it is spread")
-        .choice(
-            "mode", {"single", "dp", "ddp"}, kOpen,
-            "ddp: a replica a rank; dp: replicas in the threads of one rank, each on a GPU of its own where "
-            "--device is cuda (default: single at one rank, ddp above)")
+        .choice("mode", {"single", "dp", "ddp"}, kOpen,
+                "ddp: a replica a rank; dp: replicas in the threads of one rank, each on a GPU of "
+                "its own where --device is cuda (default: single at one rank, ddp above)")
         .bind(&TrainingSettings::mode, kEssential, kInHeader, Role::together, kDecidesNumbers)
-        .integer(
-            "replicas", {1, kMostThreads}, kOpen,
-            "replicas of --mode dp; they share the rank's batch and its threads (default: 2, on GPUs one "
-            "for each that the process sees)")
+        .integer("replicas", {1, kMostThreads}, kOpen,
+                 "replicas of --mode dp; they share the rank's batch and its threads (default: 2, "
+                 "on GPUs one for each that the process sees)")
         .bind(&TrainingSettings::replicas, Role::together, kDecidesNumbers)
         .needs({.other = "mode", .values = {"dp"}})
         .choice("sync", {}, kOpen,
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
         .bind(&TrainingSettings::sync, kEssential, kInHeader, Role::together, kDecidesNumbers)
-        .choice("backend", {}, kOpen, "what carries the gradients (default: nccl between GPUs, else mpi)")
+        .choice("backend", {}, kOpen,
+                "what carries the gradients (default: nccl between GPUs, else mpi)")
         .bind(&TrainingSettings::backend, Role::together)
         .excludes({.other = "mode",
                    .values = {"dp"},
@@ -241,23 +269,29 @@ void add_way(Schema& rows) {
               "MiB of gradients in a bucket (the first: 1, if that is less)")
         .bind(&TrainingSettings::bucket_cap_mb, Role::together)
         .text("buckets", "FILE", kOpen,
-              "with --dry-run: write a table (CSV) of a step's buckets, for `ranklab comm --from-model FILE`")
+              "with --dry-run: write a table (CSV) of a step's buckets, for `ranklab comm "
+              "--from-model FILE`")
         .bind(&TrainingSettings::buckets, Role::request)
         .needs({.other = "dry-run", .because = "a run stores the table communication"})
-        .excludes({.other = "mode", .values = {"single", "dp"}, .because = "it reduces no gradients"})
+        .excludes(
+            {.other = "mode", .values = {"single", "dp"}, .because = "it reduces no gradients"})
         .excludes({.other = "sync", .values = {"none"}, .because = "it reduces no gradients"})
         .excludes({.other = "input", .values = {"io-only"}, .because = "it computes no gradients"})
-        .choice("mpi-progress", {"none", "poll", "thread"}, kOpen,
-                "who moves data during backward: nobody, backward's hooks, or a thread that sleeps in "
-                "between (default: thread between hosts or with a core to spare, else none)")
+        .choice(
+            "mpi-progress", {"none", "poll", "thread"}, kOpen,
+            "who moves data during backward: nobody, backward's hooks, or a thread that sleeps in "
+            "between (default: thread between hosts or with a core to spare, else none)")
+        .formerly("progress")
         .bind(&TrainingSettings::progress, Role::together, kFollowsRanks)
         .excludes({.other = "sync",
                    .values = {"c10d"},
-                   .because = "c10d waits for its sums inside backward, so it needs --mpi-progress thread",
+                   .because =
+                       "c10d waits for its sums inside backward, so it needs --mpi-progress thread",
                    .own = {"none", "poll"}})
-        .choice("transfer", {"background", "blocking"}, kOpen,
-                "MPI's non-blocking allreduce, or the blocking one once all ranks are there (default: "
-                "background between hosts, blocking within one)")
+        .choice(
+            "transfer", {"background", "blocking"}, kOpen,
+            "MPI's non-blocking allreduce, or the blocking one once all ranks are there (default: "
+            "background between hosts, blocking within one)")
         .bind(&TrainingSettings::transfer, Role::together, kFollowsRanks)
         .choice("compress", {"none", "fp16", "bf16"}, "none",
                 "type to which gradients are rounded before they travel")
@@ -267,11 +301,13 @@ void add_way(Schema& rows) {
         .bind(&TrainingSettings::accumulate, kDecidesNumbers)
         .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
         .flag("no-broadcast-buffers",
-              "keep each rank's own running statistics of BatchNorm; else rank 0's before each forward")
+              "keep each rank's own running statistics of BatchNorm; else rank 0's before each "
+              "forward")
         .bind(&TrainingSettings::no_broadcast_buffers, Role::together, kDecidesNumbers)
         .integer("overlap-steps", {0, 1'000'000}, kOpen,
                  "pairs of steps with and without communication after the run, for the overlap "
-                 "(default: steps/10, at least 6, at most 20, with ddp on several ranks; 0 below 20 steps)")
+                 "(default: steps/10, at least 6, at most 20, with ddp on several ranks; 0 below "
+                 "20 steps)")
         .bind(&TrainingSettings::overlap_steps, Role::aside, kBetweenRanks)
         .text("inject-delay", "RANK:PHASE:MS", kOpen,
               "delay a phase of one rank, to see that the report names it")
@@ -281,11 +317,12 @@ void add_way(Schema& rows) {
 void add_checks(Schema& rows) {
     rows.section("What is checked")
         .choice("evaluate", {"epoch", "end", "off"}, kOpen,
-                "on the test samples: after each epoch and at the end, or once, at the end (default: epoch "
-                "with --epochs, off with --steps)")
+                "on the test samples: after each epoch and at the end, or once, at the end "
+                "(default: epoch with --epochs, off with --steps)")
         .bind(&TrainingSettings::evaluate, Role::aside)
-        .integer("eval-batch-size", {1, kMostBatch}, kOpen,
-                 "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
+        .integer(
+            "eval-batch-size", {1, kMostBatch}, kOpen,
+            "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
         .bind(&TrainingSettings::eval_batch_size, Role::aside)
         .choice("check-parameters", {"step", "end"}, "end",
                 "when the parameters of all ranks are compared, bit by bit")
@@ -301,11 +338,13 @@ void add_checks(Schema& rows) {
                    .values = {"io-only"},
                    .because = "that trains nothing that a checkpoint could hold"})
         .integer("checkpoint-every", 1, kOpen,
-                 "steps between checkpoints (default: one at each epoch's end); the run's end has one, too")
+                 "steps between checkpoints (default: one at each epoch's end); the run's end has "
+                 "one, too")
         .bind(&TrainingSettings::checkpoint_every, Role::aside)
         .needs({.other = "checkpoint"})
         .flag("resume",
-              "go on from the checkpoint in --checkpoint DIR; start from the beginning if there is none yet")
+              "go on from the checkpoint in --checkpoint DIR; start from the beginning if there is "
+              "none yet")
         .bind(&TrainingSettings::resume, Role::kept)
         .needs({.other = "checkpoint"});
 }
@@ -321,8 +360,6 @@ Schema made_training_settings() {
     add_speed(rows);
     add_way(rows);
     add_checks(rows);
-    rows.no_option({"progress"}, "did you mean --mpi-progress?")
-        .no_option({"made-for-ranks"}, "did you mean --expected-ranks?");
     return rows;
 }
 

@@ -26,8 +26,10 @@ constexpr Column kCommunication[] = {
     {"bucket", whole, "in the order of their reductions"},
     {"parameters", whole, "tensors in it"},
     {"bytes", whole, "that travel"},
-    {"ready_after_backward_began_s", number, "until its gradients are there; median over steps looked at"},
-    {"waiting_for_last_rank_s", number, "longest wait from there until the last rank comes; median of them"},
+    {"ready_after_backward_began_s", number,
+     "until its gradients are there; median over steps looked at"},
+    {"waiting_for_last_rank_s", number,
+     "longest wait from there until the last rank comes; median of them"},
     {"transfer_s", number, "from the arrival of the last rank to the finished sum; median of them"},
 };
 
@@ -47,7 +49,8 @@ constexpr Column kJobUse[] = {
     {"cpu_s", number, "CPU time of its process and of those it started: waiting in MPI counts"},
     {"host_cpus", whole, "CPUs of all ranks of its host, at the first of them; 0 at the others"},
     {"peak_rss_bytes", whole, "highest resident set of the process"},
-    {"memory_asked_bytes", whole, "what the job asked Slurm for on the host; 0: nothing, or not known"},
+    {"memory_asked_bytes", whole,
+     "what the job asked Slurm for on the host; 0: nothing, or not known"},
 };
 
 constexpr Column kRankSummaries[] = {
@@ -192,8 +195,8 @@ constexpr Column kCeilings[] = {
     {"unit", text, "of the rate"},
     {"ceiling_s", number, "the ceiling's time for the strategy's work"},
     {"rung_s", number,
-     "the strategy's time for it, of the slowest rank in the fastest repetition: opening and closing for "
-     "files/s, writing and fsync for MiB/s"},
+     "the strategy's time for it, of the slowest rank in the fastest repetition: opening and "
+     "closing for files/s, writing and fsync for MiB/s"},
     {"percent", number, "ceiling_s / rung_s"},
     {"binds", text, "yes for the nearest"},
     {"mark", text, "why the share is above 105 %"},
@@ -262,7 +265,8 @@ constexpr Column kMessages[] = {
     {"place", text, "out-of-place, or in-place"},
     {"ranks", whole, "that took part"},
     {"bytes", whole, "message size S"},
-    {"elements", whole, "allgather, reduce_scatter, alltoall: of one rank's part; else of the message"},
+    {"elements", whole,
+     "allgather, reduce_scatter, alltoall: of one rank's part; else of the message"},
     {"n", whole, "timed calls"},
     {"time_us", number, "of a call: the median, or with --blocking 0 the whole loop's mean"},
     {"mean_us", number, "mean over calls"},
@@ -296,7 +300,8 @@ constexpr Column kNonblocking[] = {
     {"test_us", number, "looks meanwhile; median of their sum"},
     {"wait_us", number, "the wait at the end; median"},
     {"pure_us", number, "start and wait with nothing between; median"},
-    {"overlap_percent", number, "100 (1 - (overall - compute) / pure), within 0 and 100; none: see mark"},
+    {"overlap_percent", number,
+     "100 (1 - (overall - compute) / pure), within 0 and 100; none: see mark"},
     {"low_percent", number, "of its 95 % interval"},
     {"high_percent", number, "of its 95 % interval"},
     {"mark", text, "why the row is to be read with care"},
@@ -330,7 +335,8 @@ constexpr Column kGuidelines[] = {
     {"left_us", number, "the left side's median"},
     {"right_us", number, "the right side's: the sum of its medians"},
     {"ratio", number, "left / right"},
-    {"verdict", text, "holds, VIOLATED, or cannot tell: intervals overlap, under a tenth, or too few calls"},
+    {"verdict", text,
+     "holds, VIOLATED, or cannot tell: intervals overlap, under a tenth, or too few calls"},
     {"tuning", text, "what to try where it is violated"},
 };
 
@@ -339,9 +345,11 @@ constexpr Column kClocks[] = {
     {"host", text, "where it ran"},
     {"offset_us", number, "its clock minus rank 0's"},
     {"offset_error_us", number, "half the shortest round trip: the offset is that sure"},
-    {"drift_ppm", number, "how much faster it runs than rank 0's; no number: too short a time to tell"},
+    {"drift_ppm", number,
+     "how much faster it runs than rank 0's; no number: too short a time to tell"},
     {"late_us", number, "how much later than the first rank it came to a call; median"},
-    {"came_last_share", number, "share of the calls to which it came last, by more than the clocks' error"},
+    {"came_last_share", number,
+     "share of the calls to which it came last, by more than the clocks' error"},
 };
 
 constexpr Column kBuckets[] = {

@@ -24,8 +24,8 @@ std::span<const TableSchema> tables();
 /// nullptr where there is none of that name.
 const TableSchema* find_table(std::string_view name);
 
-/// The lines that make a CSV a table of gradient buckets: `ranklab train --buckets` writes it, `ranklab comm
-/// --from-model` reads it.
+/// The lines that make a CSV a table of gradient buckets: `ranklab train --buckets` writes it,
+/// `ranklab comm --from-model` reads it.
 inline constexpr std::string_view kBucketTitle =
     "# ranklab: the gradient buckets that a training step reduces, in their order";
 inline constexpr std::string_view kBucketHeader = "bucket,parameters,elements,dtype,bytes";

@@ -14,10 +14,11 @@ namespace ranklab::train {
 namespace {
 
 // Adadelta (Zeiler 2012, arXiv:1212.5701) as PyTorch defines it; LibTorch's C++ API has none.
-//   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;  u = rho u + (1 - rho) d^2;  p = p - lr
+//   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;  u = rho u + (1 - rho) d^2;  p
+//   = p - lr
 //   d
-// On the CPU ours makes one pass over memory per parameter, where LibTorch's operations on whole tensors make
-// eight. On a GPU LibTorch's operations on lists make one kernel for many parameters.
+// On the CPU ours makes one pass over memory per parameter, where LibTorch's operations on whole
+// tensors make eight. On a GPU LibTorch's operations on lists make one kernel for many parameters.
 class Adadelta final : public Optimizer {
   public:
     Adadelta(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
@@ -124,8 +125,9 @@ OptimizerEntry adadelta_entry() {
             .make = [](std::vector<torch::Tensor> parameters,
                        const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
                 if (config.fused)
-                    throw base::OptionError("LibTorch has no fused kernel for adadelta; leave it out",
-                                            {"fused-optimizer"});
+                    throw base::OptionError(
+                        "LibTorch has no fused kernel for adadelta; leave it out",
+                        {"fused-optimizer"});
                 return std::make_unique<Adadelta>(std::move(parameters), config);
             }};
 }

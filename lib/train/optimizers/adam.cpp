@@ -23,11 +23,12 @@ struct StepFactors {
         : size(lr / (1 - std::pow(kBeta1, k))), root(std::sqrt(1 - std::pow(kBeta2, k))) {}
 };
 
-// Adam (Kingma and Ba 2015, arXiv:1412.6980, algorithm 1) in the order of operations of torch.optim.Adam:
+// Adam (Kingma and Ba 2015, arXiv:1412.6980, algorithm 1) in the order of operations of
+// torch.optim.Adam:
 //   m += (1 - b1) (g - m);  v = b2 v + (1 - b2) g^2;
 //   p -= lr / (1 - b1^k) m / (sqrt(v) / sqrt(1 - b2^k) + eps)
-// k counts a parameter's own steps, those for which it had a gradient. All ways to make the step keep this
-// state, so that a checkpoint of one serves the others.
+// k counts a parameter's own steps, those for which it had a gradient. All ways to make the step
+// keep this state, so that a checkpoint of one serves the others.
 class AdamState : public Optimizer {
   public:
     void set_lr(double lr) override { lr_ = lr; }
@@ -35,7 +36,8 @@ class AdamState : public Optimizer {
         return {{"exp_avg", average_}, {"exp_avg_sq", square_average_}, {"step", steps_}};
     }
     void load_state(const std::vector<OptimizerState>& state) override {
-        check_state(state, {{"exp_avg", parameters_}, {"exp_avg_sq", parameters_}, {"step", steps_}});
+        check_state(state,
+                    {{"exp_avg", parameters_}, {"exp_avg_sq", parameters_}, {"step", steps_}});
         const torch::NoGradGuard no_gradients;
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             average_[i].copy_(state[0].tensors[i]);
@@ -62,11 +64,13 @@ class AdamState : public Optimizer {
     double lr_;
 };
 
-// Ours: one pass over memory and no temporary, where operations on whole tensors make seven passes and a
-// temporary as large as the parameter. With the 446 MiB of the U-Net the step is bound by memory.
+// Ours: one pass over memory and no temporary, where operations on whole tensors make seven passes
+// and a temporary as large as the parameter. With the 446 MiB of the U-Net the step is bound by
+// memory.
 class Adam final : public AdamState {
   public:
-    Adam(std::vector<torch::Tensor> parameters, double lr) : AdamState(std::move(parameters), lr, false) {}
+    Adam(std::vector<torch::Tensor> parameters, double lr)
+        : AdamState(std::move(parameters), lr, false) {}
 
     void step() override {
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -157,14 +161,14 @@ class FusedAdam final : public AdamState {
         }
         if (parameters.empty()) return;
         at::_foreach_add_(steps, 1);
-        at::_fused_adam_(parameters, gradients, averages, squares, {}, steps, lr_, kBeta1, kBeta2, 0.0, kEps,
-                         false, false);
+        at::_fused_adam_(parameters, gradients, averages, squares, {}, steps, lr_, kBeta1, kBeta2,
+                         0.0, kEps, false, false);
     }
 };
 
-std::unique_ptr<Optimizer> make_adam(std::vector<torch::Tensor> parameters, const OptimizerConfig& config) {
-    if (config.fused || on_gpu(parameters))
-        return std::make_unique<FusedAdam>(std::move(parameters), config.lr);
+std::unique_ptr<Optimizer> make_adam(std::vector<torch::Tensor> parameters,
+                                     const OptimizerConfig& config) {
+    if (config.fused) return std::make_unique<FusedAdam>(std::move(parameters), config.lr);
     if (config.ops == nn::Ops::ranklab && suit_our_ops(parameters))
         return std::make_unique<Adam>(std::move(parameters), config.lr);
     return std::make_unique<LibTorchAdam>(std::move(parameters), config.lr);

@@ -10,15 +10,17 @@ class Sgd final : public Optimizer {
   public:
     Sgd(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
         : parameters_(parameters),
-          optimizer_(std::move(parameters), torch::optim::SGDOptions(config.lr).momentum(config.momentum)) {}
+          optimizer_(std::move(parameters),
+                     torch::optim::SGDOptions(config.lr).momentum(config.momentum)) {}
 
     void step() override { optimizer_.step(); }
     void set_lr(double lr) override {
         for (auto& group : optimizer_.param_groups()) group.options().set_lr(lr);
     }
 
-    // LibTorch makes a parameter's buffer at its first step with a gradient; until then there is none, and
-    // zeros in its place would not be the same: the first step copies the gradient, signs of zeros too.
+    // LibTorch makes a parameter's buffer at its first step with a gradient; until then there is
+    // none, and zeros in its place would not be the same: the first step copies the gradient, signs
+    // of zeros too.
     std::vector<OptimizerState> state() override {
         OptimizerState buffers{"momentum_buffer", {}};
         for (const auto& parameter : parameters_) {
@@ -48,8 +50,8 @@ class Sgd final : public Optimizer {
     torch::optim::SGD optimizer_;
 };
 
-// The same steps by LibTorch's fused kernel: one call for all parameters, one pass over memory. Its state is
-// Sgd's, so that a checkpoint serves both.
+// The same steps by LibTorch's fused kernel: one call for all parameters, one pass over memory. Its
+// state is Sgd's, so that a checkpoint serves both.
 class FusedSgd final : public Optimizer {
   public:
     FusedSgd(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
@@ -58,7 +60,8 @@ class FusedSgd final : public Optimizer {
           lr_(config.lr),
           momentum_(config.momentum) {}
 
-    // The kernel takes a whole list as being at its first step or not: those that begin go by themselves.
+    // The kernel takes a whole list as being at its first step or not: those that begin go by
+    // themselves.
     void step() override {
         const torch::NoGradGuard no_gradients;
         Lists going;
@@ -84,8 +87,8 @@ class FusedSgd final : public Optimizer {
         const torch::NoGradGuard no_gradients;
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             const auto& buffer = state[0].tensors[i];
-            buffers_[i] =
-                buffer.defined() ? torch::empty_like(parameters_[i]).copy_(buffer) : torch::Tensor();
+            buffers_[i] = buffer.defined() ? torch::empty_like(parameters_[i]).copy_(buffer)
+                                           : torch::Tensor();
         }
     }
 
@@ -96,8 +99,8 @@ class FusedSgd final : public Optimizer {
 
     void update(const Lists& lists, bool first) {
         if (lists.parameters.empty()) return;
-        at::_fused_sgd_(lists.parameters, lists.gradients, lists.buffers, 0.0, momentum_, lr_, 0.0, false,
-                        false, first);
+        at::_fused_sgd_(lists.parameters, lists.gradients, lists.buffers, 0.0, momentum_, lr_, 0.0,
+                        false, false, first);
     }
 
     std::vector<torch::Tensor> parameters_;
@@ -115,8 +118,7 @@ OptimizerEntry sgd_entry() {
             .has_fused = true,
             .make = [](std::vector<torch::Tensor> parameters,
                        const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
-                if (config.fused || on_gpu(parameters))
-                    return std::make_unique<FusedSgd>(std::move(parameters), config);
+                if (config.fused) return std::make_unique<FusedSgd>(std::move(parameters), config);
                 return std::make_unique<Sgd>(std::move(parameters), config);
             }};
 }

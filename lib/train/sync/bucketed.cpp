@@ -14,8 +14,9 @@ struct Bucket {
     std::size_t pending = 0;   // members that backward has not reached yet
 };
 
-// Buckets of gradients that are summed while backward goes on. Gradients are views of their bucket: nothing
-// is copied in or out. Buckets are reduced in their order on all ranks, whichever is full first.
+// Buckets of gradients that are summed while backward goes on. Gradients are views of their bucket:
+// nothing is copied in or out. Buckets are reduced in their order on all ranks, whichever is full
+// first.
 class BucketedSync final : public GradientSync {
   public:
     explicit BucketedSync(const SyncSetup& setup)
@@ -24,8 +25,8 @@ class BucketedSync final : public GradientSync {
     void attach(std::vector<torch::Tensor> parameters) override {
         parameters_ = std::move(parameters);
         lay_out(reverse_order(parameters_.size()));
-        hooks_ =
-            std::make_unique<GradientHooks>(parameters_, [this](std::size_t i) { on_gradient_ready(i); });
+        hooks_ = std::make_unique<GradientHooks>(parameters_,
+                                                 [this](std::size_t i) { on_gradient_ready(i); });
     }
 
     void begin_step(const std::vector<torch::Tensor>&, bool sync) override {
@@ -43,8 +44,8 @@ class BucketedSync final : public GradientSync {
 
     void finish() override {
         syncs_ = false;
-        // Gradients that backward did not reach on this rank (unused parameters, no samples) are zero, and
-        // are reduced now.
+        // Gradients that backward did not reach on this rank (unused parameters, no samples) are
+        // zero, and are reduced now.
         while (next_ < buckets_.size()) push_next();
         queue_.finish();
         for (const auto& bucket : buckets_) {
@@ -89,8 +90,8 @@ class BucketedSync final : public GradientSync {
     void lay_out(const std::vector<std::size_t>& order) {
         std::vector<GradientSize> sizes;
         for (const auto& parameter : parameters_)
-            sizes.push_back(
-                {static_cast<std::int64_t>(parameter.nbytes()), static_cast<int>(parameter.scalar_type())});
+            sizes.push_back({static_cast<std::int64_t>(parameter.nbytes()),
+                             static_cast<int>(parameter.scalar_type())});
         buckets_.clear();
         bucket_of_.assign(parameters_.size(), 0);
         for (auto& members : plan_buckets(sizes, order, setup_.first_cap_bytes, setup_.cap_bytes)) {
@@ -102,8 +103,8 @@ class BucketedSync final : public GradientSync {
         std::int64_t total = 0;
         for (const std::size_t i : members) total += parameters_[i].numel();
         Bucket bucket{.members = std::move(members), .buffer = {}, .compressed = {}, .pending = 0};
-        bucket.buffer =
-            torch::zeros({total}, parameters_[bucket.members.front()].options().requires_grad(false));
+        bucket.buffer = torch::zeros(
+            {total}, parameters_[bucket.members.front()].options().requires_grad(false));
         bucket.compressed = compressed_like(bucket.buffer);
         std::int64_t begin = 0;
         for (const std::size_t i : bucket.members) {
@@ -116,8 +117,8 @@ class BucketedSync final : public GradientSync {
     torch::Tensor compressed_like(const torch::Tensor& buffer) const {
         if (setup_.compression == Compression::none) return buffer;
         return torch::empty_like(
-            buffer, buffer.options().dtype(setup_.compression == Compression::fp16 ? torch::kHalf
-                                                                                   : torch::kBFloat16));
+            buffer, buffer.options().dtype(
+                        setup_.compression == Compression::fp16 ? torch::kHalf : torch::kBFloat16));
     }
 
     SyncSetup setup_;

@@ -37,7 +37,8 @@ class QueuedWork final : public c10d::Work {
 };
 
 const at::Tensor& only_one(const std::vector<at::Tensor>& tensors) {
-    if (tensors.size() != 1) throw base::Error("internal: c10d gave several tensors to one collective");
+    if (tensors.size() != 1)
+        throw base::Error("internal: c10d gave several tensors to one collective");
     return tensors.front();
 }
 
@@ -76,16 +77,16 @@ class C10dBackend final : public c10d::Backend {
 
 // A process group over `comm` for tensors in host memory; `comm` and `queue` must outlive it.
 ProcessGroupPtr make_process_group(comm::Communicator& comm, ReductionQueue& queue) {
-    auto group = c10::make_intrusive<c10d::ProcessGroup>(c10::make_intrusive<c10d::HashStore>(), comm.rank(),
-                                                         comm.world_size());
+    auto group = c10::make_intrusive<c10d::ProcessGroup>(c10::make_intrusive<c10d::HashStore>(),
+                                                         comm.rank(), comm.world_size());
     group->setBackend(c10::DeviceType::CPU, c10d::ProcessGroup::BackendType::CUSTOM,
                       c10::make_intrusive<C10dBackend>(comm, queue));
     group->setDefaultBackend(c10d::ProcessGroup::BackendType::CUSTOM);
     return group;
 }
 
-// The sum of a bucket. Without a hook the reducer divides by the number of ranks, but here each rank's loss
-// is weighted before backward.
+// The sum of a bucket. Without a hook the reducer divides by the number of ranks, but here each
+// rank's loss is weighted before backward.
 class SumHook final : public c10d::CppCommHookInterface<ProcessGroupPtr> {
   public:
     SumHook(ProcessGroupPtr group, ReductionQueue& queue)
@@ -101,7 +102,8 @@ class SumHook final : public c10d::CppCommHookInterface<ProcessGroupPtr> {
     ReductionQueue& queue_;
 };
 
-// PyTorch's own reducer, from the LibTorch we link, over our communicator: the reference in the same program.
+// PyTorch's own reducer, from the LibTorch we link, over our communicator: the reference in the
+// same program.
 class C10dSync final : public GradientSync {
   public:
     explicit C10dSync(const SyncSetup& setup)
@@ -115,15 +117,17 @@ class C10dSync final : public GradientSync {
         // As DistributedDataParallel does: assigned from the front, reduced from the back.
         const auto first = static_cast<std::size_t>(setup_.first_cap_bytes);
         const auto cap = static_cast<std::size_t>(setup_.cap_bytes);
-        auto plan = std::get<0>(c10d::compute_bucket_assignment_by_size(parameters_, {first, cap}, sparse));
+        auto plan =
+            std::get<0>(c10d::compute_bucket_assignment_by_size(parameters_, {first, cap}, sparse));
         std::reverse(plan.begin(), plan.end());
         reducer_ = std::make_unique<c10d::Reducer>(
             parameters_, plan, group, sparse, setup_.cap_bytes, /*find_unused_parameters=*/false,
             /*gradient_as_bucket_view=*/false, std::unordered_map<std::size_t, std::string>(),
-            setup_.first_cap_bytes, /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false,
-            std::vector<std::int64_t>());
+            setup_.first_cap_bytes, /*skip_all_reduce_unused_params=*/false,
+            /*use_python_reducer=*/false, std::vector<std::int64_t>());
         reducer_->register_comm_hook(std::make_unique<SumHook>(group, queue_));
-        hooks_ = std::make_unique<GradientHooks>(parameters_, [this](std::size_t i) { reached_[i] = true; });
+        hooks_ = std::make_unique<GradientHooks>(parameters_,
+                                                 [this](std::size_t i) { reached_[i] = true; });
     }
 
     void begin_step(const std::vector<torch::Tensor>& outputs, bool sync) override {
@@ -148,15 +152,16 @@ class C10dSync final : public GradientSync {
         if (!reducer_) return plan;
         for (const auto& bucket : reducer_->get_grad_buckets()) {
             plan.emplace_back();
-            for (const auto& parameter : bucket.getParameters()) plan.back().push_back(index_of(parameter));
+            for (const auto& parameter : bucket.getParameters())
+                plan.back().push_back(index_of(parameter));
         }
         return plan;
     }
 
   private:
-    // The reducer waits for every parameter. One that this rank's backward did not reach (unused, or no
-    // samples) gets a backward of its own, from a gradient of zeros: cheaper than a search through the graph
-    // each step.
+    // The reducer waits for every parameter. One that this rank's backward did not reach (unused,
+    // or no samples) gets a backward of its own, from a gradient of zeros: cheaper than a search
+    // through the graph each step.
     void reach_the_rest() {
         std::vector<torch::Tensor> roots;
         std::vector<torch::Tensor> zeros;
@@ -187,7 +192,8 @@ class C10dSync final : public GradientSync {
 
 SyncEntry c10d_entry() {
     return {.name = "c10d",
-            .summary = "PyTorch's own c10d::Reducer over our communicator (the peer in the same program)",
+            .summary =
+                "PyTorch's own c10d::Reducer over our communicator (the peer in the same program)",
             .overlaps = true,
             .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
                 return std::make_unique<C10dSync>(setup);

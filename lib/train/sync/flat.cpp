@@ -7,7 +7,8 @@
 namespace ranklab::train {
 namespace {
 
-// One blocking allreduce of all gradients, which are views of one buffer: nothing is copied in or out.
+// One blocking allreduce of all gradients, which are views of one buffer: nothing is copied in or
+// out.
 class FlatSync final : public GradientSync {
   public:
     explicit FlatSync(comm::Communicator& comm) : comm_(comm) {}
@@ -23,12 +24,13 @@ class FlatSync final : public GradientSync {
             }
             total += parameter.numel();
         }
-        buffer_ =
-            torch::zeros({total}, parameters_.empty() ? torch::TensorOptions()
-                                                      : parameters_.front().options().requires_grad(false));
+        buffer_ = torch::zeros({total}, parameters_.empty()
+                                            ? torch::TensorOptions()
+                                            : parameters_.front().options().requires_grad(false));
         std::int64_t begin = 0;
         for (const auto& parameter : parameters_) {
-            parameter.mutable_grad() = viewed_as(buffer_.narrow(0, begin, parameter.numel()), parameter);
+            parameter.mutable_grad() =
+                viewed_as(buffer_.narrow(0, begin, parameter.numel()), parameter);
             begin += parameter.numel();
         }
     }

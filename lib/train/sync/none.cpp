@@ -6,7 +6,9 @@ namespace {
 // No communication: the step's compute alone, and the right choice for one rank.
 class NoSync final : public GradientSync {
   public:
-    void attach(std::vector<torch::Tensor> parameters) override { parameters_ = std::move(parameters); }
+    void attach(std::vector<torch::Tensor> parameters) override {
+        parameters_ = std::move(parameters);
+    }
     void begin_step(const std::vector<torch::Tensor>&, bool) override {
         if (fresh_) drop_gradients(parameters_);
         fresh_ = false;
@@ -24,11 +26,12 @@ class NoSync final : public GradientSync {
 }  // namespace
 
 SyncEntry none_entry() {
-    return {
-        .name = "none",
-        .summary = "no communication: each rank trains alone (the compute part of a step)",
-        .keeps_ranks_equal = false,
-        .make = [](const SyncSetup&) -> std::unique_ptr<GradientSync> { return std::make_unique<NoSync>(); }};
+    return {.name = "none",
+            .summary = "no communication: each rank trains alone (the compute part of a step)",
+            .keeps_ranks_equal = false,
+            .make = [](const SyncSetup&) -> std::unique_ptr<GradientSync> {
+                return std::make_unique<NoSync>();
+            }};
 }
 
 }  // namespace ranklab::train

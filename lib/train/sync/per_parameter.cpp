@@ -9,7 +9,9 @@ class PerParameterSync final : public GradientSync {
   public:
     explicit PerParameterSync(comm::Communicator& comm) : comm_(comm) {}
 
-    void attach(std::vector<torch::Tensor> parameters) override { parameters_ = std::move(parameters); }
+    void attach(std::vector<torch::Tensor> parameters) override {
+        parameters_ = std::move(parameters);
+    }
     void begin_step(const std::vector<torch::Tensor>&, bool) override {
         if (fresh_) drop_gradients(parameters_);
         fresh_ = false;
@@ -18,8 +20,8 @@ class PerParameterSync final : public GradientSync {
         define_gradients(parameters_);
         stamps_.clear();
         for (const auto& parameter : parameters_) {
-            // A gradient may come out with other strides than its parameter's (a transposed view), on this
-            // rank alone: a collective needs it dense, and in one order on all ranks.
+            // A gradient may come out with other strides than its parameter's (a transposed view),
+            // on this rank alone: a collective needs it dense, and in one order on all ranks.
             const torch::Tensor gradient = laid_out_as(parameter, parameter.grad());
             parameter.mutable_grad() = gradient;
             reduce_now(comm_, in_memory_order(gradient), stamps_);

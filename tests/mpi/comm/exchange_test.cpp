@@ -53,8 +53,8 @@ TEST(Together, DoesNothingWhenAllIsWell) {
     EXPECT_EQ(done, 1);
 }
 
-// What `together` throws when the ranks from `first` on fail: on each rank the code, and whether it is a
-// peer's.
+// What `together` throws when the ranks from `first` on fail: on each rank the code, and whether it
+// is a peer's.
 void expect_failure_from(int first) {
     bool thrown = false;
     try {
@@ -98,14 +98,17 @@ TEST(AgreeOnExit, TakesTheLargestCode) {
     EXPECT_EQ(agree_on_exit(*own, 0, 30), 0);
 }
 
-// That it gives up on ranks that do not come is seen by mpi_main_test.py: the process must end after that.
+// That it gives up on ranks that do not come is seen by mpi_main_test.py: the process must end
+// after that.
 
 TEST(Exchange, TextsAreTheSameOrNot) {
     EXPECT_TRUE(is_same_everywhere(world(), "ranklab io --steps 3"));
     EXPECT_TRUE(is_same_everywhere(world(), ""));
     const bool alone = world().world_size() == 1;
     EXPECT_EQ(is_same_everywhere(world(), world().rank() == 0 ? "a" : "b"), alone);
-    EXPECT_EQ(is_same_everywhere(world(), std::string(200, static_cast<char>('a' + world().rank()))), alone);
+    EXPECT_EQ(
+        is_same_everywhere(world(), std::string(200, static_cast<char>('a' + world().rank()))),
+        alone);
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ TYPED_TEST(Scatterv, HandsEachRankItsPart) {
                  is_root ? std::span<const std::size_t>(counts) : std::span<const std::size_t>(),
                  view(std::span(receive)), root);
         std::vector<TypeParam> expected(receive.size());
-        std::iota(expected.begin(), expected.end(), static_cast<TypeParam>(root + static_cast<int>(begin)));
+        std::iota(expected.begin(), expected.end(),
+                  static_cast<TypeParam>(root + static_cast<int>(begin)));
         EXPECT_EQ(receive, expected);
     }
 }

@@ -78,7 +78,8 @@ TEST(TogetherPolitely, TellsAllRanksOfAFailure) {
     }
 }
 
-// Of ranks in a group of their own one fails; all ranks hear of it, and who has the sentence says it.
+// Of ranks in a group of their own one fails; all ranks hear of it, and who has the sentence says
+// it.
 TEST(TogetherPolitely, TheSentenceOfAGroupIsToldByWhoHasIt) {
     if (world().world_size() < 2) GTEST_SKIP() << "there is nobody to hear it from";
     const int last = world().world_size() - 1;
@@ -94,7 +95,8 @@ TEST(TogetherPolitely, TheSentenceOfAGroupIsToldByWhoHasIt) {
             ADD_FAILURE() << "nothing was thrown";
         } catch (const base::Error& error) {
             EXPECT_EQ(error.code(), base::ExitCode::wrong_data);
-            EXPECT_EQ(std::string(error.what()) == "the sentence", world().rank() == last) << error.what();
+            EXPECT_EQ(std::string(error.what()) == "the sentence", world().rank() == last)
+                << error.what();
         }
     }
 }

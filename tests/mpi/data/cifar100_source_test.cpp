@@ -31,11 +31,13 @@ void write_records(const std::filesystem::path& file, int count) {
 }
 
 /// On all ranks, of rank 0's folder.
-DataSet open(const std::filesystem::path& folder, std::vector<std::int64_t> input, std::int64_t classes) {
+DataSet open(const std::filesystem::path& folder, std::vector<std::int64_t> input,
+             std::int64_t classes) {
     const auto where = comm::broadcast_text(world(), folder.string(), 0);
     for (const auto& source : sources()) {
         if (source.name == "cifar100")
-            return source.open({.input = std::move(input), .classes = classes, .directory = where}, world());
+            return source.open({.input = std::move(input), .classes = classes, .directory = where},
+                               world());
     }
     throw base::Error("the catalogue lacks cifar100");
 }

@@ -47,7 +47,8 @@ class Folder {
 };
 
 /// What all ranks threw: the sentence, and the exit code, which must be theirs alike.
-std::string refused(const DataRequest& request, base::ExitCode code, const std::string& name = "cosmology") {
+std::string refused(const DataRequest& request, base::ExitCode code,
+                    const std::string& name = "cosmology") {
     std::string sentence;
     try {
         entry(name).open(request, world());
@@ -63,8 +64,8 @@ std::vector<float> input_of(const Source& source, const Draw& draw) {
     std::vector<float> input(static_cast<std::size_t>(source.layout().input.elements()));
     std::vector<float> target(static_cast<std::size_t>(source.layout().target.elements()));
     ReadTimes times;
-    source.read(draw, reinterpret_cast<std::byte*>(input.data()), reinterpret_cast<std::byte*>(target.data()),
-                times);
+    source.read(draw, reinterpret_cast<std::byte*>(input.data()),
+                reinterpret_cast<std::byte*>(target.data()), times);
     return input;
 }
 
@@ -114,7 +115,8 @@ TEST(Cosmology, RefusesWhatDoesNotFit) {
     folder.make("three.h5", 8, 3);
     const auto file = (folder / "v.h5").string();
     using base::ExitCode;
-    EXPECT_THAT(refused(request_for(file, 9), ExitCode::wrong_data), HasSubstr("crops of edge 9 do not fit"));
+    EXPECT_THAT(refused(request_for(file, 9), ExitCode::wrong_data),
+                HasSubstr("crops of edge 9 do not fit"));
     EXPECT_THAT(refused(request_for((folder / "three.h5").string()), ExitCode::wrong_data),
                 HasSubstr("has the shape [3, 8, 8, 8]"));
     EXPECT_THAT(refused(request_for(folder.path()), ExitCode::wrong_data), HasSubstr("--data-dir"));

@@ -39,8 +39,9 @@ TEST(OpenImages, RankZeroReadsAndAllHaveIt) {
 
 TEST(OpenImages, BadFilesEndAllRanksWithOneCode) {
     try {
-        open_images(kRequest, world(),
-                    [](const DataRequest&) -> ImageSets { throw base::DataError("labels.gz is truncated"); });
+        open_images(kRequest, world(), [](const DataRequest&) -> ImageSets {
+            throw base::DataError("labels.gz is truncated");
+        });
         ADD_FAILURE() << "nothing was thrown";
     } catch (const base::Error& error) {
         EXPECT_EQ(error.code(), base::ExitCode::wrong_data);

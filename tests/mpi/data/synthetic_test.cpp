@@ -44,8 +44,8 @@ TEST(Synthetic, TrainAndTestAreOtherSamplesOfTheSameClasses) {
         EXPECT_EQ(std::find(train.begin(), train.end(), test), train.end());
 }
 
-// The mean image of a class in the training set is nearest to the test samples of that class: there is
-// something to learn.
+// The mean image of a class in the training set is nearest to the test samples of that class: there
+// is something to learn.
 TEST(Synthetic, CanBeLearned) {
     const auto sets = make(1);
     const auto pixels = sets.train->layout().input.bytes();
@@ -67,7 +67,8 @@ TEST(Synthetic, CanBeLearned) {
             }
             distances.push_back(distance);
         }
-        const auto nearest = std::min_element(distances.begin(), distances.end()) - distances.begin();
+        const auto nearest =
+            std::min_element(distances.begin(), distances.end()) - distances.begin();
         right += nearest == sample.label ? 1 : 0;
     }
     EXPECT_GT(right, 90U);

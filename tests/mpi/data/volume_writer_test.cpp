@@ -26,7 +26,8 @@ class Volumes : public ::testing::Test {
   protected:
     // Rank 0's folder, known to all.
     std::filesystem::path file() {
-        return std::filesystem::path(comm::broadcast_text(world(), folder_.path().string(), 0)) / "v.h5";
+        return std::filesystem::path(comm::broadcast_text(world(), folder_.path().string(), 0)) /
+               "v.h5";
     }
 
     void write(const hdf5::VolumeShape& shape, std::int64_t chunk) {
@@ -42,7 +43,8 @@ class Volumes : public ::testing::Test {
         for (std::int64_t c = 0; c < shape[0]; ++c) {
             std::vector<float> values(static_cast<std::size_t>(mine.count * plane));
             for (std::size_t i = 0; i < values.size(); ++i)
-                values[i] = value((c * shape[1] + mine.first) * plane + static_cast<std::int64_t>(i));
+                values[i] =
+                    value((c * shape[1] + mine.first) * plane + static_cast<std::int64_t>(i));
             slabs.write_channel(c, mine, values);
         }
         out.close();
@@ -80,7 +82,8 @@ TEST_F(Volumes, AreReadBackAsTheyWereWritten) {
 TEST_F(Volumes, RefuseTheWrongNumberOfValues) {
     hdf5::VolumeWriter out(file(), comm::native_mpi(world()));
     out.make("V", {1, 4, 2, 2}, 0);
-    EXPECT_THROW(out.write("V", {.first_plane = 0, .planes = 1}, std::vector<float>(3)), base::Error);
+    EXPECT_THROW(out.write("V", {.first_plane = 0, .planes = 1}, std::vector<float>(3)),
+                 base::Error);
 }
 
 }  // namespace

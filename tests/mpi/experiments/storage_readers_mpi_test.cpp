@@ -1,5 +1,5 @@
-// Who reads back what a strategy has written, with the real strategies: no rank its own where there are
-// others.
+// Who reads back what a strategy has written, with the real strategies: no rank its own where there
+// are others.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -69,8 +69,8 @@ void expect_read_by_others(const StorageOptions& options) {
 
 TEST(StorageReaders, NoRankReadsWhatItWrote) {
     const ranklab::testing::SharedFolder folder;
-    for (const char* strategy : {"text-loop", "text-vectorized", "binary", "mpi-send", "mpi-scatter",
-                                 "hdf5-serial", "hdf5-parallel-independent"}) {
+    for (const char* strategy : {"text-loop", "text-vectorized", "binary", "mpi-send",
+                                 "mpi-scatter", "hdf5-serial", "hdf5-parallel-independent"}) {
         SCOPED_TRACE(strategy);
         expect_read_by_others(options_of(strategy, folder.path()));
     }

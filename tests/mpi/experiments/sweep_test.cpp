@@ -60,8 +60,8 @@ std::vector<std::string> with(std::vector<std::string> words) {
 }
 
 TEST(Sweep, EveryOperationAndTypeIsRight) {
-    const Swept swept(
-        with({"--op", "all", "-d", "all", "-o", "all", "--sizes", "24,40000", "-n", "1", "-w", "0"}));
+    const Swept swept(with(
+        {"--op", "all", "-d", "all", "-o", "all", "--sizes", "24,40000", "-n", "1", "-w", "0"}));
     EXPECT_TRUE(swept.run.valid) << ::testing::PrintToString(swept.run.warnings);
     EXPECT_EQ(swept.run.verified(), "yes");
     for (std::size_t row = 0; row < swept.texts("op").size(); ++row)
@@ -73,7 +73,8 @@ TEST(Sweep, EveryOperationAndTypeIsRight) {
 TEST(Sweep, EveryPolicyIsRightAndSaysWhatItIs) {
     for (const char* blocking : {"0", "1", "2", "3", "4"}) {
         for (const char* average : {"0", "1", "2", "3"}) {
-            const Swept swept(with({"-z", blocking, "-a", average, "--sizes", "1K", "--place", "in-place"}));
+            const Swept swept(
+                with({"-z", blocking, "-a", average, "--sizes", "1K", "--place", "in-place"}));
             EXPECT_TRUE(swept.run.valid);
             const auto* times = swept.run.find("time_us:allreduce:fp32:sum:1024:in-place");
             if (times == nullptr) FAIL() << "on all ranks alike";
@@ -85,10 +86,10 @@ TEST(Sweep, EveryPolicyIsRightAndSaysWhatItIs) {
 }
 
 TEST(Sweep, OddUnalignedRotatedAndPinnedMessagesAreRight) {
-    for (const auto& words :
-         std::vector<std::vector<std::string>>{{"--unalign", "3", "--sizes", "7,30003"},
-                                               {"--memory", "pinned", "--sizes", "7"},
-                                               {"--rotate-buffers", "--unalign", "1", "--sizes", "1001"}}) {
+    for (const auto& words : std::vector<std::vector<std::string>>{
+             {"--unalign", "3", "--sizes", "7,30003"},
+             {"--memory", "pinned", "--sizes", "7"},
+             {"--rotate-buffers", "--unalign", "1", "--sizes", "1001"}}) {
         auto all = with({"--op", "allreduce,alltoall,allgather", "-d", "fp64"});
         all.insert(all.end(), words.begin(), words.end());
         const Swept swept(all);
@@ -103,8 +104,8 @@ TEST(Sweep, LoadedMessagesAreRight) {
 
 TEST(Sweep, AFlippedBitIsCounted) {
     const int last = world().world_size() - 1;
-    const Swept swept(with({"--op", "allreduce,allgather", "--sizes", "64K", "--check", "2", "--fault",
-                            "flip:" + std::to_string(last)}));
+    const Swept swept(with({"--op", "allreduce,allgather", "--sizes", "64K", "--check", "2",
+                            "--fault", "flip:" + std::to_string(last)}));
     EXPECT_FALSE(swept.run.valid);
     EXPECT_EQ(swept.run.exit_code, 3);
     for (const auto wrong : swept.wholes("wrong_elements"))
@@ -136,7 +137,8 @@ TEST(Sweep, AStartedOperationHasItsParts) {
         EXPECT_GT(table->find<double>("pure_us")->front(), 0);
         const double overlap = table->find<double>("overlap_percent")->front();
         const bool is_told = table->find<std::string>("mark")->front().empty();
-        EXPECT_EQ(is_told, overlap >= 0 && overlap <= 100) << "on a busy machine there is none, and why";
+        EXPECT_EQ(is_told, overlap >= 0 && overlap <= 100)
+            << "on a busy machine there is none, and why";
         EXPECT_TRUE(swept.run.valid);
     }
 }
@@ -176,7 +178,8 @@ TEST(ClockOffset, OneRankOfEachHostIsAsked) {
     }
     for (std::size_t rank = 0; rank < ranks; ++rank) hosts[rank] = std::to_string(rank);
     clocks = measure::clock_offsets(world(), hosts);
-    for (std::size_t rank = 2; rank < ranks; ++rank) EXPECT_GT(clocks[rank].at_s, clocks[rank - 1].at_s);
+    for (std::size_t rank = 2; rank < ranks; ++rank)
+        EXPECT_GT(clocks[rank].at_s, clocks[rank - 1].at_s);
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ TEST_F(CeilingsTest, TheSameWorkForAllRanks) {
     EXPECT_THAT(left_behind(), IsEmpty());
 }
 
-// What lies in the folder while the timed part runs shows that it is really written, in the strategies'
-// files: a file a record, or one of all ranks.
+// What lies in the folder while the timed part runs shows that it is really written, in the
+// strategies' files: a file a record, or one of all ranks.
 TEST_F(CeilingsTest, TheBytesAreWrittenAsTheStrategiesWriteThem) {
     work_.bytes_per_record = 1500000;
     std::uintmax_t largest = 0;
@@ -136,7 +136,8 @@ TEST_F(CeilingsTest, FewerRecordsThanRanks) {
 TEST_F(CeilingsTest, NothingToDo) {
     work_.records = 0;
     const auto nothing = measure_ceilings(world(), work_);
-    EXPECT_FALSE(nothing.contains(create) || nothing.contains(write_own) || nothing.contains(memory_copy));
+    EXPECT_FALSE(nothing.contains(create) || nothing.contains(write_own) ||
+                 nothing.contains(memory_copy));
     work_.records = 7;
     work_.bytes_per_record = 0;
     const auto empty = measure_ceilings(world(), work_);

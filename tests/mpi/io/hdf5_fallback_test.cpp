@@ -1,5 +1,5 @@
-// A collective request that HDF5 does not honour: it says nothing and writes independently. Here it really
-// does so, and is found out.
+// A collective request that HDF5 does not honour: it says nothing and writes independently. Here it
+// really does so, and is found out.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -19,8 +19,8 @@ using ranklab::testing::world;
 hdf5::Object make_float32(const hdf5::Object& beside, hsize_t extent) {
     const hid_t file = H5Iget_file_id(beside.id());
     const hid_t space = H5Screate_simple(1, &extent, nullptr);
-    const hid_t dataset =
-        H5Dcreate2(file, "/output/converted", H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t dataset = H5Dcreate2(file, "/output/converted", H5T_IEEE_F32LE, space, H5P_DEFAULT,
+                                     H5P_DEFAULT, H5P_DEFAULT);
     H5Sclose(space);
     H5Fclose(file);
     return {hdf5::Id(dataset), "/output/converted"};

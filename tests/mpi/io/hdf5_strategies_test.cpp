@@ -1,5 +1,5 @@
-// The strategies that write one HDF5 file: whatever the layout, the counts and the ranks, what is read back
-// is what the kernel gives, to the bit; and "collective" really was.
+// The strategies that write one HDF5 file: whatever the layout, the counts and the ranks, what is
+// read back is what the kernel gives, to the bit; and "collective" really was.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -69,7 +69,8 @@ Written write(const StrategyEntry& entry, const Job& job) {
     Written written;
     std::int64_t done = 0;
     if (entry.parallel || world().rank() == 0) {
-        const Place place{entry.parallel ? world() : *alone, times, [&](std::int64_t more) { done += more; }};
+        const Place place{entry.parallel ? world() : *alone, times,
+                          [&](std::int64_t more) { done += more; }};
         const auto strategy = entry.make(job, place);
         strategy->open();
         strategy->write();
@@ -88,7 +89,8 @@ int wrong_records(const StrategyEntry& entry, const Job& job) {
     base::IoTimes times;
     base::IoTimes unused;
     const auto alone = world().split(world().rank(), 0);
-    const auto strategy = entry.make(job, {entry.parallel ? world() : *alone, unused, [](std::int64_t) {}});
+    const auto strategy =
+        entry.make(job, {entry.parallel ? world() : *alone, unused, [](std::int64_t) {}});
     const auto reader = strategy->reader(times);
     const Grid grid(job.size);
     const auto count = static_cast<std::size_t>(job.values_per_record());
@@ -185,8 +187,8 @@ TEST_P(Hdf5Strategies, SyncOnceAndInItsPhase) {
             base::IoTimes times;
             const int before = fsyncs();
             if (works) {
-                const auto strategy =
-                    entry.make(job, {entry.parallel ? world() : *alone, times, [](std::int64_t) {}});
+                const auto strategy = entry.make(
+                    job, {entry.parallel ? world() : *alone, times, [](std::int64_t) {}});
                 strategy->open();
                 strategy->write();
                 strategy->close();
@@ -205,7 +207,8 @@ TEST_P(Hdf5Strategies, KeepToTheAlignment) {
     Job job = this->job(3, 100);
     job.hdf5.alignment = 65536;
     write(entry(), job);
-    // Records of 80,000 bytes, one after the other, at multiples of 65,536: at 1, 3 and 5 of them at least.
+    // Records of 80,000 bytes, one after the other, at multiples of 65,536: at 1, 3 and 5 of them
+    // at least.
     EXPECT_GE(std::filesystem::file_size(job.directory / "data.h5"), 5U * 65536U + 80000U);
 }
 
@@ -262,7 +265,8 @@ const results::Table* table_of(const Written& written, const std::string& name) 
     return nullptr;
 }
 
-void expect_transfers(const Written& written, const std::vector<std::string>& what, std::int64_t count) {
+void expect_transfers(const Written& written, const std::vector<std::string>& what,
+                      std::int64_t count) {
     if (world().rank() != 0) return;
     const auto* table = table_of(written, "hdf5_transfers");
     ASSERT_NE(table, nullptr);
@@ -293,7 +297,8 @@ class Hdf5Truth : public ::testing::Test {
 
 TEST_F(Hdf5Truth, CollectiveReallyIs) {
     const auto contiguous = write("hdf5-parallel-collective", Layout::files, 0);
-    expect_transfers(contiguous, {"collective", "contiguous collective", "none", "none"}, 7 * ranks_);
+    expect_transfers(contiguous, {"collective", "contiguous collective", "none", "none"},
+                     7 * ranks_);
     const auto chunked = write("hdf5-parallel-collective", Layout::files, 16);
     expect_transfers(chunked, {"collective", "chunk collective", "link chunk", "none"}, 7 * ranks_);
     const auto single = write("hdf5-parallel-collective", Layout::single, 0);
@@ -302,7 +307,8 @@ TEST_F(Hdf5Truth, CollectiveReallyIs) {
 
 TEST_F(Hdf5Truth, IndependentIsToldAsSuch) {
     const auto contiguous = write("hdf5-parallel-independent", Layout::files, 0);
-    expect_transfers(contiguous, {"independent", "no collective", "none", "independent was asked for"}, 7);
+    expect_transfers(contiguous,
+                     {"independent", "no collective", "none", "independent was asked for"}, 7);
 }
 
 TEST_F(Hdf5Truth, TellsTheMpiIoBeneath) {

@@ -1,4 +1,5 @@
-// The strategies whose ranks get their records from rank 0 by MPI: mpi-send, also --dynamic, and mpi-scatter.
+// The strategies whose ranks get their records from rank 0 by MPI: mpi-send, also --dynamic, and
+// mpi-scatter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -104,7 +105,8 @@ std::int64_t total(const Numbers& numbers) {
 void expect_all_files(const Job& job) {
     if (me() != 0) return;
     for (std::int64_t id = 0; id < job.files; ++id)
-        EXPECT_TRUE(bytes_of(record_path(job, Encoding::npy, id)) == npy_bytes(job, id)) << "record " << id;
+        EXPECT_TRUE(bytes_of(record_path(job, Encoding::npy, id)) == npy_bytes(job, id))
+            << "record " << id;
     const auto there = std::distance(std::filesystem::directory_iterator(job.directory), {});
     EXPECT_EQ(there, job.files) << "no more files than records";
 }
@@ -191,7 +193,8 @@ TEST_P(MpiStrategies, MarkSendingAndWaiting) {
     if (GetParam().dynamic) {
         EXPECT_EQ(calls(IoPhase::wait),
                   me() == 0 ? 1 : (outcome.done + GetParam().chunk - 1) / GetParam().chunk + 1);
-        EXPECT_EQ(calls(IoPhase::send), me() == 0 ? others_waits : 0) << "each that waited was answered";
+        EXPECT_EQ(calls(IoPhase::send), me() == 0 ? others_waits : 0)
+            << "each that waited was answered";
     } else {
         EXPECT_EQ(calls(IoPhase::wait), me() == 0 ? 0 : 1);
         EXPECT_EQ(calls(IoPhase::send), me() == 0 ? 1 : 0);
@@ -221,8 +224,8 @@ TEST_P(MpiStrategies, AnotherRankReadsThemBack) {
     }
 }
 
-// One rank's folder is missing. It throws, and the others come to an end; what comes after on the same
-// communicator is not disturbed by messages left over.
+// One rank's folder is missing. It throws, and the others come to an end; what comes after on the
+// same communicator is not disturbed by messages left over.
 TEST_P(MpiStrategies, ARankThatFailsLeavesNoneWaiting) {
     for (int failing = 0; failing < ranks(); ++failing) {
         SCOPED_TRACE("failing rank " + std::to_string(failing));
@@ -230,14 +233,15 @@ TEST_P(MpiStrategies, ARankThatFailsLeavesNoneWaiting) {
         Job what = job(folder, 60, 1);
         what.chunk_files = 1;  // so that each rank comes to have one
         if (me() == failing) what.directory /= "missing";
-        const auto outcome =
-            run(GetParam().name, what, [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
+        const auto outcome = run(GetParam().name, what,
+                                 [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
         EXPECT_EQ(outcome.failed, me() == failing);
         const auto done = sum_of(outcome.done);
         if (GetParam().dynamic) {
             EXPECT_LT(done, 30) << "the others stop, too";
         } else {
-            EXPECT_EQ(done, 60 - base::share_of(60, failing, ranks()).count) << "the others have their share";
+            EXPECT_EQ(done, 60 - base::share_of(60, failing, ranks()).count)
+                << "the others have their share";
         }
         const SharedFolder good;
         const Job next = job(good, 7, 5);

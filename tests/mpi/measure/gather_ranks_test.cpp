@@ -28,7 +28,8 @@ TEST(Gather, AColumnIsReducedToItsLargestAndItsSums) {
     const double rank = world().rank();
     const double last = world().world_size() - 1;
     EXPECT_EQ(largest_of_ranks(world(), {rank, -rank, 7}), (std::vector<double>{last, 0, 7}));
-    EXPECT_EQ(sums_of_ranks(world(), {1, rank}), (std::vector<double>{last + 1, last * (last + 1) / 2}));
+    EXPECT_EQ(sums_of_ranks(world(), {1, rank}),
+              (std::vector<double>{last + 1, last * (last + 1) / 2}));
     EXPECT_TRUE(largest_of_ranks(world(), {}).empty());
 }
 
@@ -36,7 +37,8 @@ TEST(Gather, LongColumnsArriveWholeInPieces) {
     constexpr std::size_t kRows = 100003;
     const auto ranks = static_cast<std::size_t>(world().world_size());
     std::vector<double> mine(kRows);
-    for (std::size_t row = 0; row < kRows; ++row) mine[row] = static_cast<double>(10 * row) + world().rank();
+    for (std::size_t row = 0; row < kRows; ++row)
+        mine[row] = static_cast<double>(10 * row) + world().rank();
     const auto all = gather_samples(world(), mine, ranks);
     EXPECT_EQ(all.ranks, world().rank() == 0 ? ranks : 1U);
     ASSERT_EQ(all.rows(), kRows);

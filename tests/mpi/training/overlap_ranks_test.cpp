@@ -1,8 +1,9 @@
-// A run whose overlap is known by construction: two ranks, the queue that sums buckets, and a communicator
-// whose allreduce travels for a known time once all ranks have come. Of two equal buckets the first can hide
-// behind what is left of backward, the second cannot: with somebody who moves data half of the communication
-// is hidden, with nobody none of it. What is printed is compared with what the link's and the steps' own
-// clocks say of the same steps; where the machine kept the times that were asked for, with the shares too.
+// A run whose overlap is known by construction: two ranks, the queue that sums buckets, and a
+// communicator whose allreduce travels for a known time once all ranks have come. Of two equal
+// buckets the first can hide behind what is left of backward, the second cannot: with somebody who
+// moves data half of the communication is hidden, with nobody none of it. What is printed is
+// compared with what the link's and the steps' own clocks say of the same steps; where the machine
+// kept the times that were asked for, with the shares too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,10 +31,12 @@ double seconds(Clock::duration time) {
     return std::chrono::duration<double>(time).count();
 }
 
-// Sums at once, then travels: nobody has to compute for it. Says how long it really took until it was seen.
+// Sums at once, then travels: nobody has to compute for it. Says how long it really took until it
+// was seen.
 class Travelling final : public comm::Request::State {
   public:
-    Travelling(comm::Request sum, double& travelled) : sum_(std::move(sum)), travelled_(travelled) {}
+    Travelling(comm::Request sum, double& travelled)
+        : sum_(std::move(sum)), travelled_(travelled) {}
     void wait() override {
         sum_.wait();
         begin();
@@ -68,19 +71,26 @@ class SlowLink final : public comm::Communicator {
     std::string backend() const override { return "slow link"; }
     void barrier() override { real_.barrier(); }
     void broadcast(comm::BufferView buffer, int root) override { real_.broadcast(buffer, root); }
-    void allreduce(comm::BufferView buffer, comm::ReduceOp op) override { real_.allreduce(buffer, op); }
+    void allreduce(comm::BufferView buffer, comm::ReduceOp op) override {
+        real_.allreduce(buffer, op);
+    }
     comm::Request start_allreduce(comm::BufferView buffer, comm::ReduceOp op) override {
-        return comm::Request(std::make_unique<Travelling>(real_.start_allreduce(buffer, op), travelled));
+        return comm::Request(
+            std::make_unique<Travelling>(real_.start_allreduce(buffer, op), travelled));
     }
     void allgather(comm::BufferView send, comm::BufferView receive) override {
         real_.allgather(send, receive);
     }
-    void reduce_scatter(comm::BufferView send, comm::BufferView receive, comm::ReduceOp op) override {
+    void reduce_scatter(comm::BufferView send, comm::BufferView receive,
+                        comm::ReduceOp op) override {
         real_.reduce_scatter(send, receive, op);
     }
-    std::unique_ptr<comm::Communicator> split(int color, int key) override { return real_.split(color, key); }
+    std::unique_ptr<comm::Communicator> split(int color, int key) override {
+        return real_.split(color, key);
+    }
 
-    double travelled = 0;  // seconds, of all that arrived; the queue's thread writes, finish() comes after
+    // Seconds, of all that arrived; the queue's thread writes, finish() comes after.
+    double travelled = 0;
 
   private:
     comm::Communicator& real_;
@@ -94,7 +104,8 @@ struct Truth {
 class TwoBuckets {
   public:
     explicit TwoBuckets(train::Progress progress)
-        : data_(world().split(0, world().rank())),  // the queue's thread has a communicator of its own
+        // The queue's thread has a communicator of its own.
+        : data_(world().split(0, world().rank())),
           link_(*data_),
           silent_(link_),
           queue_(silent_, progress, train::Transfer::background) {}
@@ -125,21 +136,24 @@ class TwoBuckets {
         const auto at = [begin](Clock::time_point when) { return seconds(when - begin); };
         queue_.begin_step();
         queue_.push(comm::view(std::span(first_)));
-        std::this_thread::sleep_until(begin + kBackward);  // the first bucket's gradients were there at once
+        // The first bucket's gradients were there at once.
+        std::this_thread::sleep_until(begin + kBackward);
         queue_.push(comm::view(std::span(second_)));
         const auto backward_end = Clock::now();
         queue_.hurry();
         queue_.finish();
         StepReductions step{0, at(backward_end), {}};
         for (const auto& stamp : queue_.stamps())
-            step.reductions.push_back({at(stamp.ready), at(stamp.start), at(stamp.moving), at(stamp.end)});
+            step.reductions.push_back(
+                {at(stamp.ready), at(stamp.start), at(stamp.moving), at(stamp.end)});
         return {step, at(Clock::now())};
     }
 
     std::unique_ptr<comm::Communicator> data_;
     SlowLink link_;
     comm::SilentCommunicator silent_;
-    std::vector<float> first_ = std::vector<float>(100, 1.0F), second_ = std::vector<float>(100, 1.0F);
+    std::vector<float> first_ = std::vector<float>(100, 1.0F),
+                       second_ = std::vector<float>(100, 1.0F);
     train::ReductionQueue queue_;
 };
 
@@ -149,13 +163,15 @@ double median(const std::vector<double>& mine) {
 
 struct Measured {
     results::Run run;
-    double total, exposed, without;  // medians by the test's own clocks, the longest rank's of each step
+    // Medians by the test's own clocks, the longest rank's of each step.
+    double total, exposed, without;
 
     double overlap() const { return 1 - exposed / total; }
     // Whether times were what was asked for: a machine that does much else does not keep them.
     bool kept_time(double expected_exposed) const {
         const double travel = 2 * seconds(kTravel);
-        return std::abs(total / travel - 1) < 0.1 && std::abs(without / seconds(kBackward) - 1) < 0.1 &&
+        return std::abs(total / travel - 1) < 0.1 &&
+               std::abs(without / seconds(kBackward) - 1) < 0.1 &&
                std::abs(exposed - expected_exposed) < 0.1 * travel;
     }
 };
@@ -174,8 +190,8 @@ std::string why_none(const results::Run& run) {
     return "";
 }
 
-// However busy the machine: a number with its interval that is near what really was, or none and a reason.
-// Steps without communication that were disturbed tell nothing of those with it.
+// However busy the machine: a number with its interval that is near what really was, or none and a
+// reason. Steps without communication that were disturbed tell nothing of those with it.
 void expect_true_or_none(const Measured& all) {
     const double overlap = all.run.median("overlap");
     const auto& ci = all.run.find("overlap")->summary.ci95;
@@ -184,7 +200,8 @@ void expect_true_or_none(const Measured& all) {
     if (std::isnan(overlap)) return;
     EXPECT_TRUE(overlap >= 0 && overlap <= 1 && ci.low <= overlap && overlap <= ci.high);
     if (std::abs(all.without / seconds(kBackward) - 1) < 0.1) {
-        EXPECT_NEAR(overlap, all.overlap(), 0.3) << "of " << all.total << " s " << all.exposed << " exposed";
+        EXPECT_NEAR(overlap, all.overlap(), 0.3)
+            << "of " << all.total << " s " << all.exposed << " exposed";
     }
 }
 
@@ -209,8 +226,10 @@ TEST_F(KnownOverlap, IsHalfWhereSomebodyMovesTheFirstBucket) {
 TEST_F(KnownOverlap, IsNoneWhereNobodyMovesAnything) {
     const Measured all = measured(train::Progress::none);
     expect_true_or_none(all);
-    EXPECT_LT(all.run.median("communication_inside_backward_s"), 0.1 * all.total) << "lying is no travelling";
-    if (!all.kept_time(2 * seconds(kTravel))) GTEST_SKIP() << "the machine is too busy to keep times";
+    EXPECT_LT(all.run.median("communication_inside_backward_s"), 0.1 * all.total)
+        << "lying is no travelling";
+    if (!all.kept_time(2 * seconds(kTravel)))
+        GTEST_SKIP() << "the machine is too busy to keep times";
     EXPECT_NEAR(all.run.median("communication_s") / all.total, 1, 0.2);
     const double overlap = all.run.median("overlap");
     EXPECT_TRUE(std::isnan(overlap) || overlap < 0.2) << overlap;

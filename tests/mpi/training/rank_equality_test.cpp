@@ -55,8 +55,9 @@ TEST_F(RanksCompared, ADifferenceIsNamedByAllAlike) {
         if (world().rank() == world().world_size() - 1) model.parameters().back().add_(1);
     }
     const auto sentence = compared(model);
-    const auto wanted = "failed: they differ after step 3: 'linear.bias', the first that does, on rank " +
-                        std::to_string(world().world_size() - 1);
+    const auto wanted =
+        "failed: they differ after step 3: 'linear.bias', the first that does, on rank " +
+        std::to_string(world().world_size() - 1);
     EXPECT_NE(sentence.find(wanted), std::string::npos) << sentence;
 }
 

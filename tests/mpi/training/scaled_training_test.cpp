@@ -1,5 +1,5 @@
-// fp16's loss scaling between ranks: one rank's overflow is every rank's skipped step, without a word more
-// between them, whatever sums the gradients.
+// fp16's loss scaling between ranks: one rank's overflow is every rank's skipped step, without a
+// word more between them, whatever sums the gradients.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -57,8 +57,10 @@ Seen run(const SyncEntry& entry, bool overflows) {
     Seen seen;
     const double share = entry.keeps_ranks_equal ? 1.0 / world().world_size() : 1.0;
     for (int step = 0; step < 5; ++step) {
-        const float value = step == 1 && overflows ? 3e37F : 0.5F + static_cast<float>(world().rank());
-        trainer.accumulate({torch::full({2, 1, 1, 1}, value), torch::zeros({2}, torch::kLong)}, share, true);
+        const float value =
+            step == 1 && overflows ? 3e37F : 0.5F + static_cast<float>(world().rank());
+        trainer.accumulate({torch::full({2, 1, 1, 1}, value), torch::zeros({2}, torch::kLong)},
+                           share, true);
         seen.made.push_back(trainer.update());
         seen.scales.push_back(scaler.scale());
     }
@@ -82,11 +84,12 @@ TEST_P(Scaled, OneRanksOverflowIsEveryRanksSkippedStep) {
     for (const auto& hash : hashes) EXPECT_EQ(hash, hashes.front());
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, Scaled, ::testing::ValuesIn(gradient_syncs()), [](const auto& entry) {
-    std::string name = entry.param.name;
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Catalogue, Scaled, ::testing::ValuesIn(gradient_syncs()),
+                         [](const auto& entry) {
+                             std::string name = entry.param.name;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
 
 }  // namespace
 }  // namespace ranklab::train

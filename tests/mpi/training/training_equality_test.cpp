@@ -1,5 +1,5 @@
-// Training on several ranks is the training of one rank: same gradients, same losses, and the same bits on
-// all ranks.
+// Training on several ranks is the training of one rank: same gradients, same losses, and the same
+// bits on all ranks.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -105,8 +105,8 @@ data::Sampler sampler_for(std::int64_t rank, std::int64_t ranks, std::int64_t co
 
 /// The losses over the global batch, step by step: on all ranks together, or of one rank alone.
 std::vector<double> train_together(Replica& replica, const data::Source& set, int steps) {
-    auto sampler =
-        sampler_for(world().rank(), world().world_size(), set.size(), kGlobalBatch, data::Sharding::pad);
+    auto sampler = sampler_for(world().rank(), world().world_size(), set.size(), kGlobalBatch,
+                               data::Sharding::pad);
     std::vector<double> losses;
     for (int step = 0; step < steps; ++step) {
         const auto batch = replica.batch_of(set, sampler.batch(step));
@@ -123,7 +123,8 @@ std::vector<double> train_alone(Replica& replica, const data::Source& set, int s
     auto sampler = sampler_for(0, 1, set.size(), kGlobalBatch, data::Sharding::pad);
     std::vector<double> losses;
     for (int step = 0; step < steps; ++step)
-        losses.push_back(replica.trainer.train_step(replica.batch_of(set, sampler.batch(step)), 1.0));
+        losses.push_back(
+            replica.trainer.train_step(replica.batch_of(set, sampler.batch(step)), 1.0));
     return losses;
 }
 
@@ -159,7 +160,8 @@ std::string sync_name(const ::testing::TestParamInfo<std::string>& tested) {
     std::replace(name.begin(), name.end(), '-', '_');
     return name;
 }
-INSTANTIATE_TEST_SUITE_P(Sync, Equality, ::testing::ValuesIn(syncs_that_keep_ranks_equal()), sync_name);
+INSTANTIATE_TEST_SUITE_P(Sync, Equality, ::testing::ValuesIn(syncs_that_keep_ranks_equal()),
+                         sync_name);
 
 TEST_P(Equality, TheFirstGradientInFp32IsThatOfTheWholeBatch) {
     const auto& set = samples(kGlobalBatch);
@@ -172,7 +174,8 @@ TEST_P(Equality, TheFirstGradientInFp32IsThatOfTheWholeBatch) {
     for (const auto& parameter : shared.model->parameters()) ours.push_back(parameter.grad());
     for (const auto& parameter : alone.model->parameters()) whole.push_back(parameter.grad());
     EXPECT_LE(worst_difference(ours, whole), 1e-5);
-    EXPECT_GT(worst_difference(whole, std::vector<torch::Tensor>(whole.size(), torch::zeros({1}))), 1e-3)
+    EXPECT_GT(worst_difference(whole, std::vector<torch::Tensor>(whole.size(), torch::zeros({1}))),
+              1e-3)
         << "they are not all zero";
 }
 
@@ -192,17 +195,22 @@ TEST_P(Equality, LossesInFp64AreThoseOfOneRank) {
         world().broadcast(comm::view(std::span(expected)), 0);
     }
     for (std::size_t step = 0; step < kSteps; ++step) {
-        EXPECT_NEAR(losses[step], expected[step], 1e-9 * std::abs(expected[step])) << "step " << step;
+        EXPECT_NEAR(losses[step], expected[step], 1e-9 * std::abs(expected[step]))
+            << "step " << step;
     }
     EXPECT_LT(losses.back(), losses.front()) << "it learns";
 }
 
 TEST_P(Equality, ParametersAreBitIdenticalAfterEveryStepWithDropout) {
     const auto& set = samples(600);
-    Replica replica(
-        {.sync = GetParam(), .optimizer = "adadelta", .lr = 1.0, .dtype = torch::kFloat, .dropout = true});
+    Replica replica({.sync = GetParam(),
+                     .optimizer = "adadelta",
+                     .lr = 1.0,
+                     .dtype = torch::kFloat,
+                     .dropout = true});
     torch::manual_seed(100 + static_cast<std::uint64_t>(world().rank()));
-    auto sampler = sampler_for(world().rank(), world().world_size(), set.size(), 12, data::Sharding::pad);
+    auto sampler =
+        sampler_for(world().rank(), world().world_size(), set.size(), 12, data::Sharding::pad);
     const double share = 1.0 / world().world_size();
 
     // The same images on all ranks, and yet other losses: the ranks draw their own dropout masks.
@@ -220,7 +228,8 @@ TEST_P(Equality, ParametersAreBitIdenticalAfterEveryStepWithDropout) {
     EXPECT_NE(parameter_hash(*replica.model), before) << "it did train";
 }
 
-// One sample more than the ranks can share: in the last step rank 0 has it and the others have none.
+// One sample more than the ranks can share: in the last step rank 0 has it and the others have
+// none.
 TEST_P(Equality, AnEmptyLastBatchChangesNothing) {
     const std::int64_t ranks = world().world_size();
     const auto& set = samples(12 + 1);
@@ -230,8 +239,8 @@ TEST_P(Equality, AnEmptyLastBatchChangesNothing) {
     EXPECT_EQ(sampler.batch(1).size(), world().rank() == 0 ? 1U : 0U);
     for (std::int64_t step = 0; step < 2; ++step) {
         const auto batch = shared.batch_of(set, sampler.batch(step));
-        shared.trainer.train_step(
-            batch, static_cast<double>(batch.count()) / static_cast<double>(sampler.global_count(step)));
+        shared.trainer.train_step(batch, static_cast<double>(batch.count()) /
+                                             static_cast<double>(sampler.global_count(step)));
         expect_equal_bits(*shared.model, "after step " + std::to_string(step));
     }
 
@@ -253,8 +262,8 @@ TEST(BroadcastParameters, GivesAllRanksThoseOfRankZero) {
     EXPECT_EQ(parameter_hash(*replica.model), original);
 }
 
-// SGD's momentum is made at the first step, and a scaler may have skipped it on one rank alone: there is then
-// more state here than there.
+// SGD's momentum is made at the first step, and a scaler may have skipped it on one rank alone:
+// there is then more state here than there.
 TEST(TakeStateOfRank0, EqualisesTheOptimizerAndTheScalerWhateverEachRankHas) {
     for (const auto& entry : optimizers()) {
         for (int with_state = 0; with_state < 2; ++with_state) {
@@ -262,11 +271,12 @@ TEST(TakeStateOfRank0, EqualisesTheOptimizerAndTheScalerWhateverEachRankHas) {
             const auto parameters = replica.model->parameters();
             const auto optimizer = entry.make(parameters, {.lr = 0.1, .momentum = 0.9});
             GradScaler scaler;
-            // Rank 0 makes no step in the first round, and one in the second, where the others make none.
+            // Rank 0 makes no step in the first round, and one in the second, where the others make
+            // none.
             const bool steps = (world().rank() == 0) == (with_state == 1);
             for (auto& parameter : parameters)
-                parameter.mutable_grad() =
-                    torch::full_like(parameter, steps ? 1.0 : std::numeric_limits<double>::infinity());
+                parameter.mutable_grad() = torch::full_like(
+                    parameter, steps ? 1.0 : std::numeric_limits<double>::infinity());
             scaler.step(parameters, *optimizer);
             take_state_of_rank_0(*replica.model, *optimizer, &scaler, world());
             expect_equal_bits(*replica.model, entry.name);
@@ -278,13 +288,15 @@ TEST(TakeStateOfRank0, EqualisesTheOptimizerAndTheScalerWhateverEachRankHas) {
                 }
             }
             const auto sizes = comm::gather_values(world(), static_cast<double>(state.size()));
-            const auto hashes = comm::gather_values(world(), static_cast<double>(hash_of(state) >> 12U));
+            const auto hashes =
+                comm::gather_values(world(), static_cast<double>(hash_of(state) >> 12U));
             for (std::size_t rank = 1; rank < sizes.size(); ++rank) {
                 EXPECT_EQ(sizes[rank], sizes[0]) << entry.name;
                 EXPECT_EQ(hashes[rank], hashes[0]) << entry.name;
             }
             // And they go on as one.
-            for (auto& parameter : parameters) parameter.mutable_grad() = torch::ones_like(parameter);
+            for (auto& parameter : parameters)
+                parameter.mutable_grad() = torch::ones_like(parameter);
             scaler.step(parameters, *optimizer);
             expect_equal_bits(*replica.model, entry.name + " a step later");
         }

@@ -20,7 +20,8 @@ namespace {
 
 using ranklab::testing::world;
 
-/// Softmax regression with a weight that it does not register, so that no replica is given the model's.
+/// Softmax regression with a weight that it does not register, so that no replica is given the
+/// model's.
 class ForgetfulModel final : public nn::Model {
   public:
     explicit ForgetfulModel(double forgotten) : forgotten_(forgotten) {
@@ -60,8 +61,9 @@ TrainingOptions options_of(const std::string& mode, const std::string& evaluate)
     describe_training(schema);
     const auto parsed = options::Options::parse(
         schema.append(vocabulary::common_settings()),
-        {"--mode", mode, "--sync", "none", "--optimizer", "sgd", "--momentum", "0", "--evaluate", evaluate,
-         "--batch-size", "6", "--eval-batch-size", "1000", "--overlap-steps", "0", "--replicas", "2"});
+        {"--mode", mode, "--sync", "none", "--optimizer", "sgd", "--momentum", "0", "--evaluate",
+         evaluate, "--batch-size", "6", "--eval-batch-size", "1000", "--overlap-steps", "0",
+         "--replicas", "2"});
     TrainingOptions options;
     options.settings = parsed.fields<vocabulary::TrainingSettings>();
     options.common = parsed.fields<vocabulary::CommonSettings>();
@@ -76,9 +78,10 @@ results::Run train_with(double forgotten, TrainingOptions options = options_of("
     data::Sampler sampler({.samples = 36, .batch = 6});
     Silent silent;
     ForgetfulModel model(1);
-    TrainingLoop loop({options, data, source, measure::schedule_steps(6, 0, 6), world(), world(), silent,
-                       [forgotten](torch::Device) { return std::make_shared<ForgetfulModel>(forgotten); }},
-                      model, sampler);
+    TrainingLoop loop(
+        {options, data, source, measure::schedule_steps(6, 0, 6), world(), world(), silent,
+         [forgotten](torch::Device) { return std::make_shared<ForgetfulModel>(forgotten); }},
+        model, sampler);
     loop.run();
     results::Run run;
     fill_run(run, loop.record(), loop.verdicts(), "here", world());
@@ -116,8 +119,8 @@ TEST(TrainingLoop, EndsBeforeTheFirstStepWithASpoiltReplica) {
     EXPECT_EQ(run.find("time_to_first_step_s"), nullptr);
 }
 
-/// Tells the process to stop when the last trial of the first counted round begins: one rank makes three
-/// kinds.
+/// Tells the process to stop when the last trial of the first counted round begins: one rank makes
+/// three kinds.
 class StopsInTheLastTrial final : public base::ProgressSink {
   public:
     void activity(std::string_view what) override {
@@ -141,8 +144,8 @@ std::size_t trials_kept(std::int64_t steps_of_a_trial) {
     StopsInTheLastTrial progress;
     ForgetfulModel model(1);
     const base::StopSignals signals;
-    TrainingLoop loop({options, data, source, measure::schedule_steps(6, 0, 6), world(), world(), progress,
-                       [](torch::Device) { return std::make_shared<ForgetfulModel>(1); }},
+    TrainingLoop loop({options, data, source, measure::schedule_steps(6, 0, 6), world(), world(),
+                       progress, [](torch::Device) { return std::make_shared<ForgetfulModel>(1); }},
                       model, sampler);
     loop.ablate();
     EXPECT_EQ(loop.stop_signal(), SIGTERM);
@@ -155,8 +158,8 @@ void make_short_run(const std::vector<std::string>& more) {
     options::Schema schema;
     describe_training(schema);
     auto words = base::split(
-        "--data synthetic --train-samples 16 --width 4 --batch-size 4 --steps 40 --warmup 0 --workers 0 "
-        "--evaluate off --overlap-steps 0 --device cpu --threads 1",
+        "--data synthetic --train-samples 16 --width 4 --batch-size 4 --steps 40 --warmup 0 "
+        "--workers 0 --evaluate off --overlap-steps 0 --device cpu --threads 1",
         ' ');
     words.insert(words.end(), more.begin(), more.end());
     auto options = options::Options::parse(schema.append(vocabulary::common_settings()), words);
@@ -167,10 +170,12 @@ void make_short_run(const std::vector<std::string>& more) {
 
 TEST(TrainingRun, IsMadeOrRefused) {
     EXPECT_NO_THROW(make_short_run({}));
-    const std::vector<std::vector<std::string>> refused{{"--save-parameters", "/no/such/folder/file.h5"},
-                                                        {"--checkpoint", "/dev/null/folder"},
-                                                        {"--gamma", "1e6", "--lr", "1e15"}};
-    for (const auto& words : refused) EXPECT_THROW(make_short_run(words), base::Error) << words.front();
+    const std::vector<std::vector<std::string>> refused{
+        {"--save-parameters", "/no/such/folder/file.h5"},
+        {"--checkpoint", "/dev/null/folder"},
+        {"--gamma", "1e6", "--lr", "1e15"}};
+    for (const auto& words : refused)
+        EXPECT_THROW(make_short_run(words), base::Error) << words.front();
 }
 
 TEST(Ablation, ARoundThatIsWholeIsKeptWhereAStopIsHeardInItsLastStep) {

@@ -28,14 +28,16 @@ Job job_in(const TempFolder& folder, std::int64_t files, std::int64_t size) {
 
 std::unique_ptr<Strategy> make(const std::string& name, const Job& job, base::IoTimes& times) {
     for (const auto& entry : strategies()) {
-        if (entry.name == name) return entry.make(job, {testing::world(), times, [](std::int64_t) {}});
+        if (entry.name == name)
+            return entry.make(job, {testing::world(), times, [](std::int64_t) {}});
     }
     throw base::Error("no strategy " + name);
 }
 
 // Somebody else takes the room after it was seen to be there.
 TEST(FreeSpace, ThatGoesMeanwhileIsASentence) {
-    for (const char* name : {"hdf5-serial", "hdf5-parallel-independent", "hdf5-parallel-collective"}) {
+    for (const char* name :
+         {"hdf5-serial", "hdf5-parallel-independent", "hdf5-parallel-collective"}) {
         const TempFolder folder;
         if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=4m") != 0)
             GTEST_SKIP() << "a small file system takes root and the right to mount";

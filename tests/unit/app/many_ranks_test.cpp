@@ -53,7 +53,8 @@ std::ptrdiff_t lines_in(const std::string& text) {
 
 std::size_t longest_line(const std::string& text) {
     std::size_t longest = 0, begin = 0;
-    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    for (std::size_t end = text.find('\n'); end != std::string::npos;
+         end = text.find('\n', begin)) {
         longest = std::max(longest, end - begin);
         begin = end + 1;
     }
@@ -63,9 +64,9 @@ std::size_t longest_line(const std::string& text) {
 TEST(ManyRanks, AreALineInTheHeader) {
     for (const Order order : {Order::by_host, Order::round_robin}) {
         const auto line = placement_line(places(order));
-        EXPECT_EQ(
-            line,
-            "# ranks: 10000 on 100 nodes, each 1 thread on 1 core (n000, n001, n002, n003 and 96 more)\n");
+        EXPECT_EQ(line,
+                  "# ranks: 10000 on 100 nodes, each 1 thread on 1 core (n000, n001, n002, n003 "
+                  "and 96 more)\n");
     }
 }
 
@@ -77,7 +78,8 @@ TEST(ManyRanks, AreTenLinesInTheWholeHeader) {
     const auto round = placement_header(places(Order::round_robin));
     EXPECT_EQ(lines_in(round), 10);
     EXPECT_LT(longest_line(round), kLongestLine);
-    EXPECT_THAT(round, HasSubstr("#   n001: ranks 1,101,201,301,401,501,... (100 in all), cpus 0-99\n"));
+    EXPECT_THAT(round,
+                HasSubstr("#   n001: ranks 1,101,201,301,401,501,... (100 in all), cpus 0-99\n"));
 }
 
 // A shape for each rank is told as some.
@@ -85,8 +87,8 @@ TEST(ManyRanks, OfEveryShapeAreALine) {
     auto all = places(Order::by_host);
     for (auto& p : all) p.threads = 1 + p.rank;
     EXPECT_LT(longest_line(placement_line(all)), kLongestLine);
-    EXPECT_THAT(placement_line(all), HasSubstr("1 thread on 1 core or 10 threads on 1 core or 100 threads on "
-                                               "1 core and 9997 more (n000"));
+    EXPECT_THAT(placement_line(all), HasSubstr("1 thread on 1 core or 10 threads on 1 core or 100 "
+                                               "threads on 1 core and 9997 more (n000"));
 }
 
 TEST(ManyRanks, HaveAFindingOfEachKind) {
@@ -96,7 +98,8 @@ TEST(ManyRanks, HaveAFindingOfEachKind) {
         p.libraries = {"MPI " + p.host};
         p.quota = {true, {{0.5 + 0.001 * (p.rank / kPerHost), "job"}}};
     }
-    const auto findings = host::findings_of_run({.placements = all, .launcher = "Open MPI's mpirun"});
+    const auto findings =
+        host::findings_of_run({.placements = all, .launcher = "Open MPI's mpirun"});
     ASSERT_THAT(findings, SizeIs(4));
     for (const auto& finding : findings)
         EXPECT_LT(finding.sentence().size(), 2 * kLongestLine) << finding.what;

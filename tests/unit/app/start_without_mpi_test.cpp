@@ -1,5 +1,5 @@
-// Programs that start without MPI where neither the launcher nor their options ask for it. MPI can be started
-// once in a process, so each program runs in a child of the test.
+// Programs that start without MPI where neither the launcher nor their options ask for it. MPI can
+// be started once in a process, so each program runs in a child of the test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -54,7 +54,8 @@ class Probe final : public experiments::Experiment {
             runs.all.resize(word == "several" || word == "late" ? 2 : 1);
             if (word == "invalid") runs.all.front().exit_code = 7;
             if (word == "late")
-                runs.failure = std::make_exception_ptr(base::EnvironmentError("the third one failed"));
+                runs.failure =
+                    std::make_exception_ptr(base::EnvironmentError("the third one failed"));
             return runs;
         }
     };
@@ -87,8 +88,9 @@ class StartWithoutMpi : public ::testing::Test {
   protected:
     void SetUp() override {
         GTEST_FLAG_SET(death_test_style, "fast");
-        for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
-                                 "PMIX_NAMESPACE", "PMI_RANK", "PMI_SIZE", "SLURM_PROCID", "SLURM_STEP_ID"})
+        for (const char* name :
+             {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMIX_NAMESPACE",
+              "PMI_RANK", "PMI_SIZE", "SLURM_PROCID", "SLURM_STEP_ID"})
             ::unsetenv(name);
     }
 };
@@ -121,7 +123,8 @@ TEST_F(StartWithoutMpiDeathTest, TheLaunchGuardStands) {
                 "--expect-ranks 2 was given, but MPI connects 1 rank");
     ::setenv("SLURM_PROCID", "0", 1);
     ::setenv("SLURM_NTASKS", "2", 1);
-    EXPECT_EXIT(run_probe({}), ExitedWithCode(5), "srun started 2 processes, but MPI connects 1 rank");
+    EXPECT_EXIT(run_probe({}), ExitedWithCode(5),
+                "srun started 2 processes, but MPI connects 1 rank");
     ::unsetenv("SLURM_PROCID");
     ::unsetenv("SLURM_NTASKS");
 }
@@ -160,7 +163,8 @@ TEST_F(StartWithoutMpiDeathTest, TheRunSaysWhichItWas) {
 TEST_F(StartWithoutMpiDeathTest, SeveralRunsAreStoredThoughALaterOneFailed) {
     const tests::TempFolder folder;
     const std::string file = (folder / "runs.h5").string();
-    EXPECT_EXIT(run_probe({"--act", "several", "--output", file}, true), ExitedWithCode(0), kWithout);
+    EXPECT_EXIT(run_probe({"--act", "several", "--output", file}, true), ExitedWithCode(0),
+                kWithout);
     EXPECT_EXIT(run_probe({"--act", "late", "--output", file}, true), ExitedWithCode(5),
                 "the third one failed");
     EXPECT_EQ(results::ResultFile(file).read_all().size(), 4U);

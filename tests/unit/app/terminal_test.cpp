@@ -16,7 +16,8 @@ const HowFar kHalf{.done = 50,
                    .left_s = 86};
 
 TEST(ProgressBar, HasAllOfItWhereThereIsRoom) {
-    EXPECT_EQ(progress_text(kHalf), "50/100 steps  1234 samples/s  epoch 1 loss 0.4123  1 min 26 s left");
+    EXPECT_EQ(progress_text(kHalf),
+              "50/100 steps  1234 samples/s  epoch 1 loss 0.4123  1 min 26 s left");
     EXPECT_EQ(progress_bar(kHalf, 200),
               "[" + std::string(15, '=') + std::string(15, ' ') + "] " + progress_text(kHalf));
 }
@@ -26,7 +27,8 @@ TEST(ProgressBar, FitsEveryTerminal) {
     huge.done = huge.total = 1'000'000'000'000;
     for (const auto& far : {kHalf, huge})
         for (std::size_t columns = 1; columns < 160; ++columns)
-            EXPECT_LE(base::columns_of(progress_bar(far, columns)), columns) << progress_bar(far, columns);
+            EXPECT_LE(base::columns_of(progress_bar(far, columns)), columns)
+                << progress_bar(far, columns);
 }
 
 TEST(ProgressBar, OfNothingToDoIsEmpty) {

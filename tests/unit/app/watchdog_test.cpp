@@ -7,7 +7,8 @@ namespace {
 
 constexpr double kMost = 0.002;
 
-// How many passes of a millisecond a rank whose counter stands still has made when it has stalled; 0: none.
+// How many passes of a millisecond a rank whose counter stands still has made when it has stalled;
+// 0: none.
 int passes_until_stalled(StallRule rule, int most) {
     for (int i = 1; i <= most; ++i)
         if (rule.pass(0.001, 7, kMost)) return i;
@@ -15,7 +16,8 @@ int passes_until_stalled(StallRule rule, int most) {
 }
 
 TEST(StallRule, StalledAfterTheLimitAndNotBefore) {
-    EXPECT_EQ(passes_until_stalled(StallRule(0.005), 100), 6);  // the first look knows no earlier count
+    // The first look knows no earlier count.
+    EXPECT_EQ(passes_until_stalled(StallRule(0.005), 100), 6);
     EXPECT_EQ(passes_until_stalled(StallRule(1e300), 1000), 0);
 }
 

@@ -25,8 +25,9 @@ TEST(Failure, NoMemoryIsTheSurroundings) {
     }
     EXPECT_EQ(beyond.substr(0, 13), "out of memory");
     const std::runtime_error torch(
-        "[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: you tried "
-        "to allocate 4000000000000 bytes. Error code 12 (Cannot allocate memory)\nframe #0: ...");
+        "[enforce fail at alloc_cpu.cpp:117] err == 0. DefaultCPUAllocator: can't allocate memory: "
+        "you tried to allocate 4000000000000 bytes. Error code 12 (Cannot allocate memory)\nframe "
+        "#0: ...");
     for (const auto& failure : {describe_failure(std::bad_alloc()), describe_failure(torch)}) {
         EXPECT_EQ(failure.sentence.substr(0, 13), "out of memory");
         EXPECT_EQ(failure.sentence.find('\n'), std::string::npos);
@@ -35,8 +36,8 @@ TEST(Failure, NoMemoryIsTheSurroundings) {
 }
 
 TEST(Failure, NoThreadIsTheSurroundings) {
-    const auto failure = describe_failure(
-        std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again), "thread"));
+    const auto failure = describe_failure(std::system_error(
+        std::make_error_code(std::errc::resource_unavailable_try_again), "thread"));
     EXPECT_EQ(failure.sentence.substr(0, 30), "a thread could not be started:");
     EXPECT_EQ(failure.code, ExitCode::environment);
 }

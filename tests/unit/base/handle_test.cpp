@@ -92,7 +92,8 @@ TEST_F(UniqueHandle, ResetClosesTheOldOne) {
 
 // Members that move: a handle in a growing vector is closed once, with the vector.
 TEST_F(UniqueHandle, SurvivesAGrowingVector) {
-    static_assert(!std::is_copy_constructible_v<Handle> && std::is_nothrow_move_constructible_v<Handle>);
+    static_assert(!std::is_copy_constructible_v<Handle> &&
+                  std::is_nothrow_move_constructible_v<Handle>);
     {
         std::vector<Handle> handles;
         for (int i = 0; i < 100; ++i) handles.emplace_back(i);

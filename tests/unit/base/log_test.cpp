@@ -36,7 +36,8 @@ TEST(Log, CutsWhatNobodyReads) {
     EXPECT_TRUE(all.ends_with("xxx; name another\n"));
     EXPECT_EQ(said(std::string(1800, 'x')), std::string(1800, 'x') + "\n");
     // Each byte that is no letter takes three.
-    const std::string no_letters = said("there is no file " + std::string(1700, '\xff') + "; name another");
+    const std::string no_letters =
+        said("there is no file " + std::string(1700, '\xff') + "; name another");
     EXPECT_LT(no_letters.size(), 2000U);
     EXPECT_TRUE(no_letters.ends_with("; name another\n"));
 }

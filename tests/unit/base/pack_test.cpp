@@ -20,7 +20,9 @@ struct Named {
     std::optional<int> number;
     std::vector<std::string> words;
 
-    static auto fields(auto& self) { return std::tie(self.name, self.points, self.number, self.words); }
+    static auto fields(auto& self) {
+        return std::tie(self.name, self.points, self.number, self.words);
+    }
     bool operator==(const Named&) const = default;
 };
 
@@ -37,7 +39,8 @@ TEST(Pack, RefusesWhatIsNotThatWhole) {
     for (std::size_t length = 0; length < bytes.size(); ++length)
         EXPECT_FALSE(unpacked<Named>(std::string_view(bytes).substr(0, length))) << length;
     EXPECT_FALSE(unpacked<Named>(bytes + "x"));
-    EXPECT_FALSE(unpacked<std::string>(std::string(8, '\x7f') + "text")) << "memory follows no claim";
+    EXPECT_FALSE(unpacked<std::string>(std::string(8, '\x7f') + "text"))
+        << "memory follows no claim";
 }
 
 }  // namespace

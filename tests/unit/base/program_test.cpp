@@ -11,9 +11,9 @@ TEST(MpiLibrary, SaysItsNameInOneLine) {
     EXPECT_EQ(mpi_library_name("MPICH Version:      4.0.2\nMPICH Release date: Thu Apr  7 2022\n"),
               "MPICH 4.0.2");
     EXPECT_EQ(mpi_library_name("MPICH Version:\t4.2.1"), "MPICH 4.2.1");
-    EXPECT_EQ(
-        mpi_library_name("MPI VERSION    : CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)\nMPI BUILD INFO"),
-        "CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)");
+    EXPECT_EQ(mpi_library_name(
+                  "MPI VERSION    : CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)\nMPI BUILD INFO"),
+              "CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)");
     EXPECT_EQ(mpi_library_name("Intel(R) MPI Library 2021.9 for Linux* OS\n"),
               "Intel(R) MPI Library 2021.9 for Linux* OS");
     EXPECT_EQ(mpi_library_name(""), "");

@@ -57,7 +57,8 @@ TEST_P(Irregular, IsRefusedAtOnceByItsName) {
     for (const int flags : {O_RDONLY, O_RDWR, O_WRONLY | O_CREAT, O_WRONLY | O_CREAT | O_TRUNC}) {
         const auto sentence = thrown_sentence<DataError>(
             [&] { static_cast<void>(open_regular<DataError>(folder / "x", flags)); });
-        EXPECT_NE(sentence.find((folder / "x").string() + " is " + GetParam().said), std::string::npos)
+        EXPECT_NE(sentence.find((folder / "x").string() + " is " + GetParam().said),
+                  std::string::npos)
             << sentence;
     }
     ::alarm(0);
@@ -66,19 +67,19 @@ TEST_P(Irregular, IsRefusedAtOnceByItsName) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Irregular,
-    testing::Values(Kind{"fifo", "a FIFO",
-                         [](const fs::path& p) { ASSERT_EQ(::mkfifo(p.c_str(), 0666), 0); }},
-                    Kind{"folder", "a folder", [](const fs::path& p) { fs::create_directory(p); }},
-                    Kind{"socket", "a socket", make_socket},
-                    Kind{"zero", "a device", [](const fs::path& p) { fs::create_symlink("/dev/zero", p); }},
-                    Kind{"dangling", "a link to nothing",
-                         [](const fs::path& p) { fs::create_symlink(p.parent_path() / "target", p); }},
-                    Kind{"circle", "a link in a circle", [](const fs::path& p) { fs::create_symlink(p, p); }},
-                    Kind{"link_to_fifo", "a FIFO",
-                         [](const fs::path& p) {
-                             ASSERT_EQ(::mkfifo((p.string() + ".fifo").c_str(), 0666), 0);
-                             fs::create_symlink(p.string() + ".fifo", p);
-                         }}),
+    testing::Values(
+        Kind{"fifo", "a FIFO", [](const fs::path& p) { ASSERT_EQ(::mkfifo(p.c_str(), 0666), 0); }},
+        Kind{"folder", "a folder", [](const fs::path& p) { fs::create_directory(p); }},
+        Kind{"socket", "a socket", make_socket},
+        Kind{"zero", "a device", [](const fs::path& p) { fs::create_symlink("/dev/zero", p); }},
+        Kind{"dangling", "a link to nothing",
+             [](const fs::path& p) { fs::create_symlink(p.parent_path() / "target", p); }},
+        Kind{"circle", "a link in a circle", [](const fs::path& p) { fs::create_symlink(p, p); }},
+        Kind{"link_to_fifo", "a FIFO",
+             [](const fs::path& p) {
+                 ASSERT_EQ(::mkfifo((p.string() + ".fifo").c_str(), 0666), 0);
+                 fs::create_symlink(p.string() + ".fifo", p);
+             }}),
     [](const auto& one) { return std::string(one.param.name); });
 
 TEST(RegularFile, IsReadAndWritten) {

@@ -56,13 +56,15 @@ TEST(DidYouMean, NamesTheNearestAlone) {
 
 TEST(DidYouMean, ListsTheFewThatHaveTheWordAsAPart) {
     const Words names{"binary", "hdf5-serial", "hdf5-parallel-independent", "mpi-send"};
-    EXPECT_EQ(did_you_mean("HDF5", names), "did you mean hdf5-serial or hdf5-parallel-independent?");
+    EXPECT_EQ(did_you_mean("HDF5", names),
+              "did you mean hdf5-serial or hdf5-parallel-independent?");
     EXPECT_EQ(did_you_mean("send", names, "--"), "did you mean --mpi-send?");
     EXPECT_EQ(did_you_mean("time", {"copy_time", "time.limit", "idle time"}),
               "did you mean copy_time, time.limit or idle time?");
     EXPECT_EQ(did_you_mean("erial", names), "") << "the middle of a part";
     EXPECT_EQ(did_you_mean("bi", names), "") << "two letters begin too much";
-    EXPECT_EQ(did_you_mean("abcd", {"abcd-efgh", "abcd-ijkl", "abcd-mnop", "abcd-qrst", "abcd-uvwx"}), "")
+    EXPECT_EQ(
+        did_you_mean("abcd", {"abcd-efgh", "abcd-ijkl", "abcd-mnop", "abcd-qrst", "abcd-uvwx"}), "")
         << "too many to be a hint";
 }
 
@@ -82,7 +84,8 @@ TEST(Split, KeepsEmptyParts) {
 }
 
 TEST(Split, IsUndoneByJoin) {
-    for (const std::string text : {"", "a", ",", "a,b", ",,x,"}) EXPECT_EQ(join(split(text, ','), ","), text);
+    for (const std::string text : {"", "a", ",", "a,b", ",,x,"})
+        EXPECT_EQ(join(split(text, ','), ","), text);
     EXPECT_EQ(join({}, ","), "");
 }
 
@@ -93,7 +96,8 @@ TEST(Trim, TakesBlanksFromBothEnds) {
 }
 
 TEST(ShellQuote, LeavesPlainWords) {
-    EXPECT_EQ(shell_quote({"ranklab", "--output=r.h5", "a/b_c-d"}), "ranklab --output=r.h5 a/b_c-d");
+    EXPECT_EQ(shell_quote({"ranklab", "--output=r.h5", "a/b_c-d"}),
+              "ranklab --output=r.h5 a/b_c-d");
 }
 
 // The shell is the judge: it must see the very same arguments.
@@ -133,8 +137,8 @@ TEST(HumanBytes, ScalesBy1024) {
     EXPECT_EQ(human_bytes(5e18), "4440.9 PiB");  // there is no unit above
 }
 
-// The cases of Unicode 15, tables 3-8 to 3-11, as Python's bytes.decode("utf-8", "replace") makes them
-// but for one U+FFFD a byte.
+// The cases of Unicode 15, tables 3-8 to 3-11, as Python's bytes.decode("utf-8", "replace") makes
+// them but for one U+FFFD a byte.
 TEST(ValidUtf8, KeepsWhatIsValidAndReplacesEachOtherByte) {
     const std::string mark = "\xEF\xBF\xBD";
     EXPECT_EQ(valid_utf8("a\tb\n"), "a\tb\n");

@@ -22,7 +22,8 @@ TEST(Ticker, TicksOnAThreadThatTakesNoSignals) {
     {
         Ticker ticker(Ticker::Seconds(0.001), [&](double seconds) {
             EXPECT_GT(seconds, 0);
-            if (++ticks == 3) masked.set_value(blocks(SIGINT) && blocks(SIGTERM) && blocks(SIGALRM));
+            if (++ticks == 3)
+                masked.set_value(blocks(SIGINT) && blocks(SIGTERM) && blocks(SIGALRM));
         });
         EXPECT_TRUE(masked.get_future().get());
     }

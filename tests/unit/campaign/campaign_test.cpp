@@ -20,8 +20,8 @@ using ::testing::IsSupersetOf;
 class CampaignFile : public ::testing::Test {
   protected:
     Campaign campaign(const std::string& sections, const std::string& head = "") {
-        return read_campaign(
-            folder_.write("c.ini", fmt::format("[campaign]\nname = c\nfolder = /f\n{}{}", head, sections)));
+        return read_campaign(folder_.write(
+            "c.ini", fmt::format("[campaign]\nname = c\nfolder = /f\n{}{}", head, sections)));
     }
     std::string refusal(const std::string& sections) {
         return tests::thrown_sentence<base::OptionError>([&] { campaign(sections); });
@@ -33,8 +33,8 @@ class CampaignFile : public ::testing::Test {
 constexpr const char* kSlurm = "launcher = slurm\nranks-per-node = 4\n";
 
 TEST_F(CampaignFile, IsASweepASection) {
-    const Campaign of =
-        campaign("[w]\ncommand = io\nranks = 1,2\nrepeat = 2\nsize = 10,20\n[t]\ncommand = train\n");
+    const Campaign of = campaign(
+        "[w]\ncommand = io\nranks = 1,2\nrepeat = 2\nsize = 10,20\n[t]\ncommand = train\n");
     ASSERT_EQ(of.jobs.size(), 2U);
     EXPECT_EQ(of.jobs[0].id, "w");
     EXPECT_EQ(of.jobs[0].sweep.points.size(), 4U);
@@ -46,7 +46,8 @@ TEST_F(CampaignFile, IsASweepASection) {
 }
 
 TEST_F(CampaignFile, MakesAJobOfThePointsThatNeedAsManyNodes) {
-    const Campaign of = campaign("[w]\ncommand = train\nranks = 1,4,8\nthreads = 2\ntime = 10\n", kSlurm);
+    const Campaign of =
+        campaign("[w]\ncommand = train\nranks = 1,4,8\nthreads = 2\ntime = 10\n", kSlurm);
     ASSERT_EQ(of.jobs.size(), 2U);
     EXPECT_EQ(of.jobs[0].id, "w-1n");
     EXPECT_EQ(of.jobs[0].ranks, 4);
@@ -54,13 +55,15 @@ TEST_F(CampaignFile, MakesAJobOfThePointsThatNeedAsManyNodes) {
     EXPECT_EQ(of.jobs[1].sweep.points.size(), 1U);
     EXPECT_EQ(of.sweeps.size(), 1U);
     EXPECT_EQ(of.sweeps[0].points.size(), 3U) << "one table";
-    EXPECT_THAT(of.jobs[1].words, IsSupersetOf({"sweep", "train", "--ranks", "8", "--launcher", "srun"}));
+    EXPECT_THAT(of.jobs[1].words,
+                IsSupersetOf({"sweep", "train", "--ranks", "8", "--launcher", "srun"}));
 }
 
 TEST_F(CampaignFile, AScriptAsksForWhatTheWidestPointNeeds) {
-    const Campaign of = campaign(
-        "[w]\ncommand = io\nranks = 8\nworkers = 3\ntime = 1:30\nlabel = it's\n",
-        std::string(kSlurm) + "account = me\nsbatch-options = --exclusive\nprologue = module load x\n");
+    const Campaign of =
+        campaign("[w]\ncommand = io\nranks = 8\nworkers = 3\ntime = 1:30\nlabel = it's\n",
+                 std::string(kSlurm) +
+                     "account = me\nsbatch-options = --exclusive\nprologue = module load x\n");
     EXPECT_THAT(script_of(of, of.jobs.front()),
                 AllOf(HasSubstr("--nodes=2 --ntasks=8 --cpus-per-task=3 --time=90\n"),
                       HasSubstr("--ntasks-per-node=4\n"), HasSubstr("--account=me\n"),
@@ -71,15 +74,19 @@ TEST_F(CampaignFile, AScriptAsksForWhatTheWidestPointNeeds) {
 TEST_F(CampaignFile, TimesAreMinutesOrClocks) {
     for (const auto& [text, minutes] : std::vector<std::pair<std::string, int>>{
              {"7", 7}, {"1:30", 90}, {"00:00:01", 1}, {"00:10:30", 11}, {"0", 1}})
-        EXPECT_EQ(campaign("[w]\ncommand = io\ntime = " + text + "\n").jobs.front().minutes, minutes) << text;
+        EXPECT_EQ(campaign("[w]\ncommand = io\ntime = " + text + "\n").jobs.front().minutes,
+                  minutes)
+            << text;
     for (const char* const text : {"soon", "1:2:3:4", "-1", "1:", "99999"})
-        EXPECT_THAT(refusal(fmt::format("[w]\ncommand = io\ntime = {}\n", text)), HasSubstr("time")) << text;
+        EXPECT_THAT(refusal(fmt::format("[w]\ncommand = io\ntime = {}\n", text)), HasSubstr("time"))
+            << text;
 }
 
 TEST_F(CampaignFile, SentencesNameFileSectionAndKey) {
     EXPECT_THAT(refusal("[w]\ncommand = io\nsise = 3\n"),
                 AllOf(HasSubstr("c.ini"), HasSubstr("[w]"), HasSubstr("sise"), HasSubstr("size")));
-    EXPECT_THAT(refusal("[w]\ncommand = io\nranks = 0\n"), AllOf(HasSubstr("[w]"), HasSubstr("ranks")));
+    EXPECT_THAT(refusal("[w]\ncommand = io\nranks = 0\n"),
+                AllOf(HasSubstr("[w]"), HasSubstr("ranks")));
     EXPECT_THAT(refusal("[w]\ncommand = train\nscaling = strong\n"),
                 AllOf(HasSubstr("[w]"), HasSubstr("global-batch-size")));
     EXPECT_THAT(refusal("[../w]\ncommand = io\n"), HasSubstr("../w"));

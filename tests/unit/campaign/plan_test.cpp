@@ -25,7 +25,8 @@ constexpr Machine kHere{1, 4, false};
 
 Sweep sweep(const std::string& program, const std::string& line, const Machine& machine = kHere) {
     const auto words = line.empty() ? std::vector<std::string>{} : base::split(line, ' ');
-    return plan_sweep(program, options::Options::parse(sweep_options(program), words), machine, "L");
+    return plan_sweep(program, options::Options::parse(sweep_options(program), words), machine,
+                      "L");
 }
 
 // "RANKSxCORES WORDS" of each point, without what all have.
@@ -35,8 +36,9 @@ std::vector<std::string> points(const Sweep& of) {
         const std::string line = base::shell_quote({point.words.begin() + 1, point.words.end()});
         const std::string end = "--label " + of.label + " --output " + of.output.string();
         EXPECT_THAT(line, EndsWith(end));
-        lines.push_back(base::trim(std::to_string(point.need.ranks) + "x" + std::to_string(point.need.cores) +
-                                   " " + line.substr(0, line.size() - end.size())));
+        lines.push_back(base::trim(std::to_string(point.need.ranks) + "x" +
+                                   std::to_string(point.need.cores) + " " +
+                                   line.substr(0, line.size() - end.size())));
     }
     return lines;
 }
@@ -47,9 +49,10 @@ std::string refusal(const std::string& program, const std::string& line) {
 
 TEST(PlanOfASweep, CombinesEachValueWithEachOther) {
     const Sweep of = sweep("train", "--ranks 1,2 --threads 1,2 --steps 30 --seed 7");
-    EXPECT_THAT(points(of),
-                ElementsAre("1x1 --steps 30 --threads 1 --seed 7", "1x2 --steps 30 --threads 2 --seed 7",
-                            "2x1 --steps 30 --threads 1 --seed 7", "2x2 --steps 30 --threads 2 --seed 7"));
+    EXPECT_THAT(
+        points(of),
+        ElementsAre("1x1 --steps 30 --threads 1 --seed 7", "1x2 --steps 30 --threads 2 --seed 7",
+                    "2x1 --steps 30 --threads 1 --seed 7", "2x2 --steps 30 --threads 2 --seed 7"));
     EXPECT_EQ(of.points[3].name, "ranks=2,threads=2");
     EXPECT_THAT(of.keys, ElementsAre("ranks", "threads"));
     EXPECT_EQ(of.repeat, 3);
@@ -60,9 +63,10 @@ TEST(PlanOfASweep, RowsOfOneTableStayInOneProcess) {
     EXPECT_THAT(points(io), ElementsAre("1x3 --strategy mpi-send,mpi-scatter --workers 3",
                                         "2x3 --strategy mpi-send,mpi-scatter --workers 3"));
     EXPECT_THAT(io.keys, ElementsAre("strategy", "ranks"));
-    EXPECT_THAT(points(sweep("comm", "--op allreduce,broadcast --sizes 1K,1M --backend mpi --ranks 2,3")),
-                ElementsAre("2x1 --op allreduce,broadcast --backend mpi --sizes 1K,1M",
-                            "3x1 --op allreduce,broadcast --backend mpi --sizes 1K,1M"));
+    EXPECT_THAT(
+        points(sweep("comm", "--op allreduce,broadcast --sizes 1K,1M --backend mpi --ranks 2,3")),
+        ElementsAre("2x1 --op allreduce,broadcast --backend mpi --sizes 1K,1M",
+                    "3x1 --op allreduce,broadcast --backend mpi --sizes 1K,1M"));
 }
 
 TEST(PlanOfASweep, FlagsAndShortNamesAreTheProgramsOwn) {
@@ -78,8 +82,10 @@ TEST(PlanOfASweep, WeakScalingGivesEachRankAsMuchAndStrongAllTogether) {
     EXPECT_THAT(points(sweep("io", "--files 4 --scaling strong --ranks 1,3")),
                 ElementsAre("1x1 --files 4", "3x1 --files 4"));
     EXPECT_THAT(points(sweep("io", "--scaling weak --ranks 2")), ElementsAre("2x1 --files 30"));
-    EXPECT_THAT(refusal("train", "--scaling strong --batch-size 8"), HasSubstr("--global-batch-size"));
-    EXPECT_THAT(refusal("train", "--scaling weak --global-batch-size 8"), HasSubstr("--batch-size"));
+    EXPECT_THAT(refusal("train", "--scaling strong --batch-size 8"),
+                HasSubstr("--global-batch-size"));
+    EXPECT_THAT(refusal("train", "--scaling weak --global-batch-size 8"),
+                HasSubstr("--batch-size"));
     EXPECT_THAT(refusal("comm", "--scaling weak"), HasSubstr("comm"));
 }
 
@@ -96,18 +102,21 @@ TEST(PlanOfASweep, OneDeviceModesHaveTheCoresOfAllRanks) {
 }
 
 TEST(PlanOfASweep, OneRankReducesNothingAndIsOnePoint) {
-    EXPECT_THAT(points(sweep("train", "--ranks 1,2 --threads 1 --sync flat,bucketed --mode ddp")),
-                ElementsAre("1x1 --mode single --threads 1", "2x1 --mode ddp --sync flat --threads 1",
-                            "2x1 --mode ddp --sync bucketed --threads 1"));
+    EXPECT_THAT(
+        points(sweep("train", "--ranks 1,2 --threads 1 --sync flat,bucketed --mode ddp")),
+        ElementsAre("1x1 --mode single --threads 1", "2x1 --mode ddp --sync flat --threads 1",
+                    "2x1 --mode ddp --sync bucketed --threads 1"));
 }
 
 TEST(PlanOfASweep, CoresAreDividedAmongTheRanksOfTheWidestPoint) {
     ::unsetenv("OMP_NUM_THREADS");
-    EXPECT_THAT(points(sweep("train", "--ranks 1,2")), ElementsAre("1x2 --threads 2", "2x2 --threads 2"));
+    EXPECT_THAT(points(sweep("train", "--ranks 1,2")),
+                ElementsAre("1x2 --threads 2", "2x2 --threads 2"));
     EXPECT_THAT(points(sweep("train", "--ranks 8", {2, 16, true})), ElementsAre("8x4 --threads 4"));
     EXPECT_THAT(points(sweep("train", "--ranks 8")), ElementsAre("8x1 --threads 1"));
     ::setenv("OMP_NUM_THREADS", "3", 1);
-    EXPECT_THAT(points(sweep("train", "--ranks 1,2")), ElementsAre("1x3 --threads 3", "2x3 --threads 3"));
+    EXPECT_THAT(points(sweep("train", "--ranks 1,2")),
+                ElementsAre("1x3 --threads 3", "2x3 --threads 3"));
     ::unsetenv("OMP_NUM_THREADS");
 }
 
@@ -157,16 +166,25 @@ TEST(CommandOfAPoint, StartsTheLauncherAndTheProgram) {
     EXPECT_THAT(
         start_of("--launcher srun --ranks 4 --threads 2 --steps 3", {2, 4, true}),
         AllOf(StartsWith("srun --exact --kill-on-bad-exit=1 --mpi="),
-              HasSubstr(" --nodes=2 --ntasks=4 --cpus-per-task=2 --cpu-bind=cores --distribution=block "),
-              EndsWith("/ranklab train --steps 3 --threads 2 --label L --output results/ranklab.h5")));
-    EXPECT_THAT(start_of("--ranks 2 --threads 1 --placement cyclic", {2, 4, true}),
-                HasSubstr(" --nodes=2 --ntasks=2 --cpus-per-task=1 --cpu-bind=cores --distribution=cyclic "));
-    EXPECT_THAT(start_of("--ranks 2 --threads 1", {2, 4, true}), HasSubstr(" --nodes=1 --ntasks=2 "));
-    EXPECT_THAT(start_of("--ranks 2 --threads 1 --ranks-per-node 1", {2, 4, true}), HasSubstr(" --nodes=2 "));
-    EXPECT_THAT(start_of("--ranks 9 --threads 1", {2, 4, true}), HasSubstr(" --ntasks=9 --overcommit "));
-    EXPECT_THAT(start_of("--ranks 3 --threads 1 --launcher mpirun", {2, 4, true}), HasSubstr(" -n 3 "));
+              HasSubstr(
+                  " --nodes=2 --ntasks=4 --cpus-per-task=2 --cpu-bind=cores --distribution=block "),
+              EndsWith(
+                  "/ranklab train --steps 3 --threads 2 --label L --output results/ranklab.h5")));
+    EXPECT_THAT(
+        start_of("--ranks 2 --threads 1 --placement cyclic", {2, 4, true}),
+        HasSubstr(
+            " --nodes=2 --ntasks=2 --cpus-per-task=1 --cpu-bind=cores --distribution=cyclic "));
+    EXPECT_THAT(start_of("--ranks 2 --threads 1", {2, 4, true}),
+                HasSubstr(" --nodes=1 --ntasks=2 "));
+    EXPECT_THAT(start_of("--ranks 2 --threads 1 --ranks-per-node 1", {2, 4, true}),
+                HasSubstr(" --nodes=2 "));
+    EXPECT_THAT(start_of("--ranks 9 --threads 1", {2, 4, true}),
+                HasSubstr(" --ntasks=9 --overcommit "));
+    EXPECT_THAT(start_of("--ranks 3 --threads 1 --launcher mpirun", {2, 4, true}),
+                HasSubstr(" -n 3 "));
     EXPECT_TRUE(sweep("train", "--ranks 2,4 --threads 1").launch.bound);
-    EXPECT_FALSE(sweep("train", "--ranks 2,5 --threads 1").launch.bound) << "no point, so that all are alike";
+    EXPECT_FALSE(sweep("train", "--ranks 2,5 --threads 1").launch.bound)
+        << "no point, so that all are alike";
 }
 
 TEST(CommandOfAPoint, OneRankOfSeveralReplicasHasTheGpusOfAsManyTasks) {

@@ -37,7 +37,8 @@ TEST(Launcher, NoneIsSeenInAPlainShell) {
 }
 
 TEST(Launcher, OpenMpi) {
-    expect_view(read({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}}), "Open MPI", 4, 3);
+    expect_view(read({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}}), "Open MPI", 4,
+                3);
 }
 
 TEST(Launcher, Pmi) {
@@ -60,9 +61,11 @@ TEST(Launcher, Flux) {
 }
 
 TEST(Launcher, Pals) {
-    expect_view(
-        read({{"PALS_RANKID", "5"}, {"PALS_LOCAL_RANKID", "1"}, {"PMI_SIZE", "8"}, {"PMI_RANK", "5"}}),
-        "PALS", 8, 5);
+    expect_view(read({{"PALS_RANKID", "5"},
+                      {"PALS_LOCAL_RANKID", "1"},
+                      {"PMI_SIZE", "8"},
+                      {"PMI_RANK", "5"}}),
+                "PALS", 8, 5);
     expect_none(read({{"PALS_RANKID", "5"}}));
 }
 
@@ -76,8 +79,8 @@ TEST(Launcher, Jsm) {
                 "jsrun", 6, 2);
 }
 
-// A step that brings PMI along (--mpi=pmi2), or what PALS would set (--mpi=cray_shasta), is srun's all the
-// same.
+// A step that brings PMI along (--mpi=pmi2), or what PALS would set (--mpi=cray_shasta), is srun's
+// all the same.
 TEST(Launcher, SlurmStepWithPmi) {
     const Variables step{
         {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "3"}, {"PMI_SIZE", "4"}, {"PMI_RANK", "3"}};
@@ -88,32 +91,37 @@ TEST(Launcher, SlurmStepWithPmi) {
     }
 }
 
-// n processes that such a launcher started and MPI did not connect are refused by the launch guard, which
-// compares the world of MPI with these counts, and says how this build is started.
+// n processes that such a launcher started and MPI did not connect are refused by the launch guard,
+// which compares the world of MPI with these counts, and says how this build is started.
 TEST(Launcher, HowThisBuildIsStarted) {
 #ifdef OPEN_MPI
     EXPECT_EQ(own_launchers(), "srun --mpi=pmix, or its own " + base::mpirun());
-    EXPECT_EQ(own_launchers("Flux's flux run"), "flux run -o pmi=pmix, or its own " + base::mpirun());
+    EXPECT_EQ(own_launchers("Flux's flux run"),
+              "flux run -o pmi=pmix, or its own " + base::mpirun());
 #else
     EXPECT_EQ(own_launchers(), "srun --mpi=pmi2, or its own " + base::mpirun());
-    EXPECT_EQ(own_launchers("Flux's flux run"), "flux run -o pmi=simple, or its own " + base::mpirun());
+    EXPECT_EQ(own_launchers("Flux's flux run"),
+              "flux run -o pmi=simple, or its own " + base::mpirun());
 #endif
 }
 
 TEST(Launcher, SlurmStep) {
-    expect_view(read({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "16"}}), "srun",
-                8, 5);
+    expect_view(
+        read({{"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "16"}}),
+        "srun", 8, 5);
 }
 
 TEST(Launcher, AnOldSlurmStepKnowsTheJobsTasksOnly) {
-    expect_view(read({{"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "16"}, {"SLURM_PROCID", "5"}}), "srun", 16, 5);
+    expect_view(read({{"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "16"}, {"SLURM_PROCID", "5"}}),
+                "srun", 16, 5);
 }
 
-// sbatch sets SLURM_PROCID=0 and SLURM_NTASKS for the script itself. A program that the script starts without
-// srun looks the same as one of sixteen that know nothing of each other: the launch guard refuses both, and
-// --expect-ranks 1 says which is meant.
+// sbatch sets SLURM_PROCID=0 and SLURM_NTASKS for the script itself. A program that the script
+// starts without srun looks the same as one of sixteen that know nothing of each other: the launch
+// guard refuses both, and --expect-ranks 1 says which is meant.
 TEST(Launcher, ABatchScriptIsTakenForSrun) {
-    expect_view(read({{"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}, {"SLURM_PROCID", "0"}}), "srun", 16, 0);
+    expect_view(read({{"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}, {"SLURM_PROCID", "0"}}),
+                "srun", 16, 0);
 }
 
 TEST(Launcher, AnAllocationIsNoLauncher) {
@@ -129,11 +137,13 @@ TEST(Launcher, AnyTraceOfALauncherIsATaskEnvironment) {
         });
     };
     EXPECT_FALSE(has({}));
-    EXPECT_FALSE(
-        has({{"HOME", "/root"}, {"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}, {"OMPI_MCA_btl", "tcp"}}));
+    EXPECT_FALSE(has({{"HOME", "/root"},
+                      {"SLURM_JOB_ID", "1"},
+                      {"SLURM_NTASKS", "16"},
+                      {"OMPI_MCA_btl", "tcp"}}));
     for (const char* name :
-         {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_FD", "MPI_LOCALNRANKS", "SLURM_PROCID",
-          "SLURM_STEP_ID", "PALS_RANKID", "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"})
+         {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_FD", "MPI_LOCALNRANKS",
+          "SLURM_PROCID", "SLURM_STEP_ID", "PALS_RANKID", "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"})
         EXPECT_TRUE(has({{name, "0"}})) << name;
 }
 
@@ -162,7 +172,8 @@ TEST(Launcher, GarbageIsPassedOver) {
 
 // Open MPI's: with another library nothing is known.
 TEST(SlurmStep, WithoutPmiCannotConnect) {
-    const Variables bare{{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}};
+    const Variables bare{
+        {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}};
     const auto cannot = [](Variables variables) {
         return is_step_without_pmi([&](const char* name) -> const char* {
             const auto found = variables.find(name);

@@ -52,7 +52,8 @@ TEST(NcclLibrary, AFileThatIsNoLibraryIsRefused) {
     const tests::TempFolder folder;
     const auto path = (folder.path() / "libnccl.so.2").string();
     std::ofstream(path) << "not ELF";
-    EXPECT_THAT(thrown_sentence<base::EnvironmentError>([&] { load_nccl({path}); }), HasSubstr(path));
+    EXPECT_THAT(thrown_sentence<base::EnvironmentError>([&] { load_nccl({path}); }),
+                HasSubstr(path));
 }
 
 TEST(NcclLibrary, ALibraryWithoutNcclsFunctionsIsRefused) {
@@ -65,7 +66,8 @@ TEST(NcclLibrary, OneThatIsTooOldIsRefused) {
                 AllOf(HasSubstr("2.17.5"), HasSubstr("2.18.1"), HasSubstr("RANKLAB_NCCL_LIBRARY")));
 }
 
-// The first that can be loaded is taken, so that one which the build knew and this node lacks is passed over.
+// The first that can be loaded is taken, so that one which the build knew and this node lacks is
+// passed over.
 TEST(NcclLibrary, TheFirstThatIsThereIsTaken) {
     EXPECT_THAT(thrown_sentence<base::EnvironmentError>([] {
                     load_nccl({"/no/such/libnccl.so.2", RANKLAB_OLD_NCCL, "libnccl.so.2"});
@@ -80,19 +82,22 @@ TEST(NcclLibrary, VersionsAreReadInBothOfItsSpellings) {
 }
 
 TEST(NcclErrors, SayTheCallTheReasonAndWhatToDo) {
-    EXPECT_THAT(nccl_sentence("ncclAllReduce", ncclRemoteError, "remote process exited", "peer\x01 gone\n"),
-                AllOf(HasSubstr("ncclAllReduce"), HasSubstr("remote process exited (peer? gone)")));
+    EXPECT_THAT(
+        nccl_sentence("ncclAllReduce", ncclRemoteError, "remote process exited", "peer\x01 gone\n"),
+        AllOf(HasSubstr("ncclAllReduce"), HasSubstr("remote process exited (peer? gone)")));
     EXPECT_THAT(nccl_sentence("ncclCommInitRankConfig", ncclSystemError, "system error", ""),
                 AllOf(HasSubstr("system error"), HasSubstr("NCCL_SOCKET_IFNAME")));
-    EXPECT_THAT(nccl_sentence("ncclAllReduce", ncclUnhandledCudaError, "x", ""), HasSubstr("nvidia-smi"));
-    EXPECT_THAT(nccl_sentence("ncclAllReduce", ncclInternalError, "x", ""), HasSubstr("NCCL_DEBUG=WARN"));
+    EXPECT_THAT(nccl_sentence("ncclAllReduce", ncclUnhandledCudaError, "x", ""),
+                HasSubstr("nvidia-smi"));
+    EXPECT_THAT(nccl_sentence("ncclAllReduce", ncclInternalError, "x", ""),
+                HasSubstr("NCCL_DEBUG=WARN"));
 }
 
 TEST(NcclTypes, AreTheSameOnBothSides) {
-    const std::map<DType, ncclDataType_t> types{{DType::u8, ncclUint8},     {DType::i32, ncclInt32},
-                                                {DType::i64, ncclInt64},    {DType::f32, ncclFloat32},
-                                                {DType::f64, ncclFloat64},  {DType::f16, ncclFloat16},
-                                                {DType::bf16, ncclBfloat16}};
+    const std::map<DType, ncclDataType_t> types{
+        {DType::u8, ncclUint8},     {DType::i32, ncclInt32},   {DType::i64, ncclInt64},
+        {DType::f32, ncclFloat32},  {DType::f64, ncclFloat64}, {DType::f16, ncclFloat16},
+        {DType::bf16, ncclBfloat16}};
     for (const auto& [ours, theirs] : types) EXPECT_EQ(nccl_type(ours), theirs);
     EXPECT_EQ(nccl_op(ReduceOp::sum), ncclSum);
     EXPECT_EQ(nccl_op(ReduceOp::min), ncclMin);
@@ -127,7 +132,9 @@ TEST(NcclConnecting, WaitsForACommunicatorThatIsUnderWay) {
 
 TEST(NcclConnecting, SaysWhyItFailed) {
     const auto fake = fake_library();
-    fake->init_rank = [](ncclComm_t*, int, ncclUniqueId, int, ncclConfig_t*) { return ncclSystemError; };
+    fake->init_rank = [](ncclComm_t*, int, ncclUniqueId, int, ncclConfig_t*) {
+        return ncclSystemError;
+    };
     EXPECT_THAT(thrown_sentence<base::NcclError>(
                     [&] { init_nccl_rank(*fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}); }),
                 AllOf(HasSubstr("ncclCommInitRankConfig"), HasSubstr("the reason (its account)")));
@@ -137,7 +144,8 @@ TEST(NcclConnecting, SaysWhyItFailed) {
 class RealNccl : public ::testing::Test {
   protected:
     void SetUp() override {
-        setenv("NCCL_SOCKET_IFNAME", "lo", 0);  // a unique id opens a socket: this machine's own will do
+        setenv("NCCL_SOCKET_IFNAME", "lo",
+               0);  // a unique id opens a socket: this machine's own will do
         try {
             library_ = load_nccl();
         } catch (const base::EnvironmentError& error) {

@@ -1,5 +1,5 @@
-// The 16-bit types against known values, against the compiler's own, and against the definition of a
-// reduction.
+// The 16-bit types against known values, against the compiler's own, and against the definition of
+// a reduction.
 #include "comm/small_floats.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ struct Known {
 };
 
 TEST(Float16, HasTheBitsOfIeeeBinary16) {
-    // Exact ones, then rounded ones: ties go to the even neighbour, 65520 is the first that becomes infinity.
+    // Exact ones, then rounded ones: ties go to the even neighbour, 65520 is the first that becomes
+    // infinity.
     for (const auto& [value, bits] : std::vector<Known>{{0, 0x0000},
                                                         {-0.0F, 0x8000},
                                                         {1, 0x3c00},
@@ -56,18 +57,19 @@ TEST(Float16, HasTheBitsOfIeeeBinary16) {
 }
 
 TEST(BFloat16, HasTheUpperHalfOfAFloat) {
-    for (const auto& [value, bits] : std::vector<Known>{{0, 0x0000},
-                                                        {-0.0F, 0x8000},
-                                                        {1, 0x3f80},
-                                                        {-2, 0xc000},
-                                                        {0x1p-133F, 0x0001},
-                                                        {kInf, 0x7f80},
-                                                        {-kInf, 0xff80},
-                                                        {257, 0x4380},
-                                                        {259, 0x4382},
-                                                        {257.5F, 0x4381},
-                                                        {0x1.fep127F, 0x7f7f},
-                                                        {std::numeric_limits<float>::max(), 0x7f80}}) {
+    for (const auto& [value, bits] :
+         std::vector<Known>{{0, 0x0000},
+                            {-0.0F, 0x8000},
+                            {1, 0x3f80},
+                            {-2, 0xc000},
+                            {0x1p-133F, 0x0001},
+                            {kInf, 0x7f80},
+                            {-kInf, 0xff80},
+                            {257, 0x4380},
+                            {259, 0x4382},
+                            {257.5F, 0x4381},
+                            {0x1.fep127F, 0x7f7f},
+                            {std::numeric_limits<float>::max(), 0x7f80}}) {
         EXPECT_EQ(BFloat16(value).bits, bits) << value;
     }
     // A NaN whose upper half alone would be an infinity.
@@ -105,7 +107,8 @@ TEST(Float16, AgreesWithTheCompilersType) {
     for (int i = 0; i < 1000000; ++i) {
         const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
         if (std::isnan(value)) continue;
-        ASSERT_EQ(Float16(value).bits, std::bit_cast<std::uint16_t>(static_cast<_Float16>(value))) << value;
+        ASSERT_EQ(Float16(value).bits, std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)))
+            << value;
     }
 }
 #endif
@@ -119,8 +122,10 @@ std::uint16_t combined(std::uint16_t a, std::uint16_t b, ReduceOp op) {
 // Pairs from all over the range: every exponent, both signs, zeros, denormals, infinities, NaNs.
 std::vector<std::uint16_t> samples() {
     std::vector<std::uint16_t> all;
-    for (unsigned bits = 0; bits <= 0xffffU; bits += 61) all.push_back(static_cast<std::uint16_t>(bits));
-    for (const unsigned bits : {0x0U, 0x8000U, 0x7c00U, 0xfc00U, 0x7f80U, 0xff80U, 0x7e00U, 0xfe01U, 0x7bffU})
+    for (unsigned bits = 0; bits <= 0xffffU; bits += 61)
+        all.push_back(static_cast<std::uint16_t>(bits));
+    for (const unsigned bits :
+         {0x0U, 0x8000U, 0x7c00U, 0xfc00U, 0x7f80U, 0xff80U, 0x7e00U, 0xfe01U, 0x7bffU})
         all.push_back(static_cast<std::uint16_t>(bits));
     return all;
 }
@@ -143,7 +148,8 @@ TYPED_TEST(SmallFloats, ReductionsAreThoseOfTheNumbers) {
             ASSERT_EQ(min, combined<TypeParam>(b, a, ReduceOp::min)) << "the order matters";
             ASSERT_EQ(max, combined<TypeParam>(b, a, ReduceOp::max)) << "the order matters";
             if (std::isnan(x) || std::isnan(y)) {
-                ASSERT_TRUE(std::isnan(widened<TypeParam>(min)) && std::isnan(widened<TypeParam>(max)));
+                ASSERT_TRUE(std::isnan(widened<TypeParam>(min)) &&
+                            std::isnan(widened<TypeParam>(max)));
             } else {
                 ASSERT_EQ(widened<TypeParam>(min), std::min(x, y));
                 ASSERT_EQ(widened<TypeParam>(max), std::max(x, y));
@@ -152,8 +158,8 @@ TYPED_TEST(SmallFloats, ReductionsAreThoseOfTheNumbers) {
     }
 }
 
-// Where a processor has instructions of its own for whole vectors, they give the bits of the plain code,
-// which does what is left over: one pair is always left over.
+// Where a processor has instructions of its own for whole vectors, they give the bits of the plain
+// code, which does what is left over: one pair is always left over.
 TYPED_TEST(SmallFloats, ArraysAreReducedAsSinglePairsAre) {
     std::mt19937 random(2);
     std::vector<std::uint16_t> a(100003);
@@ -179,7 +185,8 @@ TYPED_TEST(SmallFloats, EveryPlaceOfAnArrayIsReduced) {
         }
         reduce_small_floats<typename TypeParam::format>(b.data(), a.data(), count, ReduceOp::sum);
         for (std::size_t i = 0; i < count; ++i)
-            ASSERT_EQ(widened<TypeParam>(a[i]), static_cast<float>(i % 100 + i % 7)) << i << " of " << count;
+            ASSERT_EQ(widened<TypeParam>(a[i]), static_cast<float>(i % 100 + i % 7))
+                << i << " of " << count;
     }
 }
 

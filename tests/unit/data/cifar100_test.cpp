@@ -73,7 +73,8 @@ TEST_F(Cifar100, RefusesDamagedFiles) {
     const auto missing =
         tests::thrown_sentence<base::DataError>([&] { read_cifar100(folder_ / "none.bin"); });
     EXPECT_NE(missing.find("does not exist"), std::string::npos);
-    const auto a_folder = tests::thrown_sentence<base::DataError>([&] { read_cifar100(folder_.path()); });
+    const auto a_folder =
+        tests::thrown_sentence<base::DataError>([&] { read_cifar100(folder_.path()); });
     EXPECT_NE(a_folder.find("is a folder, not a regular file"), std::string::npos);
 }
 
@@ -85,8 +86,8 @@ TEST_F(Cifar100, IsFoundInTheFolderOrBelowIt) {
     ASSERT_EQ(::setenv("RANKLAB_DATA", folder_.path().c_str(), 1), 0);
     EXPECT_EQ(find_cifar100(""), folder_ / "cifar-100-binary");
     ::unsetenv("RANKLAB_DATA");
-    const auto sentence =
-        tests::thrown_sentence<base::DataError>([&] { find_cifar100((folder_ / "none").string()); });
+    const auto sentence = tests::thrown_sentence<base::DataError>(
+        [&] { find_cifar100((folder_ / "none").string()); });
     EXPECT_NE(sentence.find("none/cifar-100-binary"), std::string::npos) << sentence;
     EXPECT_NE(tests::thrown_sentence<base::DataError>([&] {
                   read_cifar100_folder(folder_ / "cifar-100-binary");

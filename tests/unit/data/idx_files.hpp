@@ -14,7 +14,8 @@ namespace ranklab::data {
 
 inline std::string big_endian(std::uint32_t value) {
     std::string bytes;
-    for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes += static_cast<char>(value >> shift & 0xFFU);
+    for (const unsigned shift : {24U, 16U, 8U, 0U})
+        bytes += static_cast<char>(value >> shift & 0xFFU);
     return bytes;
 }
 
@@ -42,8 +43,8 @@ inline std::string label_file(std::uint32_t count, int classes) {
 inline std::string gzipped(const tests::TempFolder& folder, const std::string& bytes) {
     const auto path = folder / "packing.gz";
     gzFile file = gzopen(path.c_str(), "wb");
-    if (file == nullptr ||
-        gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())) != static_cast<int>(bytes.size())) {
+    if (file == nullptr || gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())) !=
+                               static_cast<int>(bytes.size())) {
         throw std::runtime_error("gzwrite failed");
     }
     gzclose(file);

@@ -26,13 +26,15 @@ class Idx : public ::testing::Test {
     /// The sentence with which these bytes are refused as images; it names the file.
     std::string refused_images(const std::string& bytes) {
         const auto file = folder_.write("images", bytes);
-        const auto sentence = tests::thrown_sentence<base::DataError>([&] { read_idx_images(file); });
+        const auto sentence =
+            tests::thrown_sentence<base::DataError>([&] { read_idx_images(file); });
         EXPECT_THAT(sentence, HasSubstr(file.string()));
         return sentence;
     }
     std::string refused_labels(const std::string& bytes) {
         const auto file = folder_.write("labels", bytes);
-        const auto sentence = tests::thrown_sentence<base::DataError>([&] { read_idx_labels(file); });
+        const auto sentence =
+            tests::thrown_sentence<base::DataError>([&] { read_idx_labels(file); });
         EXPECT_THAT(sentence, HasSubstr(file.string()));
         return sentence;
     }
@@ -64,12 +66,13 @@ TEST_F(Idx, ReadsPlainAndGzippedAlike) {
 
     const std::vector<std::uint8_t> labels{0, 1, 2, 0, 1};
     EXPECT_EQ(read_idx_labels(folder_.write("labels", label_file(5, 3))), labels);
-    EXPECT_EQ(read_idx_labels(folder_.write("labels.gz", gzipped(folder_, label_file(5, 3)))), labels);
+    EXPECT_EQ(read_idx_labels(folder_.write("labels.gz", gzipped(folder_, label_file(5, 3)))),
+              labels);
 }
 
 TEST_F(Idx, ReadsMoreThanOnePiece) {
-    const auto images =
-        read_idx_images(folder_.write("large", image_file(6000, 28, 28)));  // 4.7 MB in pieces of 4 MiB
+    const auto images = read_idx_images(
+        folder_.write("large", image_file(6000, 28, 28)));  // 4.7 MB in pieces of 4 MiB
     EXPECT_EQ(images.pixels.size(), 6000U * 28 * 28);
     EXPECT_EQ(images.pixels.back(), (6000U * 28 * 28 - 1) % 256);
 }
@@ -78,9 +81,10 @@ TEST_F(Idx, WhatIsNoFile) {
     const auto refused = [](const std::filesystem::path& path) {
         return tests::thrown_sentence<base::DataError>([&] { read_idx_images(path); });
     };
-    EXPECT_THAT(refused(folder_ / "missing"), AllOf(HasSubstr("missing"), HasSubstr("does not exist")));
-    EXPECT_THAT(refused(folder_.path()),
-                AllOf(HasSubstr(folder_.path().string()), HasSubstr("is a folder, not a regular file")));
+    EXPECT_THAT(refused(folder_ / "missing"),
+                AllOf(HasSubstr("missing"), HasSubstr("does not exist")));
+    EXPECT_THAT(refused(folder_.path()), AllOf(HasSubstr(folder_.path().string()),
+                                               HasSubstr("is a folder, not a regular file")));
 }
 
 TEST_F(Idx, AFileThatMayNotBeRead) {
@@ -94,7 +98,8 @@ TEST_F(Idx, AFileThatMayNotBeRead) {
 TEST_F(Idx, ATruncatedHeader) {
     const auto whole = image_file(2, 3, 3);
     for (const std::size_t length : {0U, 1U, 3U, 4U, 7U, 8U, 15U}) {
-        EXPECT_THAT(refused_images(whole.substr(0, length)), HasSubstr("too short for an idx header"))
+        EXPECT_THAT(refused_images(whole.substr(0, length)),
+                    HasSubstr("too short for an idx header"))
             << length << " bytes";
     }
     for (const std::size_t length : {0U, 4U, 7U}) {
@@ -107,7 +112,8 @@ TEST_F(Idx, ATruncatedBody) {
     const auto whole = image_file(2, 3, 3);
     EXPECT_THAT(refused_images(whole.substr(0, whole.size() - 1)),
                 AllOf(HasSubstr("truncated"), HasSubstr("18 bytes"), HasSubstr("17")));
-    EXPECT_THAT(refused_images(whole.substr(0, 16)), AllOf(HasSubstr("truncated"), HasSubstr("holds 0")));
+    EXPECT_THAT(refused_images(whole.substr(0, 16)),
+                AllOf(HasSubstr("truncated"), HasSubstr("holds 0")));
     EXPECT_THAT(refused_labels(label_file(4, 2).substr(0, 9)), HasSubstr("truncated"));
 }
 
@@ -137,16 +143,18 @@ TEST_F(Idx, NoImagesAtAll) {
 TEST_F(Idx, AHugeClaimDoesNotAllocate) {
     const auto before = peak_bytes();
     constexpr std::uint32_t kMost = 0xFFFFFFFF;
-    EXPECT_THAT(refused_images(big_endian(0x803) + big_endian(kMost) + big_endian(65535) + big_endian(65535) +
-                               "tiny"),
+    EXPECT_THAT(refused_images(big_endian(0x803) + big_endian(kMost) + big_endian(65535) +
+                               big_endian(65535) + "tiny"),
                 HasSubstr("truncated"));
-    EXPECT_THAT(refused_images(big_endian(0x803) + big_endian(kMost) + big_endian(kMost) + big_endian(kMost) +
-                               "tiny"),
+    EXPECT_THAT(refused_images(big_endian(0x803) + big_endian(kMost) + big_endian(kMost) +
+                               big_endian(kMost) + "tiny"),
                 HasSubstr("4294967295 images of 4294967295 x 4294967295"));
-    EXPECT_THAT(refused_labels(big_endian(0x801) + big_endian(kMost) + "tiny"), HasSubstr("truncated"));
+    EXPECT_THAT(refused_labels(big_endian(0x801) + big_endian(kMost) + "tiny"),
+                HasSubstr("truncated"));
     // 2^32 x 2^16 x 2^16 would be 0 in 64 bits.
-    EXPECT_THAT(refused_images(big_endian(0x803) + big_endian(1) + big_endian(65536) + big_endian(65536)),
-                HasSubstr("that set cannot be used"));
+    EXPECT_THAT(
+        refused_images(big_endian(0x803) + big_endian(1) + big_endian(65536) + big_endian(65536)),
+        HasSubstr("that set cannot be used"));
     EXPECT_LT(peak_bytes() - before, std::int64_t{64} << 20);
 }
 
@@ -178,7 +186,8 @@ TEST_F(Idx, ADamagedGzipFile) {
     wrong_sum[wrong_sum.size() - 6] = static_cast<char>(~wrong_sum[wrong_sum.size() - 6]);
     EXPECT_THAT(refused_images(wrong_sum), HasSubstr("cannot be"));
     for (const std::size_t lost : {1U, 8U, 40U}) {
-        EXPECT_THAT(refused_images(whole.substr(0, whole.size() - lost)), HasSubstr("copy the file again"))
+        EXPECT_THAT(refused_images(whole.substr(0, whole.size() - lost)),
+                    HasSubstr("copy the file again"))
             << lost << " bytes lost";
     }
 }
@@ -218,11 +227,13 @@ TEST_F(IdxFolder, AMissingFileIsNamed) {
 
 TEST_F(IdxFolder, IsTheFirstThatHoldsTheImages) {
     fill(".gz");
-    EXPECT_EQ(find_idx_folder({folder_ / "nowhere", folder_.path()}, "MNIST", "get it"), folder_.path());
-    EXPECT_THAT(tests::thrown_sentence<base::DataError>([&] {
-                    find_idx_folder({folder_ / "here", folder_ / "there"}, "MNIST", "get it so");
-                }),
-                AllOf(HasSubstr("MNIST"), HasSubstr("here"), HasSubstr("there"), HasSubstr("get it so")));
+    EXPECT_EQ(find_idx_folder({folder_ / "nowhere", folder_.path()}, "MNIST", "get it"),
+              folder_.path());
+    EXPECT_THAT(
+        tests::thrown_sentence<base::DataError>([&] {
+            find_idx_folder({folder_ / "here", folder_ / "there"}, "MNIST", "get it so");
+        }),
+        AllOf(HasSubstr("MNIST"), HasSubstr("here"), HasSubstr("there"), HasSubstr("get it so")));
 }
 
 }  // namespace

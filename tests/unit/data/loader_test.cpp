@@ -25,7 +25,8 @@ class Numbers final : public Source {
     explicit Numbers(Before before = {}) : before_(std::move(before)) {}
     const SampleLayout& layout() const override { return layout_; }
     std::int64_t size() const override { return 1 << 20; }
-    void read(const Draw& draw, std::byte* input, std::byte* target, ReadTimes& times) const override {
+    void read(const Draw& draw, std::byte* input, std::byte* target,
+              ReadTimes& times) const override {
         ++reads;
         if (before_) before_(draw);
         std::memcpy(input, &draw.index, 8);
@@ -59,7 +60,8 @@ std::vector<Draw> ragged(std::int64_t b) {
 /// Batches of four samples: 4 b, ..
 std::vector<Draw> fours(std::int64_t b) {
     std::vector<Draw> draws;
-    for (std::int64_t i = 4 * b; i < 4 * b + 4; ++i) draws.push_back({i, static_cast<std::uint64_t>(i)});
+    for (std::int64_t i = 4 * b; i < 4 * b + 4; ++i)
+        draws.push_back({i, static_cast<std::uint64_t>(i)});
     return draws;
 }
 
@@ -69,8 +71,9 @@ Loader::Config config(int workers, int prefetch = 2, std::int64_t batch = 5) {
 
 TEST(Loader, GivesTheSameBatchesAtAnyWorkerCount) {
     // Samples take times of their own, so that workers overtake each other.
-    const Numbers source(
-        [](const Draw& draw) { std::this_thread::sleep_for(std::chrono::microseconds(draw.random % 200)); });
+    const Numbers source([](const Draw& draw) {
+        std::this_thread::sleep_for(std::chrono::microseconds(draw.random % 200));
+    });
     for (const int workers : {0, 1, 2, 3, 8}) {
         for (const int prefetch : {0, 1, 3}) {
             Loader loader(source, config(workers, prefetch));
@@ -146,7 +149,8 @@ TEST(Loader, AllWorkersMakeOneBatchTogether) {
 TEST(Loader, AnErrorIsThrownWhereItsBatchWouldHaveBeenGiven) {
     for (const int workers : {0, 1, 3}) {
         const Numbers source([](const Draw& draw) {
-            if (draw.index == 9) std::this_thread::sleep_for(milliseconds(5));  // later than the other one
+            // Later than the other one.
+            if (draw.index == 9) std::this_thread::sleep_for(milliseconds(5));
             if (draw.index == 9 || draw.index == 10)
                 throw base::DataError("sample " + std::to_string(draw.index));
         });
@@ -185,7 +189,8 @@ TEST(Loader, StartsAnewInMidFlight) {
         for (int round = 0; round < 20; ++round) {
             loader.start(ragged, round, 50);
             for (std::int64_t b = round; b < round + round % 4; ++b)
-                EXPECT_EQ(draws_of(loader.next()), ragged(b)) << workers << " workers, round " << round;
+                EXPECT_EQ(draws_of(loader.next()), ragged(b))
+                    << workers << " workers, round " << round;
         }
     }
 }

@@ -23,7 +23,8 @@ std::string npy(int major, const std::string& dictionary, const std::string& val
     return text + dictionary + values;
 }
 
-std::string dictionary(const std::string& descr, const std::string& shape, const char* fortran = "False") {
+std::string dictionary(const std::string& descr, const std::string& shape,
+                       const char* fortran = "False") {
     return "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape +
            ", }          \n";
 }
@@ -48,18 +49,20 @@ class Npy : public ::testing::Test {
 
 TEST_F(Npy, ReadsEachVersionAndType) {
     for (const int version : {1, 2, 3}) {
-        const NpyFile file(folder_.write(
-            "a.npy", npy(version, dictionary("<f4", "(2, 3)"), bytes_of<float>({1, 2, 3, 4, 5, 6}))));
+        const NpyFile file(folder_.write("a.npy", npy(version, dictionary("<f4", "(2, 3)"),
+                                                      bytes_of<float>({1, 2, 3, 4, 5, 6}))));
         EXPECT_EQ(file.header().shape, (std::vector<std::int64_t>{2, 3}));
         std::vector<float> values(2);
         file.read(3, values);
         EXPECT_EQ(values, (std::vector<float>{4, 5})) << "version " << version;
     }
     std::vector<float> values(3);
-    NpyFile(folder_.write("b.npy", npy(1, dictionary("<f8", "(3,)"), bytes_of<double>({0.5, -1, 1e-3}))))
+    NpyFile(folder_.write("b.npy",
+                          npy(1, dictionary("<f8", "(3,)"), bytes_of<double>({0.5, -1, 1e-3}))))
         .read(0, values);
     EXPECT_EQ(values, (std::vector<float>{0.5F, -1.0F, 1e-3F}));
-    NpyFile(folder_.write("c.npy", npy(1, dictionary("|u1", "(3,)"), bytes_of<std::uint8_t>({0, 7, 255}))))
+    NpyFile(folder_.write("c.npy",
+                          npy(1, dictionary("|u1", "(3,)"), bytes_of<std::uint8_t>({0, 7, 255}))))
         .read(0, values);
     EXPECT_EQ(values, (std::vector<float>{0, 7, 255}));
 }
@@ -84,7 +87,8 @@ TEST_F(Npy, WritesTheHeaderItReads) {
 TEST_F(Npy, RefusesWhatIsNoNpyFile) {
     EXPECT_NE(refusal("").find("not an npy file"), std::string::npos);
     EXPECT_NE(refusal("<html>404</html>").find("not an npy file"), std::string::npos);
-    EXPECT_NE(refusal(npy(9, dictionary("<f4", "(1,)"), "0000")).find("version 9"), std::string::npos);
+    EXPECT_NE(refusal(npy(9, dictionary("<f4", "(1,)"), "0000")).find("version 9"),
+              std::string::npos);
     EXPECT_NE(tests::thrown_sentence<base::DataError>([&] {
                   NpyFile file(folder_ / "none.npy");
               }).find("cannot be opened"),
@@ -98,7 +102,8 @@ TEST_F(Npy, RefusesWhatIsNoNpyFile) {
 TEST_F(Npy, RefusesValuesThatAreMissingOrTooMany) {
     const std::string head = dictionary("<f4", "(2,)");
     EXPECT_NE(refusal(npy(1, head, std::string(7, '\0'))).find("truncated"), std::string::npos);
-    EXPECT_NE(refusal(npy(1, head, std::string(9, '\0'))).find("9 bytes are there"), std::string::npos);
+    EXPECT_NE(refusal(npy(1, head, std::string(9, '\0'))).find("9 bytes are there"),
+              std::string::npos);
     EXPECT_NE(refusal(npy(2, head, "").substr(0, 40)).find("truncated"), std::string::npos)
         << "in the header";
     std::string huge = npy(2, head, "");
@@ -107,16 +112,19 @@ TEST_F(Npy, RefusesValuesThatAreMissingOrTooMany) {
 }
 
 TEST_F(Npy, RefusesHostileHeaders) {
-    for (const char* shape : {"(4611686018427387904, 16)", "(1000000000000,)", "(99999999999999999999999,)",
-                              "(-1,)", "(2.5,)", "(1 2)", "(", "2", "('a',)"})
+    for (const char* shape :
+         {"(4611686018427387904, 16)", "(1000000000000,)", "(99999999999999999999999,)", "(-1,)",
+          "(2.5,)", "(1 2)", "(", "2", "('a',)"})
         EXPECT_NE(refusal(npy(1, dictionary("<f4", shape), "0000")), "") << shape;
     EXPECT_NE(refusal(npy(1, dictionary("<f4", "(0, 9223372036854775808)"), "")).find("shape"),
               std::string::npos);
     for (const char* descr : {">f4", "<i8", "<f2", "O", "", "<U3"})
-        EXPECT_NE(refusal(npy(1, dictionary(descr, "(1,)"), "0000")).find("type"), std::string::npos)
+        EXPECT_NE(refusal(npy(1, dictionary(descr, "(1,)"), "0000")).find("type"),
+                  std::string::npos)
             << descr;
     for (const char* text :
-         {"", "\n", "{", "{}", "[1]", "{'shape': (1,), }", "{'descr': '<f4", "{'descr': [('a', '<f4')], }",
+         {"", "\n", "{", "{}", "[1]", "{'shape': (1,), }", "{'descr': '<f4",
+          "{'descr': [('a', '<f4')], }",
           "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
           "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}",
           "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}"})
@@ -124,7 +132,8 @@ TEST_F(Npy, RefusesHostileHeaders) {
 }
 
 TEST_F(Npy, SaysWhenTheFileShrinksUnderIt) {
-    const auto path = folder_.write("s.npy", npy(1, dictionary("<f4", "(100,)"), std::string(400, '\0')));
+    const auto path =
+        folder_.write("s.npy", npy(1, dictionary("<f4", "(100,)"), std::string(400, '\0')));
     const NpyFile file(path);
     std::filesystem::resize_file(path, 200);
     std::vector<float> values(100);

@@ -35,8 +35,8 @@ class OtherVolumes : public ::testing::Test {
     std::string refused(const std::filesystem::path& path) {
         std::string sentence;
         for (const bool in_memory : {false, true}) {
-            sentence =
-                tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(path, in_memory); });
+            sentence = tests::thrown_sentence<base::DataError>(
+                [&] { const VolumeFile file(path, in_memory); });
             EXPECT_THAT(sentence, HasSubstr(path.string()));
         }
         return sentence;
@@ -87,11 +87,13 @@ TEST_F(OtherVolumes, OfOtherDatasets) {
 }
 
 TEST_F(OtherVolumes, OfOtherShapesAndTypes) {
-    EXPECT_THAT(refused(written({{4, kEdge, kEdge}}, {kHydro})), HasSubstr("has the shape [4, 12, 12]"));
+    EXPECT_THAT(refused(written({{4, kEdge, kEdge}}, {kHydro})),
+                HasSubstr("has the shape [4, 12, 12]"));
     EXPECT_THAT(refused(written({{4, kEdge, kEdge, 11}}, {kHydro})), HasSubstr("has the shape"));
     EXPECT_THAT(refused(written({{kEdge, kEdge, kEdge, 4}}, {kHydro})), HasSubstr("has the shape"));
     EXPECT_THAT(refused(written({{4, 6, 6, 6}}, {kHydro})), HasSubstr("do not belong together"));
-    EXPECT_THAT(refused(written({kNbody, {.float64 = true}}, {kHydro})), HasSubstr("holds no float32"));
+    EXPECT_THAT(refused(written({kNbody, {.float64 = true}}, {kHydro})),
+                HasSubstr("holds no float32"));
     EXPECT_THAT(refused(written({{0, kEdge, kEdge, kEdge}, {.write = false}}, {kHydro})),
                 HasSubstr("has the shape"));
 }
@@ -104,7 +106,8 @@ TEST_F(OtherVolumes, TruncatedAnywhere) {
             kEdge, {.chunk = chunked ? std::vector<hsize_t>{5, 6, 6, 6} : std::vector<hsize_t>{}});
         const auto size = std::filesystem::file_size(whole);
         for (std::uintmax_t bytes = 0; bytes < size; bytes += size / 37) {
-            std::filesystem::copy_file(whole, cut, std::filesystem::copy_options::overwrite_existing);
+            std::filesystem::copy_file(whole, cut,
+                                       std::filesystem::copy_options::overwrite_existing);
             std::filesystem::resize_file(cut, bytes);
             refused(cut);
         }
@@ -162,25 +165,28 @@ TEST_F(OtherVolumes, NumbersThatAreNoneAreNamedByTheirPlace) {
             std::vector<std::byte> input(source->layout().input.bytes());
             std::vector<std::byte> target(source->layout().target.bytes());
             ReadTimes times;
-            EXPECT_THAT(
-                tests::thrown_sentence<base::DataError>([&] {
-                    source->read({0, z}, input.data(), target.data(), times);
-                }),
-                AllOf(HasSubstr(path.string()), HasSubstr(fmt::format("/Hydro[2, 3, 4, {}] is {}", z, bad))));
+            EXPECT_THAT(tests::thrown_sentence<base::DataError>([&] {
+                            source->read({0, z}, input.data(), target.data(), times);
+                        }),
+                        AllOf(HasSubstr(path.string()),
+                              HasSubstr(fmt::format("/Hydro[2, 3, 4, {}] is {}", z, bad))));
         }
     }
 }
 
-// Whatever was wrong with the frame shows when the file is opened; this shows when a chunk is unpacked.
+// Whatever was wrong with the frame shows when the file is opened; this shows when a chunk is
+// unpacked.
 TEST_F(OtherVolumes, DamagedChunksAreDamagedData) {
     const auto path = folder_ / "v.h5";
     VolumeWriter(path).add_both(kEdge, {.chunk = {4, 6, 6, 6}, .deflate = true});
     std::string bytes = bytes_of(path);
     for (std::size_t at = 0; at + 1 < bytes.size(); ++at)
-        if (bytes[at] == '\x78' && bytes[at + 1] == '\x01') bytes[at] = '\xff';  // how a zlib stream begins
+        // How a zlib stream begins.
+        if (bytes[at] == '\x78' && bytes[at + 1] == '\x01') bytes[at] = '\xff';
     const auto damaged = folder_.write("w.h5", bytes);
-    EXPECT_THAT(tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(damaged, true); }),
-                HasSubstr("damaged"));
+    EXPECT_THAT(
+        tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(damaged, true); }),
+        HasSubstr("damaged"));
 }
 
 }  // namespace

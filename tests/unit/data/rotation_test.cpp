@@ -53,8 +53,8 @@ std::vector<float> numbered(std::int64_t edge) {
     return cube;
 }
 
-/// By the definition: the new place (o0, o1, o2) holds the number of the old place whose coordinate from[k]
-/// is o_k, counted from the other end where the sign is -1.
+/// By the definition: the new place (o0, o1, o2) holds the number of the old place whose coordinate
+/// from[k] is o_k, counted from the other end where the sign is -1.
 std::vector<float> turned_plainly(const std::vector<float>& cube, const Rotation& rotation,
                                   std::int64_t edge) {
     std::vector<float> out(cube.size());
@@ -80,7 +80,8 @@ TEST(Turn, MovesEachNumberToItsPlace) {
             std::vector<float> out(cube.size(), -1.0F);
             for (std::int64_t x = 0; x < edge; x += 16) {  // in parts, as crops come
                 const std::int64_t planes = std::min<std::int64_t>(16, edge - x);
-                turn({cube.data() + x * stride, x, planes, stride}, rotation, edge, false, out.data());
+                turn({cube.data() + x * stride, x, planes, stride}, rotation, edge, false,
+                     out.data());
             }
             EXPECT_EQ(out, turned_plainly(cube, rotation, edge)) << "edge " << edge;
         }

@@ -49,18 +49,20 @@ std::map<std::int64_t, int> epoch_counts(const std::vector<Sampler>& ranks) {
     return counts;
 }
 
-// Counts that divide, that leave a rest for some ranks or for one, fewer samples than ranks, batches larger
-// than a share.
+// Counts that divide, that leave a rest for some ranks or for one, fewer samples than ranks,
+// batches larger than a share.
 std::string case_name(const ::testing::TestParamInfo<Case>& tested) {
     const auto& c = tested.param;
-    return std::to_string(c.samples) + "on" + std::to_string(c.world_size) + "by" + std::to_string(c.batch);
+    return std::to_string(c.samples) + "on" + std::to_string(c.world_size) + "by" +
+           std::to_string(c.batch);
 }
 
 class EveryCase : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Sampler, EveryCase,
-                         ::testing::Values(Case{12, 1, 4}, Case{13, 1, 4}, Case{12, 2, 3}, Case{13, 2, 3},
-                                           Case{13, 3, 4}, Case{14, 3, 2}, Case{15, 4, 4}, Case{17, 4, 1},
-                                           Case{3, 4, 2}, Case{1, 3, 1}, Case{10, 4, 64}, Case{100, 3, 7}),
+                         ::testing::Values(Case{12, 1, 4}, Case{13, 1, 4}, Case{12, 2, 3},
+                                           Case{13, 2, 3}, Case{13, 3, 4}, Case{14, 3, 2},
+                                           Case{15, 4, 4}, Case{17, 4, 1}, Case{3, 4, 2},
+                                           Case{1, 3, 1}, Case{10, 4, 64}, Case{100, 3, 7}),
                          case_name);
 
 TEST_P(EveryCase, ExactTakesEverySampleOnce) {
@@ -99,7 +101,8 @@ TEST_P(EveryCase, TheCountsAreThoseOfTheBatches) {
             seen.insert(batch.begin(), batch.end());
             for (const auto& rank : ranks) {
                 EXPECT_EQ(rank.global_count(step), static_cast<std::int64_t>(batch.size()));
-                EXPECT_EQ(rank.true_count(step), static_cast<std::int64_t>(seen.size() - seen_before))
+                EXPECT_EQ(rank.true_count(step),
+                          static_cast<std::int64_t>(seen.size() - seen_before))
                     << "step " << step;
             }
             EXPECT_FALSE(batch.empty()) << "step " << step << " has no samples on any rank";
@@ -112,13 +115,16 @@ TEST_P(EveryCase, TheCountsAreThoseOfTheBatches) {
 TEST_P(EveryCase, AllRanksMakeEquallyManySteps) {
     for (const auto sharding : {Sharding::pad, Sharding::exact}) {
         for (const auto& rank : all_ranks(GetParam(), sharding)) {
-            EXPECT_EQ(rank.steps_per_epoch(), all_ranks(GetParam(), sharding).front().steps_per_epoch());
-            EXPECT_TRUE(rank.batch(rank.steps_per_epoch()).empty()) << "after the last step there is nothing";
+            EXPECT_EQ(rank.steps_per_epoch(),
+                      all_ranks(GetParam(), sharding).front().steps_per_epoch());
+            EXPECT_TRUE(rank.batch(rank.steps_per_epoch()).empty())
+                << "after the last step there is nothing";
         }
     }
 }
 
-// What makes losses comparable between rank counts: 66 samples a step on 1, 2 and 3 ranks are the same 66.
+// What makes losses comparable between rank counts: 66 samples a step on 1, 2 and 3 ranks are the
+// same 66.
 TEST(Sampler, TheGlobalBatchIsTheSameSetAtAnyRankCountThatDividesIt) {
     for (const auto sharding : {Sharding::pad, Sharding::exact}) {
         const auto one = all_ranks({660, 1, 66}, sharding);
@@ -157,7 +163,8 @@ TEST(Dealt, GivesEachHandWhatARankWouldTake) {
         const auto deal = dealt(whole.draws(3), hands);
         std::vector<Draw> of_ranks;
         for (std::int64_t rank = 0; rank < hands; ++rank) {
-            Sampler one({.samples = 60, .rank = rank, .world_size = hands, .batch = 12 / hands, .seed = 4});
+            Sampler one(
+                {.samples = 60, .rank = rank, .world_size = hands, .batch = 12 / hands, .seed = 4});
             const auto batch = one.draws(3);
             of_ranks.insert(of_ranks.end(), batch.begin(), batch.end());
         }
@@ -165,14 +172,15 @@ TEST(Dealt, GivesEachHandWhatARankWouldTake) {
     }
 }
 
-// Where a crop lies and how it is turned follows from the sample's place in the epoch: the global batch is
-// the same whatever the ranks, and no two samples share a number.
+// Where a crop lies and how it is turned follows from the sample's place in the epoch: the global
+// batch is the same whatever the ranks, and no two samples share a number.
 TEST(Sampler, RandomNumbersDoNotDependOnTheRanks) {
     std::vector<std::uint64_t> numbers;
     for (const std::int64_t ranks : {1, 2, 3}) {
         std::vector<Draw> all;
         for (std::int64_t rank = 0; rank < ranks; ++rank) {
-            Sampler one({.samples = 60, .rank = rank, .world_size = ranks, .batch = 12 / ranks, .seed = 4});
+            Sampler one(
+                {.samples = 60, .rank = rank, .world_size = ranks, .batch = 12 / ranks, .seed = 4});
             one.set_epoch(2);
             const auto draws = one.draws(1);
             all.insert(all.end(), draws.begin(), draws.end());
@@ -186,7 +194,8 @@ TEST(Sampler, RandomNumbersDoNotDependOnTheRanks) {
         EXPECT_EQ(these, numbers) << ranks << " ranks";
     }
     Sampler other({.samples = 60, .batch = 12, .seed = 4});
-    EXPECT_EQ(std::find(numbers.begin(), numbers.end(), other.draws(1).front().random), numbers.end())
+    EXPECT_EQ(std::find(numbers.begin(), numbers.end(), other.draws(1).front().random),
+              numbers.end())
         << "another epoch";
 }
 

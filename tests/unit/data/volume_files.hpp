@@ -14,8 +14,8 @@
 namespace ranklab::testing {
 
 /// The number at (c, x, y, z) of a dataset of that edge; exact in float32 below 2^24.
-inline float place_number(bool hydro, std::int64_t c, std::int64_t x, std::int64_t y, std::int64_t z,
-                          std::int64_t edge) {
+inline float place_number(bool hydro, std::int64_t c, std::int64_t x, std::int64_t y,
+                          std::int64_t z, std::int64_t edge) {
     const auto n = static_cast<float>(((c * edge + x) * edge + y) * edge + z + 1);
     return hydro ? -n : n;
 }
@@ -61,8 +61,10 @@ class VolumeWriter : base::Pinned {
         const hid_t type = layout.float64      ? H5T_IEEE_F64LE
                            : layout.big_endian ? H5T_IEEE_F32BE
                                                : H5T_IEEE_F32LE;
-        const hid_t dataset = H5Dcreate2(file_, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
-        if (layout.write) H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+        const hid_t dataset =
+            H5Dcreate2(file_, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+        if (layout.write)
+            H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
         H5Dclose(dataset);
         H5Pclose(properties);
         H5Sclose(space);
@@ -74,7 +76,8 @@ class VolumeWriter : base::Pinned {
             Layout own = layout;
             if (!own.chunk.empty() && own.chunk[0] > channels) own.chunk[0] = channels;
             add(is_hydro ? "Hydro" : "Nbody", {channels, edge, edge, edge},
-                place_numbers(is_hydro, static_cast<std::int64_t>(channels), static_cast<std::int64_t>(edge)),
+                place_numbers(is_hydro, static_cast<std::int64_t>(channels),
+                              static_cast<std::int64_t>(edge)),
                 own);
         }
     }

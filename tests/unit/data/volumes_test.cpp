@@ -29,16 +29,18 @@ struct Sample {
 
 Sample read(const Source& source, std::uint64_t random, ReadTimes* times = nullptr) {
     ReadTimes spent;
-    Sample sample{std::vector<float>(static_cast<std::size_t>(source.layout().input.elements()), -7.0F),
-                  std::vector<float>(static_cast<std::size_t>(source.layout().target.elements()), -7.0F)};
+    Sample sample{
+        std::vector<float>(static_cast<std::size_t>(source.layout().input.elements()), -7.0F),
+        std::vector<float>(static_cast<std::size_t>(source.layout().target.elements()), -7.0F)};
     source.read({0, random}, reinterpret_cast<std::byte*>(sample.input.data()),
-                reinterpret_cast<std::byte*>(sample.target.data()), times != nullptr ? *times : spent);
+                reinterpret_cast<std::byte*>(sample.target.data()),
+                times != nullptr ? *times : spent);
     return sample;
 }
 
 /// The crop number by number, from the definitions of places and rotations.
-std::vector<float> crop_plainly(bool hydro, std::int64_t channels, std::int64_t volume, std::int64_t edge,
-                                const CropPlace& place) {
+std::vector<float> crop_plainly(bool hydro, std::int64_t channels, std::int64_t volume,
+                                std::int64_t edge, const CropPlace& place) {
     std::vector<float> out;
     std::array<std::int64_t, 3> o{};
     for (std::int64_t c = 0; c < channels; ++c)
@@ -84,9 +86,9 @@ TEST(Crops, HoldTheRightNumbersInEveryLayoutAndByBothAccesses) {
         VolumeWriter(path, stored.user_block).add_both(kVolume, stored.layout);
         for (const bool in_memory : {true, false}) {
             if (!stored.direct && !in_memory) {
-                EXPECT_THAT(
-                    tests::thrown_sentence<base::DataError>([&] { const VolumeFile file(path, false); }),
-                    HasSubstr("into memory"));
+                EXPECT_THAT(tests::thrown_sentence<base::DataError>(
+                                [&] { const VolumeFile file(path, false); }),
+                            HasSubstr("into memory"));
                 continue;
             }
             const auto file = std::make_shared<const VolumeFile>(path, in_memory);
@@ -112,7 +114,8 @@ TEST(Crops, FollowFromTheRandomNumberAlone) {
     const auto file = std::make_shared<const VolumeFile>(folder / "v.h5", false);
     const auto source = crop_source(file, {8, 100, true, true});
     EXPECT_EQ(source->size(), 100);
-    EXPECT_EQ(source->layout(), (SampleLayout{{Element::f32, {4, 8, 8, 8}}, {Element::f32, {5, 8, 8, 8}}}));
+    EXPECT_EQ(source->layout(),
+              (SampleLayout{{Element::f32, {4, 8, 8, 8}}, {Element::f32, {5, 8, 8, 8}}}));
     EXPECT_EQ(read(*source, 5), read(*source, 5));
     EXPECT_NE(read(*source, 5), read(*source, 6));
 }
@@ -125,11 +128,14 @@ TEST(CropPlace, ReachesBothEndsAndAllRotations) {
         const auto place = crop_place(random_of(3, 0, static_cast<std::int64_t>(i)), 10, 7, true);
         starts.insert(place.start.begin(), place.start.end());
         const auto& all = rotations();
-        ++turns[static_cast<std::size_t>(std::find(all.begin(), all.end(), place.rotation) - all.begin())];
+        ++turns[static_cast<std::size_t>(std::find(all.begin(), all.end(), place.rotation) -
+                                         all.begin())];
     }
     EXPECT_EQ(starts, (std::set<std::int64_t>{0, 1, 2, 3}));
-    for (const int n : turns) EXPECT_NEAR(n, kDraws / 24, 200) << "uniform: 6 standard deviations are 190";
-    EXPECT_EQ(crop_place(1, 7, 7, false).start, (std::array<std::int64_t, 3>{})) << "a crop of the whole";
+    for (const int n : turns)
+        EXPECT_NEAR(n, kDraws / 24, 200) << "uniform: 6 standard deviations are 190";
+    EXPECT_EQ(crop_place(1, 7, 7, false).start, (std::array<std::int64_t, 3>{}))
+        << "a crop of the whole";
     EXPECT_EQ(crop_place(1, 10, 7, false).rotation, Rotation{});
     EXPECT_EQ(crop_place(1, 10, 7, false).start, crop_place(1, 10, 7, true).start);
 }
@@ -141,8 +147,8 @@ TEST(UsualSamples, AreThePublishedOnes) {
     EXPECT_EQ(usual_samples(100, 64), 16);
 }
 
-/// Channels: density by place, then a velocity that points away from the volume's middle: turned whole, a
-/// crop of all of it is the same field again; turned by places alone, it is not.
+/// Channels: density by place, then a velocity that points away from the volume's middle: turned
+/// whole, a crop of all of it is the same field again; turned by places alone, it is not.
 std::vector<float> radial(std::int64_t channels, std::int64_t edge) {
     std::vector<float> numbers;
     const auto from_middle = [&](std::int64_t i) { return static_cast<float>(2 * i - (edge - 1)); };
@@ -206,10 +212,12 @@ TEST(Crops, AreTheSameFromAnyNumberOfWorkers) {
             const auto file = std::make_shared<const VolumeFile>(folder / name, *name == 'd');
             const auto source = crop_source(file, {9, 1, true, true});
             const auto plan = [](std::int64_t b) {
-                return std::vector<Draw>{{0, random_of(1, 0, 2 * b)}, {1, random_of(1, 0, 2 * b + 1)}};
+                return std::vector<Draw>{{0, random_of(1, 0, 2 * b)},
+                                         {1, random_of(1, 0, 2 * b + 1)}};
             };
             for (const int workers : {0, 1, 3}) {
-                Loader loader(*source, {.workers = workers, .prefetch = 2, .batch = 2, .allocate = {}});
+                Loader loader(*source,
+                              {.workers = workers, .prefetch = 2, .batch = 2, .allocate = {}});
                 loader.start(plan, 0, 10);
                 for (std::int64_t b = 0; b < 10; ++b) {
                     const auto& batch = loader.next();

@@ -43,7 +43,8 @@ TEST(Attributes, ComeBack) {
 TEST(TypedArrays, LieInTheImageWhereItSays) {
     const auto filled = [](Element element, std::vector<std::int64_t> shape, std::size_t bytes) {
         TypedArray array{element, std::move(shape), std::vector<std::byte>(bytes)};
-        for (std::size_t i = 0; i < bytes; ++i) array.bytes[i] = static_cast<std::byte>(i * 89 + 200);
+        for (std::size_t i = 0; i < bytes; ++i)
+            array.bytes[i] = static_cast<std::byte>(i * 89 + 200);
         return array;  // NaNs of any kind are among them
     };
     const std::vector<TypedArray> arrays{filled(Element::u8, {5}, 5),
@@ -61,19 +62,22 @@ TEST(TypedArrays, LieInTheImageWhereItSays) {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         const auto& bytes = arrays[i].bytes;
         ASSERT_LE(offsets[i] + bytes.size(), image.size()) << i;
-        EXPECT_TRUE(
-            std::equal(bytes.begin(), bytes.end(), image.begin() + static_cast<std::ptrdiff_t>(offsets[i])))
+        EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(),
+                               image.begin() + static_cast<std::ptrdiff_t>(offsets[i])))
             << i;
     }
     const Scratch scratch;
     std::ofstream(scratch.file(), std::ios::binary)
-        .write(reinterpret_cast<const char*>(image.data()), static_cast<std::streamsize>(image.size()));
-    EXPECT_EQ(read_array(File::open_to_read(scratch.file()).root(), "0.x").values[0], 200) << "to others";
+        .write(reinterpret_cast<const char*>(image.data()),
+               static_cast<std::streamsize>(image.size()));
+    EXPECT_EQ(read_array(File::open_to_read(scratch.file()).root(), "0.x").values[0], 200)
+        << "to others";
 }
 
 TEST(TypedArrays, WhoseBytesAreNotTheirShapesAreABug) {
     const File file = File::create_in_memory();
-    EXPECT_THROW(write_typed(file.root(), "x", {Element::f32, {3}, std::vector<std::byte>(11)}), base::Error);
+    EXPECT_THROW(write_typed(file.root(), "x", {Element::f32, {3}, std::vector<std::byte>(11)}),
+                 base::Error);
 }
 
 TEST(Groups, ListInTheOrderMade) {
@@ -101,7 +105,8 @@ TEST(Arrays, ComeBackAtEverySize) {
     for (const std::size_t rows : {0UL, 1UL, 100UL, 2000UL, 20000UL, 200000UL}) {
         for (const std::size_t columns : {1UL, 3UL}) {
             Doubles values(rows * columns);
-            for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i));
+            for (std::size_t i = 0; i < values.size(); ++i)
+                values[i] = std::sin(static_cast<double>(i));
             const std::string name = std::to_string(rows) + "x" + std::to_string(columns);
             write_array(file.root(), name, values, columns).set_text("unit", "s");
             const Array array = read_array(file.root(), name);
@@ -124,9 +129,10 @@ TEST(Arrays, OfRaggedRowsAreRefused) {
 TEST(Tables, ComeBack) {
     const Scratch scratch;
     const File file = File::create(scratch.file());
-    const std::vector<Column> columns{{"name", Texts{"a", "", "größer als alles", "b"}},
-                                      {"n", Ints{-1, 0, 1, std::numeric_limits<std::int64_t>::max()}},
-                                      {"value", Doubles{0.1, -0.0, INFINITY, 1e-310}}};
+    const std::vector<Column> columns{
+        {"name", Texts{"a", "", "größer als alles", "b"}},
+        {"n", Ints{-1, 0, 1, std::numeric_limits<std::int64_t>::max()}},
+        {"value", Doubles{0.1, -0.0, INFINITY, 1e-310}}};
     write_table(file.root(), "t", columns);
     const auto again = read_table(file.root(), "t");
     ASSERT_EQ(again.size(), 3U);
@@ -165,7 +171,8 @@ TEST(Errors, NameWhatFailedAndTheReasonInNoWordsOfOurSource) {
         const std::string text = error.what();
         for (const char* part : {"/missing", "doesn't exist"})
             EXPECT_NE(text.find(part), std::string::npos) << text;
-        for (const char* part : {"H5O", ".cpp", "["}) EXPECT_EQ(text.find(part), std::string::npos) << text;
+        for (const char* part : {"H5O", ".cpp", "["})
+            EXPECT_EQ(text.find(part), std::string::npos) << text;
         EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     }
 }

@@ -86,7 +86,8 @@ TEST(FixedTexts, AreReadAsPythonWritesThem) {
     const hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, 5);
     const hid_t space = H5Screate(H5S_SCALAR);
-    const hid_t attribute = H5Acreate2(file.root().id(), "fixed", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t attribute =
+        H5Acreate2(file.root().id(), "fixed", type, space, H5P_DEFAULT, H5P_DEFAULT);
     H5Awrite(attribute, type, "ab\0\0\0");
     EXPECT_EQ(file.root().text_attribute("fixed"), "ab");
     H5Aclose(attribute);

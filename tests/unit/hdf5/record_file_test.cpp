@@ -1,4 +1,5 @@
-// Files of records by one process: how the datasets lie, and what a reader says of files that are not so.
+// Files of records by one process: how the datasets lie, and what a reader says of files that are
+// not so.
 #include "hdf5/record_file.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +53,8 @@ TEST(RecordFile, WritesBoxes) {
     file.write(dataset, {{0, 0}, {1, 4}}, numbers(4), Requested::independent);
     file.write(dataset, {{1, 0}, {2, 4}}, numbers(8, 4.25), Requested::independent);
     file.write(dataset, {{3, 0}, {0, 4}}, {}, Requested::independent);
-    EXPECT_THROW(file.write(dataset, {{0, 0}, {1, 4}}, numbers(5), Requested::independent), base::Error);
+    EXPECT_THROW(file.write(dataset, {{0, 0}, {1, 4}}, numbers(5), Requested::independent),
+                 base::Error);
     EXPECT_TRUE(file.transfers().empty());  // MPI-IO's alone
     file.close();
 
@@ -103,7 +105,8 @@ TEST(RecordFile, AllocatesWhenItIsTold) {
         RecordFile file(scratch.file(), {.early_allocation = early});
         file.make("a", kShape, {});
         file.close();
-        look_at(scratch.file(), [&](hid_t dataset) { EXPECT_EQ(H5Dget_storage_size(dataset) > 0, early); });
+        look_at(scratch.file(),
+                [&](hid_t dataset) { EXPECT_EQ(H5Dget_storage_size(dataset) > 0, early); });
     }
 }
 
@@ -169,7 +172,8 @@ TEST(RecordSource, TakesFloat64Alone) {
 }
 
 TEST(Transfers, HaveWords) {
-    const Transfer plain{.requested = Requested::collective, .io_mode = H5D_MPIO_CONTIGUOUS_COLLECTIVE};
+    const Transfer plain{.requested = Requested::collective,
+                         .io_mode = H5D_MPIO_CONTIGUOUS_COLLECTIVE};
     EXPECT_FALSE(plain.fell_back());
     EXPECT_EQ(io_mode_name(plain), "contiguous collective");
     EXPECT_EQ(cause_name(plain), "none");
@@ -178,10 +182,11 @@ TEST(Transfers, HaveWords) {
                          .chunk_mode = H5D_MPIO_MULTI_CHUNK};
     EXPECT_TRUE(mixed.fell_back());
     EXPECT_EQ(chunk_mode_name(mixed), "multi chunk");
-    const Transfer elsewhere{.requested = Requested::collective,
-                             .io_mode = H5D_MPIO_NO_COLLECTIVE,
-                             .local_cause = H5D_MPIO_DATATYPE_CONVERSION,
-                             .global_cause = H5D_MPIO_DATATYPE_CONVERSION | H5D_MPIO_DATA_TRANSFORMS};
+    const Transfer elsewhere{
+        .requested = Requested::collective,
+        .io_mode = H5D_MPIO_NO_COLLECTIVE,
+        .local_cause = H5D_MPIO_DATATYPE_CONVERSION,
+        .global_cause = H5D_MPIO_DATATYPE_CONVERSION | H5D_MPIO_DATA_TRANSFORMS};
     EXPECT_TRUE(elsewhere.fell_back());
     EXPECT_EQ(cause_name(elsewhere), "data type conversion + data transform (elsewhere)");
     EXPECT_FALSE((Transfer{.requested = Requested::independent}.fell_back()));

@@ -13,7 +13,8 @@ namespace ranklab::hdf5 {
 class Scratch : base::Pinned {
   public:
     Scratch() {
-        std::string name = (std::filesystem::temp_directory_path() / "ranklab-hdf5-XXXXXX").string();
+        std::string name =
+            (std::filesystem::temp_directory_path() / "ranklab-hdf5-XXXXXX").string();
         if (::mkdtemp(name.data()) != nullptr) folder_ = name;
     }
     ~Scratch() {

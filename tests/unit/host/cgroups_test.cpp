@@ -58,7 +58,8 @@ TEST_F(Cgroups, OfVersion1) {
     write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
     write("sys/fs/cgroup/cpu.max", "1000 100000\n");
     EXPECT_TRUE(known());
-    EXPECT_THAT(limits(), IsEmpty()) << "where version 1 has the controller, version 2 rules nothing";
+    EXPECT_THAT(limits(), IsEmpty())
+        << "where version 1 has the controller, version 2 rules nothing";
     write("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "150000\n");
     EXPECT_THAT(limits(), IsEmpty()) << "its period is missing";
     write("sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "50000\n");
@@ -71,7 +72,8 @@ TEST_F(Cgroups, OfVersion1) {
 
 TEST_F(Cgroups, WithDamagedFilesDoNotLimit) {
     in("/job");
-    for (const char* text : {"", "200000", "0 100000", "100000 0", "-5 100000", "many few", "1 2 3"}) {
+    for (const char* text :
+         {"", "200000", "0 100000", "100000 0", "-5 100000", "many few", "1 2 3"}) {
         write("sys/fs/cgroup/job/cpu.max", text);
         EXPECT_THAT(limits(), IsEmpty()) << text;
     }

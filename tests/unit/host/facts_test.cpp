@@ -33,8 +33,8 @@ TEST(HostFacts, AreAllThereAndNoneEmpty) {
         EXPECT_FALSE(value.empty()) << key;
         EXPECT_TRUE(facts.emplace(key, value).second) << key << " is there twice";
     }
-    for (const char* key :
-         {"kernel", "machine", "cpu", "logical_cpus", "numa_nodes", "memory", "governor", "load_1min"}) {
+    for (const char* key : {"kernel", "machine", "cpu", "logical_cpus", "numa_nodes", "memory",
+                            "governor", "load_1min"}) {
         EXPECT_EQ(facts.count(key), 1U) << key;
     }
     EXPECT_THAT(facts["kernel"], ::testing::StartsWith("Linux "));
@@ -49,15 +49,17 @@ class Environment : public ::testing::Test {
         return {list.begin(), list.end()};
     }
     void TearDown() override {
-        for (const char* name : {"SECRET_TOKEN", "AWS_SECRET_ACCESS_KEY", "SLURM_JWT", "MY_OMP_KEY", "omp_x",
-                                 "NCCL_DEBUG", "CUDA_VISIBLE_DEVICES", "OMP_PROC_BIND", "SLURM_JOB_ID"}) {
+        for (const char* name :
+             {"SECRET_TOKEN", "AWS_SECRET_ACCESS_KEY", "SLURM_JWT", "MY_OMP_KEY", "omp_x",
+              "NCCL_DEBUG", "CUDA_VISIBLE_DEVICES", "OMP_PROC_BIND", "SLURM_JOB_ID"}) {
             ::unsetenv(name);
         }
     }
 };
 
 TEST_F(Environment, HoldsNothingThatTheLauncherSaysByItself) {
-    for (const char* name : {"OMPI_MCA_orte_hnp_uri", "OMPI_MCA_ess", "OMPI_MCA_mpi_oversubscribe"}) {
+    for (const char* name :
+         {"OMPI_MCA_orte_hnp_uri", "OMPI_MCA_ess", "OMPI_MCA_mpi_oversubscribe"}) {
         set(name, "0");
         EXPECT_EQ(allowed().count(name), 0U) << name;
         ::unsetenv(name);
@@ -81,7 +83,8 @@ TEST_F(Environment, HoldsWhatExplainsANumber) {
 
 TEST_F(Environment, NeverHoldsASecret) {
     // SLURM_JWT is the token of Slurm's REST interface: it has an allowed prefix.
-    for (const char* name : {"SECRET_TOKEN", "AWS_SECRET_ACCESS_KEY", "SLURM_JWT", "MY_OMP_KEY", "omp_x"}) {
+    for (const char* name :
+         {"SECRET_TOKEN", "AWS_SECRET_ACCESS_KEY", "SLURM_JWT", "MY_OMP_KEY", "omp_x"}) {
         set(name, "s3cr3t");
     }
     for (const auto& [name, value] : allowed()) {

@@ -19,7 +19,12 @@ using Ids = std::vector<std::string>;
 
 /// A rank with all CPUs of [first, first + count) and a core for each.
 Placement place(int rank, int first, int count, int threads, const std::string& host = "n1") {
-    Placement p{.rank = rank, .local_rank = rank, .host = host, .cpus = {}, .build = "ranklab 1", .gpus = ""};
+    Placement p{.rank = rank,
+                .local_rank = rank,
+                .host = host,
+                .cpus = {},
+                .build = "ranklab 1",
+                .gpus = ""};
     p.cpus.resize(static_cast<std::size_t>(count));
     std::iota(p.cpus.begin(), p.cpus.end(), first);
     p.cores = p.cpus;
@@ -41,13 +46,16 @@ Placement limited(Placement p, double cpus, const std::string& cgroup = "1:7") {
     return p;
 }
 
-Placement on_gpu(int rank, const std::string& uuid, std::vector<int> near, const std::string& host = "n1") {
+Placement on_gpu(int rank, const std::string& uuid, std::vector<int> near,
+                 const std::string& host = "n1") {
     return with(place(rank, 4 * rank, 4, 1, host), [&](Placement& p) {
-        p.own_gpu = {.name = "H100", .uuid = uuid, .pci_id = "0000:17:00.0", .cpus = std::move(near)};
+        p.own_gpu = {
+            .name = "H100", .uuid = uuid, .pci_id = "0000:17:00.0", .cpus = std::move(near)};
     });
 }
 
-Use use(int rank, const std::string& host, double cpu_s, std::optional<double> busy_s, double seconds = 10) {
+Use use(int rank, const std::string& host, double cpu_s, std::optional<double> busy_s,
+        double seconds = 10) {
     return {.rank = rank,
             .host = host,
             .host_cpus = busy_s ? 2 : 0,
@@ -179,8 +187,8 @@ std::vector<Row> rows() {
          {"cpu-quota"},
          "0.5 CPUs for 1 thread of rank 0"},
         {"the worst host",
-         launch(
-             {limited(place(0, 0, 8, 8), 4), limited(place(1, 0, 8, 8, "n2"), 2), place(2, 0, 8, 8, "n3")}),
+         launch({limited(place(0, 0, 8, 8), 4), limited(place(1, 0, 8, 8, "n2"), 2),
+                 place(2, 0, 8, 8, "n3")}),
          {"cpu-quota"},
          "n2: the cgroup allows 2 CPUs for 8 threads of rank 1 (the worst of 2 such cases)"},
 
@@ -231,8 +239,10 @@ TEST(Findings, AreNamedByTheirIds) {
         const auto finding = finding_in(row.evidence);
         EXPECT_THAT(finding.what, HasSubstr(row.detail)) << row.what;
         EXPECT_THAT(finding.remedy, HasSubstr(row.mend)) << row.what;
-        EXPECT_EQ(finding.fatal, finding.id == "ranks-not-connected" || finding.id == "different-builds");
-        EXPECT_THAT(finding.sentence(), HasSubstr("; " + finding.remedy + " [" + row.ids.front() + "]"));
+        EXPECT_EQ(finding.fatal,
+                  finding.id == "ranks-not-connected" || finding.id == "different-builds");
+        EXPECT_THAT(finding.sentence(),
+                    HasSubstr("; " + finding.remedy + " [" + row.ids.front() + "]"));
         EXPECT_THAT(finding.sentence(), Not(HasSubstr("{}"))) << row.what;
     }
 }
@@ -240,11 +250,13 @@ TEST(Findings, AreNamedByTheirIds) {
 TEST(Findings, AreUnknownWhereTheSystemDoesNotSay) {
     for (const auto& check : check_all({}))
         EXPECT_NE(check.verdict, Verdict::found) << check.id << ": nothing was gathered";
-    const auto rank = with(place(0, 0, 2, 2), [](auto& p) { p.governor = "", p.quota.known = false; });
+    const auto rank =
+        with(place(0, 0, 2, 2), [](auto& p) { p.governor = "", p.quota.known = false; });
     for (const char* id :
          {"ranks-not-connected", "cpu-quota", "local-results-folder", "governor", "busy-cpus"})
         EXPECT_EQ(verdict_on(launch({rank}), id), Verdict::unknown) << id;
-    for (const char* id : {"different-builds", "more-threads-than-cores", "ranks-share-cores", "shared-gpu"})
+    for (const char* id :
+         {"different-builds", "more-threads-than-cores", "ranks-share-cores", "shared-gpu"})
         EXPECT_EQ(verdict_on(launch({rank}), id), Verdict::ok) << id;
     EXPECT_EQ(verdict_on(gpus({on_gpu(0, "a", {})}), "far-gpu"), Verdict::unknown);
 }
@@ -262,8 +274,8 @@ TEST(Findings, SayHowTheLauncherBinds) {
     auto evidence = launch({place(0, 0, 4, 4), place(1, 0, 4, 4)});
     EXPECT_THAT(finding_in(evidence).remedy,
                 HasSubstr("bind each rank to 2 cores (" + base::mpirun() +
-                          " --map-by slot:PE=2 --bind-to core, or "
-                          "srun --cpus-per-task=2) and give --threads 2, or use fewer ranks a node"));
+                          " --map-by slot:PE=2 --bind-to core, or srun --cpus-per-task=2) and give "
+                          "--threads 2, or use fewer ranks a node"));
     evidence.launcher = "Hydra's mpiexec";
     EXPECT_THAT(finding_in(evidence).remedy, HasSubstr(base::mpirun() + " -bind-to core:2"));
 }

@@ -17,8 +17,12 @@ class Load : public FakeRoot {
     }
     UseMeter meter(int rank) {
         const auto place = [](int number, int local, const char* host) {
-            return Placement{
-                .rank = number, .local_rank = local, .host = host, .cpus = {local}, .build = "", .gpus = ""};
+            return Placement{.rank = number,
+                             .local_rank = local,
+                             .host = host,
+                             .cpus = {local},
+                             .build = "",
+                             .gpus = ""};
         };
         return {rank, {place(0, 0, "n1"), place(1, 1, "n1"), place(2, 0, "n2")}, root_.path()};
     }
@@ -35,7 +39,8 @@ TEST_F(Load, IsThatOfTheRanksCpusBetweenTwoMoments) {
     first.end();
     stat("999 0 0 999", "999 0 0 999");
     const Use use = first.use();
-    EXPECT_DOUBLE_EQ(use.busy_s.value_or(-1), 1.0) << "user, nice and system of CPU 0; CPU 1 was idle";
+    EXPECT_DOUBLE_EQ(use.busy_s.value_or(-1), 1.0)
+        << "user, nice and system of CPU 0; CPU 1 was idle";
     EXPECT_EQ(use.host_cpus, 2);
     EXPECT_GE(use.cpu_s, 0);
     EXPECT_GT(use.peak_rss_bytes, 0);
@@ -55,11 +60,15 @@ TEST_F(Load, IsNotKnownWhereTheSystemDoesNotSayIt) {
 
 TEST(OtherLoads, AreWhatTheRanksDidNotUse) {
     const auto use = [](int rank, const char* host, double cpu_s, std::optional<double> busy_s) {
-        return Use{
-            .rank = rank, .host = host, .host_cpus = 2, .seconds = 10, .cpu_s = cpu_s, .busy_s = busy_s};
+        return Use{.rank = rank,
+                   .host = host,
+                   .host_cpus = 2,
+                   .seconds = 10,
+                   .cpu_s = cpu_s,
+                   .busy_s = busy_s};
     };
-    const auto loads =
-        other_loads({use(0, "a", 9, 18), use(1, "a", 9.5, {}), use(2, "b", 9, 26), use(3, "b", 9, {})});
+    const auto loads = other_loads(
+        {use(0, "a", 9, 18), use(1, "a", 9.5, {}), use(2, "b", 9, 26), use(3, "b", 9, {})});
     ASSERT_EQ(loads.size(), 2U);
     EXPECT_DOUBLE_EQ(loads[0].cpus_busy, 0) << "the ranks' own clock is finer";
     EXPECT_EQ(loads[1].host, "b");

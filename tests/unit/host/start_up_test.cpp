@@ -42,7 +42,8 @@ TEST(StartUp, EndsWithItsLastPart) {
 TEST(StartUp, SurvivesTheExchange) {
     StartUp start_up;
     start_up.done("loading");
-    const auto parts = base::unpacked<std::vector<StartUp::Part>>(base::packed(start_up.parts())).value();
+    const auto parts =
+        base::unpacked<std::vector<StartUp::Part>>(base::packed(start_up.parts())).value();
     ASSERT_EQ(parts.size(), 1U);
     EXPECT_EQ(parts[0].name, "loading");
     EXPECT_EQ(parts[0].seconds, start_up.parts()[0].seconds);

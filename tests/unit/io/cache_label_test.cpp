@@ -75,8 +75,8 @@ TEST(CacheLabel, SmallReadsMayBeAccompaniedByThePagesOfTheProgram) {
 }
 
 TEST(CacheLabel, FilesInMemoryAreNeverCold) {
-    for (const auto& e :
-         {evidence(kTmpfs, 0, 1000), evidence(kTmpfs, 1000, 0), evidence(kTmpfs, std::nullopt, 0)}) {
+    for (const auto& e : {evidence(kTmpfs, 0, 1000), evidence(kTmpfs, 1000, 0),
+                          evidence(kTmpfs, std::nullopt, 0)}) {
         const auto label = label_of(e);
         EXPECT_EQ(label.text, "memory (tmpfs)");
         EXPECT_THAT(label.why, HasSubstr("never cold"));
@@ -100,8 +100,8 @@ TEST(CacheLabel, ACacheOfItsOwnHidesWhatIsCold) {
 TEST(CacheLabel, TheSentenceHasTheNumbers) {
     EXPECT_EQ(
         label_of(evidence(kExt4, 370, 640)).why,
-        "37.0 % of 1000.0 MiB lay in the page cache before, and the block layer delivered 640.0 MiB for "
-        "1000.0 MiB that were read; what ext4 or its device caches is not seen");
+        "37.0 % of 1000.0 MiB lay in the page cache before, and the block layer delivered "
+        "640.0 MiB for 1000.0 MiB that were read; what ext4 or its device caches is not seen");
     EXPECT_THAT(label_of(evidence(kExt4, std::nullopt, std::nullopt)).why,
                 HasSubstr("is not known, and what the block layer delivered is not known"));
 }

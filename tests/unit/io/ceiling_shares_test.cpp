@@ -68,7 +68,8 @@ TEST(CeilingShares, EachKindByItself) {
 
 TEST(CeilingShares, AShareAbove105PerCentIsMarked) {
     const auto share = [](double write_s, int workers = 1) {
-        return nearest({.records = 1, .bytes = 800, .write_s = write_s, .create_s = 1, .workers = workers});
+        return nearest(
+            {.records = 1, .bytes = 800, .write_s = write_s, .create_s = 1, .workers = workers});
     };
     EXPECT_DOUBLE_EQ(share(4).percent, 200) << "it is not hidden";
     EXPECT_EQ(share(4).mark, "200.0 % of raw write(): not the limit");
@@ -81,7 +82,8 @@ TEST(CeilingShares, AShareAbove105PerCentIsMarked) {
 TEST(CeilingShares, WhatIsNotKnownBindsNothing) {
     EXPECT_TRUE(shares_of({}, {.records = 2, .bytes = 800, .write_s = 10, .create_s = 1}).empty());
     EXPECT_TRUE(shares_of(kCeilings, {}).empty());
-    EXPECT_TRUE(shares_of(kCeilings, {.records = 0, .bytes = 0, .write_s = 1, .create_s = 1}).empty());
+    EXPECT_TRUE(
+        shares_of(kCeilings, {.records = 0, .bytes = 0, .write_s = 1, .create_s = 1}).empty());
 }
 
 TEST(CeilingShares, TheBestOfSeveralIsTakenKindByKind) {

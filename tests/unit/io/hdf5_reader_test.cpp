@@ -15,9 +15,11 @@
 namespace ranklab::io {
 namespace {
 
-std::unique_ptr<Strategy> serial_strategy(const Job& job, comm::Communicator& alone, base::IoTimes& times) {
+std::unique_ptr<Strategy> serial_strategy(const Job& job, comm::Communicator& alone,
+                                          base::IoTimes& times) {
     for (const auto& entry : strategies())
-        if (entry.name == "hdf5-serial") return entry.make(job, {alone, times, [](std::int64_t) {}});
+        if (entry.name == "hdf5-serial")
+            return entry.make(job, {alone, times, [](std::int64_t) {}});
     return nullptr;
 }
 
@@ -38,7 +40,8 @@ TEST(Hdf5Reader, ATruncatedFileIsRefused) {
     strategy->reader(times)->read(0, values);
 
     std::filesystem::resize_file(folder / "data.h5", 1000);
-    EXPECT_THROW(strategy->reader(times)->read(0, values), base::DataError) << "HDF5 meets an error in it";
+    EXPECT_THROW(strategy->reader(times)->read(0, values), base::DataError)
+        << "HDF5 meets an error in it";
 }
 
 }  // namespace

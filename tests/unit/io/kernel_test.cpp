@@ -116,7 +116,8 @@ TEST_P(KernelOfSize, TheMeshgridMakesTheSameBits) {
     std::vector<double> values(cells());
     fill_from_meshgrid(x, y, kFiles, 5, values);
     const auto expected = record(Order::by_y, 5);
-    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(bits(values[i]), bits(expected[i])) << i;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        ASSERT_EQ(bits(values[i]), bits(expected[i])) << i;
 }
 
 TEST_P(KernelOfSize, RowsByPartsAreTheWhole) {
@@ -126,7 +127,8 @@ TEST_P(KernelOfSize, RowsByPartsAreTheWhole) {
         const std::int64_t middle = size() / 3;
         const auto cut = static_cast<std::size_t>(middle * size());
         fill_record(grid, order, kFiles, 2, 0, middle, std::span(values).first(cut));
-        fill_record(grid, order, kFiles, 2, middle, size() - middle, std::span(values).subspan(cut));
+        fill_record(grid, order, kFiles, 2, middle, size() - middle,
+                    std::span(values).subspan(cut));
         EXPECT_EQ(values, record(order, 2));
     }
 }

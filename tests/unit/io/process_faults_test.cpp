@@ -1,4 +1,5 @@
-// process-pool and process-queue where something fails: each fault is one sentence, and no process stays.
+// process-pool and process-queue where something fails: each fault is one sentence, and no process
+// stays.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -103,8 +104,9 @@ TEST_P(ProcessFaults, TheFolderVanishes) {
     run.open();
     fs::remove(run.job.directory);
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->write(); });
-    EXPECT_THAT(sentence, AllOf(HasSubstr("worker "), HasSubstr("(process "), HasSubstr("output/data0000"),
-                                HasSubstr("--directory"), HasSubstr("No such file")));
+    EXPECT_THAT(sentence,
+                AllOf(HasSubstr("worker "), HasSubstr("(process "), HasSubstr("output/data0000"),
+                      HasSubstr("--directory"), HasSubstr("No such file")));
 }
 
 TEST_P(ProcessFaults, AFileWhereTheFolderShouldBe) {
@@ -146,7 +148,8 @@ TEST_P(ProcessFaults, TheProgramLiesBesideThisOne) {
     const auto beside = fs::read_symlink("/proc/self/exe").parent_path() / "ranklab-io-worker";
     ASSERT_FALSE(fs::exists(beside)) << "tests lie in a folder of their own";
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.open(); });
-    EXPECT_THAT(sentence, HasSubstr("cannot be started from " + beside.string() + ": No such file"));
+    EXPECT_THAT(sentence,
+                HasSubstr("cannot be started from " + beside.string() + ": No such file"));
 }
 
 TEST_P(ProcessFaults, AProgramThatCannotBeStarted) {
@@ -154,11 +157,13 @@ TEST_P(ProcessFaults, AProgramThatCannotBeStarted) {
     use(run);
     run.job.worker_program = run.folder.write("worker", "no program");
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.open(); });
-    EXPECT_THAT(sentence, AllOf(HasSubstr("worker 0 cannot be started"), HasSubstr("Permission denied")));
+    EXPECT_THAT(sentence,
+                AllOf(HasSubstr("worker 0 cannot be started"), HasSubstr("Permission denied")));
 }
 
 TEST_P(ProcessFaults, AWorkerThatExitsAtOnce) {
-    EXPECT_THAT(of_script("exit 42"), HasSubstr("ended with exit code 42 before its work was done"));
+    EXPECT_THAT(of_script("exit 42"),
+                HasSubstr("ended with exit code 42 before its work was done"));
 }
 
 // In a process of its own that is killed: its workers end, even while they work.

@@ -1,4 +1,5 @@
-// A process strategy on a folder of its own, with real workers, and a look at this process's children.
+// A process strategy on a folder of its own, with real workers, and a look at this process's
+// children.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,7 +41,9 @@ class NoCommunicator final : public comm::Communicator {
     std::unique_ptr<comm::Communicator> split(int, int) override { refuse(); }
 
   private:
-    [[noreturn]] static void refuse() { throw std::logic_error("a serial strategy used its communicator"); }
+    [[noreturn]] static void refuse() {
+        throw std::logic_error("a serial strategy used its communicator");
+    }
 };
 
 /// The forms of the process strategies that the parameterised tests go through.
@@ -49,14 +52,16 @@ struct Way {
     const char* strategy;
     bool async;
 };
-inline constexpr Way kWays[] = {
-    {"pool", "process-pool", false}, {"pool_async", "process-pool", true}, {"queue", "process-queue", false}};
+inline constexpr Way kWays[] = {{"pool", "process-pool", false},
+                                {"pool_async", "process-pool", true},
+                                {"queue", "process-queue", false}};
 inline std::string label_of(const testing::TestParamInfo<Way>& way) {
     return way.param.label;
 }
 
 struct ProcessStrategyRun {
-    ProcessStrategyRun(const std::string& wanted, std::int64_t files, std::int64_t size, int workers) {
+    ProcessStrategyRun(const std::string& wanted, std::int64_t files, std::int64_t size,
+                       int workers) {
         job.files = files;
         job.size = size;
         job.workers = workers;

@@ -41,7 +41,8 @@ void write_expected(io::Job job, const fs::path& directory) {
 
 std::vector<std::string> names_in(const fs::path& directory) {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(directory)) names.push_back(entry.path().filename());
+    for (const auto& entry : fs::directory_iterator(directory))
+        names.push_back(entry.path().filename());
     std::sort(names.begin(), names.end());
     return names;
 }
@@ -98,7 +99,8 @@ TEST_P(ProcessStrategies, NoRecords) {
     EXPECT_EQ(run.done, 0);
     EXPECT_EQ(run.times.records().calls, 0);
     EXPECT_TRUE(names_in(run.job.directory).empty());
-    EXPECT_THAT(*tasks_of(run.strategy->tables()).find<std::int64_t>("tasks"), testing::ElementsAre(0, 0));
+    EXPECT_THAT(*tasks_of(run.strategy->tables()).find<std::int64_t>("tasks"),
+                testing::ElementsAre(0, 0));
 }
 
 TEST_P(ProcessStrategies, FewerRecordsThanWorkers) {
@@ -193,10 +195,12 @@ TEST_P(ProcessStrategies, WorkersTakeTheTemporaryNameWhereAsked) {
         ProcessStrategyRun run(GetParam().strategy, 2, 4, 1);
         use(run);
         run.job.rename = rename;
-        fs::create_directory(run.job.directory / "data00001.npy");  // in the way of the second record
+        fs::create_directory(run.job.directory /
+                             "data00001.npy");  // in the way of the second record
         const auto sentence = thrown_sentence<base::OptionError>([&] { run.all(); });
         EXPECT_THAT(sentence, testing::HasSubstr(rename ? "(rename: " : "(open: "));
-        EXPECT_THAT(names_in(run.job.directory), testing::ElementsAre("data00000.npy", "data00001.npy"));
+        EXPECT_THAT(names_in(run.job.directory),
+                    testing::ElementsAre("data00000.npy", "data00001.npy"));
     }
 }
 
@@ -254,14 +258,16 @@ TEST(ProcessPool, SendsBothMeshgridsWithEachTask) {
     EXPECT_THAT(*table.find<std::int64_t>("tasks"), testing::ElementsAre(5, 5)) << "tasks go round";
     // The id, X and Y.
     EXPECT_THAT(*table.find<double>("bytes_sent_per_task"), testing::Each(8 + 2 * 8 * 50 * 50));
-    EXPECT_THAT(*table.find<double>("bytes_received_per_task"), testing::Each(sizeof(io::WorkerReport)));
+    EXPECT_THAT(*table.find<double>("bytes_received_per_task"),
+                testing::Each(sizeof(io::WorkerReport)));
 }
 
 TEST(ProcessPool, WaitsForEachResultUnlessAsync) {
     ProcessStrategyRun run("process-pool", 20, 10, 4);
     std::vector<std::size_t> files_there;
     run.on_done = [&](std::int64_t) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // time for another worker to go on
+        // Time for another worker to go on.
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
         files_there.push_back(names_in(run.job.directory).size());
     };
     run.all();

@@ -82,7 +82,8 @@ class RecordFiles : public ::testing::Test {
     tests::TempFolder folder_;
     Job job_;
     base::IoTimes times_;
-    const std::vector<double> values_{0, 0.25, 0.1, 1, 0.3, 0.7, 1e-20, 1.0 / 3, 0.9999999999999999};
+    const std::vector<double> values_{
+        0, 0.25, 0.1, 1, 0.3, 0.7, 1e-20, 1.0 / 3, 0.9999999999999999};
 };
 
 TEST_F(RecordFiles, NamesHaveFiveDigitsAtLeast) {
@@ -112,8 +113,9 @@ TEST_F(RecordFiles, TheWriterKnowsHowManyBytes) {
     for (const Encoding encoding : {Encoding::text, Encoding::npy}) {
         RecordWriter writer(job_, encoding, times_);
         writer.write(0, values_);
-        EXPECT_EQ(writer.bytes_of_last(),
-                  static_cast<std::int64_t>(std::filesystem::file_size(record_path(job_, encoding, 0))));
+        EXPECT_EQ(
+            writer.bytes_of_last(),
+            static_cast<std::int64_t>(std::filesystem::file_size(record_path(job_, encoding, 0))));
     }
 }
 
@@ -122,7 +124,8 @@ TEST_F(RecordFiles, EveryPhaseIsMarkedOnce) {
     write(Encoding::text);
     for (const IoPhase phase :
          {IoPhase::format, IoPhase::open, IoPhase::write, IoPhase::fsync, IoPhase::close})
-        EXPECT_EQ(times_.of(phase).calls, 1) << base::kIoPhaseNames[static_cast<std::size_t>(phase)];
+        EXPECT_EQ(times_.of(phase).calls, 1)
+            << base::kIoPhaseNames[static_cast<std::size_t>(phase)];
     read(Encoding::text);
     EXPECT_EQ(times_.of(IoPhase::open).calls, 2);
     EXPECT_EQ(times_.of(IoPhase::read).calls, 1);
@@ -198,7 +201,8 @@ TEST_F(RecordFiles, AFolderInTheWayIsNamedAndStays) {
 
 TEST_F(RecordFiles, AVanishedFolderIsSaid) {
     job_.directory = folder_ / "gone";
-    EXPECT_THAT(thrown_sentence<base::EnvironmentError>([&] { write(Encoding::npy); }), HasSubstr("gone"));
+    EXPECT_THAT(thrown_sentence<base::EnvironmentError>([&] { write(Encoding::npy); }),
+                HasSubstr("gone"));
 }
 
 TEST_F(RecordFiles, AMissingFileIsWrongData) {

@@ -40,20 +40,23 @@ void read_some(const fs::path& file, std::uint64_t bytes) {
     ::close(fd);
 }
 
-// Tests whose truth depends on a page cache in front of a device, which a temporary folder need not have.
+// Tests whose truth depends on a page cache in front of a device, which a temporary folder need not
+// have.
 class ResidencyOnDisk : public ::testing::Test {
   protected:
     void SetUp() override {
         const auto here = base::file_system_at(folder_.path());
         if (here.kind != base::FileSystemKind::disk)
-            GTEST_SKIP() << "the temporary folder lies on " << here.name << ": set TMPDIR to a disk";
+            GTEST_SKIP() << "the temporary folder lies on " << here.name
+                         << ": set TMPDIR to a disk";
         file_ = folder_.write("data", std::string(kBytes, 'x'));
         const auto told = residency_of(file_);
         if (!told) GTEST_SKIP() << "this kernel does not tell residency";
     }
 
     CacheEvidence read_and_observe(const fs::path& file, std::uint64_t bytes) {
-        CacheEvidence e{base::file_system_at(folder_.path()), bytes, residency_of(file), std::nullopt};
+        CacheEvidence e{base::file_system_at(folder_.path()), bytes, residency_of(file),
+                        std::nullopt};
         const auto before = delivered_bytes();
         read_some(file, bytes);
         const auto after = delivered_bytes();
@@ -75,7 +78,8 @@ TEST_F(ResidencyOnDisk, WhatWasJustWrittenIsResident) {
 TEST_F(ResidencyOnDisk, EvictedIsColdAndReadAgainIsWarm) {
     evict(file_);
     EXPECT_LE(resident_share(residency_of(file_).value_or(Residency{1, 1})), kColdShare);
-    if (!delivered_bytes()) GTEST_SKIP() << "this kernel does not count what the block layer delivers";
+    if (!delivered_bytes())
+        GTEST_SKIP() << "this kernel does not count what the block layer delivers";
     const auto cold = label_of(read_and_observe(file_, kBytes));
     EXPECT_EQ(cold.text, "cold") << cold.why;
     const auto warm = label_of(read_and_observe(file_, kBytes));
@@ -160,8 +164,9 @@ TEST(Residency, InMemoryIsNeverCold) {
 TEST(Residency, AMissingFileIsSaid) {
     const tests::TempFolder folder;
     const auto missing = folder / "missing";
-    for (const auto& said : {thrown_sentence<base::EnvironmentError>([&] { residency_of(missing); }),
-                             thrown_sentence<base::EnvironmentError>([&] { evict(missing); })}) {
+    for (const auto& said :
+         {thrown_sentence<base::EnvironmentError>([&] { residency_of(missing); }),
+          thrown_sentence<base::EnvironmentError>([&] { evict(missing); })}) {
         EXPECT_THAT(said, HasSubstr(missing.string()));
         EXPECT_THAT(said, HasSubstr("--directory"));
     }

@@ -73,7 +73,8 @@ TEST(Savetxt, TheLaddersOwnNumbers) {
 TEST(Savetxt, RandomFractions) {
     std::mt19937_64 random(7);
     for (int i = 0; i < 100000; ++i) {
-        const double uniform = static_cast<double>(random() >> 11U) * 0x1p-53;  // as of 53 bits, below 1
+        // As of 53 bits, below 1.
+        const double uniform = static_cast<double>(random() >> 11U) * 0x1p-53;
         ASSERT_TRUE(equal(uniform)) << printed(uniform);
         const double small = std::ldexp(uniform, -static_cast<int>(random() % 70));
         ASSERT_TRUE(equal(small)) << printed(small);
@@ -89,8 +90,8 @@ TEST(Savetxt, AllFractionsOfSmallPowersOfTwo) {
     }
 }
 
-// An odd k / 2^m ends with its m-th decimal, a 5: with z zeros behind the point it has m - z digits, and 20
-// of them lie half-way between two texts.
+// An odd k / 2^m ends with its m-th decimal, a 5: with z zeros behind the point it has m - z
+// digits, and 20 of them lie half-way between two texts.
 TEST(Savetxt, TiesGoToTheEvenDigit) {
     int ties = 0;
     for (int zeros = 0; zeros <= 6; ++zeros) {
@@ -106,7 +107,8 @@ TEST(Savetxt, TiesGoToTheEvenDigit) {
         }
     }
     EXPECT_GT(ties, 100000);
-    // 2^-20 = 9.5367431640625e-07 has fewer; this one has 20: 0.10000038146972656250 - 2^-20 and so on.
+    // 2^-20 = 9.5367431640625e-07 has fewer; this one has 20: 0.10000038146972656250 - 2^-20 and so
+    // on.
     EXPECT_WRITTEN(std::ldexp(104859.0, -20));
     EXPECT_WRITTEN(std::ldexp(104861.0, -20));
 }
@@ -124,7 +126,8 @@ TEST(Savetxt, AroundEveryPowerOfTen) {
 }
 
 TEST(Savetxt, WhereTheQuickWayBeginsAndEnds) {
-    for (const double edge : {1.0, 0x1p-63, 0x1p-64, 0x1p-65, 0x1p-52, 0x1p-53, 0x1p-11, 0x1p-12, 0x1p-13}) {
+    for (const double edge :
+         {1.0, 0x1p-63, 0x1p-64, 0x1p-65, 0x1p-52, 0x1p-53, 0x1p-11, 0x1p-12, 0x1p-13}) {
         EXPECT_WRITTEN(edge);
         EXPECT_WRITTEN(std::nextafter(edge, 0.0));
         EXPECT_WRITTEN(std::nextafter(edge, 2.0));

@@ -56,7 +56,9 @@ TEST(TenThousandRanks, AreAddedUpInTheirOrder) {
 TEST(GatherSamples, RankZeroHasTheColumnsAndOthersTheirMaxima) {
     for (const int rank : {0, 2}) {
         ManyRanks job(
-            4, [rank](int other, comm::BufferView part) { ManyRanks::add_rank(other - rank, part); }, rank);
+            4,
+            [rank](int other, comm::BufferView part) { ManyRanks::add_rank(other - rank, part); },
+            rank);
         const auto all = gather_samples(job, std::vector<double>{10.0 + rank, 20.0 + rank}, 3);
         EXPECT_EQ(all.ranks, rank == 0 ? 3U : 1U);
         if (rank == 0)

@@ -39,7 +39,8 @@ TEST(PhaseRecorder, ThePhasesAreWithinTheStep) {
     PhaseRecorder recorder;
     for (int i = 0; i < 3; ++i) {
         recorder.begin_step();
-        for (const auto phase : {Phase::data, Phase::forward, Phase::backward}) spend(recorder, phase, 2ms);
+        for (const auto phase : {Phase::data, Phase::forward, Phase::backward})
+            spend(recorder, phase, 2ms);
         std::this_thread::sleep_for(5ms);  // in no phase
         recorder.end_step();
     }

@@ -1,5 +1,5 @@
-// The published networks: their size, work, shapes, and what they refuse. That they compute what PyTorch's do
-// is the affair of tests/oracle/model_oracle_test.py.
+// The published networks: their size, work, shapes, and what they refuse. That they compute what
+// PyTorch's do is the affair of tests/oracle/model_oracle_test.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -22,11 +22,17 @@ ModelEntry named(const std::string& name) {
 }
 
 ModelConfig images(std::int64_t height, std::int64_t width, std::int64_t divisor = 16) {
-    return {.input = {.channels = 3, .height = height, .width = width, .classes = 100}, .width = divisor};
+    return {.input = {.channels = 3, .height = height, .width = width, .classes = 100},
+            .width = divisor};
 }
 
-ModelConfig volume(std::int64_t depth, std::int64_t height, std::int64_t width, bool full_scale = true) {
-    return {.input = {.channels = 4, .height = height, .width = width, .depth = depth, .target_channels = 5},
+ModelConfig volume(std::int64_t depth, std::int64_t height, std::int64_t width,
+                   bool full_scale = true) {
+    return {.input = {.channels = 4,
+                      .height = height,
+                      .width = width,
+                      .depth = depth,
+                      .target_channels = 5},
             .width = 32,
             .full_scale = full_scale};
 }
@@ -77,8 +83,9 @@ TEST(ResNet, HasTorchvisionsNames) {
     const auto model = named("resnet50").make(images(64, 64));
     const auto names = model->named_parameters().keys();
     EXPECT_THAT(names, ::testing::IsSupersetOf({"conv1.weight", "bn1.bias", "layer1.0.conv3.weight",
-                                                "layer1.0.downsample.0.weight", "layer1.0.downsample.1.bias",
-                                                "layer3.5.bn3.weight", "fc.bias"}));
+                                                "layer1.0.downsample.0.weight",
+                                                "layer1.0.downsample.1.bias", "layer3.5.bn3.weight",
+                                                "fc.bias"}));
     EXPECT_EQ(names.size(), 161U);
     EXPECT_EQ(model->named_buffers().size(), 159U);
 }
@@ -86,11 +93,14 @@ TEST(ResNet, HasTorchvisionsNames) {
 TEST(ResNet, IsMadeNarrower) {
     const auto basic = named("resnet18").make(images(64, 64, 4));
     EXPECT_EQ(sizes_of(*basic, "conv1.weight"), (std::vector<std::int64_t>{16, 3, 7, 7}));
-    EXPECT_EQ(sizes_of(*basic, "layer4.1.conv2.weight"), (std::vector<std::int64_t>{128, 128, 3, 3}));
+    EXPECT_EQ(sizes_of(*basic, "layer4.1.conv2.weight"),
+              (std::vector<std::int64_t>{128, 128, 3, 3}));
     EXPECT_EQ(sizes_of(*basic, "fc.weight"), (std::vector<std::int64_t>{100, 128}));
     const auto bottleneck = named("resnet50").make(images(64, 64, 64));
-    EXPECT_EQ(sizes_of(*bottleneck, "layer1.0.conv3.weight"), (std::vector<std::int64_t>{4, 1, 1, 1}));
-    EXPECT_EQ(sizes_of(*bottleneck, "layer4.2.conv2.weight"), (std::vector<std::int64_t>{8, 8, 3, 3}));
+    EXPECT_EQ(sizes_of(*bottleneck, "layer1.0.conv3.weight"),
+              (std::vector<std::int64_t>{4, 1, 1, 1}));
+    EXPECT_EQ(sizes_of(*bottleneck, "layer4.2.conv2.weight"),
+              (std::vector<std::int64_t>{8, 8, 3, 3}));
     EXPECT_EQ(sizes_of(*bottleneck, "fc.weight"), (std::vector<std::int64_t>{100, 32}));
 }
 
@@ -132,7 +142,8 @@ TEST(UNet3d, TakesVolumesWhoseEdgesHalveEvenly) {
         return named("unet3d").make(config)->forward(torch::randn(sizes)).sizes().vec();
     };
     EXPECT_EQ(output_sizes(volume(128, 64, 64)), (std::vector<std::int64_t>{2, 5, 128, 64, 64}));
-    EXPECT_EQ(output_sizes(volume(32, 64, 96, false)), (std::vector<std::int64_t>{2, 5, 32, 64, 96}));
+    EXPECT_EQ(output_sizes(volume(32, 64, 96, false)),
+              (std::vector<std::int64_t>{2, 5, 32, 64, 96}));
     EXPECT_THAT(refusal("unet3d", volume(64, 96, 64)),
                 HasSubstr("6 times, but one is 96; use crops whose edges are"));
     EXPECT_THAT(refusal("unet3d", volume(64, 64, 48, false)), HasSubstr("5 times, but one is 48"));
@@ -160,8 +171,9 @@ TEST(UNet3d, WeighsTheDensitysPeaksInItsLoss) {
 }
 
 TEST(Networks, RefuseAWidthThatDoesNotDivide) {
-    EXPECT_THAT(refusal("resnet50", images(64, 64, 3)),
-                HasSubstr("divisor 3 does not divide the 64 channels of resnet50; use 2 or 4 (--width)"));
+    EXPECT_THAT(
+        refusal("resnet50", images(64, 64, 3)),
+        HasSubstr("divisor 3 does not divide the 64 channels of resnet50; use 2 or 4 (--width)"));
     EXPECT_THAT(refusal("resnet18", images(64, 64, 128)), HasSubstr("use 64"));
     EXPECT_THAT(refusal("resnet18", images(64, 64, 0)), HasSubstr("use 1"));
     auto config = volume(64, 64, 64);
@@ -172,7 +184,8 @@ TEST(Networks, RefuseAWidthThatDoesNotDivide) {
 }
 
 TEST(Networks, RefuseTheOthersData) {
-    EXPECT_THAT(refusal("resnet50", volume(64, 64, 64)), HasSubstr("resnet50 predicts classes of images"));
+    EXPECT_THAT(refusal("resnet50", volume(64, 64, 64)),
+                HasSubstr("resnet50 predicts classes of images"));
     EXPECT_THAT(refusal("unet3d", images(64, 64)), HasSubstr("--data cosmology"));
 }
 
@@ -182,7 +195,8 @@ TEST(Ops, GiveOneLossAndOneGradient) {
     const auto gradients = [&entry](Ops ops) {
         torch::manual_seed(4);
         const auto model = entry.make({.input = entry.input, .ops = ops});
-        const auto loss = model->loss(model->forward(torch::randn({6, 1, 28, 28})), torch::arange(6));
+        const auto loss =
+            model->loss(model->forward(torch::randn({6, 1, 28, 28})), torch::arange(6));
         loss.backward();
         std::vector<torch::Tensor> all{loss.detach()};
         for (const auto& parameter : model->parameters()) all.push_back(parameter.grad());
@@ -190,7 +204,8 @@ TEST(Ops, GiveOneLossAndOneGradient) {
     };
     const auto ours = gradients(Ops::ranklab);
     const auto torchs = gradients(Ops::libtorch);
-    for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_TRUE(torch::equal(ours[i], torchs[i])) << i;
+    for (std::size_t i = 0; i < ours.size(); ++i)
+        EXPECT_TRUE(torch::equal(ours[i], torchs[i])) << i;
 }
 
 TEST(Outline, KnowsWhetherAModelConvolves) {

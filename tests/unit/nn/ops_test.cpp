@@ -31,11 +31,12 @@ struct Outcome {
 };
 
 /// The operation's output on x, and the gradient of x under a fixed gradient of the output.
-Outcome run(const std::function<torch::Tensor(const torch::Tensor&)>& operation, const torch::Tensor& x) {
+Outcome run(const std::function<torch::Tensor(const torch::Tensor&)>& operation,
+            const torch::Tensor& x) {
     const auto input = x.detach().clone(torch::MemoryFormat::Preserve).requires_grad_();
     const auto output = operation(input);
-    output.backward(
-        torch::linspace(-3, 5, output.numel(), output.options().requires_grad(false)).view(output.sizes()));
+    output.backward(torch::linspace(-3, 5, output.numel(), output.options().requires_grad(false))
+                        .view(output.sizes()));
     return {output.detach(), input.grad()};
 }
 
@@ -66,7 +67,8 @@ TEST_P(Threads, ReluMaxPoolEqualsTheTwoOperations) {
                                                        {3, 2, 4, 6},
                                                        {1, 3, 2, 34},
                                                        {5, 7, 10, 14}}) {
-            expect_the_same_pooling(torch::randn(shape, dtype), "shape " + std::to_string(shape[3]));
+            expect_the_same_pooling(torch::randn(shape, dtype),
+                                    "shape " + std::to_string(shape[3]));
         }
         // Few values, so that maxima are often equal: the first in a window takes the gradient.
         expect_the_same_pooling(torch::randint(-2, 3, {4, 8, 12, 12}).to(dtype), "ties");
@@ -98,8 +100,8 @@ TEST(ReluMaxPool, LeavesOtherTensorsToLibTorch) {
     torch::manual_seed(3);
     expect_the_same_pooling(torch::randn({2, 3, 5, 7}), "odd height and width");
     expect_the_same_pooling(torch::randn({2, 3, 6, 8}).transpose(2, 3), "strided");
-    expect_the_same_pooling(torch::randn({2, 3, 6, 8}).contiguous(torch::MemoryFormat::ChannelsLast),
-                            "channels last");
+    expect_the_same_pooling(
+        torch::randn({2, 3, 6, 8}).contiguous(torch::MemoryFormat::ChannelsLast), "channels last");
     expect_the_same_pooling(torch::randn({3, 6, 8}), "without a batch");
     expect_the_same_pooling(torch::randn({2, 2, 4, 4}).to(torch::kBFloat16), "bfloat16");
 }
@@ -115,24 +117,28 @@ void expect_the_same_dropout(const torch::Tensor& x, double p, const std::string
     // A dropped element is 0; whether -0 is not promised.
     EXPECT_TRUE(torch::equal(ours.output, torchs.output)) << what;
     EXPECT_TRUE(torch::equal(ours.gradient, torchs.gradient)) << what;
-    EXPECT_TRUE(torch::equal(ours_next, torchs_next)) << what << ": the generator is left in another state";
+    EXPECT_TRUE(torch::equal(ours_next, torchs_next))
+        << what << ": the generator is left in another state";
 }
 
 TEST_P(Threads, DropoutDrawsLibTorchsNumbers) {
     torch::manual_seed(11);
     for (const auto dtype : {torch::kFloat, torch::kDouble}) {
         for (const double p : {0.25, 0.5, 0.1, 1e-3, 0.999}) {
-            // The state holds 624 words, two of which make a number: sizes about its half, and odd ones.
-            for (const std::int64_t count : {1, 2, 7, 311, 312, 313, 623, 624, 625, 10001, 64 * 128}) {
-                expect_the_same_dropout(torch::randn({count}, dtype), p,
-                                        std::to_string(count) + " elements, p " + std::to_string(p));
+            // The state holds 624 words, two of which make a number: sizes about its half, and odd
+            // ones.
+            for (const std::int64_t count :
+                 {1, 2, 7, 311, 312, 313, 623, 624, 625, 10001, 64 * 128}) {
+                expect_the_same_dropout(
+                    torch::randn({count}, dtype), p,
+                    std::to_string(count) + " elements, p " + std::to_string(p));
             }
         }
     }
 }
 
-// In a scope the numbers are those that the default generator would give from the same seed, and it is left
-// alone.
+// In a scope the numbers are those that the default generator would give from the same seed, and it
+// is left alone.
 void expect_the_scopes_numbers(const torch::Tensor& x, double p, const std::string& what) {
     const auto dropped = [p](const torch::Tensor& t) { return fast_dropout(t, p, true); };
     torch::manual_seed(77);
@@ -149,7 +155,8 @@ void expect_the_scopes_numbers(const torch::Tensor& x, double p, const std::stri
             EXPECT_TRUE(same_bits(ours.output, expected.output)) << what << ", inner scope";
             EXPECT_TRUE(same_bits(ours.gradient, expected.gradient)) << what;
         }
-        EXPECT_TRUE(same_bits(run(dropped, x).output, second.output)) << what << ", outer scope again";
+        EXPECT_TRUE(same_bits(run(dropped, x).output, second.output))
+            << what << ", outer scope again";
     }
     EXPECT_TRUE(torch::equal(at::detail::getDefaultCPUGenerator().get_state(), untouched)) << what;
     EXPECT_FALSE(scoped_generator().defined());
@@ -197,7 +204,8 @@ TEST(Dropout, OutsideItsPathIsLibTorchs) {
     const auto state = at::detail::getDefaultCPUGenerator().get_state();
     EXPECT_TRUE(same_bits(fast_dropout(x, 0.5, false), x)) << "in evaluation it does nothing";
     EXPECT_TRUE(same_bits(fast_dropout(x, 0.0, true), x));
-    EXPECT_TRUE(torch::equal(at::detail::getDefaultCPUGenerator().get_state(), state)) << "and draws nothing";
+    EXPECT_TRUE(torch::equal(at::detail::getDefaultCPUGenerator().get_state(), state))
+        << "and draws nothing";
 }
 
 TEST(Dropout, KeepsTheMean) {
@@ -233,7 +241,8 @@ TEST(Ops, LibTorchsAreLibTorchs) {
     const auto node = [](const torch::Tensor& t) { return t.grad_fn()->name(); };
     EXPECT_THAT(node(relu_max_pool_2x2(x, Ops::libtorch)), ::testing::HasSubstr("MaxPool2D"));
     EXPECT_THAT(node(relu_max_pool_2x2(x, Ops::ranklab)), ::testing::HasSubstr("ReluMaxPool"));
-    EXPECT_THAT(node(fast_dropout(x, 0.5, true, Ops::ranklab)), ::testing::HasSubstr("FastDropout"));
+    EXPECT_THAT(node(fast_dropout(x, 0.5, true, Ops::ranklab)),
+                ::testing::HasSubstr("FastDropout"));
     EXPECT_THAT(node(fast_dropout(x, 0.5, true, Ops::libtorch)),
                 ::testing::Not(::testing::HasSubstr("FastDropout")));
 }

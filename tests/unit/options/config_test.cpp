@@ -33,8 +33,8 @@ class Config : public ::testing::Test {
 };
 
 TEST_F(Config, StandsBetweenTheCommandLineAndTheDefault) {
-    const auto options =
-        read("# a comment\nsteps = 7\n  sync=none  # and one behind\n\nlr = 0.25\n", {"--steps", "9"});
+    const auto options = read(
+        "# a comment\nsteps = 7\n  sync=none  # and one behind\n\nlr = 0.25\n", {"--steps", "9"});
     EXPECT_EQ(options.integer("steps"), 9) << "command line";
     EXPECT_EQ(options.text("sync"), "none") << "config file";
     EXPECT_DOUBLE_EQ(options.real("lr"), 0.25) << "config file";
@@ -51,12 +51,14 @@ TEST_F(Config, Flags) {
 }
 
 TEST_F(Config, AnUnknownKeyIsNamedWithTheNearest) {
-    EXPECT_THAT(refusal("stepps = 7\n"), AllOf(HasSubstr("unknown key stepps"),
-                                               HasSubstr("did you mean steps?"), Not(HasSubstr("--steps"))));
+    EXPECT_THAT(refusal("stepps = 7\n"),
+                AllOf(HasSubstr("unknown key stepps"), HasSubstr("did you mean steps?"),
+                      Not(HasSubstr("--steps"))));
 }
 
 TEST_F(Config, AKeyGivenTwiceIsRefused) {
-    EXPECT_THAT(refusal("steps = 1\nsteps = 2\n"), AllOf(HasSubstr("steps"), HasSubstr("more than once")));
+    EXPECT_THAT(refusal("steps = 1\nsteps = 2\n"),
+                AllOf(HasSubstr("steps"), HasSubstr("more than once")));
 }
 
 TEST_F(Config, ABadValueNamesFileAndKey) {
@@ -98,18 +100,22 @@ TEST_F(Config, ALineWithoutAnEqualsSignIsRefused) {
 TEST_F(Config, BinaryGarbageIsRefused) {
     std::string bytes;
     for (int i = 0; i < 3000; ++i) bytes += static_cast<char>((i * 131) % 256);
-    for (const std::string start : {"\x89HDF\r\n\x1a\n", "\x1f\x8b\x08=\x01\x02\n", "\x1b[2J\x07 = 3\n"}) {
+    for (const std::string start :
+         {"\x89HDF\r\n\x1a\n", "\x1f\x8b\x08=\x01\x02\n", "\x1b[2J\x07 = 3\n"}) {
         const auto sentence = refusal(start + bytes);
         EXPECT_LT(sentence.size(), 400U) << sentence;
         for (const char c : sentence) {
-            EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20) << "a control character in: " << sentence;
+            EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20)
+                << "a control character in: " << sentence;
         }
     }
 }
 
-// In a text's value it would part that value in two where the other ranks adopt it (found by fuzzing).
+// In a text's value it would part that value in two where the other ranks adopt it (found by
+// fuzzing).
 TEST_F(Config, NulInAValueIsRefused) {
-    EXPECT_THAT(refusal(std::string("output = a\0steps\0x\n", 20)), HasSubstr("bytes that are not text"));
+    EXPECT_THAT(refusal(std::string("output = a\0steps\0x\n", 20)),
+                HasSubstr("bytes that are not text"));
 }
 
 TEST_F(Config, WhatIsNoReadableFileIsRefused) {

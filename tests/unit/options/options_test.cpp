@@ -58,7 +58,8 @@ TEST(Options, OneValueIsOne) {
 }
 
 TEST(Options, AnUnknownOneIsNamedWithTheNearest) {
-    EXPECT_THAT(refusal({"--step", "3"}), AllOf(HasSubstr("--step"), HasSubstr("did you mean --steps?")));
+    EXPECT_THAT(refusal({"--step", "3"}),
+                AllOf(HasSubstr("--step"), HasSubstr("did you mean --steps?")));
     EXPECT_THAT(refusal({"--batch_size=3"}),
                 AllOf(HasSubstr("--batch_size;"), HasSubstr("did you mean --batch-size?")));
     EXPECT_THAT(refusal({"--frobnicate"}), AllOf(HasSubstr("--frobnicate"), HasSubstr("--help")));
@@ -69,8 +70,9 @@ TEST(Options, NamesOfOtherProgramsWithoutOneOfOursSayWhatToDo) {
     inner.no_option({"gpus", "num-gpus"}, "the launcher starts the ranks");
     schema.append(inner);
     for (const char* name : {"--gpus", "--num_gpus=2"})
-        EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {name}); }),
-                    testing::EndsWith("; the launcher starts the ranks"));
+        EXPECT_THAT(
+            tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {name}); }),
+            testing::EndsWith("; the launcher starts the ranks"));
 }
 
 TEST(Options, AFlagTakesNoValue) {
@@ -95,12 +97,14 @@ TEST(Options, NumbersAreOfARange) {
     };
     EXPECT_EQ(Options::parse(schema, {"--few=8"}).integer("few"), 8);
     EXPECT_EQ(said("--few=9"), "--few must be a whole number of at least 1 and at most 8, not '9'");
-    EXPECT_EQ(said("--share=1.5"), "--share must be a number of at least 0 and at most 1, not '1.5'");
+    EXPECT_EQ(said("--share=1.5"),
+              "--share must be a number of at least 0 and at most 1, not '1.5'");
     // Beyond what anybody means, where nothing else is said.
     EXPECT_THAT(said("--any=9000000000000000000"), HasSubstr("at most 1000000000000,"));
     EXPECT_THAT(said("--x=1e300"), HasSubstr("at most 1000000000000000,"));
     EXPECT_THAT(said("--lr=1e300"), HasSubstr("at least 0 and at most 1e+38, not '1e300'"));
-    EXPECT_EQ(Options::parse(schema, {"--seed=9223372036854775807"}).integer("seed"), kWholeNumbers);
+    EXPECT_EQ(Options::parse(schema, {"--seed=9223372036854775807"}).integer("seed"),
+              kWholeNumbers);
     EXPECT_EQ(said("--seed=9223372036854775808"),
               "--seed must be a whole number of at least 0, not '9223372036854775808'");
 }
@@ -117,12 +121,13 @@ TEST(Options, SomeAreTakenSeveralTimes) {
 
 // Job scripts end in "$@". What is overruled is not looked at.
 TEST(Options, TheLastOfARepeatedOneWins) {
-    const auto options =
-        parse({"--steps", "1", "--lr=1", "--steps=x", "--dry-run", "--steps", "3", "--dry-run", "--lr", "2"});
+    const auto options = parse({"--steps", "1", "--lr=1", "--steps=x", "--dry-run", "--steps", "3",
+                                "--dry-run", "--lr", "2"});
     EXPECT_EQ(options.integer("steps"), 3);
     EXPECT_DOUBLE_EQ(options.real("lr"), 2);
     EXPECT_TRUE(options.flag("dry-run"));
-    EXPECT_THAT(refusal({"--steps", "3", "--steps", "x"}), AllOf(HasSubstr("--steps"), HasSubstr("'x'")));
+    EXPECT_THAT(refusal({"--steps", "3", "--steps", "x"}),
+                AllOf(HasSubstr("--steps"), HasSubstr("'x'")));
 }
 
 TEST(Options, AMissingValueIsNamed) {
@@ -136,17 +141,17 @@ TEST_P(BadInteger, IsNamedWithItsOption) {
     EXPECT_THAT(refusal({std::string("--steps=") + GetParam()}), HasSubstr("--steps"));
 }
 INSTANTIATE_TEST_SUITE_P(Options, BadInteger,
-                         ::testing::Values("", "0", "-1", "1.5", "1e9", "1e9x", "12abc", "nan", "inf", " 5",
-                                           "5 ", "0x10", "9223372036854775808", "99999999999999999999999999",
-                                           "+5", "--"));
+                         ::testing::Values("", "0", "-1", "1.5", "1e9", "1e9x", "12abc", "nan",
+                                           "inf", " 5", "5 ", "0x10", "9223372036854775808",
+                                           "99999999999999999999999999", "+5", "--"));
 
 class BadReal : public ::testing::TestWithParam<const char*> {};
 TEST_P(BadReal, IsNamedWithItsOption) {
     EXPECT_THAT(refusal({std::string("--lr=") + GetParam()}), HasSubstr("--lr"));
 }
 INSTANTIATE_TEST_SUITE_P(Options, BadReal,
-                         ::testing::Values("", "-0.1", "nan", "-nan", "inf", "infinity", "1e400", "1e9x",
-                                           "0,5", "1 2", "abc", "."));
+                         ::testing::Values("", "-0.1", "nan", "-nan", "inf", "infinity", "1e400",
+                                           "1e9x", "0,5", "1 2", "abc", "."));
 
 TEST(Options, TheValueIsInTheSentence) {
     EXPECT_THAT(refusal({"--steps=1e9x"}), AllOf(HasSubstr("'1e9x'"), HasSubstr("at least 1")));
@@ -156,8 +161,8 @@ TEST(Options, TheValueIsInTheSentence) {
 // Nobody reads a sentence of pages, and a file's bytes may stand in the place of a value.
 TEST(Options, LongValuesAreCutInTheSentence) {
     const std::string value(5000, '9');
-    for (const std::string& word :
-         {"--sync=" + value, "--steps=-" + value, "--lr=-" + value, value, "--" + value, "--sync\n" + value})
+    for (const std::string& word : {"--sync=" + value, "--steps=-" + value, "--lr=-" + value, value,
+                                    "--" + value, "--sync\n" + value})
         EXPECT_LT(refusal({word}).size(), 300U) << word.substr(0, 10);
 }
 
@@ -169,15 +174,16 @@ TEST(Options, NumbersAtTheEdgeAreTaken) {
     EXPECT_DOUBLE_EQ(parse({"--lr=1e300"}).real("lr"), 1e300);
 }
 
-// A negative number looks like a short option: it must be refused all the same, as a value or as an option.
+// A negative number looks like a short option: it must be refused all the same, as a value or as an
+// option.
 TEST(Options, ANegativeNumberWithABlankIsRefused) {
     EXPECT_FALSE(refusal({"--lr", "-1"}).empty());
 }
 
 TEST(Options, AWrongChoiceListsAllAndNamesTheNearest) {
-    EXPECT_THAT(
-        refusal({"--sync", "flatt"}),
-        AllOf(HasSubstr("--sync"), HasSubstr("none, per-parameter, flat"), HasSubstr("did you mean flat?")));
+    EXPECT_THAT(refusal({"--sync", "flatt"}),
+                AllOf(HasSubstr("--sync"), HasSubstr("none, per-parameter, flat"),
+                      HasSubstr("did you mean flat?")));
     EXPECT_THAT(refusal({"--sync", "FLAT"}), HasSubstr("none, per-parameter, flat"));
     EXPECT_THAT(refusal({"--sync", ""}), HasSubstr("none, per-parameter, flat"));
 }
@@ -198,7 +204,8 @@ TEST(Options, WordsAreRefusedBeyondWhatTheSchemaTakes) {
 TEST(Options, AfterTwoDashesAllAreWords) {
     Schema schema = sample_schema();
     schema.positional(2);
-    EXPECT_EQ(Options::parse(schema, {"--", "--steps", "-x"}).positional(), (Words{"--steps", "-x"}));
+    EXPECT_EQ(Options::parse(schema, {"--", "--steps", "-x"}).positional(),
+              (Words{"--steps", "-x"}));
 }
 
 TEST(Options, TwoThatExcludeEachOther) {
@@ -227,8 +234,8 @@ TEST(Options, TheEffectiveConfigurationHoldsAllThatHasAValue) {
     options.resolve("batch-size", "64");
     Words lines;
     for (const auto& entry : options.effective()) lines.push_back(entry.name + "=" + entry.value);
-    EXPECT_EQ(lines, (Words{"sync=flat", "steps=5", "batch-size=64", "lr=0.5", "output=results/runs.h5",
-                            "dry-run=true"}));
+    EXPECT_EQ(lines, (Words{"sync=flat", "steps=5", "batch-size=64", "lr=0.5",
+                            "output=results/runs.h5", "dry-run=true"}));
 }
 
 TEST(Options, AnotherRankAdoptsThem) {
@@ -265,12 +272,14 @@ TEST(Options, AccessToWhatIsNotThereIsAnInternalError) {
 
 TEST(Help, ShowsSectionsChoicesAndDefaults) {
     const std::string help = sample_schema().help();
-    for (const char* part : {"What is done", "Where it goes", "--steps N", "(default: 200)",
-                             "none|per-parameter|flat", "(default: flat)", "(default: 0.5)", "--output FILE",
-                             "results/runs.h5", "--dry-run", "print the plan only"}) {
+    for (const char* part :
+         {"What is done", "Where it goes", "--steps N", "(default: 200)", "none|per-parameter|flat",
+          "(default: flat)", "(default: 0.5)", "--output FILE", "results/runs.h5", "--dry-run",
+          "print the plan only"}) {
         EXPECT_THAT(help, HasSubstr(part));
     }
-    EXPECT_THAT(help, ::testing::Not(HasSubstr("(default: false)"))) << "a flag's default needs no words";
+    EXPECT_THAT(help, ::testing::Not(HasSubstr("(default: false)")))
+        << "a flag's default needs no words";
 }
 
 TEST(Help, FitsATerminal) {

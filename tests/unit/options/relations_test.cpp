@@ -18,7 +18,8 @@ Schema schema() {
         .needs({.other = "mode", .values = {"dp"}})
         .choice("precision", {"fp32", "bf16", "fp16"}, "fp32", "")
         .flag("jit", "")
-        .excludes({.other = "precision", .values = {"bf16", "fp16"}, .because = "its types are fixed"})
+        .excludes(
+            {.other = "precision", .values = {"bf16", "fp16"}, .because = "its types are fixed"})
         .flag("graph", "")
         .excludes({.other = "jit"})
         .text("checkpoint", "DIR", std::nullopt, "")
@@ -45,14 +46,16 @@ TEST(Relations, NothingGivenIsFine) {
 }
 
 TEST(Relations, WhatExcludesAnotherIsRefusedWithIt) {
-    EXPECT_EQ(refusal({"--graph", "--jit"}), "--graph and --jit exclude each other; leave one of them out");
+    EXPECT_EQ(refusal({"--graph", "--jit"}),
+              "--graph and --jit exclude each other; leave one of them out");
     EXPECT_EQ(refusal({"--graph"}), "");
     EXPECT_EQ(refusal({"--jit"}), "");
 }
 
 TEST(Relations, AValueMayBeWhatIsExcluded) {
     EXPECT_EQ(refusal({"--jit", "--precision", "fp16"}),
-              "--jit and --precision fp16 exclude each other: its types are fixed; leave one of them out");
+              "--jit and --precision fp16 exclude each other: its types are fixed; leave one of "
+              "them out");
     EXPECT_EQ(refusal({"--jit", "--precision", "fp32"}), "");
 }
 
@@ -70,10 +73,9 @@ TEST(Relations, WhatIsNeededHasToBeGiven) {
 }
 
 TEST(Relations, AValueMayBeWhatIsNeeded) {
-    EXPECT_EQ(
-        refusal({"--replicas", "2"}),
-        "--replicas 2 is for --mode dp, but the mode is single; give --mode dp too, or leave --replicas "
-        "out");
+    EXPECT_EQ(refusal({"--replicas", "2"}),
+              "--replicas 2 is for --mode dp, but the mode is single; give --mode dp too, or leave "
+              "--replicas out");
     EXPECT_EQ(refusal({"--replicas", "2", "--mode", "dp"}), "");
 }
 

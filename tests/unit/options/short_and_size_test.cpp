@@ -127,8 +127,9 @@ TEST(Sizes, HaveTheInterfacesUnits) {
 }
 
 TEST(Sizes, OfOtherFormsAreRefused) {
-    for (const char* text : {"K", "1mb", "1 K", "1.5M", "-1", "+1", "1e6", "0x10", "1Ki", "1KiBB", "1B",
-                             "18446744073709551616", "18014398509481984K", "nan", "64 ", " 64"}) {
+    for (const char* text :
+         {"K", "1mb", "1 K", "1.5M", "-1", "+1", "1e6", "0x10", "1Ki", "1KiBB", "1B",
+          "18446744073709551616", "18014398509481984K", "nan", "64 ", " 64"}) {
         EXPECT_THAT(refusal({std::string("--alignment=") + text}),
                     AllOf(HasSubstr("--alignment"), HasSubstr("64K")))
             << text;

@@ -31,7 +31,8 @@ TEST(Told, OfAnErrorWithItsContext) {
     base::OptionError error("it is full", {"directory"});
     error.add_context("rung binary");
     EXPECT_EQ(told(error), "rung binary: it is full (--directory)");
-    EXPECT_NE(told(std::bad_alloc()).find("out of memory"), std::string::npos) << "what is none of ours, too";
+    EXPECT_NE(told(std::bad_alloc()).find("out of memory"), std::string::npos)
+        << "what is none of ours, too";
 }
 
 }  // namespace

@@ -11,7 +11,8 @@
 namespace ranklab::report {
 
 struct CommSample {
-    std::string op = "allreduce", dtype = "fp32", redop = "sum", level = "job", load = "idle", mark = "";
+    std::string op = "allreduce", dtype = "fp32", redop = "sum", level = "job", load = "idle",
+                mark = "";
     bool in_place = true;  ///< whether it was timed in place, too
     std::int64_t ranks = 2, wrong = 0;
     double factor = 1;  ///< busbw / algbw
@@ -23,7 +24,8 @@ inline double sample_time_us(const CommSample& sample, double bytes, bool in_pla
     return (in_place ? 1.1 : 1) * (sample.alpha_us + bytes / sample.GBps / 1e3);
 }
 
-inline void add_message(results::Rows& rows, const CommSample& sample, std::int64_t bytes, bool in_place) {
+inline void add_message(results::Rows& rows, const CommSample& sample, std::int64_t bytes,
+                        bool in_place) {
     const double us = sample_time_us(sample, static_cast<double>(bytes), in_place);
     const double algbw = static_cast<double>(bytes) / us / 1e3;
     rows.add({sample.op,
@@ -59,9 +61,10 @@ inline results::Table sample_fits(const std::vector<CommSample>& samples) {
         for (const bool in_place : {false, true})
             if (!in_place || one.in_place)
                 rows.add({one.op, one.level, one.load, one.dtype, one.redop,
-                          std::string(in_place ? "in-place" : "out-of-place"), std::int64_t{4}, one.alpha_us,
-                          0.9 * one.alpha_us, 1.1 * one.alpha_us, one.GBps, 0.95 * one.GBps, 1.05 * one.GBps,
-                          1e3 * one.alpha_us * one.GBps, 12.0, std::string()});
+                          std::string(in_place ? "in-place" : "out-of-place"), std::int64_t{4},
+                          one.alpha_us, 0.9 * one.alpha_us, 1.1 * one.alpha_us, one.GBps,
+                          0.95 * one.GBps, 1.05 * one.GBps, 1e3 * one.alpha_us * one.GBps, 12.0,
+                          std::string()});
     return std::move(rows).table();
 }
 
@@ -95,30 +98,32 @@ inline results::Run comm_run(const std::vector<CommSample>& samples = {{}},
                   {"check", "1", true},
                   {"unalign", "0", true},
                   {"per-iter", "false"}};
-    run.context = {
-        {"collectives", "policy", "a barrier between two calls, outside the time"},
-        {"collectives", "average", "the longest of the ranks' times"},
-        {"collectives", "timer_resolution_ns", "25"},
-        {"collectives", "barrier_exit_skew_us", "0.4"},
-        {"collectives", "library", "Open MPI 4.1.4"},
-        {"collectives", "headline",
-         samples.front().op + ":" + samples.front().dtype + ":" + samples.front().redop + ":4194304"}};
+    run.context = {{"collectives", "policy", "a barrier between two calls, outside the time"},
+                   {"collectives", "average", "the longest of the ranks' times"},
+                   {"collectives", "timer_resolution_ns", "25"},
+                   {"collectives", "barrier_exit_skew_us", "0.4"},
+                   {"collectives", "library", "Open MPI 4.1.4"},
+                   {"collectives", "headline",
+                    samples.front().op + ":" + samples.front().dtype + ":" + samples.front().redop +
+                        ":4194304"}};
     for (std::int64_t rank = 0; rank < samples.front().ranks; ++rank)
-        run.hosts.push_back({static_cast<int>(rank), static_cast<int>(rank), "node01", std::to_string(rank),
-                             "cpu", 1, std::to_string(rank)});
+        run.hosts.push_back({static_cast<int>(rank), static_cast<int>(rank), "node01",
+                             std::to_string(rank), "cpu", 1, std::to_string(rank)});
     results::Rows messages("messages");
     for (const auto& one : samples) {
         for (const std::int64_t bytes : {8, 1024, 65536, 4194304}) {
             add_message(messages, one, bytes, false);
             if (one.in_place) add_message(messages, one, bytes, true);
             run.measurements.push_back(comm_measurement(
-                "time_us:" + one.op + ":" + one.dtype + ":" + one.redop + ":" + std::to_string(bytes), "us",
-                results::Kind::cost, sample_time_us(one, static_cast<double>(bytes), false)));
+                "time_us:" + one.op + ":" + one.dtype + ":" + one.redop + ":" +
+                    std::to_string(bytes),
+                "us", results::Kind::cost, sample_time_us(one, static_cast<double>(bytes), false)));
         }
     }
     const double us = sample_time_us(samples.front(), 4194304, false);
     run.measurements.push_back(comm_measurement("time_us", "us", results::Kind::cost, us));
-    run.measurements.push_back(comm_measurement("algbw_GBps", "GB/s", results::Kind::rate, 4194.304 / us));
+    run.measurements.push_back(
+        comm_measurement("algbw_GBps", "GB/s", results::Kind::rate, 4194.304 / us));
     if (samples.front().ranks > 1)
         run.measurements.push_back(comm_measurement("busbw_GBps", "GB/s", results::Kind::rate,
                                                     samples.front().factor * 4194.304 / us));
@@ -136,14 +141,15 @@ inline results::Table sample_buckets(const std::vector<std::int64_t>& sizes, dou
     results::Rows rows("buckets");
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         const double us = static_cast<double>(sizes[i]) / GBps / 1e3;
-        rows.add({static_cast<std::int64_t>(i), std::int64_t{3}, sizes[i] / 4, std::string("fp32"), sizes[i],
-                  us, 0.9 * us, 1.1 * us, GBps, GBps, std::int64_t{0}});
+        rows.add({static_cast<std::int64_t>(i), std::int64_t{3}, sizes[i] / 4, std::string("fp32"),
+                  sizes[i], us, 0.9 * us, 1.1 * us, GBps, GBps, std::int64_t{0}});
     }
     return std::move(rows).table();
 }
 
 /// A training run's buckets: bytes, and seconds that their transfer took.
-inline results::Table sample_communication(const std::vector<std::pair<std::int64_t, double>>& buckets) {
+inline results::Table sample_communication(
+    const std::vector<std::pair<std::int64_t, double>>& buckets) {
     results::Rows rows("communication");
     for (std::size_t i = 0; i < buckets.size(); ++i)
         rows.add({static_cast<std::int64_t>(i), std::int64_t{3}, buckets[i].first, 0.01, 0.001,

@@ -1,4 +1,5 @@
-// Runs of `ranklab train` for comparisons: a value a run is all that differs, unless a test says otherwise.
+// Runs of `ranklab train` for comparisons: a value a run is all that differs, unless a test says
+// otherwise.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,8 +15,8 @@
 
 namespace ranklab::report {
 
-inline results::Measurement median_of(const std::string& name, const std::string& unit, results::Kind kind,
-                                      double median) {
+inline results::Measurement median_of(const std::string& name, const std::string& unit,
+                                      results::Kind kind, double median) {
     results::Measurement m{name, unit, kind, "max", "step", 1, {}, {}, {}};
     m.summary.n = 50;
     m.summary.median = m.summary.mean = median;
@@ -34,8 +35,9 @@ inline results::Run train_run(double step_time_s, int minute) {
                   {"seed", "1", true},
                   {"label", "x", false},
                   {"channels-last", "false", false}};
-    run.context = {
-        {"host", "cpu", "A64FX"}, {"host", "kernel", "6.1"}, {"libraries", "mpi", "Open MPI 4.1.4"}};
+    run.context = {{"host", "cpu", "A64FX"},
+                   {"host", "kernel", "6.1"},
+                   {"libraries", "mpi", "Open MPI 4.1.4"}};
     run.hosts = {{0, 0, "node01", "0-3", "cpu"}, {1, 1, "node01", "4-7", "cpu"}};
     run.measurements = {median_of("step_time_s", "s", results::Kind::cost, step_time_s)};
     run.tables = {{"verification",
@@ -44,15 +46,16 @@ inline results::Run train_run(double step_time_s, int minute) {
     return run;
 }
 
-/// Values `centre` times lognormal noise of that spread. Even minutes are A's, odd ones B's: they take turns.
-inline compare::Side noisy_side(const std::string& name, std::size_t runs, double centre, double spread,
-                                std::uint64_t seed) {
+/// Values `centre` times lognormal noise of that spread. Even minutes are A's, odd ones B's: they
+/// take turns.
+inline compare::Side noisy_side(const std::string& name, std::size_t runs, double centre,
+                                double spread, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal(0, spread);
     compare::Side side{name, {}};
     for (std::size_t i = 0; i < runs; ++i)
-        side.runs.push_back(
-            train_run(centre * std::exp(normal(random)), static_cast<int>(2 * i) + (name == "B" ? 1 : 0)));
+        side.runs.push_back(train_run(centre * std::exp(normal(random)),
+                                      static_cast<int>(2 * i) + (name == "B" ? 1 : 0)));
     return side;
 }
 
@@ -75,7 +78,8 @@ inline void set(compare::Side& side, const std::string& key, const std::string& 
 inline void set_fact(compare::Side& side, const std::string& section, const std::string& key,
                      const std::string& value) {
     for (auto& run : side.runs) {
-        std::erase_if(run.context, [&](const auto& one) { return one.section == section && one.key == key; });
+        std::erase_if(run.context,
+                      [&](const auto& one) { return one.section == section && one.key == key; });
         run.context.push_back({section, key, value});
     }
 }

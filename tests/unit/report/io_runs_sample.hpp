@@ -25,7 +25,8 @@ inline results::Measurement io_measurement(const std::string& name, const std::s
 }
 
 /// 100 records of size 300, one rung, `ranks` of a job's four ranks on one host.
-inline results::Run rung_run(const std::string& strategy, int ranks, int workers, const RungTime& time) {
+inline results::Run rung_run(const std::string& strategy, int ranks, int workers,
+                             const RungTime& time) {
     results::Run run;
     run.id = "20261121T101500Z-" + strategy + std::to_string(ranks) + std::to_string(workers);
     run.command = "io";
@@ -38,7 +39,8 @@ inline results::Run rung_run(const std::string& strategy, int ranks, int workers
     run.measurements = {
         io_measurement("job_time_s", "s", results::Kind::cost, time),
         io_measurement("write_MiBps", "MiB/s", results::Kind::rate, {812.3456, {800, 820}, time.n}),
-        io_measurement("files_per_s", "files/s", results::Kind::rate, {100 / time.median_s, {}, time.n})};
+        io_measurement("files_per_s", "files/s", results::Kind::rate,
+                       {100 / time.median_s, {}, time.n})};
     run.tables = {{"io_phases",
                    {{"phase", std::vector<std::string>{"generate", "write"}},
                     {"calls", std::vector<std::int64_t>{700, 700}},
@@ -65,7 +67,8 @@ inline results::Run ladder_run(const std::vector<std::pair<std::string, RungTime
         low.push_back(value.s.low);
         high.push_back(value.s.high);
         speedups.push_back(rungs.front().second.median_s / value.median_s);
-        over_previous.push_back(time.size() == 1 ? stats::kNone : time[time.size() - 2] / value.median_s);
+        over_previous.push_back(time.size() == 1 ? stats::kNone
+                                                 : time[time.size() - 2] / value.median_s);
     }
     run.tables = {{"ladder",
                    {{"rung", names},
@@ -88,18 +91,19 @@ inline results::Run ladder_run(const std::vector<std::pair<std::string, RungTime
 
 /// All ten rungs, 40 x apart, the pools without intervals, two rows marked.
 inline results::Run sample_ladder() {
-    return ladder_run({{"text-loop", {4.8, {4.7, 5.0}}},
-                       {"text-vectorized", {1.4, {1.35, 1.5}}},
-                       {"binary", {0.16, {0.15, 0.18}}},
-                       {"process-pool", {0.3, {}, 3}},
-                       {"process-queue", {0.14, {}, 3}},
-                       {"mpi-send", {0.12, {0.11, 0.125}}},
-                       {"mpi-scatter", {0.121, {0.118, 0.13}}},
-                       {"hdf5-serial", {0.2, {0.19, 0.22}}},
-                       {"hdf5-parallel-independent", {0.18, {0.17, 0.2}}},
-                       {"hdf5-parallel-collective", {0.25, {0.24, 0.3}}}},
-                      {"", "", "", "3 repetitions: no interval", "3 repetitions: no interval", "", "", "", "",
-                       "collective writing was asked for and fell back to independent: it's the layout"});
+    return ladder_run(
+        {{"text-loop", {4.8, {4.7, 5.0}}},
+         {"text-vectorized", {1.4, {1.35, 1.5}}},
+         {"binary", {0.16, {0.15, 0.18}}},
+         {"process-pool", {0.3, {}, 3}},
+         {"process-queue", {0.14, {}, 3}},
+         {"mpi-send", {0.12, {0.11, 0.125}}},
+         {"mpi-scatter", {0.121, {0.118, 0.13}}},
+         {"hdf5-serial", {0.2, {0.19, 0.22}}},
+         {"hdf5-parallel-independent", {0.18, {0.17, 0.2}}},
+         {"hdf5-parallel-collective", {0.25, {0.24, 0.3}}}},
+        {"", "", "", "3 repetitions: no interval", "3 repetitions: no interval", "", "", "", "",
+         "collective writing was asked for and fell back to independent: it's the layout"});
 }
 
 }  // namespace ranklab::report

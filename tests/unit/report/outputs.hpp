@@ -18,7 +18,8 @@ inline std::string rounded(const std::string& text) {
         end = std::min(text.find_first_not_of("0123456789.", at), text.size());
         if (end == at) ++end;
         const std::string word = text.substr(at, end - at);
-        const bool number = word.size() > 10 && word.front() != '.' && std::ranges::count(word, '.') == 1;
+        const bool number =
+            word.size() > 10 && word.front() != '.' && std::ranges::count(word, '.') == 1;
         all += number ? fmt::format("{:.9g}", std::stod(word)) : word;
     }
     return all;
@@ -40,7 +41,9 @@ class Outputs {
         }
         all_ += fmt::format("======== {}\n{}\n", name, rounded(text));
     }
-    void expect(const std::string& file) const { tests::expect_golden("unit/report/" + file, all_); }
+    void expect(const std::string& file) const {
+        tests::expect_golden("unit/report/" + file, all_);
+    }
 
   private:
     std::string all_;

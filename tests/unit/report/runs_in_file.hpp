@@ -15,12 +15,14 @@ inline results::StoredRun step_run(const std::string& id, int ranks, double step
     results::StoredRun run = results::sample_run(id);
     run.label = "sweep";
     run.warnings.clear();
-    run.config = {{"model", "mnist-cnn", false}, {"mode", "ddp", false},
-                  {"sync", sync, false},         {"data", "synthetic", false},
-                  {"batch-size", "32", true},    {"global-batch-size", std::to_string(32 * ranks), true},
-                  {"threads", "1", true},        {"seed", id, false}};
+    run.config = {
+        {"model", "mnist-cnn", false}, {"mode", "ddp", false},
+        {"sync", sync, false},         {"data", "synthetic", false},
+        {"batch-size", "32", true},    {"global-batch-size", std::to_string(32 * ranks), true},
+        {"threads", "1", true},        {"seed", id, false}};
     run.hosts.resize(1);
-    for (int rank = 1; rank < ranks; ++rank) run.hosts.push_back({rank, rank, "node01", "0", "cpu"});
+    for (int rank = 1; rank < ranks; ++rank)
+        run.hosts.push_back({rank, rank, "node01", "0", "cpu"});
     results::Measurement m{"step_time_s", "s", results::Kind::cost, "max", "step", 1, {}, {}, {}};
     for (int i = 0; i < 8; ++i) m.samples.push_back(step_s * (0.93 + 0.02 * i));
     m.summary = stats::summarise(m.samples);
@@ -35,7 +37,8 @@ inline results::StoredRun step_run(const std::string& id, int ranks, double step
 
 class StoredRuns {
   public:
-    explicit StoredRuns(const std::vector<results::StoredRun>& runs) : file_(folder_.path() / "r.h5") {
+    explicit StoredRuns(const std::vector<results::StoredRun>& runs)
+        : file_(folder_.path() / "r.h5") {
         for (const auto& run : runs) file_.append(run);
     }
 

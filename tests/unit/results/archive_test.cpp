@@ -35,8 +35,8 @@ using Ids = std::vector<std::string>;
 
 TEST(Merge, OrdersWhatItAddsByStartAndKeepsEveryField) {
     const TempFolder folder;
-    const auto a = store_all(folder / "a",
-                             {started("a1", "2026-01-01T00:00:00Z"), started("a2", "2026-03-01T00:00:00Z")});
+    const auto a = store_all(folder / "a", {started("a1", "2026-01-01T00:00:00Z"),
+                                            started("a2", "2026-03-01T00:00:00Z")});
     const auto b = store_all(folder / "b", {started("b1", "2026-02-01T00:00:00Z")});
     const auto merged = merge(folder / "new/out", {a, b});
     ASSERT_EQ(merged.size(), 2U);

@@ -49,7 +49,8 @@ std::set<std::string> lines_of(int descriptor) {
 }
 
 // What a writer told of before it was killed after `delay`.
-std::set<std::string> told_before_kill(const fs::path& path, int round, std::chrono::microseconds delay) {
+std::set<std::string> told_before_kill(const fs::path& path, int round,
+                                       std::chrono::microseconds delay) {
     std::array<int, 2> ends{};
     if (::pipe(ends.data()) != 0) throw std::runtime_error("pipe failed");
     const pid_t child = start_child([&] { return append_for_ever(path, round, ends[1]); });
@@ -66,7 +67,8 @@ std::set<std::string> told_before_kill(const fs::path& path, int round, std::chr
 std::int64_t append_microseconds(const fs::path& path) {
     const auto start = std::chrono::steady_clock::now();
     ResultFile(path).append(sample_run("timed"));
-    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start)
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() -
+                                                                 start)
         .count();
 }
 
@@ -76,21 +78,26 @@ TEST(KilledWriter, LosesNothingStored) {
     ResultFile(path).append(sample_run("before"));
     std::set<std::string> expected{"before"};
     std::mt19937 random(20261121);
-    std::uniform_int_distribution<std::int64_t> microseconds(500, 2000 + 6 * append_microseconds(path));
+    std::uniform_int_distribution<std::int64_t> microseconds(500,
+                                                             2000 + 6 * append_microseconds(path));
     int killed_writing = 0;
     const auto both_seen = [&] { return killed_writing > 0 && expected.size() > 1; };
     for (int round = 0; round < 5 || (round < 200 && !both_seen()); ++round) {
-        const int patience = 1 + round / 5;  // where the machine is slower now than when it was measured
-        expected.merge(
-            told_before_kill(path, round, std::chrono::microseconds(patience * microseconds(random))));
+        // Where the machine is slower now than when it was measured.
+        const int patience = 1 + round / 5;
+        expected.merge(told_before_kill(
+            path, round, std::chrono::microseconds(patience * microseconds(random))));
         killed_writing += folder.names().size() > 1 ? 1 : 0;
         const std::set<std::string> stored = stored_ids(path);
-        for (const auto& id : expected) EXPECT_TRUE(stored.contains(id)) << id << " in round " << round;
+        for (const auto& id : expected)
+            EXPECT_TRUE(stored.contains(id)) << id << " in round " << round;
     }
-    EXPECT_GT(killed_writing, 0) << "no kill fell into an append: the delays do not suit this machine";
+    EXPECT_GT(killed_writing, 0)
+        << "no kill fell into an append: the delays do not suit this machine";
     EXPECT_GT(expected.size(), 1U);
     ResultFile(path).append(sample_run("after"));
-    EXPECT_EQ(folder.names(), std::vector<std::string>{"r.h5"}) << "what killed writers left is tidied";
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"r.h5"})
+        << "what killed writers left is tidied";
 }
 
 TEST(ManyWriters, AreAllStored) {
@@ -102,7 +109,8 @@ TEST(ManyWriters, AreAllStored) {
     for (int writer = 0; writer < kWriters; ++writer) {
         children.push_back(start_child([&] {
             for (int i = 0; i < kRuns; ++i)
-                ResultFile(path).append(sample_run(std::to_string(writer) + "-" + std::to_string(i)));
+                ResultFile(path).append(
+                    sample_run(std::to_string(writer) + "-" + std::to_string(i)));
             return 0;
         }));
     }

@@ -1,5 +1,5 @@
-// What is no place for results, and files that are none: one sentence each, the agreed exit code, and
-// no byte changed.
+// What is no place for results, and files that are none: one sentence each, the agreed exit code,
+// and no byte changed.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <sched.h>
@@ -14,7 +14,8 @@
 #include "unit/results/in_child.hpp"
 #include "unit/results/sample_run.hpp"
 
-// HDF5 1.10 forgets some memory when it meets a damaged file; the leak sanitizer asks this function.
+// HDF5 1.10 forgets some memory when it meets a damaged file; the leak sanitizer asks this
+// function.
 extern "C" const char* __lsan_default_suppressions() {
     return "leak:libhdf5";
 }
@@ -70,7 +71,8 @@ TEST(Output, NeedsAPathThatCanBe) {
 
 TEST(Reading, NeedsAFile) {
     const TempFolder folder;
-    expect_error([&] { ResultFile(folder / "r.h5").runs(); }, ExitCode::usage, "there is no results file");
+    expect_error([&] { ResultFile(folder / "r.h5").runs(); }, ExitCode::usage,
+                 "there is no results file");
     expect_error([&] { ResultFile(folder.path()).runs(); }, ExitCode::usage, "is a folder");
     ResultFile(folder / "r.h5").append(sample_run());
     for (const char* id : {"", "x", ".", "..", "a/b", "/runs"})
@@ -130,7 +132,8 @@ TEST(LinkedFile, IsNotFollowed) {
                  "leads into another file");
 }
 
-// Files above `bytes` cannot be written, as on a full disk; the signal is ignored as our programs do.
+// Files above `bytes` cannot be written, as on a full disk; the signal is ignored as our programs
+// do.
 void limit_file_size(rlim_t bytes) {
     const rlimit limit{bytes, bytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -157,7 +160,8 @@ constexpr int kCannotMount = 77;
 
 // A tmpfs on `folder` that only this process sees.
 bool mount_privately(const fs::path& folder, unsigned long flags, const char* options) {
-    return ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+    return ::unshare(CLONE_NEWNS) == 0 &&
+           ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
            ::mount("none", folder.c_str(), "tmpfs", flags, options) == 0;
 }
 

@@ -12,7 +12,8 @@ namespace ranklab::results {
 
 inline constexpr int kChildFailed = 99;
 
-/// The child ends with what `body` returns, or with kChildFailed after an exception, which it prints.
+/// The child ends with what `body` returns, or with kChildFailed after an exception, which it
+/// prints.
 inline pid_t start_child(const std::function<int()>& body) {
     std::fflush(nullptr);
     const pid_t child = ::fork();

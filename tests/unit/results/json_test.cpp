@@ -14,12 +14,14 @@ TEST(ConfigJson, WritesNumbersBareAndInOrder) {
 }
 
 TEST(ConfigJson, WhatIsNoNumberBecomesNull) {
-    EXPECT_EQ(config_to_json({{"a", "nan", true}, {"b", "inf", true}, {"c", "", true}, {"d", "0x1f", true}}),
+    EXPECT_EQ(config_to_json(
+                  {{"a", "nan", true}, {"b", "inf", true}, {"c", "", true}, {"d", "0x1f", true}}),
               R"({"a":null,"b":null,"c":null,"d":null})");
 }
 
 TEST(ConfigJson, ComesBack) {
-    const auto config = config_from_json(R"({"lr":0.7,"seed":18446744073709551615,"mode":"ddp","x":null})");
+    const auto config =
+        config_from_json(R"({"lr":0.7,"seed":18446744073709551615,"mode":"ddp","x":null})");
     ASSERT_EQ(config.size(), 4U);
     EXPECT_EQ(config[0].value, "0.7");
     EXPECT_TRUE(config[0].number);
@@ -30,7 +32,8 @@ TEST(ConfigJson, ComesBack) {
 }
 
 TEST(ContextJson, GroupsBySection) {
-    EXPECT_EQ(context_to_json({{"mpi", "library", "x"}, {"host", "kernel", "y"}, {"mpi", "version", "4"}}),
+    EXPECT_EQ(context_to_json(
+                  {{"mpi", "library", "x"}, {"host", "kernel", "y"}, {"mpi", "version", "4"}}),
               R"({"mpi":{"library":"x","version":"4"},"host":{"kernel":"y"}})");
     const auto context = context_from_json(R"({"mpi":{"library":"x"}})");
     ASSERT_EQ(context.size(), 1U);
@@ -54,8 +57,9 @@ TEST(Json, OfAnotherShapeIsRefused) {
 
 TEST(Json, OfAnotherDepthIsRefused) {
     const std::string deep(100001, '[');
-    for (const std::string& text : {R"({"a":{"b":{}}})" + std::string(), R"({"a":[1]})" + std::string(), deep,
-                                    deep + "1" + std::string(deep.size(), ']')}) {
+    for (const std::string& text :
+         {R"({"a":{"b":{}}})" + std::string(), R"({"a":[1]})" + std::string(), deep,
+          deep + "1" + std::string(deep.size(), ']')}) {
         EXPECT_THROW(config_from_json(text), base::DataError);
         EXPECT_THROW(context_from_json(text), base::DataError);
         EXPECT_THROW(warnings_from_json(text), base::DataError);

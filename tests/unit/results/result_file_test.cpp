@@ -88,8 +88,10 @@ TEST(ResultFile, GivesBackOddShapes) {
     run.measurements.push_back(
         {"big", "s", Kind::cost, "max", "step", 3, std::vector<double>(30000, 1.0 / 3), {}, {}});
     run.tables.push_back({"no columns", {}});
-    run.tables.push_back({"no rows", {{"a", std::vector<double>{}}, {"b", std::vector<std::string>{}}}});
-    run.tables.push_back({"long", {{"text", std::vector<std::string>(100, std::string(3000, 'y'))}}});
+    run.tables.push_back(
+        {"no rows", {{"a", std::vector<double>{}}, {"b", std::vector<std::string>{}}}});
+    run.tables.push_back(
+        {"long", {{"text", std::vector<std::string>(100, std::string(3000, 'y'))}}});
     file.append(run);
     expect_same(file.read(run.id), run);
 }
@@ -183,8 +185,8 @@ Run short_run(const std::string& id, std::size_t steps) {
         run.measurements.push_back(m);
     }
     for (int i = 0; i < 60; ++i)
-        run.context.push_back(
-            {"section" + std::to_string(i / 10), "key" + std::to_string(i), "a value of usual length"});
+        run.context.push_back({"section" + std::to_string(i / 10), "key" + std::to_string(i),
+                               "a value of usual length"});
     return run;
 }
 

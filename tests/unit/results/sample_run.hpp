@@ -1,4 +1,5 @@
-// A run with something in every field, and a folder to store it in, for the tests of results/ and report/.
+// A run with something in every field, and a folder to store it in, for the tests of results/ and
+// report/.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +37,8 @@ inline Measurement step_time(std::size_t steps, std::size_t ranks) {
     std::vector<double> longest;
     for (std::size_t step = 0; step < steps; ++step) {
         for (std::size_t rank = 0; rank < ranks; ++rank)
-            m.samples.push_back(0.01 + 1e-4 * static_cast<double>(step) + 1e-5 * static_cast<double>(rank));
+            m.samples.push_back(0.01 + 1e-4 * static_cast<double>(step) +
+                                1e-5 * static_cast<double>(rank));
         longest.push_back(m.samples.back());
     }
     m.warmup.assign(2 * ranks, 0.5);
@@ -52,7 +54,8 @@ inline Measurement one_value(const std::string& name, const std::string& unit, K
 }
 
 inline Measurement throughput(double median, double low, double high, std::size_t n = 20) {
-    Measurement m{"throughput_samples_per_s", "samples/s", Kind::rate, "sum", "step", 1, {}, {}, {}};
+    Measurement m{
+        "throughput_samples_per_s", "samples/s", Kind::rate, "sum", "step", 1, {}, {}, {}};
     m.summary.n = n;
     m.summary.median = m.summary.mean = median;
     m.summary.ci95 = {low, high};
@@ -73,7 +76,8 @@ inline Run sample_run(const std::string& id = "20261121T101500Z-3f9a1c") {
     run.config = {{"batch-size", "32", true}, {"lr", "0.7", true},        {"mode", "ddp", false},
                   {"threads", "2", true},     {"target-ci", "nan", true}, {"label", "", false},
                   {"ops", "ranklab", false}};
-    run.context = {{"mpi", "library", "Open MPI 4.1.4"}, {"host", "kernel", "6.1"}, {"host", "empty", ""}};
+    run.context = {
+        {"mpi", "library", "Open MPI 4.1.4"}, {"host", "kernel", "6.1"}, {"host", "empty", ""}};
     run.warnings = {"2 ranks share a core: bind them to different ones"};
     run.hosts = {{0, 0, "node01", "0-3", "cpu"}, {1, 1, "node01", "4-7", "cpu"}};
     run.measurements = {step_time(20, 2), throughput(3200, 3100, 3250),
@@ -94,7 +98,8 @@ inline bool same(double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
 }
 
-inline void expect_same(const std::vector<double>& a, const std::vector<double>& b, const std::string& what) {
+inline void expect_same(const std::vector<double>& a, const std::vector<double>& b,
+                        const std::string& what) {
     ASSERT_EQ(a.size(), b.size()) << what;
     for (std::size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(same(a[i], b[i])) << what << " at " << i;
 }
@@ -110,7 +115,8 @@ inline void expect_same(const Measurement& a, const Measurement& b) {
     expect_same(a.warmup, b.warmup, a.name);
     EXPECT_EQ(a.summary.n, b.summary.n);
     const auto numbers = [](const stats::Summary& s) {
-        return std::vector<double>{s.median, s.mean, s.min, s.max, s.p95, s.p99, s.ci95.low, s.ci95.high};
+        return std::vector<double>{s.median, s.mean, s.min,      s.max,
+                                   s.p95,    s.p99,  s.ci95.low, s.ci95.high};
     };
     expect_same(numbers(a.summary), numbers(b.summary), a.name);
 }
@@ -122,7 +128,8 @@ inline void expect_same(const Table& a, const Table& b) {
         EXPECT_EQ(a.columns[i].name, b.columns[i].name);
         ASSERT_EQ(a.columns[i].values.index(), b.columns[i].values.index());
         if (const auto* doubles = std::get_if<std::vector<double>>(&a.columns[i].values)) {
-            expect_same(*doubles, std::get<std::vector<double>>(b.columns[i].values), a.columns[i].name);
+            expect_same(*doubles, std::get<std::vector<double>>(b.columns[i].values),
+                        a.columns[i].name);
         } else {
             EXPECT_EQ(a.columns[i].values, b.columns[i].values);
         }

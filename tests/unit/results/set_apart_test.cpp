@@ -31,7 +31,8 @@ class SetApart : public testing::Test {
 
     std::string sentence(double timeout_s = 0.01) const {
         return tests::thrown_sentence<base::EnvironmentError>([&] {
-            store_or_set_apart(file(), std::vector{sample_run("new"), sample_run("newer")}, timeout_s);
+            store_or_set_apart(file(), std::vector{sample_run("new"), sample_run("newer")},
+                               timeout_s);
         });
     }
     fs::path file() const { return folder_ / "r.h5"; }
@@ -43,7 +44,8 @@ class SetApart : public testing::Test {
 
 // As another process that appends.
 base::Descriptor held_lock(const fs::path& file) {
-    base::Descriptor lock(::open((file.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    base::Descriptor lock(
+        ::open((file.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     EXPECT_EQ(::flock(lock.get(), LOCK_EX), 0);
     return lock;
 }
@@ -76,8 +78,9 @@ TEST_F(SetApart, WhereTheLockIsHeld) {
         const auto lock = held_lock(file());
         const std::string said = sentence(0.05);
         EXPECT_THAT(said, HasSubstr("another job, which holds the lock " + file().string()));
-        EXPECT_THAT(said, HasSubstr("the 2 runs are in " + apart().string() + ": `ranklab results merge " +
-                                    file().string() + " " + apart().string() + "`"));
+        EXPECT_THAT(
+            said, HasSubstr("the 2 runs are in " + apart().string() + ": `ranklab results merge " +
+                            file().string() + " " + apart().string() + "`"));
     }
     EXPECT_GT(base::progress_count(), beats) << "a wait that the watchdog sees";
     EXPECT_TRUE(bytes_of(file()) == before);
@@ -106,7 +109,8 @@ TEST_F(SetApart, WhereASignalComesWhileTheLockIsHeld) {
 
 TEST_F(SetApart, WhereTheFileBecameAnothers) {
     write_bytes(file(), "text");
-    EXPECT_THAT(sentence(), testing::AllOf(HasSubstr("not an HDF5 file"), HasSubstr(apart().string())));
+    EXPECT_THAT(sentence(),
+                testing::AllOf(HasSubstr("not an HDF5 file"), HasSubstr(apart().string())));
     EXPECT_EQ(bytes_of(file()), "text");
     EXPECT_EQ(folder_.names(), (std::vector<std::string>{"r.h5", "r.h5.new.h5"}));
 }
@@ -129,7 +133,8 @@ TEST_F(SetApart, OrTheSentenceSaysThatTheyAreLost) {
         const rlimit limit{10000, 10000};
         ::setrlimit(RLIMIT_FSIZE, &limit);
         std::signal(SIGXFSZ, SIG_IGN);
-        EXPECT_THAT(sentence(), testing::AllOf(HasSubstr("no room"), HasSubstr("the 2 runs are lost")));
+        EXPECT_THAT(sentence(),
+                    testing::AllOf(HasSubstr("no room"), HasSubstr("the 2 runs are lost")));
         return testing::Test::HasFailure() ? 1 : 0;
     });
     EXPECT_EQ(code, 0);

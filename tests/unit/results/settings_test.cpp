@@ -18,7 +18,8 @@ Names those_that(Has has) {
     Names names;
     for (const auto* rows : {&training_settings(), &storage_settings(), &common_settings()})
         for (const auto& option : rows->all())
-            if (option.role != options::Role::request && std::invoke(has, option)) names.insert(option.name);
+            if (option.role != options::Role::request && std::invoke(has, option))
+                names.insert(option.name);
     return names;
 }
 
@@ -28,9 +29,10 @@ Names together(const Names& one, const Names& other) {
     return both;
 }
 
-const Names kToNobody{"output",       "label",      "config",        "quiet",        "seed",
-                      "directory",    "time-limit", "stall-timeout", "lock-timeout", "expected-ranks",
-                      "expect-ranks", "data-dir",   "memory-format"};
+const Names kToNobody{"output",       "label",          "config",       "quiet",
+                      "seed",         "directory",      "time-limit",   "stall-timeout",
+                      "lock-timeout", "expected-ranks", "expect-ranks", "data-dir",
+                      "memory-format"};
 const Names kToComparisonAlone{"repetitions", "target-ci",       "checkpoint", "resume",
                                "benchy-json", "save-parameters", "keep",       "json-file"};
 const Names kNotToGroups{"warmup",   "steps",           "epochs",           "overlap-steps",
@@ -39,11 +41,13 @@ const Names kNotToGroups{"warmup",   "steps",           "epochs",           "ove
 
 TEST(Settings, MatterToSomeAndNotToOthers) {
     const auto unimportant_to = [](Asker asker) {
-        return those_that([asker](const options::Option& option) { return !matters_to(asker, option.name); });
+        return those_that(
+            [asker](const options::Option& option) { return !matters_to(asker, option.name); });
     };
     EXPECT_EQ(unimportant_to(Asker::comparison), kToNobody);
     EXPECT_EQ(unimportant_to(Asker::factor), together(kToNobody, kToComparisonAlone));
-    EXPECT_EQ(unimportant_to(Asker::group), together(together(kToNobody, kToComparisonAlone), kNotToGroups));
+    EXPECT_EQ(unimportant_to(Asker::group),
+              together(together(kToNobody, kToComparisonAlone), kNotToGroups));
 }
 
 TEST(Settings, OfALaterProgramMatterToAll) {
@@ -56,18 +60,20 @@ TEST(Settings, OfALaterProgramMatterToAll) {
 }
 
 TEST(Settings, OfFilesCountByBeingSet) {
-    EXPECT_EQ(those_that([](const auto& option) { return option.role == options::Role::kept; }),
-              (Names{"checkpoint", "resume", "save-parameters", "benchy-json", "keep", "json-file"}));
+    EXPECT_EQ(
+        those_that([](const auto& option) { return option.role == options::Role::kept; }),
+        (Names{"checkpoint", "resume", "save-parameters", "benchy-json", "keep", "json-file"}));
 }
 
 TEST(Settings, SomeMeanNothingOnASingleDevice) {
     EXPECT_EQ(those_that(&options::Option::between_ranks),
-              (Names{"mode", "sync", "backend", "bucket-cap-mb", "mpi-progress", "transfer", "compress",
-                     "overlap-steps", "no-broadcast-buffers", "replicas", "sharding"}));
+              (Names{"mode", "sync", "backend", "bucket-cap-mb", "mpi-progress", "transfer",
+                     "compress", "overlap-steps", "no-broadcast-buffers", "replicas", "sharding"}));
 }
 
 TEST(Settings, SomeFollowFromTheRanksOfANode) {
-    EXPECT_EQ(those_that(&options::Option::follows_ranks), (Names{"mpi-progress", "transfer", "threads"}));
+    EXPECT_EQ(those_that(&options::Option::follows_ranks),
+              (Names{"mpi-progress", "transfer", "threads"}));
 }
 
 TEST(Settings, SomeDecideTheParametersValues) {
@@ -114,8 +120,12 @@ TEST(Settings, SomeDecideTheParametersValues) {
 
 // A run of before there was --ops had ours: it is like one that says so, and unlike the other.
 TEST(Settings, AreAbsentInRunsOfBeforeTheirTime) {
-    const OtherSettings on_gpu = [](const std::string& name) { return name == "device" ? "cuda" : ""; };
-    const OtherSettings on_cpu = [](const std::string& name) { return name == "device" ? "cpu" : ""; };
+    const OtherSettings on_gpu = [](const std::string& name) {
+        return name == "device" ? "cuda" : "";
+    };
+    const OtherSettings on_cpu = [](const std::string& name) {
+        return name == "device" ? "cpu" : "";
+    };
     EXPECT_EQ(value_when_absent("ops", on_cpu), "ranklab");
     EXPECT_EQ(value_when_absent("ops", on_gpu), "libtorch") << "ours are for the CPU";
     EXPECT_EQ(value_when_absent("model", on_cpu), "");

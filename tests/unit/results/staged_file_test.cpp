@@ -35,7 +35,8 @@ TEST(ThrowErrno, TellsWrongPathsFromWrongPlaces) {
         throw_errno("mkdir", "a/b", EROFS);
     } catch (const base::Error& error) {
         EXPECT_EQ(std::string(error.what()),
-                  "a/b: the file system is read-only; name a writable place (mkdir: Read-only file system)");
+                  "a/b: the file system is read-only; name a writable place (mkdir: Read-only file "
+                  "system)");
         EXPECT_EQ(error.settings(), base::Settings{"output"});
     }
 }
@@ -73,7 +74,8 @@ TEST(StagedFile, HoldsWhatWasWrittenAndNoReservedRest) {
     {
         StagedFile staged(folder / "x", "checkpoint");
         staged.reserve(text.size());
-        for (const std::size_t part : {1, 99999}) staged.write(std::as_bytes(std::span(text).first(part)));
+        for (const std::size_t part : {1, 99999})
+            staged.write(std::as_bytes(std::span(text).first(part)));
         staged.commit();
     }
     EXPECT_EQ(bytes_of(folder / "x"), text);
@@ -104,8 +106,9 @@ TEST(StagedFile, NewFilesFollowTheUmask) {
 
 TEST(RemoveLeftovers, TakesOnlyItsOwn) {
     const TempFolder folder;
-    for (const char* name : {".a.0123456789abcdef.tmp", ".a.h5.0123456789abcdef.tmp",
-                             ".a.0123456789abcde.tmp", "a.0123456789abcdef.tmp", ".a.0123456789abcdeX.tmp"})
+    for (const char* name :
+         {".a.0123456789abcdef.tmp", ".a.h5.0123456789abcdef.tmp", ".a.0123456789abcde.tmp",
+          "a.0123456789abcdef.tmp", ".a.0123456789abcdeX.tmp"})
         write_bytes(folder / name, "");
     remove_leftovers(folder / "a");
     EXPECT_EQ(folder.names().size(), 4U);

@@ -39,12 +39,13 @@ TEST(Vocabulary, HasEachNameOnce) {
 }
 
 TEST(Vocabulary, HasTheNamesThatRoomsRead) {
-    for (const auto name :
-         {words::kStepTime, words::kJobTime, words::kEpochTime, words::kReadTime, words::kThroughput,
-          words::kWriteRate, words::kReadRate, words::kFileRate, words::kPeakMemory})
+    for (const auto name : {words::kStepTime, words::kJobTime, words::kEpochTime, words::kReadTime,
+                            words::kThroughput, words::kWriteRate, words::kReadRate,
+                            words::kFileRate, words::kPeakMemory})
         EXPECT_NO_THROW(words::quantity(name)) << name;
-    EXPECT_NE(thrown_sentence<base::Error>([] { words::quantity("step_tme_s"); }).find("step_tme_s"),
-              std::string::npos);
+    EXPECT_NE(
+        thrown_sentence<base::Error>([] { words::quantity("step_tme_s"); }).find("step_tme_s"),
+        std::string::npos);
 }
 
 // A name says its unit, so that a reader of a file need not guess.
@@ -68,7 +69,8 @@ TEST(Vocabulary, HasUnitsInNames) {
 
 TEST(Vocabulary, HasEveryPhaseThatIsTimed) {
     const auto& step = words::quantity(words::kStepTime);
-    for (const auto phase : base::kPhaseNames) EXPECT_NO_THROW(words::part_of(step, phase)) << phase;
+    for (const auto phase : base::kPhaseNames)
+        EXPECT_NO_THROW(words::part_of(step, phase)) << phase;
     EXPECT_EQ(words::parts_of(step).size(), base::kPhaseCount);
     const auto& job = words::quantity(words::kJobTime);
     for (const auto phase : base::kIoPhaseNames)
@@ -112,7 +114,8 @@ TEST(Vocabulary, TakesTheMostExactRowOfAFact) {
     EXPECT_EQ(words::role_of_fact("libraries.mpi"), FactRole::surroundings);
     EXPECT_EQ(words::role_of_fact("training.parameters"), FactRole::work);
     EXPECT_EQ(words::role_of_fact("environment.OMPI_MCA_btl"), FactRole::surroundings);
-    EXPECT_EQ(words::role_of_fact("environment.OMPI_MCA_rmaps_base_oversubscribe"), FactRole::outcome);
+    EXPECT_EQ(words::role_of_fact("environment.OMPI_MCA_rmaps_base_oversubscribe"),
+              FactRole::outcome);
     EXPECT_EQ(words::role_of_fact("environment.CUDA_VISIBLE_DEVICES"), FactRole::noted);
     EXPECT_EQ(words::role_of_fact("moon.phase"), FactRole::noted);
     EXPECT_EQ(words::find_fact("moon.phase"), nullptr);
@@ -132,7 +135,8 @@ TEST(Rows, MakeATableByItsSchema) {
 }
 
 TEST(Rows, RefuseWhatTheSchemaDoesNotHave) {
-    EXPECT_NE(thrown_sentence<base::Error>([] { results::Rows("chunk"); }).find("chunk"), std::string::npos);
+    EXPECT_NE(thrown_sentence<base::Error>([] { results::Rows("chunk"); }).find("chunk"),
+              std::string::npos);
     EXPECT_NE(thrown_sentence<base::Error>([] {
                   results::Rows("chunks").add({1.0});
               }).find("1 values for the 4 columns"),

@@ -37,8 +37,8 @@ TEST(MannWhitney, SciPysAgesOfDiagnosis) {
     EXPECT_DOUBLE_EQ(mann_whitney(females, males).effect, 2 * 17.0 / 20 - 1);
 }
 
-// R's wilcox.test(Ozone ~ Month, subset = Month %in% c(5, 8)) of airquality: many, with ties; W = 127.5, p
-// 0.0001208.
+// R's wilcox.test(Ozone ~ Month, subset = Month %in% c(5, 8)) of airquality: many, with ties; W =
+// 127.5, p 0.0001208.
 TEST(MannWhitney, RsOzoneInMayAndAugust) {
     const std::vector<double> may{41, 36, 12, 18, 28, 23, 19, 8, 7,  16, 11, 14,  18,
                                   14, 34, 6,  30, 11, 1,  11, 4, 32, 23, 45, 115, 37};
@@ -142,7 +142,8 @@ TEST(Holm, NaNStaysAndDoesNotCount) {
     EXPECT_TRUE(holm({}).empty());
 }
 
-// Of ten measurements that do not differ, one or more looks different in at most 5 % of comparisons.
+// Of ten measurements that do not differ, one or more looks different in at most 5 % of
+// comparisons.
 TEST(Holm, KeepsTheWholeComparisonAtItsLevel) {
     const double any = per_cent(31, [](Random& random) {
         std::vector<double> p;
@@ -167,7 +168,8 @@ TEST(Judge, ByPAndIntervalAndSmallestChange) {
     EXPECT_EQ(judge(seen(0.90, 0.86, 0.94), 0.001, 0.03, Better::lower), Verdict::better);
     EXPECT_EQ(judge(seen(0.90, 0.86, 0.94), 0.001, 0.03, Better::higher), Verdict::worse);
     EXPECT_EQ(judge(seen(1.01, 0.99, 1.02), 0.3, 0.03, Better::lower), Verdict::same);
-    EXPECT_EQ(judge(seen(1.05, 1.05, 1.05), 0.001, 0.05, Better::lower), Verdict::worse) << "just 5 %";
+    EXPECT_EQ(judge(seen(1.05, 1.05, 1.05), 0.001, 0.05, Better::lower), Verdict::worse)
+        << "just 5 %";
     EXPECT_EQ(judge(seen(0.95, 0.95, 0.95), 0.001, 0.05, Better::lower), Verdict::better);
     EXPECT_EQ(judge(seen(1.0499, 1.045, 1.05), 0.001, 0.05, Better::lower), Verdict::same);
     EXPECT_EQ(judge(seen(1.01, 1.005, 1.02), 0.001, 0.03, Better::lower),
@@ -213,12 +215,13 @@ TEST(RunsNeeded, AsManyRunsFindTheSlowdown) {
                     const auto pilot_b = times(lognormal(random, 5, spread), 1.05);
                     const std::size_t n = runs_needed(pilot_a, pilot_b, 0.03, compared);
                     std::vector<double> p;
-                    const Difference slower =
-                        difference(lognormal(random, n, spread), times(lognormal(random, n, spread), 1.05));
+                    const Difference slower = difference(lognormal(random, n, spread),
+                                                         times(lognormal(random, n, spread), 1.05));
                     p.push_back(slower.test.p);
                     for (std::size_t i = 1; i < compared; ++i)
                         p.push_back(
-                            mann_whitney(lognormal(random, n, spread), lognormal(random, n, spread)).p);
+                            mann_whitney(lognormal(random, n, spread), lognormal(random, n, spread))
+                                .p);
                     return judge(slower, holm(p).front(), 0.03, Better::lower) == Verdict::worse;
                 },
                 kSimulations / 5);
@@ -234,7 +237,8 @@ TEST(RunsNeeded, MoreForSmallerChangesAndMoreComparisons) {
     EXPECT_GT(runs_needed(a, b, 0.01), 20 * runs_needed(a, b, 0.05));
     EXPECT_GE(runs_needed(a, b, 0.02, 20), runs_needed(a, b, 0.02, 1));
     EXPECT_EQ(runs_needed(a, b, 10), kFewestRuns);
-    EXPECT_EQ(runs_needed(std::vector<double>(5, 1.0), std::vector<double>(5, 1.0), 0.05), kFewestRuns);
+    EXPECT_EQ(runs_needed(std::vector<double>(5, 1.0), std::vector<double>(5, 1.0), 0.05),
+              kFewestRuns);
 }
 
 TEST(RunsNeeded, UnknownWhereTheSpreadIs) {

@@ -25,15 +25,16 @@ bool holds(const Interval& interval, double value) {
 
 TEST(EstimateMedian, CoversIndependentSamples) {
     for (const std::size_t n : {30U, 31U, 32U, 33U, 35U, 40U, 45U, 50U, 60U, 100U, 200U, 1000U}) {
-        const double covered = per_cent(
-            n, [&](Random& random) { return holds(estimate_median(lognormal(random, n, 1)).ci, 1); });
+        const double covered = per_cent(n, [&](Random& random) {
+            return holds(estimate_median(lognormal(random, n, 1)).ci, 1);
+        });
         EXPECT_GE(covered, 93 - kAllowance) << "n = " << n;
         EXPECT_LE(covered, 97 + kAllowance) << "n = " << n;
     }
 }
 
-// Of twenty samples that hang together nobody knows much: wrong intervals are rare, since mostly there is
-// none.
+// Of twenty samples that hang together nobody knows much: wrong intervals are rare, since mostly
+// there is none.
 TEST(EstimateMedian, HasNoIntervalOfTooFewCorrelatedSamples) {
     int given = 0, wrong = 0;
     Random random(5);
@@ -62,10 +63,11 @@ TEST(EstimateMedian, CoversCorrelatedSeries) {
 
 // What the interval of independent samples would have made of the same series.
 TEST(EstimateMedian, TheOrdinaryIntervalDoesNotCoverCorrelatedSeries) {
-    EXPECT_LT(
-        per_cent(77,
-                 [](Random& random) { return holds(summarise(lognormal(random, 1000, 0.3, 0.5)).ci95, 1); }),
-        85 + kAllowance);
+    EXPECT_LT(per_cent(77,
+                       [](Random& random) {
+                           return holds(summarise(lognormal(random, 1000, 0.3, 0.5)).ci95, 1);
+                       }),
+              85 + kAllowance);
 }
 
 TEST(EstimateMedian, BelowSixThereIsNoInterval) {
@@ -114,7 +116,8 @@ TEST(RelativeHalfWidth, IsOfTheLongerSide) {
 }
 
 TEST(Dependence, FindsTheCorrelationAndTheEffectiveNumber) {
-    // Of Gaussian AR(1) "above the median" has the autocorrelation (2/pi) asin(phi^k): n / (1 + 2 sum).
+    // Of Gaussian AR(1) "above the median" has the autocorrelation (2/pi) asin(phi^k): n / (1 + 2
+    // sum).
     const auto effective = [](double phi, double n) {
         double sum = 0;
         for (int k = 1; k < 60; ++k) sum += 2 / M_PI * std::asin(std::pow(phi, k));
@@ -137,11 +140,12 @@ TEST(Dependence, AFewFarOutSamplesDoNotHideIt) {
 
 TEST(Dependence, IndependentSeriesAreSeldomWarnedOf) {
     for (const std::size_t n : {6U, 10U, 20U, 30U, 50U, 100U, 300U, 999U, 1000U})
-        EXPECT_LE(
-            per_cent(
-                8, [&](Random& random) { return !dependence_of(lognormal(random, n, 0.5)).warning.empty(); }),
-            // Of 20 to 49 samples a correlation that matters looks much like none.
-            (n >= 20 && n < 50 ? 12 : 5) + kAllowance)
+        EXPECT_LE(per_cent(8,
+                           [&](Random& random) {
+                               return !dependence_of(lognormal(random, n, 0.5)).warning.empty();
+                           }),
+                  // Of 20 to 49 samples a correlation that matters looks much like none.
+                  (n >= 20 && n < 50 ? 12 : 5) + kAllowance)
             << "n = " << n;
 }
 
@@ -197,8 +201,8 @@ TEST(Ratio, IsThatOfTheMedians) {
     EXPECT_GT(estimate_ratio(a, b).ci.high, 2);
 }
 
-// What moves both sides of a pair at once moves no ratio: here each pair's is 2, though samples differ by a
-// factor of 8.
+// What moves both sides of a pair at once moves no ratio: here each pair's is 2, though samples
+// differ by a factor of 8.
 TEST(Ratio, PairsAreDrawnTogether) {
     const std::vector<double> b{1, 8, 2, 4, 1.5, 3, 6, 5};
     const std::vector<double> a{2, 16, 4, 8, 3, 6, 12, 10};
@@ -211,7 +215,8 @@ TEST(Ratio, PairsAreDrawnTogether) {
     EXPECT_TRUE(std::isnan(estimate_paired_ratio(std::vector(5, 1.0), std::vector(5, 1.0)).ci.low));
 }
 
-// The truth is 0.5; both sides share what is called the machine's mood, three times their own noise.
+// The truth is 0.5; both sides share what is called the machine's mood, three times their own
+// noise.
 TEST(Ratio, OfPairsCoversTheTruth) {
     Random random(7);
     std::size_t covered = 0;
@@ -226,7 +231,8 @@ TEST(Ratio, OfPairsCoversTheTruth) {
         const auto found = estimate_paired_ratio(a, b).ci;
         covered += found.low <= 0.5 && 0.5 <= found.high ? 1 : 0;
     }
-    EXPECT_GT(100.0 * static_cast<double>(covered) / static_cast<double>(runs), 88 - simulated::kAllowance);
+    EXPECT_GT(100.0 * static_cast<double>(covered) / static_cast<double>(runs),
+              88 - simulated::kAllowance);
 }
 
 TEST(Ratio, BelowFiveASideThereIsNoInterval) {

@@ -15,7 +15,8 @@ using namespace simulated;
 TEST(EstimateMedian, SeesASlowDriftOfALongSeries) {
     Random random(93);
     std::vector<double> x = normal(random, 300000, 1, 0.01);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] += 0.01 * std::sin(static_cast<double>(i) / 30000);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        x[i] += 0.01 * std::sin(static_cast<double>(i) / 30000);
     const MedianEstimate estimate = estimate_median(x);
     EXPECT_STREQ(estimate.method, "block bootstrap");
     EXPECT_LT(estimate.dependence.effective_n, 30000);
@@ -75,8 +76,9 @@ TEST(WarmupEnd, OfAGradualBeginning) {
 
 TEST(WarmupEnd, IsSeldomSeenWhereThereIsNone) {
     for (const std::size_t n : {20U, 50U, 200U, 1000U})
-        EXPECT_LE(per_cent(73, [&](Random& random) { return warmup_end(settling(random, n, 0)) > 0; }),
-                  5 + kAllowance)
+        EXPECT_LE(
+            per_cent(73, [&](Random& random) { return warmup_end(settling(random, n, 0)) > 0; }),
+            5 + kAllowance)
             << "n = " << n;
 }
 

@@ -18,7 +18,9 @@ class Random {
     /// (0, 1), 53 bits
     double uniform() { return (static_cast<double>(engine_() >> 11) + 0.5) * 0x1p-53; }
     /// 0 .. n - 1
-    std::size_t index(std::size_t n) { return static_cast<std::size_t>(uniform() * static_cast<double>(n)); }
+    std::size_t index(std::size_t n) {
+        return static_cast<std::size_t>(uniform() * static_cast<double>(n));
+    }
     /// Marsaglia's polar method
     double normal() {
         if (has_spare_) {
@@ -45,15 +47,16 @@ class Random {
 
 namespace simulated {
 
-// The second suite compiles these tests once more with RANKLAB_MANY_SIMULATIONS; in the first one fewer
-// simulations are made, and more is allowed for chance.
+// The second suite compiles these tests once more with RANKLAB_MANY_SIMULATIONS; in the first one
+// fewer simulations are made, and more is allowed for chance.
 #ifdef RANKLAB_MANY_SIMULATIONS
 inline constexpr bool kFew = false;
 #else
 inline constexpr bool kFew = true;
 #endif
 inline constexpr std::size_t kSimulations = kFew ? 250 : 2000;
-inline constexpr double kAllowance = kFew ? 4.5 : 0;  ///< per cent, three standard errors of the difference
+/// Per cent, three standard errors of the difference.
+inline constexpr double kAllowance = kFew ? 4.5 : 0;
 
 /// exp(spread z), z normal, of lag-1 correlation `phi`: median 1, relative spread about `spread`.
 inline std::vector<double> lognormal(Random& random, std::size_t n, double spread, double phi = 0) {

@@ -19,10 +19,11 @@ std::vector<double> one_to(std::size_t n) {
 // numpy.percentile([3.1, 0.2, 5.5, 4.4, 1.7, 9.9, 2.6], [0, 5, 25, 37.5, 50, 95, 99, 100])
 TEST(Quantile, AgreesWithNumpy) {
     const std::vector<double> x{3.1, 0.2, 5.5, 4.4, 1.7, 9.9, 2.6};
-    const std::vector<std::pair<double, double>> expected{{0, 0.2},       {0.05, 0.65}, {0.25, 2.15},
-                                                          {0.375, 2.725}, {0.5, 3.1},   {0.95, 8.58},
-                                                          {0.99, 9.636},  {1, 9.9}};
-    for (const auto& [q, value] : expected) EXPECT_NEAR(quantile(x, q), value, 1e-12) << "q = " << q;
+    const std::vector<std::pair<double, double>> expected{
+        {0, 0.2},   {0.05, 0.65}, {0.25, 2.15},  {0.375, 2.725},
+        {0.5, 3.1}, {0.95, 8.58}, {0.99, 9.636}, {1, 9.9}};
+    for (const auto& [q, value] : expected)
+        EXPECT_NEAR(quantile(x, q), value, 1e-12) << "q = " << q;
 }
 
 TEST(Quantile, OfNothingOrNotANumberIsNaN) {
@@ -63,7 +64,8 @@ TEST(MedianInterval, IsRightForAMillion) {
     }
 }
 
-// Below 30 by its ranks' exact coverage, at least as often as it says; from 30 on as often as it says.
+// Below 30 by its ranks' exact coverage, at least as often as it says; from 30 on as often as it
+// says.
 TEST(MedianInterval, CoversAsOftenAsItSays) {
     const std::vector<std::pair<std::size_t, double>> exact{{10, 0.9785}, {30, 0.95}, {100, 0.95}};
     std::mt19937_64 random(20261121);
@@ -84,8 +86,8 @@ TEST(MedianInterval, CoversAsOftenAsItSays) {
 TEST(Summarise, NothingGivesNaN) {
     const Summary summary = summarise({});
     EXPECT_EQ(summary.n, 0U);
-    for (const double x : {summary.median, summary.mean, summary.min, summary.max, summary.p95, summary.p99,
-                           summary.ci95.low, summary.ci95.high})
+    for (const double x : {summary.median, summary.mean, summary.min, summary.max, summary.p95,
+                           summary.p99, summary.ci95.low, summary.ci95.high})
         EXPECT_TRUE(std::isnan(x));
 }
 
@@ -98,7 +100,8 @@ TEST(Summarise, KnownSamples) {
     EXPECT_DOUBLE_EQ(summary.max, 100);
     EXPECT_DOUBLE_EQ(summary.p95, 95.05);
     EXPECT_DOUBLE_EQ(summary.p99, 99.01);
-    // Hettmansperger & Sheather between ranks 40 (96.48 %) and 41 (94.31 %), by hand (Python's comb).
+    // Hettmansperger & Sheather between ranks 40 (96.48 %) and 41 (94.31 %), by hand (Python's
+    // comb).
     EXPECT_NEAR(summary.ci95.low, 40.763200616, 1e-8);
     EXPECT_NEAR(summary.ci95.high, 60.236799384, 1e-8);
 }

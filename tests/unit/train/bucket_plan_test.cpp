@@ -1,5 +1,5 @@
-// The bucket rule on published figures: the 3D U-Net's parameters (workload: 116,977,029 parameters, 446.23
-// MiB).
+// The bucket rule on published figures: the 3D U-Net's parameters (workload: 116,977,029
+// parameters, 446.23 MiB).
 #include "train/bucket_plan.hpp"
 
 #include <gmock/gmock.h>
@@ -51,14 +51,17 @@ std::vector<::testing::Matcher<double>> about(const std::vector<double>& values)
 
 TEST(BucketPlan, TheUNetHasEightBucketsAt25MiB) {
     const auto sizes = unet3d();
-    const auto plan = plan_buckets(sizes, reverse_order(sizes.size()), kFirstBucketBytes, 25 * kMiB);
-    EXPECT_THAT(mebibytes(plan, sizes),
-                ::testing::ElementsAreArray(about({4.16, 80.0, 128.0, 64.0, 64.0, 64.0, 32.0, 10.06})));
+    const auto plan =
+        plan_buckets(sizes, reverse_order(sizes.size()), kFirstBucketBytes, 25 * kMiB);
+    EXPECT_THAT(
+        mebibytes(plan, sizes),
+        ::testing::ElementsAreArray(about({4.16, 80.0, 128.0, 64.0, 64.0, 64.0, 32.0, 10.06})));
 }
 
 TEST(BucketPlan, TheUNetHasFiveBucketsAt100MiB) {
     const auto sizes = unet3d();
-    const auto plan = plan_buckets(sizes, reverse_order(sizes.size()), kFirstBucketBytes, 100 * kMiB);
+    const auto plan =
+        plan_buckets(sizes, reverse_order(sizes.size()), kFirstBucketBytes, 100 * kMiB);
     EXPECT_THAT(mebibytes(plan, sizes),
                 ::testing::ElementsAreArray(about({4.16, 208.0, 128.0, 104.0, 2.06})));
 }

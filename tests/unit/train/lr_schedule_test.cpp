@@ -12,26 +12,27 @@ namespace {
 
 constexpr std::int64_t kSamples = 65536;
 
-// The tutorial's configurations (workloads 5.3): sqrt scaling from 2e-4 at batch 32, 128 steps of warm-up,
-// down to 0. Its first epoch makes one step fewer.
+// The tutorial's configurations (workloads 5.3): sqrt scaling from 2e-4 at batch 32, 128 steps of
+// warm-up, down to 0. Its first epoch makes one step fewer.
 struct Published {
     const char* name;
     std::int64_t global_batch, epochs, total, steps;
-    // python3 -c "from math import *
-    // def lr(i,g,tot):
-    //   init=2e-4*sqrt(g/32); return i/128*init if i<128 else 0+0.5*(init-0)*(1+cos(pi*(i-128)/tot))
+    // python3 -c "from math import * def lr(i,g,tot):
+    //   init=2e-4*sqrt(g/32); return i/128*init if i<128 else
+    //   0+0.5*(init-0)*(1+cos(pi*(i-128)/tot))
     // for g,e,n in ((576,12,1367),(2304,48,1391),(9216,96,767)):
-    //   r=[lr(i,g,e*(65536//g)) for i in range(1,n+1)]; print(fsum(r), r[0], r[126], r[128], r[-1]/max(r))"
+    //   r=[lr(i,g,e*(65536//g)) for i in range(1,n+1)]; print(fsum(r), r[0], r[126], r[128],
+    //   r[-1]/max(r))"
     double sum, first, before_peak, after_peak, last_over_peak;
 };
 
 const Published kPublished[] = {
-    {"bs576_opt_sm", 576, 12, 1356, 1367, 0.6290099441071827, 6.629126073623883e-06, 0.0008418990113502332,
-     0.0008485269987838764, 0.01825707681809019},
-    {"bs2304_opt_sm", 2304, 48, 1344, 1391, 1.2486310550736937, 1.3258252147247766e-05, 0.0016837980227004663,
-     0.0016970539567205142, 0.008935389024140483},
-    {"bs9216_opt_sm", 9216, 96, 672, 767, 1.3574331093895833, 2.651650429449553e-05, 0.0033675960454009326,
-     0.0033940940047031635, 0.005938373944745612},
+    {"bs576_opt_sm", 576, 12, 1356, 1367, 0.6290099441071827, 6.629126073623883e-06,
+     0.0008418990113502332, 0.0008485269987838764, 0.01825707681809019},
+    {"bs2304_opt_sm", 2304, 48, 1344, 1391, 1.2486310550736937, 1.3258252147247766e-05,
+     0.0016837980227004663, 0.0016970539567205142, 0.008935389024140483},
+    {"bs9216_opt_sm", 9216, 96, 672, 767, 1.3574331093895833, 2.651650429449553e-05,
+     0.0033675960454009326, 0.0033940940047031635, 0.005938373944745612},
 };
 
 LrSettings settings_of(const Published& config, LrShape shape) {
@@ -112,7 +113,8 @@ TEST(PublishedCosine, WarmsUpOnlyAboveTheBaseBatchWhereTheRateIsScaled) {
             const LrSchedule schedule(settings);
             EXPECT_EQ(schedule.warmup_steps(), batch > 32 && scaling != LrScaling::none ? 10 : 0);
             for (std::int64_t iter = 1; iter <= 110; ++iter)
-                EXPECT_NEAR(schedule.rate(iter - 1, 0), formula(settings, iter), 1e-15 * schedule.initial());
+                EXPECT_NEAR(schedule.rate(iter - 1, 0), formula(settings, iter),
+                            1e-15 * schedule.initial());
         }
     }
 }
@@ -213,12 +215,14 @@ TEST(LrSchedule, ItsRangeIsThatOfEveryStep) {
                 double highest = 0;
                 for (std::int64_t made = 0; made < steps; ++made)
                     highest = std::max(highest, schedule.rate(made, 0));
-                EXPECT_DOUBLE_EQ(lr_range(schedule, steps).highest, highest) << steps << " steps to " << end;
+                EXPECT_DOUBLE_EQ(lr_range(schedule, steps).highest, highest)
+                    << steps << " steps to " << end;
             }
         }
     }
     // Of as many steps as there can be, without a walk through them.
-    const LrSchedule endless({.shape = LrShape::cosine, .lr = 1, .total_steps = std::int64_t{1} << 50});
+    const LrSchedule endless(
+        {.shape = LrShape::cosine, .lr = 1, .total_steps = std::int64_t{1} << 50});
     EXPECT_DOUBLE_EQ(lr_range(endless, std::int64_t{1} << 50).highest, 1);
 }
 
@@ -233,7 +237,8 @@ TEST(LrSchedule, RefusesACosineOverNoSteps) {
 TEST(LrSchedule, KnowsItsNames) {
     EXPECT_EQ(lr_shape_named("cosine-published"), LrShape::cosine_published);
     EXPECT_EQ(lr_scaling_named("linear"), LrScaling::linear);
-    for (const auto& name : lr_shape_names()) EXPECT_EQ(is_cosine(lr_shape_named(name)), name[0] == 'c');
+    for (const auto& name : lr_shape_names())
+        EXPECT_EQ(is_cosine(lr_shape_named(name)), name[0] == 'c');
     EXPECT_THROW(static_cast<void>(lr_shape_named("sine")), base::OptionError);
     EXPECT_THROW(static_cast<void>(lr_scaling_named("root")), base::OptionError);
 }

@@ -17,8 +17,8 @@ OptimizerEntry optimizer_named(const std::string& name) {
     throw base::Error("the catalogue lacks " + name);
 }
 
-/// Parameters of several shapes, more elements than one thread takes; the last has no gradient before step 3
-/// and none in step 6.
+/// Parameters of several shapes, more elements than one thread takes; the last has no gradient
+/// before step 3 and none in step 6.
 struct Training {
     explicit Training(torch::Dtype dtype) {
         torch::manual_seed(5);
@@ -54,11 +54,8 @@ double worst(const Tensors& a, const Tensors& b) {
     return worst;
 }
 
-// python3 -c "
-// import torch
-// p=torch.tensor([1.0,-2.0,0.5],dtype=torch.float64,requires_grad=True)
-// o=torch.optim.Adam([p],lr=0.5)
-// for k in (1,2,3):
+// python3 -c " import torch p=torch.tensor([1.0,-2.0,0.5],dtype=torch.float64,requires_grad=True)
+// o=torch.optim.Adam([p],lr=0.5) for k in (1,2,3):
 //   p.grad=torch.tensor([0.1,-3.0,0.0],dtype=torch.float64)*(4-k); o.step(); print(p.tolist())"
 //   (PyTorch 2.11.0)
 constexpr double kAdam[3][3] = {{0.500000016666666, -1.5000000005555556, 0.5},
@@ -68,7 +65,8 @@ constexpr double kAdam[3][3] = {{0.500000016666666, -1.5000000005555556, 0.5},
 TEST(Adam, MakesPythonsSteps) {
     for (const bool fused : {false, true}) {
         const auto parameter = torch::tensor({1.0, -2.0, 0.5}, torch::kDouble).requires_grad_();
-        const auto optimizer = optimizer_named("adam").make({parameter}, {.lr = 0.5, .fused = fused});
+        const auto optimizer =
+            optimizer_named("adam").make({parameter}, {.lr = 0.5, .fused = fused});
         for (int step = 0; step < 3; ++step) {
             parameter.mutable_grad() = torch::tensor({0.1, -3.0, 0.0}, torch::kDouble) * (3 - step);
             optimizer->step();
@@ -90,11 +88,13 @@ TEST(Adam, TakesSixteenBitParametersToo) {
 }
 
 class OwnStepCount : public ::testing::TestWithParam<nn::Ops> {};
-INSTANTIATE_TEST_SUITE_P(Adam, OwnStepCount, ::testing::Values(nn::Ops::ranklab, nn::Ops::libtorch));
+INSTANTIATE_TEST_SUITE_P(Adam, OwnStepCount,
+                         ::testing::Values(nn::Ops::ranklab, nn::Ops::libtorch));
 
 TEST_P(OwnStepCount, OfEachParameterIsKept) {
     Training training(torch::kFloat);
-    const auto optimizer = optimizer_named("adam").make(training.parameters, {.lr = 0.01, .ops = GetParam()});
+    const auto optimizer =
+        optimizer_named("adam").make(training.parameters, {.lr = 0.01, .ops = GetParam()});
     training.steps(*optimizer, 0, 8);
     const auto state = optimizer->state();
     ASSERT_EQ(state.at(2).name, "step");
@@ -107,12 +107,15 @@ TEST(FusedOptimizers, MakeTheSameSteps) {
     for (const auto& entry : optimizers()) {
         if (!entry.has_fused) continue;
         ++fused_entries;
-        for (const auto& [dtype, bound] : {std::pair{torch::kDouble, 1e-12}, {torch::kFloat, 2e-6}}) {
+        for (const auto& [dtype, bound] :
+             {std::pair{torch::kDouble, 1e-12}, {torch::kFloat, 2e-6}}) {
             for (const double momentum : {0.0, 0.9}) {
                 Training plain(dtype);
                 Training fused(dtype);
-                plain.steps(*entry.make(plain.parameters, {.lr = 0.01, .momentum = momentum}), 0, 20);
-                fused.steps(*entry.make(fused.parameters, {.lr = 0.01, .momentum = momentum, .fused = true}),
+                plain.steps(*entry.make(plain.parameters, {.lr = 0.01, .momentum = momentum}), 0,
+                            20);
+                fused.steps(*entry.make(fused.parameters,
+                                        {.lr = 0.01, .momentum = momentum, .fused = true}),
                             0, 20);
                 EXPECT_LE(worst(fused.parameters, plain.parameters), bound)
                     << entry.name << " " << dtype << " momentum " << momentum;
@@ -133,8 +136,8 @@ TEST(FusedOptimizers, GoOnFromThePlainOnesStateAndBack) {
             const auto first =
                 entry.make(changed.parameters, {.lr = 0.01, .momentum = 0.9, .fused = fused_first});
             changed.steps(*first, 0, 5);
-            const auto second =
-                entry.make(changed.parameters, {.lr = 0.01, .momentum = 0.9, .fused = !fused_first});
+            const auto second = entry.make(changed.parameters,
+                                           {.lr = 0.01, .momentum = 0.9, .fused = !fused_first});
             second->load_state(first->state());
             changed.steps(*second, 5, 10);
             EXPECT_LE(worst(changed.parameters, unbroken.parameters), 1e-12) << entry.name;
@@ -159,14 +162,16 @@ constexpr nn::Ops kBoth[] = {nn::Ops::ranklab, nn::Ops::libtorch};
 
 TEST(Ops, BothMakeTheSameSteps) {
     for (const auto& entry : optimizers()) {
-        for (const auto& [dtype, bound] : {std::pair{torch::kDouble, 1e-12}, {torch::kFloat, 2e-6}}) {
+        for (const auto& [dtype, bound] :
+             {std::pair{torch::kDouble, 1e-12}, {torch::kFloat, 2e-6}}) {
             Training ours(dtype);
             Training theirs(dtype);
             ours.steps(*entry.make(ours.parameters, {.lr = 0.01, .momentum = 0.9}), 0, 20);
-            theirs.steps(
-                *entry.make(theirs.parameters, {.lr = 0.01, .momentum = 0.9, .ops = nn::Ops::libtorch}), 0,
-                20);
-            EXPECT_LE(worst(ours.parameters, theirs.parameters), bound) << entry.name << " " << dtype;
+            theirs.steps(*entry.make(theirs.parameters,
+                                     {.lr = 0.01, .momentum = 0.9, .ops = nn::Ops::libtorch}),
+                         0, 20);
+            EXPECT_LE(worst(ours.parameters, theirs.parameters), bound)
+                << entry.name << " " << dtype;
         }
     }
 }
@@ -176,10 +181,12 @@ TEST(Ops, LibTorchsAdamIsItsOwnClass) {
     for (const auto dtype : {torch::kDouble, torch::kFloat}) {
         Training ours(dtype);
         Training theirs(dtype);
-        ours.steps(*optimizer_named("adam").make(ours.parameters, {.lr = 0.01, .ops = nn::Ops::libtorch}), 0,
-                   20);
+        ours.steps(
+            *optimizer_named("adam").make(ours.parameters, {.lr = 0.01, .ops = nn::Ops::libtorch}),
+            0, 20);
         struct ByHand final : Optimizer {
-            explicit ByHand(const Tensors& parameters) : adam(parameters, torch::optim::AdamOptions(0.01)) {}
+            explicit ByHand(const Tensors& parameters)
+                : adam(parameters, torch::optim::AdamOptions(0.01)) {}
             void step() override { adam.step(); }
             void set_lr(double lr) override { adam.param_groups()[0].options().set_lr(lr); }
             std::vector<OptimizerState> state() override { return {}; }
@@ -213,21 +220,24 @@ TEST(Ops, GoOnFromTheOthersState) {
     }
 }
 
-// A channels-last weight with a row-major gradient, as a bucket hands it back, and the other way round.
+// A channels-last weight with a row-major gradient, as a bucket hands it back, and the other way
+// round.
 TEST(Optimizers, PairElementsWhateverTheOrderInMemory) {
     for (const auto& entry : optimizers()) {
-        for (const auto& form :
-             {std::pair{false, nn::Ops::ranklab}, {false, nn::Ops::libtorch}, {true, nn::Ops::ranklab}}) {
+        for (const auto& form : {std::pair{false, nn::Ops::ranklab},
+                                 {false, nn::Ops::libtorch},
+                                 {true, nn::Ops::ranklab}}) {
             const bool fused = form.first;
             const nn::Ops ops = form.second;
             if (fused && !entry.has_fused) continue;
             torch::manual_seed(9);
             const auto start = torch::randn({4, 6, 3, 3}, torch::kDouble);
             const auto gradient = torch::randn({4, 6, 3, 3}, torch::kDouble);
-            const auto stepped = [&](c10::MemoryFormat of_parameter, c10::MemoryFormat of_gradient) {
+            const auto stepped = [&](c10::MemoryFormat of_parameter,
+                                     c10::MemoryFormat of_gradient) {
                 const auto p = start.clone().contiguous(of_parameter).requires_grad_();
-                const auto optimizer =
-                    entry.make({p}, {.lr = entry.default_lr, .momentum = 0.9, .fused = fused, .ops = ops});
+                const auto optimizer = entry.make(
+                    {p}, {.lr = entry.default_lr, .momentum = 0.9, .fused = fused, .ops = ops});
                 for (int step = 0; step < 3; ++step) {
                     p.mutable_grad() = (gradient * (step + 1)).contiguous(of_gradient);
                     optimizer->step();

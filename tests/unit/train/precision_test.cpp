@@ -1,5 +1,5 @@
-// Ways to compute a step: precisions, loss scaling, memory formats, traced graphs. In one file: LibTorch's
-// headers cost many seconds.
+// Ways to compute a step: precisions, loss scaling, memory formats, traced graphs. In one file:
+// LibTorch's headers cost many seconds.
 #include "train/precision.hpp"
 
 #include <ATen/autocast_mode.h>
@@ -59,12 +59,14 @@ TEST(Precision, TakesItsNamesAndRefusesOthers) {
     EXPECT_EQ(precision_named("bf16"), Precision::bf16);
     EXPECT_EQ(parameter_type(Precision::fp16), torch::kFloat) << "parameters stay in 32 bits";
     EXPECT_EQ(parameter_type(Precision::fp64), torch::kDouble);
-    EXPECT_THAT(thrown_sentence<base::OptionError>([] { precision_named("fp8"); }), HasSubstr("bf16"));
+    EXPECT_THAT(thrown_sentence<base::OptionError>([] { precision_named("fp8"); }),
+                HasSubstr("bf16"));
 }
 
 TEST(Precision, Tf32IsNoneOfACpus) {
-    EXPECT_THAT(thrown_sentence<base::OptionError>([] { check_precision(Precision::tf32, torch::kCPU); }),
-                HasSubstr("--precision fp32"));
+    EXPECT_THAT(
+        thrown_sentence<base::OptionError>([] { check_precision(Precision::tf32, torch::kCPU); }),
+        HasSubstr("--precision fp32"));
     EXPECT_NO_THROW(check_precision(Precision::tf32, torch::kCUDA));
     EXPECT_NO_THROW(check_precision(Precision::fp16, torch::kCPU));
 }
@@ -82,7 +84,8 @@ TEST(Precision, AutocastIsOnInForwardAlone) {
         EXPECT_EQ(product->weight.scalar_type(), torch::kFloat);
         EXPECT_EQ(product->weight.grad().scalar_type(), torch::kFloat);
         EXPECT_FALSE(at::autocast::is_autocast_enabled(torch::kCPU));
-        EXPECT_EQ(torch::matmul(torch::ones({2, 2}), torch::ones({2, 2})).scalar_type(), torch::kFloat);
+        EXPECT_EQ(torch::matmul(torch::ones({2, 2}), torch::ones({2, 2})).scalar_type(),
+                  torch::kFloat);
     }
 }
 
@@ -196,7 +199,9 @@ TEST(GradScaler, GoesOnFromItsState) {
 class Weight final : public nn::Model {
   public:
     Weight() { weight = register_parameter("weight", torch::ones({1})); }
-    torch::Tensor forward(const torch::Tensor& images) override { return images.flatten(1) * weight; }
+    torch::Tensor forward(const torch::Tensor& images) override {
+        return images.flatten(1) * weight;
+    }
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor&) const override {
         return output.mean();
     }
@@ -306,10 +311,11 @@ TEST(GateScale, KeepsAFaintGradientFromBecomingZeroInTheReplicasCheck) {
         setup.devices = {torch::kCPU, torch::kCPU};
         setup.make = [&make](torch::Device) { return make(); };
         DataParallel replicas(*model, setup, *optimizer, phases);
-        const auto check =
-            check_replicas(replicas, {torch::ones({2, 4}), torch::zeros({2}, torch::kLong)}, precision);
+        const auto check = check_replicas(
+            replicas, {torch::ones({2, 4}), torch::zeros({2}, torch::kLong)}, precision);
         EXPECT_TRUE(check.passed) << check.detail;
-        EXPECT_NEAR(check.norm, std::sqrt(2 * (4 + 1)) * 5e-8, 5e-9) << "of the loss, not of the scaled one";
+        EXPECT_NEAR(check.norm, std::sqrt(2 * (4 + 1)) * 5e-8, 5e-9)
+            << "of the loss, not of the scaled one";
     }
 }
 
@@ -344,20 +350,23 @@ TEST(GraphTrainer, MakesTheTrainersStepsAndReplaysWhereItCan) {
         GradScaler* const used = with_scaler ? &scaler : nullptr;
         std::unique_ptr<Stepper> stepper;
         if (with_graph)
-            stepper = std::make_unique<GraphTrainer>(*model, sync, *optimizer, phases, nullptr, used,
-                                                     [&] { return std::make_unique<HostGraph>(replays); });
+            stepper = std::make_unique<GraphTrainer>(
+                *model, sync, *optimizer, phases, nullptr, used,
+                [&] { return std::make_unique<HostGraph>(replays); });
         else
             stepper = std::make_unique<Trainer>(*model, sync, *optimizer, phases, nullptr, used);
         std::vector<double> losses;
         for (int step = 0; step < 16; ++step) {
-            // Two micro-batches a step; in one step the second is smaller, and in another one empty.
+            // Two micro-batches a step; in one step the second is smaller, and in another one
+            // empty.
             const std::int64_t second = step == 13 ? 2 : step == 14 ? 0 : 5;
             const std::int64_t counts[] = {5, second};
             for (const int micro : {0, 1}) {
                 const std::int64_t count = counts[micro];
                 const TensorBatch batch{torch::randn({count, 1, 28, 28}, torch::kDouble),
                                         torch::arange(count)};
-                const auto loss = stepper->accumulate(batch, static_cast<double>(count) / 10, micro == 1);
+                const auto loss =
+                    stepper->accumulate(batch, static_cast<double>(count) / 10, micro == 1);
                 losses.push_back(loss.defined() ? loss.item<double>() : -1);
             }
             stepper->update();
@@ -369,7 +378,8 @@ TEST(GraphTrainer, MakesTheTrainersStepsAndReplaysWhereItCan) {
         int replays = 0;
         int none = 0;
         EXPECT_EQ(run(true, with_scaler, replays), run(false, with_scaler, none));
-        EXPECT_EQ(replays, 2 * (16 - kStepsBeforeCapture) - 2) << "all after the warm-up but the odd two";
+        EXPECT_EQ(replays, 2 * (16 - kStepsBeforeCapture) - 2)
+            << "all after the warm-up but the odd two";
         EXPECT_EQ(none, 0);
     }
 }
@@ -395,7 +405,8 @@ nn::ModelConfig small(const nn::ModelEntry& entry) {
 }
 
 /// SGD steps on one random batch.
-Trajectory train(nn::Model& model, const nn::ModelEntry& entry, torch::Dtype type, bool last, int steps = 4) {
+Trajectory train(nn::Model& model, const nn::ModelEntry& entry, torch::Dtype type, bool last,
+                 int steps = 4) {
     torch::manual_seed(11);
     const auto input = small(entry).input;
     const std::int64_t count = input.is_volume() ? 1 : 8;
@@ -412,7 +423,8 @@ Trajectory train(nn::Model& model, const nn::ModelEntry& entry, torch::Dtype typ
     Trainer trainer(model, sync, *optimizer, phases);
     model.train();
     Trajectory result;
-    for (int step = 0; step < steps; ++step) result.losses.push_back(trainer.train_step(batch, 1.0));
+    for (int step = 0; step < steps; ++step)
+        result.losses.push_back(trainer.train_step(batch, 1.0));
     result.hash = parameter_hash(model);
     return result;
 }
@@ -430,8 +442,8 @@ TEST(ChannelsLast, ChangesWhereNotWhat) {
     const auto x = torch::randn({2, 3, 4, 5});
     EXPECT_TRUE(channels_last(x).is_contiguous(torch::MemoryFormat::ChannelsLast));
     EXPECT_TRUE(torch::equal(channels_last(x), x));
-    EXPECT_TRUE(
-        channels_last(torch::randn({2, 3, 4, 5, 6})).is_contiguous(torch::MemoryFormat::ChannelsLast3d));
+    EXPECT_TRUE(channels_last(torch::randn({2, 3, 4, 5, 6}))
+                    .is_contiguous(torch::MemoryFormat::ChannelsLast3d));
     const auto matrix = torch::randn({2, 3});
     EXPECT_TRUE(channels_last(matrix).is_same(matrix));
     EXPECT_TRUE(torch::equal(viewed_as(in_memory_order(channels_last(x)), channels_last(x)), x));
@@ -453,7 +465,8 @@ TEST(ChannelsLast, TrainsToTheSameLosses) {
         const auto expected = train(*plain, entry, torch::kDouble, false, steps);
         const auto losses = train(*other, entry, torch::kDouble, true, steps).losses;
         for (std::size_t step = 0; step < losses.size(); ++step)
-            EXPECT_NEAR(losses[step], expected.losses[step], 1e-9 * expected.losses[step]) << name << step;
+            EXPECT_NEAR(losses[step], expected.losses[step], 1e-9 * expected.losses[step])
+                << name << step;
     }
 }
 
@@ -529,11 +542,11 @@ class Hidden final : public nn::Model {
 
 TEST(TracedModel, RefusesAModelThatItsTraceIsNot) {
     TracedModel traced(std::make_shared<Hidden>(), "hidden");
-    EXPECT_THAT(
-        thrown_sentence<base::OptionError>([&] {
-            traced.forward(torch::ones({2, 4}));
-        }),
-        ::testing::AllOf(HasSubstr("can run hidden"), HasSubstr("something else"), HasSubstr("--jit")));
+    EXPECT_THAT(thrown_sentence<base::OptionError>([&] {
+                    traced.forward(torch::ones({2, 4}));
+                }),
+                ::testing::AllOf(HasSubstr("can run hidden"), HasSubstr("something else"),
+                                 HasSubstr("--jit")));
 }
 
 }  // namespace

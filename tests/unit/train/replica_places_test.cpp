@@ -1,5 +1,5 @@
-// On which device a thread works for a replica, and what travels between devices: without one, by a double of
-// LibTorch's way to them.
+// On which device a thread works for a replica, and what travels between devices: without one, by a
+// double of LibTorch's way to them.
 #include "train/replica_places.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ namespace {
 
 using Tensors = std::vector<torch::Tensor>;
 
-/// Four GPUs that are none. As the driver's, the selected one and the current streams are each thread's own.
+/// Four GPUs that are none. As the driver's, the selected one and the current streams are each
+/// thread's own.
 class FourGpus final : public c10::impl::DeviceGuardImplInterface {
   public:
     c10::DeviceType type() const override { return torch::kCUDA; }
@@ -49,7 +50,8 @@ thread_local std::array<c10::StreamId, 4> FourGpus::current{};
 
 std::vector<torch::Device> gpus(int count) {
     std::vector<torch::Device> devices;
-    for (int i = 0; i < count; ++i) devices.emplace_back(torch::kCUDA, static_cast<c10::DeviceIndex>(i));
+    for (int i = 0; i < count; ++i)
+        devices.emplace_back(torch::kCUDA, static_cast<c10::DeviceIndex>(i));
     return devices;
 }
 
@@ -130,27 +132,32 @@ TEST(Pieces, AreFewAndComeBackWhereTheyBelong) {
         for (std::size_t i = 0; i < from.size(); ++i) {
             EXPECT_TRUE(torch::equal(copied[i], from[i])) << bytes << " bytes, tensor " << i;
             EXPECT_EQ(copied[i].strides(), before[i].strides());
-            EXPECT_TRUE(torch::equal(added[i], before[i] + from[i])) << bytes << " bytes, tensor " << i;
+            EXPECT_TRUE(torch::equal(added[i], before[i] + from[i]))
+                << bytes << " bytes, tensor " << i;
         }
     }
     EXPECT_TRUE(flattened_pieces({}).empty());
 }
 
 TEST(Pieces, ParametersTakeThemWithoutAGradient) {
-    const Tensors parameters{torch::zeros({3}).requires_grad_(), torch::zeros({2, 2}).requires_grad_()};
+    const Tensors parameters{torch::zeros({3}).requires_grad_(),
+                             torch::zeros({2, 2}).requires_grad_()};
     copy_pieces(flattened_pieces({torch::ones({3}), torch::ones({2, 2})}), parameters);
     EXPECT_EQ(parameters[0].sum().item<float>(), 3);
     EXPECT_TRUE(parameters[0].is_leaf() && !parameters[0].grad().defined());
 }
 
-/// Three replicas' parameters with gradients, of which one or no replica has some, and one has other strides.
+/// Three replicas' parameters with gradients, of which one or no replica has some, and one has
+/// other strides.
 std::vector<Tensors> replicas_with_gradients() {
     torch::manual_seed(5);
     std::vector<Tensors> parameters(3);
     for (std::size_t r = 0; r < 3; ++r) {
-        for (const auto& shape : std::vector<std::vector<std::int64_t>>{{7000}, {1}, {11}, {13}, {4, 6}})
+        for (const auto& shape :
+             std::vector<std::vector<std::int64_t>>{{7000}, {1}, {11}, {13}, {4, 6}})
             parameters[r].push_back(torch::zeros(shape).requires_grad_());
-        for (auto& parameter : parameters[r]) parameter.mutable_grad() = torch::randn_like(parameter);
+        for (auto& parameter : parameters[r])
+            parameter.mutable_grad() = torch::randn_like(parameter);
         if (r != 1) parameters[r][2].mutable_grad().reset();
         parameters[r][3].mutable_grad().reset();
     }

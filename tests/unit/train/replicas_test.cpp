@@ -1,5 +1,5 @@
-// Data parallelism in one process: who gets which samples, what the threads do, and whether the gradient is
-// that of the whole batch.
+// Data parallelism in one process: who gets which samples, what the threads do, and whether the
+// gradient is that of the whole batch.
 #include "train/replicas.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -47,7 +47,8 @@ TEST(Chunks, AreThoseOfTorchChunk) {
             }
         }
     }
-    EXPECT_EQ(sizes(4, 3), (std::vector<std::int64_t>{2, 2, 0})) << "as torch.chunk: the last one is idle";
+    EXPECT_EQ(sizes(4, 3), (std::vector<std::int64_t>{2, 2, 0}))
+        << "as torch.chunk: the last one is idle";
     EXPECT_EQ(sizes(0, 2), (std::vector<std::int64_t>{0, 0}));
 }
 
@@ -82,7 +83,8 @@ Cores own_cpus() {
     return cores;
 }
 
-/// The number that LibTorch computes with, after it has computed: that is when it might put in its own.
+/// The number that LibTorch computes with, after it has computed: that is when it might put in its
+/// own.
 int threads_in_use() {
     torch::ones({1 << 17}).add_(1);
     std::atomic<int> calls = 0;
@@ -129,7 +131,8 @@ TEST(ReplicaThreads, AreBoundToTheirShareOfTheCores) {
         threads.run([&](std::size_t replica) { seen[replica] = cpus_of_this_thread(); });
         EXPECT_EQ(seen, share_cores(cores, count));
         EXPECT_EQ(threads.cpus(), seen);
-        EXPECT_NE(threads.placement().find("replica 0 on CPUs "), std::string::npos) << threads.placement();
+        EXPECT_NE(threads.placement().find("replica 0 on CPUs "), std::string::npos)
+            << threads.placement();
     }
     ReplicaThreads crowded(cores.size() + 1, 2, cores);
     crowded.run([&](std::size_t) { EXPECT_EQ(cpus_of_this_thread(), before); });
@@ -169,13 +172,17 @@ TEST(ReplicaThreads, HandTheLowestReplicasErrorToTheCaller) {
 TEST(SumGradients, AddsInTheOrderOfReplicasWhateverTheStrides) {
     torch::manual_seed(3);
     // Several blocks, one element, channels-last; a gradient that one or no replica has.
-    const std::vector<std::vector<std::int64_t>> shapes{{70000}, {1}, {3, 5, 7, 2}, {11}, {13}, {4, 6}};
+    const std::vector<std::vector<std::int64_t>> shapes{{70000}, {1},  {3, 5, 7, 2},
+                                                        {11},    {13}, {4, 6}};
     std::vector<Tensors> parameters(3);
     for (std::size_t r = 0; r < 3; ++r) {
-        for (const auto& shape : shapes) parameters[r].push_back(torch::zeros(shape).requires_grad_());
-        for (auto& parameter : parameters[r]) parameter.mutable_grad() = torch::randn_like(parameter);
-        parameters[r][2] =
-            torch::zeros({3, 5, 7, 2}).contiguous(torch::MemoryFormat::ChannelsLast).requires_grad_();
+        for (const auto& shape : shapes)
+            parameters[r].push_back(torch::zeros(shape).requires_grad_());
+        for (auto& parameter : parameters[r])
+            parameter.mutable_grad() = torch::randn_like(parameter);
+        parameters[r][2] = torch::zeros({3, 5, 7, 2})
+                               .contiguous(torch::MemoryFormat::ChannelsLast)
+                               .requires_grad_();
         parameters[r][2].mutable_grad() =
             torch::randn({3, 5, 7, 2}).contiguous(torch::MemoryFormat::ChannelsLast);
         if (r != 1) parameters[r][3].mutable_grad().reset();
@@ -184,18 +191,21 @@ TEST(SumGradients, AddsInTheOrderOfReplicasWhateverTheStrides) {
     parameters[2][5].mutable_grad() = torch::randn({6, 4}).t();
     Tensors expected;
     for (const std::size_t i : {0, 1, 2, 5})
-        expected.push_back(parameters[0][i].grad() + parameters[1][i].grad() + parameters[2][i].grad());
+        expected.push_back(parameters[0][i].grad() + parameters[1][i].grad() +
+                           parameters[2][i].grad());
     sum_gradients(parameters);
     std::size_t k = 0;
     for (const std::size_t i : {0, 1, 2, 5})
         EXPECT_TRUE(torch::equal(parameters[0][i].grad(), expected[k++])) << "parameter " << i;
-    EXPECT_TRUE(torch::equal(parameters[0][3].grad(), parameters[1][3].grad())) << "one replica's alone";
+    EXPECT_TRUE(torch::equal(parameters[0][3].grad(), parameters[1][3].grad()))
+        << "one replica's alone";
     EXPECT_FALSE(parameters[0][4].grad().defined()) << "no replica's";
 }
 
 // ---- steps
 
-/// Two layers with dropout and a running mean of what goes in; small enough for a look at each number.
+/// Two layers with dropout and a running mean of what goes in; small enough for a look at each
+/// number.
 class SmallModel final : public nn::Model {
   public:
     explicit SmallModel(double p = 0.5) : p_(p) {
@@ -217,7 +227,8 @@ class SmallModel final : public nn::Model {
     void fail_on(std::int64_t count) { fails_on_ = count; }
     double mean() const { return mean_.item<double>(); }
 
-    torch::Tensor unregistered = torch::zeros({4}, torch::kDouble);  // no copy of it is made in replicate
+    // No copy of it is made in replicate.
+    torch::Tensor unregistered = torch::zeros({4}, torch::kDouble);
 
   private:
     double p_;
@@ -229,7 +240,8 @@ class SmallModel final : public nn::Model {
 
 TensorBatch batch_of(std::int64_t count, std::uint64_t seed = 5) {
     auto generator = at::detail::createCPUGenerator(seed);
-    return {torch::randn({count, 1, 2, 3}, generator, torch::kDouble), torch::arange(count).remainder(4)};
+    return {torch::randn({count, 1, 2, 3}, generator, torch::kDouble),
+            torch::arange(count).remainder(4)};
 }
 
 std::unique_ptr<Optimizer> sgd(const nn::Model& model, double lr = 0.1) {
@@ -283,9 +295,11 @@ TEST(DataParallel, GivesTheGradientOfTheWholeBatch) {
             const auto whole = gradients_of(*bench.model);
             EXPECT_NEAR(bench.parallel.compute_gradient(batch, 0.25), loss.item<double>(), 1e-14)
                 << "the loss is not scaled";
-            EXPECT_LE(apart(gradients_of(*bench.model), whole), 1e-15) << count << " on " << replicas;
+            EXPECT_LE(apart(gradients_of(*bench.model), whole), 1e-15)
+                << count << " on " << replicas;
             bench.parallel.compute_gradient(batch, 0.25);
-            EXPECT_LE(apart(gradients_of(*bench.model), whole), 1e-15) << "it adds to the last step's";
+            EXPECT_LE(apart(gradients_of(*bench.model), whole), 1e-15)
+                << "it adds to the last step's";
         }
     }
 }
@@ -295,14 +309,16 @@ TEST(DataParallel, TakesAnEmptyBatch) {
     bench.parallel.train_step(batch_of(4), 1.0);
     const auto before = parameter_hash(*bench.model);
     EXPECT_EQ(bench.parallel.train_step(batch_of(0), 0.0), 0.0);
-    EXPECT_EQ(parameter_hash(*bench.model), before) << "the gradient of the step before is used again";
+    EXPECT_EQ(parameter_hash(*bench.model), before)
+        << "the gradient of the step before is used again";
 }
 
 TEST(DataParallel, ReplicatesInEveryStep) {
     Bench bench(3);
     for (int step = 0; step < 3; ++step) {
         Tensors before;
-        for (const auto& parameter : bench.model->parameters()) before.push_back(parameter.detach().clone());
+        for (const auto& parameter : bench.model->parameters())
+            before.push_back(parameter.detach().clone());
         bench.parallel.train_step(batch_of(6), 1.0);
         for (std::size_t r = 1; r < 3; ++r)
             EXPECT_EQ(apart(bench.parallel.model(r).parameters(), before), 0) << "step " << step;
@@ -324,7 +340,8 @@ TEST(DataParallel, KeepsTheRunningStatisticsOfReplicaZero) {
     EXPECT_NEAR(bench.replica(1).mean(), 0.5 * mean_of(3), 1e-15);
     bench.parallel.train_step(batch, 1.0);
     EXPECT_NEAR(bench.model->mean(), 0.75 * mean_of(0), 1e-15);
-    EXPECT_NEAR(bench.replica(1).mean(), 0.25 * mean_of(0) + 0.5 * mean_of(3), 1e-15) << "from replica 0's";
+    EXPECT_NEAR(bench.replica(1).mean(), 0.25 * mean_of(0) + 0.5 * mean_of(3), 1e-15)
+        << "from replica 0's";
 }
 
 // What travels between GPUs in few pieces: here within one memory, to the same bits.
@@ -362,7 +379,8 @@ TEST(DataParallel, DropsTheSameInEveryRun) {
     }
 }
 
-// Rank r of ddp is seeded with seed + r once the model is made; rank 0 goes on with the model's stream.
+// Rank r of ddp is seeded with seed + r once the model is made; rank 0 goes on with the model's
+// stream.
 TEST(DataParallel, DrawsWhatTheRanksOfDdpWouldDraw) {
     Bench bench(3);
     const auto batch = batch_of(8);  // 3, 3 and 2
@@ -388,11 +406,13 @@ TEST(DataParallel, DrawsWhatTheRanksOfDdpWouldDraw) {
 TEST(DataParallel, AnErrorInAReplicaReachesTheCaller) {
     Bench bench(3, 0);
     bench.replica(2).fail_on(2);
-    EXPECT_EQ(thrown_sentence<base::DataError>([&] { bench.parallel.train_step(batch_of(8), 1.0); }),
-              "replica 2: this many images are too many");
+    EXPECT_EQ(
+        thrown_sentence<base::DataError>([&] { bench.parallel.train_step(batch_of(8), 1.0); }),
+        "replica 2: this many images are too many");
     bench.replica(2).fail_on(-1);
     Bench fresh(3, 0);
-    EXPECT_EQ(bench.parallel.train_step(batch_of(8), 1.0), fresh.parallel.train_step(batch_of(8), 1.0))
+    EXPECT_EQ(bench.parallel.train_step(batch_of(8), 1.0),
+              fresh.parallel.train_step(batch_of(8), 1.0))
         << "the next step is as if nothing had been";
 }
 
@@ -402,7 +422,9 @@ TEST(DataParallel, MarksItsPhasesWithinTheStep) {
     bench.parallel.train_step(batch_of(8), 1.0);
     bench.recorder.end_step();
     const auto& step = bench.recorder.last_step();
-    const auto time = [&](base::Phase phase) { return step.phases[static_cast<std::size_t>(phase)]; };
+    const auto time = [&](base::Phase phase) {
+        return step.phases[static_cast<std::size_t>(phase)];
+    };
     double sum = 0;
     for (const auto phase : bench.parallel.phases()) {
         EXPECT_GT(time(phase), 0) << base::kPhaseNames[static_cast<std::size_t>(phase)];
@@ -433,10 +455,12 @@ TEST(CheckReplicas, PassesAndLeavesEverythingAsItWas) {
         EXPECT_LE(check.difference, check.bound);
         EXPECT_LT(check.bound, 1e-11) << "in double";
         EXPECT_EQ(parameter_hash(*bench.model), parameter_hash(*unchecked.model)) << "buffers too";
-        for (const auto& parameter : bench.model->parameters()) EXPECT_FALSE(parameter.grad().defined());
+        for (const auto& parameter : bench.model->parameters())
+            EXPECT_FALSE(parameter.grad().defined());
         const double loss = bench.parallel.train_step(batch_of(7), 1.0);
         torch::manual_seed(9);
-        EXPECT_EQ(loss, unchecked.parallel.train_step(batch_of(7), 1.0)) << "the same random numbers";
+        EXPECT_EQ(loss, unchecked.parallel.train_step(batch_of(7), 1.0))
+            << "the same random numbers";
     }
 }
 

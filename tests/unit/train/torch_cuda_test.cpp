@@ -1,5 +1,5 @@
-// LibTorch's CUDA part as it is loaded. What LibTorch once knows of GPUs it keeps: suites of this name run
-// before all others of the program.
+// LibTorch's CUDA part as it is loaded. What LibTorch once knows of GPUs it keeps: suites of this
+// name run before all others of the program.
 #include "train/torch_cuda.hpp"
 
 #include <ATen/detail/CUDAHooksInterface.h>
@@ -15,7 +15,8 @@ namespace {
 
 TEST(TorchCudaDeathTest, IsLoadedWithItsKernelsWhereThisBuildHasIt) {
     const bool there = has_torch_cuda();
-    EXPECT_TRUE(!there || !device::list_gpus().gpus.empty()) << "a GPU that the runtime does not list";
+    EXPECT_TRUE(!there || !device::list_gpus().gpus.empty())
+        << "a GPU that the runtime does not list";
 #ifdef RANKLAB_HAS_TORCH_CUDA
     EXPECT_TRUE(at::detail::getCUDAHooks().hasCuDNN()) << "the module's hooks were not registered";
 #else

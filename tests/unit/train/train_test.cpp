@@ -29,17 +29,17 @@ OptimizerEntry optimizer_named(const std::string& name) {
 
 bool same_bits(const torch::Tensor& a, const torch::Tensor& b) {
     return a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
-           std::memcmp(a.contiguous().const_data_ptr(), b.contiguous().const_data_ptr(), a.nbytes()) == 0;
+           std::memcmp(a.contiguous().const_data_ptr(), b.contiguous().const_data_ptr(),
+                       a.nbytes()) == 0;
 }
 
 // ---- optimizers
 
-// python3 -c "
-// import torch
-// p=torch.tensor([1.0,-2.0,0.5],dtype=torch.float64,requires_grad=True)
-// o=torch.optim.Adadelta([p],lr=0.5)      # for the other table: torch.optim.SGD([p],lr=0.5,momentum=0.9)
-// for k in (1,2,3):
-//   p.grad=torch.tensor([0.1,-3.0,0.0],dtype=torch.float64)*k; o.step(); print(p.tolist())" (PyTorch 2.11.0)
+// python3 -c " import torch p=torch.tensor([1.0,-2.0,0.5],dtype=torch.float64,requires_grad=True)
+// o=torch.optim.Adadelta([p],lr=0.5)      # for the other table:
+// torch.optim.SGD([p],lr=0.5,momentum=0.9) for k in (1,2,3):
+//   p.grad=torch.tensor([0.1,-3.0,0.0],dtype=torch.float64)*k; o.step(); print(p.tolist())"
+//   (PyTorch 2.11.0)
 constexpr double kAdadelta[3][3] = {{0.9984196511468975, -1.9984188620483256, 0.5},
                                     {0.9964000567630641, -1.996398557749476, 0.5},
                                     {0.9939662545938682, -1.9939639600568457, 0.5}};
@@ -70,7 +70,9 @@ TEST(Optimizers, MakePythonsSteps) {
 struct PlainAdadelta {
     torch::Tensor parameter, v, u;
     explicit PlainAdadelta(const torch::Tensor& p)
-        : parameter(p.detach().clone()), v(torch::zeros_like(parameter)), u(torch::zeros_like(parameter)) {}
+        : parameter(p.detach().clone()),
+          v(torch::zeros_like(parameter)),
+          u(torch::zeros_like(parameter)) {}
     void step(const torch::Tensor& g, double lr) {
         v.mul_(0.9).addcmul_(g, g, 1 - 0.9);
         const auto delta = u.add(1e-6).sqrt_().div_(v.add(1e-6).sqrt_()).mul_(g);
@@ -79,7 +81,8 @@ struct PlainAdadelta {
     }
 };
 
-// More elements than one thread takes, in two shapes, with a strided gradient and a falling learning rate.
+// More elements than one thread takes, in two shapes, with a strided gradient and a falling
+// learning rate.
 void expect_the_tensor_formula(torch::Dtype dtype, double tolerance) {
     torch::manual_seed(5);
     at::set_num_threads(2);
@@ -95,7 +98,8 @@ void expect_the_tensor_formula(torch::Dtype dtype, double tolerance) {
         for (std::size_t i = 0; i < 2; ++i) plain[i].step(parameters[i].grad(), lr);
         optimizer->step();
         for (std::size_t i = 0; i < 2; ++i) {
-            const double worst = (parameters[i].detach() - plain[i].parameter).abs().max().item<double>();
+            const double worst =
+                (parameters[i].detach() - plain[i].parameter).abs().max().item<double>();
             EXPECT_LE(worst, tolerance) << "parameter " << i << " after step " << step;
         }
     }
@@ -119,19 +123,25 @@ TEST(Adadelta, LeavesAParameterWithoutGradientAlone) {
 
 TEST(StepLr, FallsByGammaEachEpoch) {
     const double expected[] = {1.0, 0.7, 0.49, 0.343, 0.2401};
-    for (int epoch = 0; epoch < 5; ++epoch) EXPECT_NEAR(step_lr(1.0, 0.7, epoch), expected[epoch], 1e-15);
+    for (int epoch = 0; epoch < 5; ++epoch)
+        EXPECT_NEAR(step_lr(1.0, 0.7, epoch), expected[epoch], 1e-15);
     EXPECT_DOUBLE_EQ(step_lr(0.25, 1.0, 100), 0.25);
 }
 
 // ---- input
 
-// torchvision's ToTensor (to the default type, / 255) and Normalize (- mean, / std as tensors of that type).
+// torchvision's ToTensor (to the default type, / 255) and Normalize (- mean, / std as tensors of
+// that type).
 torch::Tensor to_tensor_and_normalize(const torch::Tensor& bytes, double mean, double std,
                                       torch::Dtype dtype) {
-    return bytes.to(dtype).div(255).sub_(torch::full({1}, mean, dtype)).div_(torch::full({1}, std, dtype));
+    return bytes.to(dtype)
+        .div(255)
+        .sub_(torch::full({1}, mean, dtype))
+        .div_(torch::full({1}, std, dtype));
 }
 
-data::Batch batch_of_bytes(const std::vector<std::uint8_t>& pixels, const std::vector<std::int64_t>& labels) {
+data::Batch batch_of_bytes(const std::vector<std::uint8_t>& pixels,
+                           const std::vector<std::int64_t>& labels) {
     const auto memory = [](std::size_t bytes) {
         return std::shared_ptr<std::byte>(new std::byte[bytes], std::default_delete<std::byte[]>());
     };
@@ -160,9 +170,11 @@ TEST(InputConverter, IsToTensorAndNormalizeBitForBit) {
                 << mean << " " << std;
             EXPECT_TRUE(torch::equal(tensors.targets, torch::tensor({3, 7}, torch::kLong)));
         }
-        const auto tensors = InputConverter(images_of({2, 8, 8}), {0.1, 0.5}, {0.3, 0.25}, dtype)(batch);
-        EXPECT_TRUE(same_bits(tensors.input.select(1, 1).contiguous(),
-                              to_tensor_and_normalize(bytes.select(1, 1).contiguous(), 0.5, 0.25, dtype)))
+        const auto tensors =
+            InputConverter(images_of({2, 8, 8}), {0.1, 0.5}, {0.3, 0.25}, dtype)(batch);
+        EXPECT_TRUE(
+            same_bits(tensors.input.select(1, 1).contiguous(),
+                      to_tensor_and_normalize(bytes.select(1, 1).contiguous(), 0.5, 0.25, dtype)))
             << "each channel has its own";
     }
 }
@@ -180,7 +192,8 @@ TEST(InputConverter, GivesFreshTensorsOfImagesAndTakesAnEmptyBatch) {
 }
 
 TEST(InputConverter, TakesValuesWithoutACopy) {
-    const data::SampleLayout layout{{data::Element::f32, {2, 1, 1, 1}}, {data::Element::f32, {1, 1, 1, 1}}};
+    const data::SampleLayout layout{{data::Element::f32, {2, 1, 1, 1}},
+                                    {data::Element::f32, {1, 1, 1, 1}}};
     data::Batch batch = batch_of_bytes(std::vector<std::uint8_t>(16), {0});
     const float values[] = {1, 2, 3, 4};
     std::memcpy(batch.input.get(), values, sizeof values);
@@ -279,11 +292,14 @@ struct TrainerBench {
 
 TEST(Trainer, MakesAStepInMarkedPhases) {
     TrainerBench bench;
-    const TensorBatch batch{torch::full({2, 1, 1, 1}, 3.0, torch::kDouble), torch::zeros({2}, torch::kLong)};
+    const TensorBatch batch{torch::full({2, 1, 1, 1}, 3.0, torch::kDouble),
+                            torch::zeros({2}, torch::kLong)};
     EXPECT_DOUBLE_EQ(bench.trainer.train_step(batch, 0.25), 3.0) << "the loss is not scaled";
-    EXPECT_DOUBLE_EQ(bench.optimizer.gradient, 0.75) << "the gradient is weighted by the rank's share";
-    EXPECT_EQ(bench.notes, (std::vector<std::string>{"> forward", "<", "> backward", "begin", "<", "> sync",
-                                                     "finish", "<", "> optimizer", "optimizer", "<"}));
+    EXPECT_DOUBLE_EQ(bench.optimizer.gradient, 0.75)
+        << "the gradient is weighted by the rank's share";
+    EXPECT_EQ(bench.notes,
+              (std::vector<std::string>{"> forward", "<", "> backward", "begin", "<", "> sync",
+                                        "finish", "<", "> optimizer", "optimizer", "<"}));
     EXPECT_DOUBLE_EQ(bench.trainer.train_step(batch, 1.0), 3.0);
     EXPECT_DOUBLE_EQ(bench.optimizer.gradient, 3.0) << "and does not add to the last step's";
 }
@@ -291,7 +307,8 @@ TEST(Trainer, MakesAStepInMarkedPhases) {
 TEST(Trainer, AccumulatesMicroBatchesAndSyncsWithTheLast) {
     TrainerBench bench;
     const auto batch = [](double value) {
-        return TensorBatch{torch::full({2, 1, 1, 1}, value, torch::kDouble), torch::zeros({2}, torch::kLong)};
+        return TensorBatch{torch::full({2, 1, 1, 1}, value, torch::kDouble),
+                           torch::zeros({2}, torch::kLong)};
     };
     bench.trainer.accumulate(batch(3.0), 0.5, false);
     bench.trainer.accumulate(batch(5.0), 0.5, true);
@@ -305,11 +322,12 @@ TEST(Trainer, AccumulatesMicroBatchesAndSyncsWithTheLast) {
 
 TEST(Trainer, TakesPartWithAnEmptyBatch) {
     TrainerBench bench;
-    const TensorBatch nothing{torch::empty({0, 1, 1, 1}, torch::kDouble), torch::empty({0}, torch::kLong)};
+    const TensorBatch nothing{torch::empty({0, 1, 1, 1}, torch::kDouble),
+                              torch::empty({0}, torch::kLong)};
     EXPECT_EQ(bench.trainer.train_step(nothing, 0.0), 0.0);
     EXPECT_TRUE(bench.model.modes.empty()) << "a mean over no samples is no number";
-    EXPECT_EQ(bench.notes, (std::vector<std::string>{"> backward", "begin", "<", "> sync", "finish", "<",
-                                                     "> optimizer", "optimizer", "<"}));
+    EXPECT_EQ(bench.notes, (std::vector<std::string>{"> backward", "begin", "<", "> sync", "finish",
+                                                     "<", "> optimizer", "optimizer", "<"}));
     EXPECT_EQ(bench.optimizer.gradient, 0.0);
 }
 
@@ -318,8 +336,8 @@ TEST(Trainer, ThePhasesOfAStepAreWithinIt) {
     measure::PhaseRecorder recorder;
     Trainer trainer(bench.model, bench.sync, bench.optimizer, recorder);
     recorder.begin_step();
-    trainer.train_step({torch::ones({64, 1, 100, 100}, torch::kDouble), torch::zeros({64}, torch::kLong)},
-                       1.0);
+    trainer.train_step(
+        {torch::ones({64, 1, 100, 100}, torch::kDouble), torch::zeros({64}, torch::kLong)}, 1.0);
     recorder.end_step();
     const auto& step = recorder.last_step();
     double sum = 0;
@@ -329,12 +347,14 @@ TEST(Trainer, ThePhasesOfAStepAreWithinIt) {
     EXPECT_GT(step.phases[static_cast<std::size_t>(base::Phase::backward)], 0);
 }
 
-/// Says that the class is what the image's first byte is; its loss is 2.5 on batches of 4 and 4 on others.
+/// Says that the class is what the image's first byte is; its loss is 2.5 on batches of 4 and 4 on
+/// others.
 class ByteModel final : public nn::Model {
   public:
     torch::Tensor forward(const torch::Tensor& images) override {
         modes.push_back(is_training());
-        const auto classes = images.select(3, 0).select(2, 0).select(1, 0).mul(255).round().to(torch::kLong);
+        const auto classes =
+            images.select(3, 0).select(2, 0).select(1, 0).mul(255).round().to(torch::kLong);
         return torch::one_hot(classes, 10).to(torch::kDouble);
     }
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor&) const override {
@@ -359,7 +379,8 @@ TEST(Evaluate, SumsOverItsPartOnly) {
     const auto sums = evaluate(model, *source, {2, 11}, {.batch = 4}, convert);
     EXPECT_EQ(sums.count, 11);
     EXPECT_EQ(sums.correct, 8) << "3, 11 and 12 are wrong";
-    EXPECT_DOUBLE_EQ(sums.loss, 8 * 2.5 + 3 * 4.0) << "the last batch has 3 samples and weighs as many";
+    EXPECT_DOUBLE_EQ(sums.loss, 8 * 2.5 + 3 * 4.0)
+        << "the last batch has 3 samples and weighs as many";
     EXPECT_EQ(model.modes, (std::vector<bool>{false, false, false})) << "dropout is off";
     EXPECT_TRUE(model.is_training()) << "and on again";
 

@@ -22,7 +22,8 @@ TEST(ClassOfSample, HoldsEachClassOnceInARow) {
         << "not one order for all";
 }
 
-// The mean image of each class, from some samples, and how many of others lie nearest to their own class's.
+// The mean image of each class, from some samples, and how many of others lie nearest to their own
+// class's.
 template <class Images>
 double nearest_mean_accuracy(std::int64_t samples_a_class, std::int64_t tests) {
     const Images images(3);

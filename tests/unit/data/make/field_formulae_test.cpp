@@ -10,11 +10,13 @@ namespace {
 TEST(PowerSpectrum, IsThePowerLawItSays) {
     const SpectrumSpec law{.name = "power-law", .index = -2, .cutoff = 0};
     EXPECT_DOUBLE_EQ(power(law, 0.5), 4);
-    EXPECT_DOUBLE_EQ(power({.name = "power-law", .index = -2, .cutoff = 3}, 0.5), 4 * std::exp(-2.25));
+    EXPECT_DOUBLE_EQ(power({.name = "power-law", .index = -2, .cutoff = 3}, 0.5),
+                     4 * std::exp(-2.25));
     EXPECT_EQ(usual_index("power-law"), -2);
 }
 
-// Cold dark matter: P rises as k^n on the largest scales, turns over, and falls nearly as k^(n - 4).
+// Cold dark matter: P rises as k^n on the largest scales, turns over, and falls nearly as k^(n -
+// 4).
 TEST(PowerSpectrum, TurnsOverForColdDarkMatter) {
     const SpectrumSpec cdm{.name = "cdm-like", .index = 1, .cutoff = 0};
     const auto slope = [&](double k) {
@@ -46,8 +48,9 @@ TEST(HydroMap, StaysWhereATanhReaches) {
         const MatterScales scales{.sigma = sigma};
         for (double g = -8; g <= 8; g += 0.5)
             for (const double speed : {0.0, 0.3, 50.0})
-                for (const double value : {gas_density(scales, g), gas_velocity(speed), gas_velocity(-speed),
-                                           gas_temperature(scales, g, speed)}) {
+                for (const double value :
+                     {gas_density(scales, g), gas_velocity(speed), gas_velocity(-speed),
+                      gas_temperature(scales, g, speed)}) {
                     EXPECT_LT(static_cast<float>(value), 1.0F);
                     EXPECT_GT(static_cast<float>(value), -1.0F);
                 }

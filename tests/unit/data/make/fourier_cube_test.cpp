@@ -13,7 +13,8 @@ namespace {
 using Complex = FourierCube::Complex;
 
 double value(std::int64_t i0, std::int64_t i1, std::int64_t i2) {
-    return std::sin(static_cast<double>(i0 * 5 + i1 * 3 + i2)) + static_cast<double>((i0 * 7 + i1 * i2) % 4);
+    return std::sin(static_cast<double>(i0 * 5 + i1 * 3 + i2)) +
+           static_cast<double>((i0 * 7 + i1 * i2) % 4);
 }
 
 template <class Filter>
@@ -44,15 +45,20 @@ TEST(FourierCube, ThereAndBackIsTheSame) {
 // i k is a derivative: of a sine along one axis the cosine, and of the others nothing.
 TEST(FourierCube, KnowsWhichWaveIsWhich) {
     constexpr std::int64_t kEdge = 8;
-    const auto turn = [](std::int64_t i) { return 2 * std::numbers::pi * static_cast<double>(i) / kEdge; };
+    const auto turn = [](std::int64_t i) {
+        return 2 * std::numbers::pi * static_cast<double>(i) / kEdge;
+    };
     FourierCube cube(kEdge);
     cube.forward([&](std::int64_t i0, std::int64_t i1, std::span<double> row) {
         for (std::size_t i2 = 0; i2 < row.size(); ++i2)
-            row[i2] = std::sin(turn(i0)) + std::sin(2 * turn(i1)) + std::sin(3 * turn(static_cast<int>(i2)));
+            row[i2] = std::sin(turn(i0)) + std::sin(2 * turn(i1)) +
+                      std::sin(3 * turn(static_cast<int>(i2)));
     });
     for (const int axis : {0, 1, 2}) {
         cube.inverse([&](const Wave& wave) {
-            return Complex(0, static_cast<double>(axis == 0 ? wave.a0 : axis == 1 ? wave.a1 : wave.a2));
+            return Complex(0, static_cast<double>(axis == 0   ? wave.a0
+                                                  : axis == 1 ? wave.a1
+                                                              : wave.a2));
         });
         cube.read([&](std::int64_t first, std::span<const double> row) {
             for (std::int64_t i2 = 0; i2 < kEdge; ++i2) {
@@ -60,8 +66,8 @@ TEST(FourierCube, KnowsWhichWaveIsWhich) {
                                            : axis == 1 ? first / kEdge % kEdge
                                                        : i2;
                 const int waves = axis + 1;
-                EXPECT_NEAR(row[static_cast<std::size_t>(i2)] / 512, waves * std::cos(waves * turn(along)),
-                            1e-12);
+                EXPECT_NEAR(row[static_cast<std::size_t>(i2)] / 512,
+                            waves * std::cos(waves * turn(along)), 1e-12);
             }
         });
     }

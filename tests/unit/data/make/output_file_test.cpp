@@ -26,7 +26,9 @@ std::unique_ptr<comm::Communicator> alone() {
         comm::Request start_allreduce(comm::BufferView, comm::ReduceOp) override { return {}; }
         void allgather(comm::BufferView, comm::BufferView) override {}
         void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override {}
-        std::unique_ptr<comm::Communicator> split(int, int) override { return std::make_unique<One>(); }
+        std::unique_ptr<comm::Communicator> split(int, int) override {
+            return std::make_unique<One>();
+        }
     };
     One control;
     for (const auto& backend : comm::backends())
@@ -41,7 +43,9 @@ std::string content(const std::filesystem::path& path) {
 
 class Output : public ::testing::Test {
   protected:
-    void write(OutputFile& file, const std::string& text) { file.write(0, std::as_bytes(std::span(text))); }
+    void write(OutputFile& file, const std::string& text) {
+        file.write(0, std::as_bytes(std::span(text)));
+    }
     tests::TempFolder folder_;
     std::unique_ptr<comm::Communicator> control_ = alone();
 };

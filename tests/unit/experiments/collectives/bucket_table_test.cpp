@@ -35,13 +35,14 @@ std::string fault(const std::string& text) {
 
 std::int64_t elements_of(const std::string& model) {
     const auto table = bucket_table(model);
-    return std::accumulate(table.rows.begin(), table.rows.end(), std::int64_t{0},
-                           [](std::int64_t sum, const BucketRow& row) { return sum + row.elements; });
+    return std::accumulate(
+        table.rows.begin(), table.rows.end(), std::int64_t{0},
+        [](std::int64_t sum, const BucketRow& row) { return sum + row.elements; });
 }
 
 TEST(BucketTable, ShipsForTheDocumentsModels) {
-    EXPECT_THAT(shipped_models(),
-                ::testing::UnorderedElementsAre("mnist-cnn", "resnet18", "resnet50", "resnet152", "unet3d"));
+    EXPECT_THAT(shipped_models(), ::testing::UnorderedElementsAre(
+                                      "mnist-cnn", "resnet18", "resnet50", "resnet152", "unet3d"));
     for (const auto& model : shipped_models()) {
         const auto table = bucket_table(model);
         EXPECT_EQ(table.model, model);
@@ -70,7 +71,8 @@ TEST(BucketTable, KnowsTheTypesOfGradients) {
                                                                    {"bf16,20", base::Element::bf16},
                                                                    {"fp64,80", base::Element::f64}};
     for (const auto& [cells, type] : types)
-        EXPECT_EQ(parse_bucket_table(replaced(kBegin + kRows, "fp32,40", cells)).rows.front().dtype, type);
+        EXPECT_EQ(parse_bucket_table(replaced(kBegin + kRows, "fp32,40", cells)).rows.front().dtype,
+                  type);
 }
 
 TEST(BucketTable, OfABadRowSaysWhich) {
@@ -101,7 +103,8 @@ TEST(BucketTable, OfOthersIsNone) {
     EXPECT_THAT(fault(""), StartsWith("its first line is not"));
     EXPECT_THAT(fault(replaced(kBegin, "dtype", "type") + kRows), StartsWith("its header is not"));
     EXPECT_THAT(fault(replaced(kBegin, "# model: small\n", "") + kRows), HasSubstr("model"));
-    EXPECT_THAT(fault(replaced(kBegin, "parameters: 30", "parameters: many") + kRows), HasSubstr("model"));
+    EXPECT_THAT(fault(replaced(kBegin, "parameters: 30", "parameters: many") + kRows),
+                HasSubstr("model"));
     EXPECT_THAT(fault(kBegin + kRows + std::string(5 << 20, 'x')), HasSubstr("4 MiB"));
     EXPECT_THAT(fault(kBegin + kRows + std::string(1000, '\0')), StartsWith("row 2 is not "));
 }
@@ -109,9 +112,11 @@ TEST(BucketTable, OfOthersIsNone) {
 TEST(BucketTable, IsReadFromAFile) {
     const tests::TempFolder folder;
     EXPECT_EQ(bucket_table(folder.write("a.csv", kBegin + kRows).string()).rows.size(), 2U);
-    EXPECT_EQ(bucket_table(folder.write("a", kBegin + kRows).string()).model, "small") << "a name with a /";
+    EXPECT_EQ(bucket_table(folder.write("a", kBegin + kRows).string()).model, "small")
+        << "a name with a /";
     const auto refusal = [&](const std::string& name) {
-        return tests::thrown_sentence<base::DataError>([&] { bucket_table((folder / name).string()); });
+        return tests::thrown_sentence<base::DataError>(
+            [&] { bucket_table((folder / name).string()); });
     };
     folder.write("foreign.csv", "time,speed\n1,2\n");
     folder.write("huge.csv", "");

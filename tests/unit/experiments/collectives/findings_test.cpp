@@ -1,4 +1,5 @@
-// What is made of the times: who is late, what a good library would keep, how ranks' times become one.
+// What is made of the times: who is late, what a good library would keep, how ranks' times become
+// one.
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
@@ -44,7 +45,8 @@ TEST(Arrivals, NameNobodyWhereAllAreAlike) {
 
 TEST(Arrivals, NameWhoSleepsInsideTheCalls) {
     Arrivals arrivals(3);
-    for (int loop = 0; loop < 3; ++loop) arrivals.add(calls(50, 0), {0.01, 0.01, 0.95}, {1, 1, 1}, 1e-6);
+    for (int loop = 0; loop < 3; ++loop)
+        arrivals.add(calls(50, 0), {0.01, 0.01, 0.95}, {1, 1, 1}, 1e-6);
     const auto late = arrivals.verdict();
     EXPECT_EQ(late.rank, 2);
     EXPECT_THAT(late.how, HasSubstr("95 %"));
@@ -79,7 +81,8 @@ TEST(OverRanks, FoldsThoseThatTookPart) {
     EXPECT_EQ(over_ranks(seconds, OverRanks::shortest), 1);
     EXPECT_EQ(over_ranks(seconds, OverRanks::mean), 2);
     EXPECT_EQ(over_ranks(seconds, OverRanks::rank_0), 1);
-    EXPECT_EQ(over_ranks(std::vector{kNan, 2.0}, OverRanks::rank_0), 2) << "the first that took part";
+    EXPECT_EQ(over_ranks(std::vector{kNan, 2.0}, OverRanks::rank_0), 2)
+        << "the first that took part";
     EXPECT_TRUE(std::isnan(over_ranks(std::vector{kNan}, OverRanks::longest)));
 }
 
@@ -110,14 +113,17 @@ TEST(Guidelines, AreCheckedWhereAllOperationsWereTimed) {
         all[{Operation::reduce, bytes}] = timed(2);
         all[{Operation::broadcast, bytes}] = timed(3);
     }
-    for (const auto& row : check_guidelines(all)) EXPECT_NE(row.verdict, "VIOLATED") << "one size of several";
+    for (const auto& row : check_guidelines(all))
+        EXPECT_NE(row.verdict, "VIOLATED") << "one size of several";
     all[{Operation::allreduce, 32}] = timed(10);
     EXPECT_EQ(std::ranges::count(check_guidelines(all), "VIOLATED", &GuidelineRow::verdict), 2);
 }
 
 TEST(Guidelines, NameTheLibrarysOwnTuning) {
-    EXPECT_THAT(tuning_of(Operation::broadcast, "Open MPI v4.1.4"), HasSubstr("coll_tuned_bcast_algorithm"));
-    EXPECT_THAT(tuning_of(Operation::allreduce, "MPICH 4.0.2"), HasSubstr("MPIR_CVAR_ALLREDUCE_INTRA_"));
+    EXPECT_THAT(tuning_of(Operation::broadcast, "Open MPI v4.1.4"),
+                HasSubstr("coll_tuned_bcast_algorithm"));
+    EXPECT_THAT(tuning_of(Operation::allreduce, "MPICH 4.0.2"),
+                HasSubstr("MPIR_CVAR_ALLREDUCE_INTRA_"));
     EXPECT_THAT(tuning_of(Operation::reduce_scatter, "MPICH 4.0.2"),
                 HasSubstr("MPIR_CVAR_REDUCE_SCATTER_BLOCK_INTRA_"));
     EXPECT_THAT(tuning_of(Operation::allreduce, "NCCL 2.28"), HasSubstr("NCCL_ALGO"));

@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 TEST(MessageSizes, GrowByAFactorOrByBytes) {
     EXPECT_THAT(message_sizes(8, 64, 2, 0), ElementsAre(8, 16, 32, 64));
     EXPECT_THAT(message_sizes(10, 40, 2, 15), ElementsAre(10, 25, 40));
-    EXPECT_THAT(message_sizes(1, 10, 1.5, 0), ElementsAre(1, 2, 3, 5, 7)) << "1, 1.5, 2.25, 3.375, ...";
+    EXPECT_THAT(message_sizes(1, 10, 1.5, 0), ElementsAre(1, 2, 3, 5, 7))
+        << "1, 1.5, 2.25, 3.375, ...";
     EXPECT_THAT(message_sizes(0, 4, 2, 0), ElementsAre(0, 1, 2, 4));
     EXPECT_THAT(message_sizes(7, 7, 2, 0), ElementsAre(7));
 }
@@ -25,11 +26,13 @@ TEST(MessageSizes, GrowByAFactorOrByBytes) {
 TEST(MessageSizes, RefuseWhatIsNone) {
     EXPECT_THAT(tests::thrown_sentence<base::OptionError>([] { message_sizes(9, 8, 2, 0); }),
                 HasSubstr("largest"));
-    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([] { message_sizes(0, 1'000'000, 2, 1); }),
-                HasSubstr("1000"));
+    EXPECT_THAT(
+        tests::thrown_sentence<base::OptionError>([] { message_sizes(0, 1'000'000, 2, 1); }),
+        HasSubstr("1000"));
 }
 
-std::vector<std::size_t> parts_of(const Message& form, const std::vector<std::uint64_t>& sizes, int ranks) {
+std::vector<std::size_t> parts_of(const Message& form, const std::vector<std::uint64_t>& sizes,
+                                  int ranks) {
     std::vector<std::size_t> parts;
     for (const auto& message : messages_of(form, sizes, ranks)) parts.push_back(message.part);
     return parts;

@@ -11,7 +11,8 @@ using comm::DType;
 using comm::Operation;
 using comm::ReduceOp;
 
-constexpr DType kAll[] = {DType::u8, DType::i32, DType::i64, DType::f32, DType::f64, DType::f16, DType::bf16};
+constexpr DType kAll[] = {DType::u8,  DType::i32, DType::i64, DType::f32,
+                          DType::f64, DType::f16, DType::bf16};
 
 template <class T>
 comm::BufferView view(std::vector<T>& values, DType dtype) {
@@ -20,7 +21,8 @@ comm::BufferView view(std::vector<T>& values, DType dtype) {
 
 // All ranks' numbers, reduced one after the other in the type, as a library may do.
 template <class T>
-std::vector<T> reduced(const Pattern& pattern, DType dtype, int ranks, std::size_t count, ReduceOp op) {
+std::vector<T> reduced(const Pattern& pattern, DType dtype, int ranks, std::size_t count,
+                       ReduceOp op) {
     std::vector<T> sum(count), one(count);
     pattern.fill(view(sum, dtype), 0, 0);
     for (int rank = 1; rank < ranks; ++rank) {
@@ -53,7 +55,8 @@ TEST(Pattern, SumsOfAnyNumberOfRanksAreExactInEveryType) {
 
 TEST(Pattern, MinAndMaxAreFound) {
     for (const auto op : {ReduceOp::min, ReduceOp::max}) {
-        const Message message{.operation = Operation::reduce, .dtype = DType::f16, .reduction = {op}};
+        const Message message{
+            .operation = Operation::reduce, .dtype = DType::f16, .reduction = {op}};
         const Pattern pattern(message, 5, 0);
         auto values = reduced<comm::Float16>(pattern, DType::f16, 5, 9000, op);
         EXPECT_EQ(pattern.wrong_of_reduction(view(values, DType::f16), 0), 0U);
@@ -95,7 +98,8 @@ TEST(Pattern, TellsThemApartOnAnyNumberOfRanks) {
             comm::visit_type(dtype, [&](auto type) {
                 using T = decltype(type);
                 auto sum = reduced<T>(pattern, dtype, ranks, 400, ReduceOp::sum);
-                EXPECT_GT(pattern.wrong_of_reduction(view(sum, dtype), 1), 100U) << ranks << " shifted";
+                EXPECT_GT(pattern.wrong_of_reduction(view(sum, dtype), 1), 100U)
+                    << ranks << " shifted";
                 EXPECT_GT(Pattern(message, ranks, 2).wrong_of_reduction(view(sum, dtype), 0), 100U)
                     << ranks << " of an earlier call";
             });

@@ -20,7 +20,8 @@ using ::testing::ElementsAre;
 
 constexpr std::size_t kWarmup = 2;
 
-// Rank r's step takes longer by r microseconds, but in every third one, where rank 0 is the slowest.
+// Rank r's step takes longer by r microseconds, but in every third one, where rank 0 is the
+// slowest.
 void others(int rank, comm::BufferView part) {
     if (part.dtype != comm::DType::f64) return;
     std::span values(static_cast<double*>(part.data), part.count);
@@ -93,7 +94,8 @@ TEST(RankMeasurements, WhatIsStoredChangesNoNumber) {
 TEST(RankMeasurements, TenThousandRanksExchangeTheirSummaries) {
     constexpr std::size_t kRanks = 10000, kRows = 32;
     const auto wide = made(kRanks, kRows);
-    EXPECT_EQ(wide.run.find_table("rank_summaries")->find<std::int64_t>("rank")->size(), 3 * kRanks);
+    EXPECT_EQ(wide.run.find_table("rank_summaries")->find<std::int64_t>("rank")->size(),
+              3 * kRanks);
     EXPECT_LT(wide.bytes, kRanks * (3 * 5 + 1) * sizeof(double)) << "five numbers of a series";
 }
 
@@ -129,7 +131,8 @@ TEST(RankMeasurements, LeavesOutWhoTookNoPart) {
         EXPECT_EQ(run.measurements.back().columns, most_stored == 8 ? 3U : 1U);
         of_ranks.add_imbalance(2);  // 2, 3, 4
         EXPECT_DOUBLE_EQ(run.measurements.back().summary.median, 1.0 / 3);
-        EXPECT_THAT(RankMeasurements(run, of_sums, 3).sums({1, 10}), ElementsAre(1 + 2 + 3, 10 + 11 + 12));
+        EXPECT_THAT(RankMeasurements(run, of_sums, 3).sums({1, 10}),
+                    ElementsAre(1 + 2 + 3, 10 + 11 + 12));
     }
     ManyRanks seen_by_the_last(8, {}, 7);
     results::Run run;
@@ -137,8 +140,8 @@ TEST(RankMeasurements, LeavesOutWhoTookNoPart) {
 }
 
 TEST(Measurements, ARateIsSumOverSum) {
-    const auto m =
-        rate(vocabulary::kThroughput, "step", std::vector<double>{64, 64}, std::vector<double>{1, 3});
+    const auto m = rate(vocabulary::kThroughput, "step", std::vector<double>{64, 64},
+                        std::vector<double>{1, 3});
     EXPECT_THAT(m.samples, ElementsAre(64, 64.0 / 3));
     EXPECT_DOUBLE_EQ(m.summary.mean, 32);
     EXPECT_EQ(m.unit, "samples/s");

@@ -68,8 +68,9 @@ TEST(Statistics, FewIndependentSamplesAreWarnedOf) {
     ASSERT_EQ(run.warnings.size(), 1U);
     const double effective = run.tables.at(0).find<double>("effective_n")->at(0);
     EXPECT_LT(effective, 10);
-    EXPECT_EQ(run.warnings[0],
-              fmt::format("step_time_s: effective sample size {:.0f} of 20: measure longer", effective));
+    EXPECT_EQ(
+        run.warnings[0],
+        fmt::format("step_time_s: effective sample size {:.0f} of 20: measure longer", effective));
 }
 
 TEST(Statistics, CountsOutliersAndFindsTheWarmup) {
@@ -103,7 +104,8 @@ TEST(Statistics, PhasesThatMatterAndNoOthers) {
     add("epoch_time_s", "epoch", {1, 2, 3});  // below 6 there is no interval
     add("peak_rss_bytes", "run", std::vector<double>(8, 1.0));
     add_statistics(run);
-    EXPECT_THAT(*run.tables.at(0).find<std::string>("name"), ElementsAre("step_time_s", "forward_time_s"));
+    EXPECT_THAT(*run.tables.at(0).find<std::string>("name"),
+                ElementsAre("step_time_s", "forward_time_s"));
     EXPECT_TRUE(std::isnan(run.find("epoch_time_s")->summary.ci95.low));
     EXPECT_FALSE(std::isnan(run.find("copy_time_s")->summary.ci95.low));
     EXPECT_THAT(run.warnings, IsEmpty());

@@ -66,7 +66,8 @@ TEST(StorageOptions, OfSeveralStrategiesAreOneEachWithAFolderOfItsOwn) {
 
 TEST(StorageOptions, TakeAllAmongOtherStrategies) {
     EXPECT_EQ(chosen_strategies("binary,all").size(), io::strategies().size());
-    EXPECT_THAT(refusal({"--strategy=zz,all"}), StartsWith("there is no --strategy 'zz'; give all, text-"));
+    EXPECT_THAT(refusal({"--strategy=zz,all"}),
+                StartsWith("there is no --strategy 'zz'; give all, text-"));
 }
 
 TEST(StorageOptions, RefuseWhatExcludesEachOther) {
@@ -84,7 +85,8 @@ TEST(StorageOptions, RefuseWhatExcludesEachOther) {
     EXPECT_THAT(refusal({"--directory", ""}), HasSubstr("--directory"));
     EXPECT_THAT(refusal({"--chunk", "200"}), HasSubstr("--size 100"));
     EXPECT_THAT(refusal({"--ranks", "3"}), AllOf(HasSubstr("--ranks"), HasSubstr("ranklab sweep")));
-    EXPECT_THAT(refusal({"--workers", "1,2"}), HasSubstr("takes one value, not '1,2'; `ranklab sweep`"));
+    EXPECT_THAT(refusal({"--workers", "1,2"}),
+                HasSubstr("takes one value, not '1,2'; `ranklab sweep`"));
 }
 
 }  // namespace

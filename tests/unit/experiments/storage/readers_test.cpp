@@ -26,7 +26,8 @@ std::vector<int> owners(const std::vector<std::vector<Share>>& by_rank) {
 
 WrittenBy shared_out(int writers, Nodes node) {
     std::vector<std::vector<Share>> by_rank;
-    for (int rank = 0; rank < writers; ++rank) by_rank.push_back({base::share_of(kFiles, rank, writers)});
+    for (int rank = 0; rank < writers; ++rank)
+        by_rank.push_back({base::share_of(kFiles, rank, writers)});
     return {.node = std::move(node), .writer = owners(by_rank), .writers = writers};
 }
 

@@ -14,8 +14,11 @@ namespace ranklab::experiments {
 namespace {
 
 TrialTimes trial(Trial kind, std::vector<double> seconds) {
-    return {
-        .trial = kind, .seconds = std::move(seconds), .step_times = {0.5, 0.5}, .steps = 2, .samples = 16};
+    return {.trial = kind,
+            .seconds = std::move(seconds),
+            .step_times = {0.5, 0.5},
+            .steps = 2,
+            .samples = 16};
 }
 
 double part(const std::vector<Part>& parts, const std::string& name) {
@@ -26,11 +29,12 @@ double part(const std::vector<Part>& parts, const std::string& name) {
     return 0;
 }
 
-// Two ranks, steps of 8 samples: rank 0 computes for 1.0 s a step, rank 1 for 1.2 s; the full step takes 2 s,
-// without communication 1.7 s, without input 1.6 s.
-const std::vector<TrialTimes> kTrials{trial(Trial::compute, {2.0, 2.4}), trial(Trial::nocomm, {2.8, 3.4}),
-                                      trial(Trial::synthetic, {3.2, 3.2}), trial(Trial::io, {1.0, 1.0}),
-                                      trial(Trial::full, {4.0, 4.0})};
+// Two ranks, steps of 8 samples: rank 0 computes for 1.0 s a step, rank 1 for 1.2 s; the full step
+// takes 2 s, without communication 1.7 s, without input 1.6 s.
+const std::vector<TrialTimes> kTrials{trial(Trial::compute, {2.0, 2.4}),
+                                      trial(Trial::nocomm, {2.8, 3.4}),
+                                      trial(Trial::synthetic, {3.2, 3.2}),
+                                      trial(Trial::io, {1.0, 1.0}), trial(Trial::full, {4.0, 4.0})};
 
 TEST(Waterfall, PartsAddUpToTheStep) {
     const auto parts = waterfall(kTrials);
@@ -52,7 +56,8 @@ TEST(Waterfall, PartsAddUpToTheStep) {
     EXPECT_NEAR(parts.front().samples_per_s - lost, 4.0, 1e-9);
     EXPECT_EQ(what_limits(kTrials).substr(0, 10), "undecided:") << "one round";
     auto rounds = kTrials;
-    for (int more = 0; more < 2; ++more) rounds.insert(rounds.end(), kTrials.begin(), kTrials.end());
+    for (int more = 0; more < 2; ++more)
+        rounds.insert(rounds.end(), kTrials.begin(), kTrials.end());
     EXPECT_EQ(what_limits(rounds).substr(0, 30), "compute limits: compute 55.0 %");
 }
 
@@ -100,7 +105,8 @@ TEST(Ablation, MeansAndDeviationsAreBenchys) {
 
 TEST(Ablation, HasNoRowForTrialsThatWereNotMade) {
     results::Run run;
-    add_ablation(run, {trial(Trial::io, {1.0}), trial(Trial::synthetic, {1.0}), trial(Trial::full, {4.0})});
+    add_ablation(
+        run, {trial(Trial::io, {1.0}), trial(Trial::synthetic, {1.0}), trial(Trial::full, {4.0})});
     EXPECT_EQ(run.find("throughput_nocomm_samples_per_s"), nullptr);
     EXPECT_EQ(run.find_table("ablation")->find<std::string>("trial")->size(), 3U);
 }
@@ -117,7 +123,8 @@ TEST(Ablation, JsonIsBenchys) {
     EXPECT_EQ(json["IO"]["rates"], (std::vector<std::vector<double>>{{16, 16}}));
     EXPECT_THROW(write_benchy_json((folder.path() / "no" / "x.json").string(), kTrials),
                  base::EnvironmentError);
-    EXPECT_THROW(check_benchy_file((folder.path() / "no" / "x.json").string()), base::EnvironmentError);
+    EXPECT_THROW(check_benchy_file((folder.path() / "no" / "x.json").string()),
+                 base::EnvironmentError);
     EXPECT_THROW(check_benchy_file(folder.path().string()), base::OptionError);
     check_benchy_file(path.string());
     EXPECT_GT(std::filesystem::file_size(path), 0U) << "looking does not empty it";

@@ -25,7 +25,8 @@ NamedArray array_of(const std::string& name, Element element, std::vector<std::i
     std::size_t bytes = hdf5::size_of(element);
     for (const auto extent : shape) bytes *= static_cast<std::size_t>(extent);
     NamedArray array{name, {element, std::move(shape), Bytes(bytes)}};
-    for (std::size_t i = 0; i < bytes; ++i) array.values.bytes[i] = static_cast<std::byte>(i * 37 + 11);
+    for (std::size_t i = 0; i < bytes; ++i)
+        array.values.bytes[i] = static_cast<std::byte>(i * 37 + 11);
     return array;
 }
 
@@ -35,8 +36,10 @@ Checkpoint small_checkpoint() {
     checkpoint.settings = {{"--model", "m"}, {"--lr", ""}, {"ranks", "2"}};
     checkpoint.parameters = {array_of("b.weight", Element::f32, {2, 3}),
                              array_of("a.bias", Element::f64, {4})};
-    checkpoint.buffers = {array_of("batches", Element::i64, {}), array_of("none", Element::i32, {0})};
-    checkpoint.optimizer = {{"momentum", {array_of("b.weight", Element::f32, {2, 3})}}, {"other", {}}};
+    checkpoint.buffers = {array_of("batches", Element::i64, {}),
+                          array_of("none", Element::i32, {0})};
+    checkpoint.optimizer = {{"momentum", {array_of("b.weight", Element::f32, {2, 3})}},
+                            {"other", {}}};
     checkpoint.ranks = {{"0", {array_of("generator", Element::u8, {5})}},
                         {"1", {array_of("generator", Element::u8, {7})}}};
     return checkpoint;
@@ -116,13 +119,15 @@ TEST(CheckpointBytes, ANegativeNumberOfStepsIsDamage) {
 
 constexpr std::size_t kHeader = 512;
 
-/// The file of these two parts, with the checksum that they have: docs/checkpoint.md, written down again.
+/// The file of these two parts, with the checksum that they have: docs/checkpoint.md, written down
+/// again.
 Bytes sealed(const Bytes& data, const Bytes& index, const std::string& schema = "schema 3: ") {
     Bytes rest = data;
     rest.insert(rest.end(), index.begin(), index.end());
     const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(rest.data()), rest.size());
     std::string header = fmt::format(
-        "ranklab checkpoint\n{}HDF5 from byte 512 on: {} bytes, then an index: {} bytes, crc32 {:08x}\n",
+        "ranklab checkpoint\n{}HDF5 from byte 512 on: {} bytes, then an index: {} bytes, crc32 "
+        "{:08x}\n",
         schema, data.size(), index.size(), crc);
     header.resize(kHeader, '\0');
     const auto* begin = reinterpret_cast<const std::byte*>(header.data());
@@ -152,7 +157,8 @@ TEST(CheckpointBytes, AnyIndexIsReadOrRefused) {
         Bytes changed = index;
         for (auto changes = 1 + random() % 3; changes > 0; --changes) {
             const std::size_t at = random() % changed.size();
-            changed[at] = static_cast<std::byte>(random() % 2 == 0 ? '0' + random() % 10 : random());
+            changed[at] =
+                static_cast<std::byte>(random() % 2 == 0 ? '0' + random() % 10 : random());
             if (random() % 4 == 0) changed.resize(at + 1);
         }
         try {
@@ -179,7 +185,8 @@ TEST(CheckpointBytes, ArraysThatCannotBeAreRefused) {
         {"[126]", "0"}, {"[4611686018427387904,8]", "0"}, {"[-1,-1]", "0"},
         {"[2]", "985"}, {"[2]", "18446744073709551615"},  {"[2]", "null"}};
     for (const auto& [shape, begin] : wrong)
-        EXPECT_THROW(decode(sealed(data, index_of(shape, begin))), base::DataError) << shape << begin;
+        EXPECT_THROW(decode(sealed(data, index_of(shape, begin))), base::DataError)
+            << shape << begin;
 }
 
 TEST(CheckpointBytes, OfAnotherSchemaSaySo) {

@@ -14,13 +14,14 @@ namespace {
 using tests::thrown_sentence;
 
 TEST(CheckpointSettings, EveryDifferenceIsNamedWithBothValues) {
-    const CheckpointSettings now{{"--model", "a"}, {"--lr", "1"}, {"--new", "5"}, {"--jit", "true"}};
+    const CheckpointSettings now{
+        {"--model", "a"}, {"--lr", "1"}, {"--new", "5"}, {"--jit", "true"}};
     EXPECT_NO_THROW(check_same_settings(now, now));
     const CheckpointSettings stored{
         {"--model", "b"}, {"--lr", "1"}, {"--old", "\x1b[31m"}, {"--jit", "false"}};
     const auto said = thrown_sentence<base::OptionError>([&] { check_same_settings(now, stored); });
-    for (const char* part :
-         {"--model b (now a)", "--new none (now 5)", "--old ?[31m (now none)", "--jit false (now true)"})
+    for (const char* part : {"--model b (now a)", "--new none (now 5)", "--old ?[31m (now none)",
+                             "--jit false (now true)"})
         EXPECT_NE(said.find(part), std::string::npos) << part << " is not in: " << said;
     EXPECT_EQ(said.find("--lr"), std::string::npos) << said;
 }
@@ -34,7 +35,8 @@ TEST(CheckpointState, TheGeneratorGoesOnWhereItWas) {
     torch::manual_seed(6);
     generator.load(saved);
     EXPECT_TRUE(torch::equal(torch::randn({5}), next));
-    for (const std::string& wrong : {std::string(), std::string("short"), std::string(saved.size(), '\xff')})
+    for (const std::string& wrong :
+         {std::string(), std::string("short"), std::string(saved.size(), '\xff')})
         EXPECT_THROW(generator.load(wrong), base::DataError);
 }
 
@@ -56,7 +58,8 @@ TEST(CheckpointState, EachRankGetsItsOwnAndAllOfIt) {
     EXPECT_EQ(x, "one");
     EXPECT_EQ(y, std::string("\0b", 2));
     EXPECT_THROW(take_rank(checkpoint, 2, {state("x", x), state("y", y)}), base::DataError);
-    EXPECT_THROW(take_rank(checkpoint, 0, {state("x", x)}), base::DataError) << "one would be forgotten";
+    EXPECT_THROW(take_rank(checkpoint, 0, {state("x", x)}), base::DataError)
+        << "one would be forgotten";
     EXPECT_THROW(take_rank(checkpoint, 0, {state("x", x), state("z", y)}), base::DataError);
 }
 
@@ -69,7 +72,9 @@ class Buffered final : public nn::Model {
         count = register_buffer("count", torch::tensor(std::int64_t{4}));
     }
     torch::Tensor forward(const torch::Tensor& images) override { return images; }
-    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor&) const override { return output; }
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor&) const override {
+        return output;
+    }
     torch::Tensor weight, mean, count;
 };
 
@@ -90,8 +95,8 @@ TEST(CheckpointState, BuffersComeBackInPlace) {
     EXPECT_TRUE(torch::equal(after.count, before.count));
     EXPECT_EQ(after.mean.const_data_ptr(), place);
     Buffered other(4);
-    const auto said =
-        thrown_sentence<base::DataError>([&] { take_training(checkpoint, other, *optimizer_of(other)); });
+    const auto said = thrown_sentence<base::DataError>(
+        [&] { take_training(checkpoint, other, *optimizer_of(other)); });
     EXPECT_NE(said.find("[3, 2]"), std::string::npos) << said;
     EXPECT_NE(said.find("[4, 2]"), std::string::npos) << said;
 }

@@ -35,8 +35,8 @@ TEST(Analysis, HiddenIsWhatLiesInsideBackward) {
     const auto step = analyse({rank, rank});
     EXPECT_NEAR(step.transfer, 0.030 + 0.040 + 0.010, 1e-12);
     EXPECT_NEAR(step.hidden, 0.030 + 0.020, 1e-12);
-    EXPECT_THAT(step.transfers,
-                ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0.040, 1e-12), DoubleNear(0.010, 1e-12)));
+    EXPECT_THAT(step.transfers, ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0.040, 1e-12),
+                                            DoubleNear(0.010, 1e-12)));
     EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0, 1e-12), DoubleNear(0, 1e-12)));
 }
 
@@ -50,13 +50,16 @@ TEST(Analysis, WaitingBeforeTheMoveIsNotCommunication) {
     EXPECT_EQ(step.last_rank, 1U);
 }
 
-// A reduction that was handed over waits; its rank is in backward meanwhile, and waits for nobody. By hand:
-// gradients are there at 50 ms here and at 80 ms there, and only then the first sum is moved, in 10 ms.
+// A reduction that was handed over waits; its rank is in backward meanwhile, and waits for nobody.
+// By hand: gradients are there at 50 ms here and at 80 ms there, and only then the first sum is
+// moved, in 10 ms.
 TEST(Analysis, ARankInItsBackwardDoesNotWait) {
     const ReductionTimes early[] = {{0.010, 0.010, 0.080, 0.090}, {0.050, 0.090, 0.090, 0.092}};
     const ReductionTimes late[] = {{7.040, 7.040, 7.080, 7.090}, {7.080, 7.090, 7.090, 7.092}};
-    for (const double end : {0.050, 0.095}) {  // 95 ms: the backward phase has the waiting in it, as c10d's
-        const auto step = analyse({{0.0, end, {early[0], early[1]}}, {7.030, 7.080, {late[0], late[1]}}});
+    // 95 ms: the backward phase has the waiting in it, as c10d's.
+    for (const double end : {0.050, 0.095}) {
+        const auto step =
+            analyse({{0.0, end, {early[0], early[1]}}, {7.030, 7.080, {late[0], late[1]}}});
         EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0.070, 1e-12), DoubleNear(0.040, 1e-12)));
         EXPECT_THAT(step.idle, ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0, 1e-12)))
             << "from 50 to 80 ms, and not the whole of its backward";
@@ -64,9 +67,10 @@ TEST(Analysis, ARankInItsBackwardDoesNotWait) {
     }
 }
 
-// With the blocking transfer each rank learns for itself when all have come, and the one that learns it first
-// waits in there for the other. By hand: rank 0 is handed over last (39 ms) but sees at 40 ms that all have
-// come; rank 1 sees it at 47 ms, since it looks late; the sum is there at 52 ms. What travelled took 5 ms.
+// With the blocking transfer each rank learns for itself when all have come, and the one that
+// learns it first waits in there for the other. By hand: rank 0 is handed over last (39 ms) but
+// sees at 40 ms that all have come; rank 1 sees it at 47 ms, since it looks late; the sum is there
+// at 52 ms. What travelled took 5 ms.
 TEST(Analysis, TheTransferIsTheShortestMove) {
     const StepReductions looks_late{0.0, 0.050, {{0.010, 0.010, 0.047, 0.052}}};
     const StepReductions comes_last{0.0, 0.050, {{0.039, 0.039, 0.040, 0.052}}};
@@ -123,7 +127,8 @@ TEST(Lateness, IsOfTheWholeRun) {
     std::vector<std::size_t> seen(2000, 0);  // the stamps come in pieces
     testing::ManyRanks control(2000, [&](int rank, comm::BufferView part) {
         if (part.dtype != comm::DType::f64) return;
-        // Of the stamps of a step: the two of the backward, then when it was ready, and handed over.
+        // Of the stamps of a step: the two of the backward, then when it was ready, and handed
+        // over.
         const std::span values(static_cast<double*>(part.data), part.count);
         for (double& value : values) {
             const std::size_t stamp = seen[static_cast<std::size_t>(rank)]++ % 6;
@@ -143,15 +148,17 @@ TEST(Lateness, IsOfTheWholeRun) {
 TEST(Lateness, IsNotToldOfFewSteps) {
     for (const std::size_t ranks : {2U, 3U, 8U, 1024U}) {
         for (std::size_t steps = 0; steps < 6; ++steps)
-            EXPECT_FALSE(mostly_last(steps, steps, ranks)) << steps << " steps, " << ranks << " ranks";
+            EXPECT_FALSE(mostly_last(steps, steps, ranks))
+                << steps << " steps, " << ranks << " ranks";
         EXPECT_TRUE(mostly_last(20, 20, ranks)) << ranks;
         EXPECT_FALSE(mostly_last(79, 100, ranks)) << ranks;
         EXPECT_TRUE(mostly_last(80, 100, ranks)) << ranks;
     }
 }
 
-// By hand: of two equal ranks one comes last in all of n steps with probability 2 / 2^n, which is 0.00195 at
-// 10 and 0.00098 at 11; in 16 or more of 20 with 2 x 0.00591, in 18 or more with 2 x 0.00020.
+// By hand: of two equal ranks one comes last in all of n steps with probability 2 / 2^n, which is
+// 0.00195 at 10 and 0.00098 at 11; in 16 or more of 20 with 2 x 0.00591, in 18 or more with 2 x
+// 0.00020.
 TEST(Lateness, IsNotToldWhereLuckMakesIt) {
     EXPECT_FALSE(mostly_last(10, 10, 2));
     EXPECT_TRUE(mostly_last(11, 11, 2));
@@ -167,8 +174,8 @@ TEST(Delay, IsReadOrRefused) {
     EXPECT_EQ(delay->phase, base::Phase::backward);
     EXPECT_EQ(delay->ms, 50);
     EXPECT_FALSE(parse_delay("", 2));
-    for (const char* bad : {"1", "2:backward:50", "-1:backward:5", "1:lunch:50", "1:data:x", "1:data:-5",
-                            "1:data:inf", "1:data:5:5", "1:data:", ":data:5"}) {
+    for (const char* bad : {"1", "2:backward:50", "-1:backward:5", "1:lunch:50", "1:data:x",
+                            "1:data:-5", "1:data:inf", "1:data:5:5", "1:data:", ":data:5"}) {
         const auto sentence =
             ranklab::tests::thrown_sentence<base::OptionError>([&] { parse_delay(bad, 2); });
         EXPECT_THAT(sentence, ::testing::HasSubstr("RANK:PHASE:MS")) << bad;

@@ -15,7 +15,9 @@ using Words = std::vector<std::string>;
 options::Options options_of(const Words& words) {
     options::Schema schema;
     describe_training(schema);
-    schema.append(vocabulary::common_settings()).fallback("warmup", "0").fallback("global-batch-size", "128");
+    schema.append(vocabulary::common_settings())
+        .fallback("warmup", "0")
+        .fallback("global-batch-size", "128");
     return options::Options::parse(schema, words);
 }
 
@@ -43,7 +45,8 @@ TEST(LearningRateOptions, NoRateOfTheRunIsBeyondWhatAParameterTakes) {
                                .base_batch = 1,
                                .warmup_steps = 5,
                                .total_steps = 100};
-    EXPECT_THROW(check_rates(settings, 99, 0), base::OptionError) << "it ends at 0, and rises before";
+    EXPECT_THROW(check_rates(settings, 99, 0), base::OptionError)
+        << "it ends at 0, and rises before";
     settings.lr = 1e30;
     EXPECT_NO_THROW(check_rates(settings, 99, 0));
 }
@@ -62,12 +65,14 @@ TEST(LearningRateOptions, TakeTheModelsDefaultsAndShowThem) {
 }
 
 TEST(LearningRateOptions, AreTheUsersWhereGiven) {
-    const Settled all({"--epochs", "3", "--lr", "0.5", "--lr-schedule", "step", "--gamma", "0.5",
-                       "--lr-scaling", "linear", "--base-batch-size", "64", "--lr-warmup-steps", "4"},
-                      kUnet);
+    const Settled all(
+        {"--epochs", "3", "--lr", "0.5", "--lr-schedule", "step", "--gamma", "0.5", "--lr-scaling",
+         "linear", "--base-batch-size", "64", "--lr-warmup-steps", "4"},
+        kUnet);
     EXPECT_DOUBLE_EQ(train::LrSchedule(all.rate).rate(9, 1), 0.5);
     EXPECT_FALSE(all.settings.lr_total_steps.has_value());
-    EXPECT_EQ(lr_text(all.rate, 0), "0.25 at the first step, 1 from step 4 on, times 0.5 each epoch");
+    EXPECT_EQ(lr_text(all.rate, 0),
+              "0.25 at the first step, 1 from step 4 on, times 0.5 each epoch");
 }
 
 TEST(LearningRateOptions, TheTotalIsOfTheRunOrAsPublished) {
@@ -77,11 +82,13 @@ TEST(LearningRateOptions, TheTotalIsOfTheRunOrAsPublished) {
         EXPECT_EQ(all.settings.lr_total_steps, all.rate.total_steps);
         return all.rate.total_steps;
     };
-    EXPECT_EQ(Settled({"--epochs", "12"}, kUnet).rate.total_steps, 0) << "known when the samples are";
+    EXPECT_EQ(Settled({"--epochs", "12"}, kUnet).rate.total_steps, 0)
+        << "known when the samples are";
     EXPECT_EQ(total({"--epochs", "12"}, 1000, 96), 96);
     EXPECT_EQ(total({"--epochs", "12", "--lr-schedule", "cosine-published"}, 1000, 96), 12 * 7);
     EXPECT_EQ(total({"--epochs", "12", "--lr-total-steps", "5"}, 1000, 96), 5);
-    EXPECT_THROW(total({"--epochs", "12", "--lr-schedule", "cosine-published"}, 100, 12), base::OptionError);
+    EXPECT_THROW(total({"--epochs", "12", "--lr-schedule", "cosine-published"}, 100, 12),
+                 base::OptionError);
 }
 
 TEST(LearningRateOptions, RefuseATotalWithoutACosine) {

@@ -1,5 +1,6 @@
-// Every numeric option of `ranklab train` with numbers that nobody means: a sentence of ours with exit code 2
-// or 5, or a run that goes well, never anything else. An option that is added tomorrow is walked over too.
+// Every numeric option of `ranklab train` with numbers that nobody means: a sentence of ours with
+// exit code 2 or 5, or a run that goes well, never anything else. An option that is added tomorrow
+// is walked over too.
 #include <gtest/gtest.h>
 
 #include "app/command_line.hpp"
@@ -16,7 +17,8 @@ using options::Options;
 using options::Type;
 
 const std::vector<std::string> kNumbers{
-    "-1", "0", "2.5", "257", "10000000000", "9223372036854775807", "1e300", "-nan", "inf", "1e999", ""};
+    "-1",   "0",   "2.5",   "257", "10000000000", "9223372036854775807", "1e300",
+    "-nan", "inf", "1e999", ""};
 /// Of options that are texts with numbers in them.
 const std::vector<std::pair<std::string, std::string>> kTexts{{"target-ci", "{}%"},
                                                               {"inject-delay", "0:forward:{}"}};
@@ -100,7 +102,9 @@ class Numbers : public ::testing::Test {
         ++accepted_;
         if (name == "checkpoint-every") return;  // it would leave a folder
         results::Run run;
-        const Outcome done = outcome_of([&] { run = plan->run({*control_, *options, silent_}).all.front(); });
+        const Outcome done = outcome_of([&] {
+            run = plan->run({*control_, *options, silent_}).all.front();
+        });
         if (!done.refusal.empty()) {
             EXPECT_TRUE(is_said_well(done)) << done.refusal;
             return;
@@ -131,7 +135,8 @@ TEST_F(Numbers, AndAllOtherOptionsAreInTheVocabulary) {
 TEST_F(Numbers, NoneEndsInAWordOfOthers) {
     int walked = 0;
     for (const auto& option : schema_.all()) {
-        if (option.type != Type::integer && option.type != Type::real && option.type != Type::bytes) continue;
+        if (option.type != Type::integer && option.type != Type::real && option.type != Type::bytes)
+            continue;
         for (const auto& value : kNumbers) {
             walk(option.name, value);
             ++walked;
@@ -150,8 +155,8 @@ TEST_F(Numbers, NoneEndsInAWordOfOthers) {
 // What no number of its own makes impossible.
 TEST_F(Numbers, TheirProductsAreNumbersToo) {
     const auto refused = [&](std::vector<std::string> words) {
-        words.insert(words.end(),
-                     {"--model=template-softmax", "--data=synthetic", "--backend=self", "--output=none"});
+        words.insert(words.end(), {"--model=template-softmax", "--data=synthetic", "--backend=self",
+                                   "--output=none"});
         return outcome_of([&] {
             auto options = Options::parse(schema_, words);
             if (!options.is_set("threads")) options.resolve("threads", "1");
@@ -165,7 +170,8 @@ TEST_F(Numbers, TheirProductsAreNumbersToo) {
              {"--batch-size=1000000000", "--steps=1"},
              {"--batch-size=1000000", "--prefetch=65536", "--workers=1", "--steps=1"},
              {"--epochs=1000000000", "--lr-schedule=step", "--gamma=1000", "--optimizer=sgd"},
-             {"--lr=1e15", "--lr-scaling=linear", "--global-batch-size=1000000000", "--base-batch-size=1"}}) {
+             {"--lr=1e15", "--lr-scaling=linear", "--global-batch-size=1000000000",
+              "--base-batch-size=1"}}) {
         const auto outcome = refused(words);
         EXPECT_FALSE(outcome.refusal.empty()) << words.front();
         EXPECT_TRUE(is_said_well(outcome)) << outcome.refusal;

@@ -12,8 +12,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Steps of 100 ms whose communication takes 40 ms, of which `hidden` ms are behind backward; each pair is a
-// little off, on both sides alike.
+// Steps of 100 ms whose communication takes 40 ms, of which `hidden` ms are behind backward; each
+// pair is a little off, on both sides alike.
 OverlapPairs pairs_of(double hidden, std::size_t count = 8) {
     OverlapPairs pairs;
     for (std::size_t i = 0; i < count; ++i) {
@@ -40,8 +40,8 @@ TEST(Overlap, IsWhatItWasMadeOf) {
     EXPECT_NEAR(found.hidden, 0.030, 1e-9);
 }
 
-// Steps whose communication takes 20 to 60 ms, a quarter of it exposed in each: the share is known well,
-// though neither of its two times is.
+// Steps whose communication takes 20 to 60 ms, a quarter of it exposed in each: the share is known
+// well, though neither of its two times is.
 TEST(Overlap, IsOfPairs) {
     OverlapPairs pairs = pairs_of(30, 8);
     for (std::size_t i = 0; i < pairs.with.size(); ++i) {
@@ -88,10 +88,12 @@ TEST(Overlap, IsNotToldOfFewPairs) {
     EXPECT_FALSE(estimate_overlap({}).why_none.empty());
 }
 
-// Half of the pairs say that all is exposed twice, half that step times fell: their median is in the middle.
+// Half of the pairs say that all is exposed twice, half that step times fell: their median is in
+// the middle.
 TEST(Overlap, IsNotToldWhereTheIntervalLeavesAllOpen) {
     OverlapPairs pairs = pairs_of(20, 8);
-    for (std::size_t i = 0; i < pairs.with.size(); ++i) pairs.with[i] += i % 2 == 0 ? 0.050 : -0.050;
+    for (std::size_t i = 0; i < pairs.with.size(); ++i)
+        pairs.with[i] += i % 2 == 0 ? 0.050 : -0.050;
     const auto found = estimate_overlap(pairs);
     EXPECT_TRUE(std::isnan(found.overlap));
     EXPECT_THAT(found.why_none, HasSubstr("leaves all open"));

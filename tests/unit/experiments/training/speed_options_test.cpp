@@ -31,7 +31,8 @@ Settled settled(const std::string& mode, std::vector<std::string> words, std::in
     const auto speed = settle_speed(settings, 1, [gpus] { return gpus; });
     EXPECT_EQ(settings.device, speed.cuda ? "cuda" : "cpu");
     const auto& replicas = settings.replicas;
-    return {speed.cuda, speed.gpus, replicas ? std::to_string(*replicas) : "none", *settings.backend};
+    return {speed.cuda, speed.gpus, replicas ? std::to_string(*replicas) : "none",
+            *settings.backend};
 }
 
 void expect(const Settled& is, bool cuda, std::int64_t gpus, const std::string& replicas,
@@ -71,7 +72,8 @@ TEST(TooFewGpus, SaysHowManyThereAre) {
     EXPECT_EQ(too_few_gpus(2, 8, ""), "");
     EXPECT_THAT(too_few_gpus(4, 2, ""),
                 HasSubstr("4 replicas need a GPU each, and this process sees 2; use --replicas 2"));
-    EXPECT_THAT(too_few_gpus(1, 0, "there is no driver"), HasSubstr("needs a GPU, and there is no driver"));
+    EXPECT_THAT(too_few_gpus(1, 0, "there is no driver"),
+                HasSubstr("needs a GPU, and there is no driver"));
 }
 
 }  // namespace

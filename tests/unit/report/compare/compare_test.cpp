@@ -1,4 +1,5 @@
-// What is compared and what the verdicts are; refusals, notes and the printed forms whole in golden files.
+// What is compared and what the verdicts are; refusals, notes and the printed forms whole in golden
+// files.
 #include "report/compare/compare.hpp"
 
 #include <gmock/gmock.h>
@@ -31,7 +32,8 @@ const CompareRow& row(const Comparison& comparison) {
     return comparison.groups.at(0).rows.at(0);
 }
 
-void add(Side& side, const std::string& name, const std::string& unit, results::Kind kind, double factor) {
+void add(Side& side, const std::string& name, const std::string& unit, results::Kind kind,
+         double factor) {
     for (auto& run : side.runs)
         run.measurements.push_back(median_of(name, unit, kind, factor * run.median("step_time_s")));
 }
@@ -47,10 +49,10 @@ std::string verdicts_of(const Comparison& comparison) {
     for (const auto& group : comparison.groups) {
         text += group.title + '\n';
         for (const auto& one : group.rows)
-            text +=
-                fmt::format("  {}: {} of {} and {} runs, {:.5g} -> {:.5g}, p {:.3g}, needs {}\n",
-                            one.measurement, outcome_name(one.outcome), one.difference.n_a,
-                            one.difference.n_b, one.median_a, one.median_b, one.corrected_p, one.runs_needed);
+            text += fmt::format(
+                "  {}: {} of {} and {} runs, {:.5g} -> {:.5g}, p {:.3g}, needs {}\n",
+                one.measurement, outcome_name(one.outcome), one.difference.n_a, one.difference.n_b,
+                one.median_a, one.median_b, one.corrected_p, one.runs_needed);
         for (const auto& note : group.notes) text += "  " + note + '\n';
     }
     for (const auto& one : comparison.only_a) text += "only A: " + one + '\n';
@@ -69,11 +71,13 @@ TEST(Compare, TellsWorseBetterAndSame) {
     EXPECT_DOUBLE_EQ(worse.difference.test.effect, 1);
     EXPECT_EQ(row(compared(a, steady_side("B", 9, 0.08))).outcome, Outcome::better);
     EXPECT_EQ(row(compared(a, steady_side("B", 9, 0.102))).outcome, Outcome::same);
-    EXPECT_EQ(row(compared(a, steady_side("B", 9, 0.102), {.smallest = 0.01})).outcome, Outcome::worse);
+    EXPECT_EQ(row(compared(a, steady_side("B", 9, 0.102), {.min_effect = 0.01})).outcome,
+              Outcome::worse);
     EXPECT_EQ(exit_code_of(compared(a, steady_side("B", 9, 0.12)), {}), 0) << "no gate";
 }
 
-// Of what is better when higher, of counts, of what is learned (by its last epoch), of several processes.
+// Of what is better when higher, of counts, of what is learned (by its last epoch), of several
+// processes.
 TEST(Compare, VerdictsAreAsStored) {
     Outputs all;
     const Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.12);
@@ -94,7 +98,8 @@ TEST(Compare, VerdictsAreAsStored) {
     of("a count", many_a, many_b, {.measurements = {"threads"}});
     for (Side* side : {&many_a, &many_b})
         for (auto& run : side->runs)
-            run.tables.push_back({"epochs", {{"validation_accuracy", std::vector<double>{0.5, 0.875}}}});
+            run.tables.push_back(
+                {"epochs", {{"validation_accuracy", std::vector<double>{0.5, 0.875}}}});
     of("the last epoch's accuracy", many_a, many_b, {.measurements = {"validation_accuracy"}});
     // `train --repetitions 9`: nine runs of one process are one piece of evidence.
     Side once_a = a, once_b = b, five = a;
@@ -115,7 +120,8 @@ TEST(Compare, VerdictsAreAsStored) {
     both_b.runs.insert(both_b.runs.begin(), large_b.runs.begin(), large_b.runs.end());
     of("two configurations", both_a, both_b);
     all.expect("compare_verdicts.txt");
-    EXPECT_THAT(refusal(a, b, {.measurements = {"step_tim_s"}}), HasSubstr("did you mean step_time_s"));
+    EXPECT_THAT(refusal(a, b, {.measurements = {"step_tim_s"}}),
+                HasSubstr("did you mean step_time_s"));
 }
 
 // The corrected p of one row depends on how many rows there are.
@@ -123,7 +129,8 @@ TEST(Compare, PValuesAreCorrectedOverAllRows) {
     Side a = noisy_side("A", 8, 0.1, 0.02, 1), b = noisy_side("B", 8, 0.11, 0.02, 2);
     const double alone = row(compared(a, b)).corrected_p;
     for (int i = 0; i < 4; ++i)
-        for (Side* side : {&a, &b}) add(*side, fmt::format("other{}_time_s", i), "s", results::Kind::cost, 1);
+        for (Side* side : {&a, &b})
+            add(*side, fmt::format("other{}_time_s", i), "s", results::Kind::cost, 1);
     const auto all = compared(a, b, {.measurements = {"all"}}).groups.at(0).rows;
     const auto first = std::ranges::find(all, "step_time_s", &CompareRow::measurement);
     ASSERT_NE(first, all.end());
@@ -132,15 +139,16 @@ TEST(Compare, PValuesAreCorrectedOverAllRows) {
 }
 
 TEST(Compare, AFivePercentSlowdownIsFoundWithTheRunsRecommended) {
-    const auto pilot = compared(noisy_side("A", 5, 0.1, 0.05, 3), noisy_side("B", 5, 0.105, 0.05, 4));
+    const auto pilot =
+        compared(noisy_side("A", 5, 0.1, 0.05, 3), noisy_side("B", 5, 0.105, 0.05, 4));
     ASSERT_EQ(row(pilot).outcome, Outcome::too_noisy);
     const std::size_t runs = row(pilot).runs_needed;
     ASSERT_GT(runs, 5U);
     int found = 0;
     constexpr int kTries = 20;
     for (std::uint64_t i = 0; i < kTries; ++i) {
-        const auto again =
-            compared(noisy_side("A", runs, 0.1, 0.05, 100 + i), noisy_side("B", runs, 0.105, 0.05, 900 + i));
+        const auto again = compared(noisy_side("A", runs, 0.1, 0.05, 100 + i),
+                                    noisy_side("B", runs, 0.105, 0.05, 900 + i));
         found += row(again).outcome == Outcome::worse ? 1 : 0;
     }
     EXPECT_GE(found, kTries * 7 / 10);
@@ -205,27 +213,30 @@ TEST(Compare, WhatDiffersIsRefusedByNameWithBothValues) {
     Outputs refusals;
     refusals.add("settings, facts and ranks", refusal(a, different_in_four()));
     refusals.add("but for those allowed",
-                 refusal(a, different_in_four(), {.allow = {"channels-last", "lr", "ranks"}}));
+                 refusal(a, different_in_four(), {.ignore = {"channels-last", "lr", "ranks"}}));
     refusals.add("another work", refusal(a, with("model", "resnet50")));
     refusals.add("an option that is younger", refusal(a, with("ops", "libtorch")));
     refusals.add("hosts", refusal(a, changed([](auto& run) {
                                       for (auto& host : run.hosts) host.host = "node02";
                                   })));
     refusals.add("devices", refusal(a, changed([](auto& run) {
-                                        for (auto& host : run.hosts) host.device = "NVIDIA H100 [GPU-1]";
+                                        for (auto& host : run.hosts)
+                                            host.device = "NVIDIA H100 [GPU-1]";
                                     })));
     refusals.add("checkpoints", refusal(with("checkpoint", "one"), a));
-    refusals.add("what the user told MPI", refusal(a, with_fact("environment", "OMPI_MCA_btl", "tcp")));
+    refusals.add("what the user told MPI",
+                 refusal(a, with_fact("environment", "OMPI_MCA_btl", "tcp")));
     refusals.add("instruction sets", refusal(avx512, avx2));
     refusals.add("caches", refusal(cold, warm));
     refusals.add("file systems", refusal(cold, tmpfs));
     refusals.add("commands", refusal(a, changed([](auto& run) { run.command = "io"; })));
-    refusals.add("allowed, but no run has it", refusal(a, a, {.allow = {"hosts", "host.cpus"}}));
+    refusals.add("allowed, but no run has it", refusal(a, a, {.ignore = {"hosts", "host.cpus"}}));
     refusals.add("nothing usable", tests::thrown_sentence<base::Error>([&] {
                      compare(a, changed([](auto& run) { run.valid = false; }), {});
                  }));
     refusals.add("units", tests::thrown_sentence<base::DataError>([&] {
-                     compare(a, changed([](auto& run) { run.measurements.front().unit = "ms"; }), {});
+                     compare(a, changed([](auto& run) { run.measurements.front().unit = "ms"; }),
+                             {});
                  }));
     refusals.expect("compare_refusals.txt");
 }
@@ -233,15 +244,16 @@ TEST(Compare, WhatDiffersIsRefusedByNameWithBothValues) {
 TEST(Compare, WhatMayDifferIsAllowedByName) {
     const Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
     const auto comparison =
-        compared(a, different_in_four(), {.allow = {"channels-last", "cpu", "lr", "ranks"}});
+        compared(a, different_in_four(), {.ignore = {"channels-last", "cpu", "lr", "ranks"}});
     const auto& differing = comparison.groups.front().differing;
     ASSERT_EQ(differing.size(), 5U);  // and the cpus that the second rank had are noted
     EXPECT_TRUE(std::ranges::any_of(differing, [](const DifferingKey& one) {
         return one.key == "lr" && one.allowed && one.a.front() == "0.7" && one.b.front() == "0.1";
     }));
-    for (const char* word : {"hosts", "host", "host.*", "cpu", "lr", "ranks", "version", "seed", "cpus"})
-        EXPECT_EQ(row(compared(a, b, {.allow = {word}})).outcome, Outcome::same) << word;
-    EXPECT_THROW(compared(a, b, {.allow = {"command"}}), base::OptionError);
+    for (const char* word :
+         {"hosts", "host", "host.*", "cpu", "lr", "ranks", "version", "seed", "cpus"})
+        EXPECT_EQ(row(compared(a, b, {.ignore = {word}})).outcome, Outcome::same) << word;
+    EXPECT_THROW(compared(a, b, {.ignore = {"command"}}), base::OptionError);
 }
 
 // The keys that are said to differ, though they were not to be allowed.
@@ -263,11 +275,14 @@ TEST(Compare, WhatDoesNotMatterIsNotRefused) {
     for (auto& run : b.runs) run.version = run.git_revision = "2";
     set_fact(b, "environment", "SLURM_JOB_ID", "17");
     for (const char* name :  // what mpirun says by itself, of which an older ranklab stored more
-         {"mpi_oversubscribe", "orte_num_nodes", "ess_base_vpid", "pmix", "rmaps_base_oversubscribe"})
+         {"mpi_oversubscribe", "orte_num_nodes", "ess_base_vpid", "pmix",
+          "rmaps_base_oversubscribe"})
         set_fact(b, "environment", std::string("OMPI_MCA_") + name, "0");
     EXPECT_THAT(noted(a, b), IsEmpty());
-    EXPECT_THAT(noted(a, with("ops", "ranklab")), IsEmpty()) << "what runs did before there was the option";
-    EXPECT_THAT(noted(with("checkpoint", "one"), with("checkpoint", "two")), IsEmpty()) << "where they lie";
+    EXPECT_THAT(noted(a, with("ops", "ranklab")), IsEmpty())
+        << "what runs did before there was the option";
+    EXPECT_THAT(noted(with("checkpoint", "one"), with("checkpoint", "two")), IsEmpty())
+        << "where they lie";
     EXPECT_THAT(noted(a, with_fact("host", "kernel", "6.5")), testing::ElementsAre("host.kernel"));
 }
 
@@ -278,15 +293,16 @@ TEST(Compare, RunsThatDoNotStandAreLeftOutAndCounted) {
     b.runs[1].exit_code = 7;
     b.runs[2].exit_code = 6;
     b.runs[3].tables.front().columns.back().values = std::vector<std::string>{"passed", "failed"};
-    b.runs[4].tables.front().columns.back().values = std::vector<std::string>{"not verified", "not verified"};
+    b.runs[4].tables.front().columns.back().values =
+        std::vector<std::string>{"not verified", "not verified"};
     b.runs[5].exit_code = 4;  // below a threshold: a result like any other
     const auto comparison = compared(a, b);
     EXPECT_EQ(row(comparison).difference.n_b, 6U);
     std::vector<std::string> reasons;
     for (const auto& one : comparison.b.left_out) reasons.push_back(one.first);
-    EXPECT_THAT(reasons, ::testing::UnorderedElementsAre("invalid", "not converged or cache-tainted",
-                                                         "ended by the time limit", "verification failed",
-                                                         "not verified"));
+    EXPECT_THAT(reasons, ::testing::UnorderedElementsAre(
+                             "invalid", "not converged or cache-tainted", "ended by the time limit",
+                             "verification failed", "not verified"));
     EXPECT_EQ(row(compared(a, b, {.with_unverified = true})).difference.n_b, 7U);
 }
 
@@ -336,9 +352,9 @@ TEST(CompareOutput, IsAsStored) {
     add("the same runs", compared(noisy, noisy), {true, true});
     Comparison alone = with_outcomes({Outcome::same});
     alone.only_b = {"io", "train"};
-    for (const auto& one :
-         {with_outcomes({Outcome::too_noisy, Outcome::worse, Outcome::too_noisy}),
-          with_outcomes({3, Outcome::too_few_runs}), with_outcomes({Outcome::same, Outcome::better}), alone})
+    for (const auto& one : {with_outcomes({Outcome::too_noisy, Outcome::worse, Outcome::too_noisy}),
+                            with_outcomes({3, Outcome::too_few_runs}),
+                            with_outcomes({Outcome::same, Outcome::better}), alone})
         all.add("verdict", gate_line(one, {true, true}));
     all.expect("compare.txt");
 }

@@ -1,4 +1,5 @@
-// What other programs read of runs: CSV, JSON, Google Benchmark's JSON, Extra-P's lines, Chrome's trace.
+// What other programs read of runs: CSV, JSON, Google Benchmark's JSON, Extra-P's lines, Chrome's
+// trace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +36,8 @@ std::string extrap_of(const Runs& runs, const std::vector<std::string>& keys = {
 }
 
 json trace_of(const model::ChosenRuns& runs, std::size_t steps) {
-    return json::parse(written([&](const model::Sink& sink) { write_chrome_trace(runs, steps, sink); }));
+    return json::parse(
+        written([&](const model::Sink& sink) { write_chrome_trace(runs, steps, sink); }));
 }
 
 // RFC 4180, after the comment lines at the top.
@@ -99,14 +101,16 @@ TEST(Exports, AreAsStored) {
 TEST(Exports, StreamedAreTheSameAsOfRunsInMemory) {
     const StoredRuns stored({sample_run("b"), sample_run("a")});
     const auto read = stored.file().read_all(results::Detail::summaries);
-    EXPECT_EQ(written([&](const model::Sink& sink) { write_json(stored.chosen(), sink); }), runs_json(read));
+    EXPECT_EQ(written([&](const model::Sink& sink) { write_json(stored.chosen(), sink); }),
+              runs_json(read));
     const auto nothing = stored.chosen({"", "no such", {}, 0});
     EXPECT_EQ(written([&](const model::Sink& sink) { write_json(nothing, sink); }), runs_json({}));
 }
 
 TEST(Exports, HaveNumbersThatReadBackToTheSameDouble) {
     StoredRun run = sample_run();
-    run.measurements = {results::one_value("third", "s", results::Kind::cost, {1.0 / 3, 2e-308, 1e300})};
+    run.measurements = {
+        results::one_value("third", "s", results::Kind::cost, {1.0 / 3, 2e-308, 1e300})};
     const auto& s = run.measurements[0].summary;
     const json parsed = json::parse(runs_json({run}))["runs"][0]["measurements"][0];
     const auto row = parse_csv(csv_of({run}))[1];
@@ -120,12 +124,13 @@ TEST(Exports, HaveNumbersThatReadBackToTheSameDouble) {
 TEST(RunsCsv, TextsAreNoFormulasAndLineBreaksAreQuoted) {
     StoredRun run = sample_run();
     run.measurements[0].summary.min = -1.5;
-    for (const char* text : {"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'", "'=1", "''x",
-                             "=\"a\"", "a=1", "", " =1", "two\nlines\r"}) {
+    for (const char* text : {"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'", "'=1",
+                             "''x", "=\"a\"", "a=1", "", " =1", "two\nlines\r"}) {
         run.label = run.measurements[0].unit = run.measurements[0].rank_reduction = text;
         const auto row = parse_csv(csv_of({run}))[1];
         for (const std::size_t column : {2U, 6U, 17U}) {
-            EXPECT_EQ(row[column].starts_with('\'') ? row[column].substr(1) : row[column], text) << column;
+            EXPECT_EQ(row[column].starts_with('\'') ? row[column].substr(1) : row[column], text)
+                << column;
             EXPECT_TRUE(row[column].find_first_of("=+-@\t\r\n") != 0) << row[column];
         }
         EXPECT_EQ(row[11], "-1.5") << "a number stays one";
@@ -139,15 +144,16 @@ TEST(Gbench, BoundsTheRepetitionsOfOneRun) {
     std::size_t repetitions = 0;
     const json parsed = json::parse(gbench_of({run}));
     for (const auto& one : parsed["benchmarks"])
-        if (one["run_type"] == "iteration" && one["run_name"].get<std::string>().ends_with("step_time"))
+        if (one["run_type"] == "iteration" &&
+            one["run_name"].get<std::string>().ends_with("step_time"))
             ++repetitions;
     EXPECT_EQ(repetitions, 834U) << "every third";
 }
 
 TEST(Extrap, RefusesParametersThatAreNoNumbers) {
-    EXPECT_THAT(
-        tests::thrown_sentence<base::OptionError>([&] { extrap_of({step_run("a", 2, 0.1)}, {"sync"}); }),
-        HasSubstr("sync 'flat'"));
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>(
+                    [&] { extrap_of({step_run("a", 2, 0.1)}, {"sync"}); }),
+                HasSubstr("sync 'flat'"));
 }
 
 TEST(Extrap, WarnsOfDifferingMachinesWithinACommandAlone) {
@@ -217,7 +223,8 @@ TEST(EveryJson, IsValidWhateverTheTextsAndNumbers) {
     ASSERT_FALSE(benchmarks.empty());
     for (const auto& one : benchmarks) EXPECT_TRUE(one["real_time"].is_number()) << one;
     std::istringstream lines(extrap_of({run}));
-    for (std::string line; std::getline(lines, line);) EXPECT_TRUE(json::parse(line)["value"].is_number());
+    for (std::string line; std::getline(lines, line);)
+        EXPECT_TRUE(json::parse(line)["value"].is_number());
     const json events = trace_of(StoredRuns({run}).chosen(), 100)["traceEvents"];
     for (const auto& event : events) {
         const bool timed = event["ph"] == "X";

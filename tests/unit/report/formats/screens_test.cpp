@@ -1,5 +1,5 @@
-// What a person reads of a run, of a list of runs and of groups: whole in golden files, rules that hold for
-// any here.
+// What a person reads of a run, of a list of runs and of groups: whole in golden files, rules that
+// hold for any here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,16 +44,17 @@ StoredRun trained(double computes, double waits) {
                            {{"rank", Counts{0, 1}},
                             {"host", Texts{"node06", "node07"}},
                             {"came_last_share", Numbers{0.2, 0.8}}}});
-    return with_table(
-        run, {"phases",
-              {{"phase", Texts{"forward", "backward", "sync", "other", "step"}},
-               {"per_hit_s", Numbers{0.01, 0.03, 0.01, 0.001, 0.051}},
-               {"percent", Numbers{computes / 4, 3 * computes / 4, waits, 100 - computes - waits, 100}}}});
+    return with_table(run, {"phases",
+                            {{"phase", Texts{"forward", "backward", "sync", "other", "step"}},
+                             {"per_hit_s", Numbers{0.01, 0.03, 0.01, 0.001, 0.051}},
+                             {"percent", Numbers{computes / 4, 3 * computes / 4, waits,
+                                                 100 - computes - waits, 100}}}});
 }
 
 StoredRun overlapped(double share) {
     StoredRun run = sample_run();
-    run.measurements.push_back(results::one_value("overlap", "1", results::Kind::ratio, {stats::kNone}));
+    run.measurements.push_back(
+        results::one_value("overlap", "1", results::Kind::ratio, {stats::kNone}));
     run.measurements.back().summary.median = share;
     run.measurements.back().summary.ci95 = {share - 0.1, share + 0.1};
     return run;
@@ -61,7 +62,8 @@ StoredRun overlapped(double share) {
 
 StoredRun with_warnings(std::size_t count) {
     StoredRun run = trained(60, 35);
-    run.warnings.assign(count, "many words: " + std::string(50, 'x') + " and more, more, more, more of them");
+    run.warnings.assign(
+        count, "many words: " + std::string(50, 'x') + " and more, more, more, more of them");
     return run;
 }
 
@@ -69,7 +71,8 @@ StoredRun of_model() {
     StoredRun run = comm_run();
     run.config.push_back({"from-model", "resnet50"});
     run.tables.push_back(sample_buckets({1048576, 2097152}));
-    run.measurements.push_back(comm_measurement("buckets_time_s", "s", results::Kind::cost, 0.0125));
+    run.measurements.push_back(
+        comm_measurement("buckets_time_s", "s", results::Kind::cost, 0.0125));
     return run;
 }
 
@@ -129,10 +132,12 @@ TEST(Screens, FitATerminalAndSteerNone) {
             EXPECT_THAT(text, Not(HasSubstr("\x1b")));
             std::istringstream lines(text);
             for (std::string line; std::getline(lines, line);)
-                EXPECT_TRUE(line.size() <= 80 || line.starts_with("  typed")) << name << ": " << line;
+                EXPECT_TRUE(line.size() <= 80 || line.starts_with("  typed"))
+                    << name << ": " << line;
         }
     }
-    EXPECT_THAT(answer_text(with_warnings(1), {.colour = true}), HasSubstr("\033[33mwarning\033[0m"));
+    EXPECT_THAT(answer_text(with_warnings(1), {.colour = true}),
+                HasSubstr("\033[33mwarning\033[0m"));
 }
 
 TEST(RunsList, IsAsStored) {

@@ -83,21 +83,22 @@ TEST(Frame, ForeignTextStaysText) {
 
 TEST(Readable, HasThreeDigitsInTheUnitThatPeopleRead) {
     for (const auto& [text, value, unit] :
-         std::vector<std::tuple<std::string, double, std::string>>{{"33.2 ms", 0.03321, "s"},
-                                                                   {"1.50 s", 1.5, "s"},
-                                                                   {"12.3 us", 1.234e-5, "s"},
-                                                                   {"1.50 ms", 1500, "us"},
-                                                                   {"324 MiB", 339738624, "B"},
-                                                                   {"2.00 GiB", 2147483648, "B"},
-                                                                   {"1.20 GB/s", 1.2, "GB/s"},
-                                                                   {"50.0 MB/s", 0.05, "GB/s"},
-                                                                   {"312 MiB/s", 312, "MiB/s"},
-                                                                   {"1928 samples/s", 1928.4, "samples/s"},
-                                                                   {"0.982", 0.9821, "1"},
-                                                                   {"12.3", 12.31, "1"},
-                                                                   {"n/a", stats::kNone, "s"},
-                                                                   {"0 B", 0, "B"},
-                                                                   {"17.2 GiB/s", 17600, "MiB/s"}})
+         std::vector<std::tuple<std::string, double, std::string>>{
+             {"33.2 ms", 0.03321, "s"},
+             {"1.50 s", 1.5, "s"},
+             {"12.3 us", 1.234e-5, "s"},
+             {"1.50 ms", 1500, "us"},
+             {"324 MiB", 339738624, "B"},
+             {"2.00 GiB", 2147483648, "B"},
+             {"1.20 GB/s", 1.2, "GB/s"},
+             {"50.0 MB/s", 0.05, "GB/s"},
+             {"312 MiB/s", 312, "MiB/s"},
+             {"1928 samples/s", 1928.4, "samples/s"},
+             {"0.982", 0.9821, "1"},
+             {"12.3", 12.31, "1"},
+             {"n/a", stats::kNone, "s"},
+             {"0 B", 0, "B"},
+             {"17.2 GiB/s", 17600, "MiB/s"}})
         EXPECT_EQ(readable(value, unit), text);
     EXPECT_EQ(readable(0.0332, {0.0329, 0.0335}, "s"), "33.2 ms (32.9 .. 33.5)");
     EXPECT_EQ(readable(0.0332, {}, "s"), "33.2 ms");
@@ -120,7 +121,8 @@ TEST(Sentences, OneRowEach) {
         text += name_of(one.verdict) + ": " + sentence(one) + '\n';
     }
     for (int i = 0; i <= static_cast<int>(Mark::said); ++i)
-        text += name_of(static_cast<Mark>(i)) + ": " + sentence(Doubt{static_cast<Mark>(i), "WHAT"}) + '\n';
+        text += name_of(static_cast<Mark>(i)) + ": " +
+                sentence(Doubt{static_cast<Mark>(i), "WHAT"}) + '\n';
     all.add("sentences", text);
     all.expect("sentences.txt");
 }
@@ -128,7 +130,8 @@ TEST(Sentences, OneRowEach) {
 TEST(Footnotes, StandOnceEachAndAreNumberedAsMet) {
     Footnotes notes;
     EXPECT_EQ(notes.references({{Mark::single_run}, {Mark::cut_short, "time limit"}}), "1 2");
-    EXPECT_EQ(notes.references({{Mark::cut_short, "time limit"}, {Mark::cut_short, "SIGTERM"}}), "2 3");
+    EXPECT_EQ(notes.references({{Mark::cut_short, "time limit"}, {Mark::cut_short, "SIGTERM"}}),
+              "2 3");
     EXPECT_EQ(notes.lines({}).size(), 3U);
     EXPECT_EQ(notes.references({}), "");
 }

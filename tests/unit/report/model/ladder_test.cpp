@@ -1,4 +1,5 @@
-// The ladder of `ranklab io`, the messages of `ranklab comm`, and what the network gives a training.
+// The ladder of `ranklab io`, the messages of `ranklab comm`, and what the network gives a
+// training.
 #include "report/model/ladder.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +24,8 @@ Verdict advice_of(const std::vector<std::pair<std::string, RungTime>>& rungs,
                   const std::string& verified = "yes") {
     StoredRun run = ladder_run(rungs, std::vector<std::string>(rungs.size()));
     for (auto& column : run.tables[0].columns)
-        if (column.name == "verified") column.values = std::vector<std::string>(rungs.size(), verified);
+        if (column.name == "verified")
+            column.values = std::vector<std::string>(rungs.size(), verified);
     return ladder_of(run).findings.front().verdict;
 }
 

@@ -66,7 +66,8 @@ TEST_F(ReferenceFiles, ThatAreMalformedAreOneSentenceEachAndTakeNoOthersWithThem
 }
 
 TEST_F(ReferenceFiles, AreALineOfTheTextOfTheSameExperiment) {
-    const References found = read(kHead + "write.py,t,job_time_s,s,4.8,1,one core,,command=io;files=100\n");
+    const References found =
+        read(kHead + "write.py,t,job_time_s,s,4.8,1,one core,,command=io;files=100\n");
     StoredRun run;
     run.command = "io";
     run.config = {{"files", "100", true}};
@@ -98,7 +99,8 @@ TEST(ShippedReferences, HaveTheCorrectedCountBesideTheLoggedOne) {
     const References found = read_references(RANKLAB_REFERENCE_FOLDER);
     const auto value = [&](const std::string& quantity) {
         for (const auto& row : found.rows)
-            if (row.experiment == "bs9216_opt_sm, epoch 3" && row.quantity == quantity) return row.value;
+            if (row.experiment == "bs9216_opt_sm, epoch 3" && row.quantity == quantity)
+                return row.value;
         return 0.0;
     };
     EXPECT_EQ(value("throughput_samples_per_s"), 5595.395);

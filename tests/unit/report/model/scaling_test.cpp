@@ -40,9 +40,9 @@ StoredRun on_cpus(StoredRun run, const std::vector<std::string>& cpus) {
 
 // `train` alone with so many threads, and ranks with one each; each on CPUs of its own.
 StoredRun alone(const std::string& id, double step_s, int threads) {
-    return on_cpus(
-        with(with(step_run(id, 1, step_s, "none"), "mode", "single"), "threads", std::to_string(threads)),
-        {"0-7"});
+    return on_cpus(with(with(step_run(id, 1, step_s, "none"), "mode", "single"), "threads",
+                        std::to_string(threads)),
+                   {"0-7"});
 }
 
 StoredRun ranks(const std::string& id, int count, double step_s) {
@@ -51,13 +51,14 @@ StoredRun ranks(const std::string& id, int count, double step_s) {
 
 StoredRun strong(StoredRun run) {
     const auto of_rank = 32 / run.hosts.size();
-    return with(with(std::move(run), "global-batch-size", "32"), "batch-size", std::to_string(of_rank));
+    return with(with(std::move(run), "global-batch-size", "32"), "batch-size",
+                std::to_string(of_rank));
 }
 
 Groups groups_by(const Keys& keys, const Runs& runs, const Keys& allow = {}) {
     RunsFrame frame({keys, {}, allow});
     for (const auto& run : runs) frame.add(run);
-    frame.check_allowed();
+    frame.check_ignored();
     return Groups(std::move(frame));
 }
 
@@ -82,7 +83,8 @@ StoredRun on_cores(StoredRun run, const std::string& cores) {
 }
 
 StoredRun on_gpus(StoredRun run, const std::vector<std::string>& gpus) {
-    for (std::size_t i = 0; i < run.hosts.size(); ++i) run.hosts[i].device = "NVIDIA H100" + gpus[i];
+    for (std::size_t i = 0; i < run.hosts.size(); ++i)
+        run.hosts[i].device = "NVIDIA H100" + gpus[i];
     return with(run, "device", "cuda");
 }
 
@@ -91,10 +93,11 @@ StoredRun in_quota(StoredRun run, const std::string& quota) {
     return run;
 }
 
-// The compute threads of all ranks, but no more than the CPUs of each set of ranks that share some: what one
-// set has to spare is no help to the others.
+// The compute threads of all ranks, but no more than the CPUs of each set of ranks that share some:
+// what one set has to spare is no help to the others.
 TEST(Cores, AreThoseThatTheRanksCouldUse) {
-    StoredRun two_hosts = on_cpus(step_run("a", 2, 1), {"0"}), dp = with(alone("a", 1, 1), "replicas", "4");
+    StoredRun two_hosts = on_cpus(step_run("a", 2, 1), {"0"}),
+              dp = with(alone("a", 1, 1), "replicas", "4");
     two_hosts.hosts[1].host = "node02";
     const auto wide = [](const char* threads) {
         return with(on_cpus(step_run("a", 1, 1), {"0-7"}), "threads", threads);
@@ -104,7 +107,8 @@ TEST(Cores, AreThoseThatTheRanksCouldUse) {
              {alone("a", 1, 2), 2, "CPU", ""},
              {ranks("a", 2, 1), 2, "CPU", ""},
              {on_cpus(step_run("a", 3, 1), {"0-1"}), 2, "CPU", "3 compute threads on 2 CPUs"},
-             {with(ranks("a", 2, 1), "threads", "4"), 2, "CPU", "4 compute threads on 1 CPU of a rank"},
+             {with(ranks("a", 2, 1), "threads", "4"), 2, "CPU",
+              "4 compute threads on 1 CPU of a rank"},
              {two_hosts, 2, "CPU", ""},  // CPU 0 of each
              {with(on_cpus(step_run("a", 2, 1), {"0", "1-7"}), "threads", "4"), 5, "CPU",
               "4 compute threads on 1 CPU of a rank"},
@@ -114,13 +118,15 @@ TEST(Cores, AreThoseThatTheRanksCouldUse) {
              {on_cores(on_cpus(step_run("b", 2, 1), {"0", "8"}), "0"), 1, "core",
               "2 compute threads on 1 core"},
              {with_threads(on_cpus(step_run("a", 2, 1), {"0-3", "4-7"}), {1, 2}), 3, "CPU", ""},
-             {in_quota(wide("8"), "2.5"), 3, "CPU", "threads on 8 CPUs where the cgroup allows 2.5 of them"},
+             {in_quota(wide("8"), "2.5"), 3, "CPU",
+              "threads on 8 CPUs where the cgroup allows 2.5 of them"},
              {in_quota(wide("2"), "2.5"), 2, "CPU", ""},
              {in_quota(wide("8"), "none"), 8, "CPU", ""},
              {with(alone("a", 1, 5), "replicas", "2"), 4, "CPU", ""},  // 2 threads each
              {on_gpus(step_run("a", 2, 1), {" [GPU-1]", " [GPU-2]"}), 2, "GPU", ""},
              {on_gpus(step_run("a", 2, 1), {" [GPU-1]", " [GPU-1]"}), 1, "GPU", "2 ranks on 1 GPU"},
-             {on_gpus(dp, {" [GPU-1]"}), 4, "GPU", ""}}) {  // the row of the one rank names the first
+             {on_gpus(dp, {" [GPU-1]"}), 4, "GPU",
+              ""}}) {  // the row of the one rank names the first
         EXPECT_EQ(cores_of(run).count, count) << crowded;
         EXPECT_EQ(cores_of(run).unit(), unit);
         EXPECT_EQ(cores_of(run).crowded, crowded);
@@ -131,19 +137,21 @@ TEST(Cores, AreThoseThatTheRanksCouldUse) {
 
 TEST(Cores, AreUnknownWhereTheFileDoesNotSayOrItsRunsDiffer) {
     for (const char* cpus : {"", "unknown", "3-1", "0-", "-", "0-1-2", "99999999999999999999"})
-        EXPECT_THAT(cores_of(on_cpus(step_run("a", 1, 1), {cpus})).why_not, HasSubstr("CPUs")) << cpus;
+        EXPECT_THAT(cores_of(on_cpus(step_run("a", 1, 1), {cpus})).why_not, HasSubstr("CPUs"))
+            << cpus;
     StoredRun run = step_run("a", 1, 1);
     std::erase_if(run.config, [](const auto& one) { return one.key == "threads"; });
     EXPECT_THAT(cores_of(run).why_not, HasSubstr("threads"));
     EXPECT_EQ(common_cores({{.count = 2}, {.count = 2}}).count, 2U);
-    const Cores mixed = common_cores({{.count = 2}, {.count = 4, .crowded = "5 compute threads on 4 CPUs"}});
+    const Cores mixed =
+        common_cores({{.count = 2}, {.count = 4, .crowded = "5 compute threads on 4 CPUs"}});
     EXPECT_EQ(mixed.why_not, "its runs used 2 cores and 4 cores");
     EXPECT_EQ(mixed.crowded, "5 compute threads on 4 CPUs");
 }
 
 TEST(Groups, AreSortedByNumbersThenTexts) {
-    const auto groups =
-        groups_by({"ranks"}, {step_run("a", 16, 0.1), step_run("b", 2, 0.1), step_run("c", 1, 0.1)});
+    const auto groups = groups_by(
+        {"ranks"}, {step_run("a", 16, 0.1), step_run("b", 2, 0.1), step_run("c", 1, 0.1)});
     Keys keys;
     for (const auto& group : groups.all) keys.push_back(group.key[0]);
     EXPECT_THAT(keys, ElementsAre("1", "2", "16"));
@@ -154,7 +162,8 @@ TEST(Groups, AreSortedByNumbersThenTexts) {
 
 StoredRun with_fact(StoredRun run, const std::string& section, const std::string& key,
                     const std::string& value) {
-    std::erase_if(run.context, [&](const auto& one) { return one.section == section && one.key == key; });
+    std::erase_if(run.context,
+                  [&](const auto& one) { return one.section == section && one.key == key; });
     run.context.push_back({section, key, value});
     return run;
 }
@@ -164,18 +173,20 @@ StoredRun on_host(StoredRun run, const std::string& host) {
     return run;
 }
 
-// Two processors, two hosts, two builds, two instruction sets: a row of its own each, and no baseline of the
-// other.
+// Two processors, two hosts, two builds, two instruction sets: a row of its own each, and no
+// baseline of the other.
 TEST(Groups, NeverPoolRunsOfDifferentSurroundings) {
     const StoredRun one = step_run("a", 1, 0.1), two = step_run("b", 1, 0.3);
     StoredRun revised = two;
     revised.git_revision = "fedcba987654";
     for (const auto& [name, other] :
-         {std::pair<std::string, StoredRun>{"host.cpu", with_fact(two, "host", "cpu", "Another CPU")},
+         {std::pair<std::string, StoredRun>{"host.cpu",
+                                            with_fact(two, "host", "cpu", "Another CPU")},
           {"build.compiler", with_fact(two, "build", "compiler", "GCC 1")},
           {"libraries.libtorch_cpu_capability",
            with_fact(two, "libraries", "libtorch_cpu_capability", "AVX512")},
-          {"environment.ONEDNN_MAX_CPU_ISA", with_fact(two, "environment", "ONEDNN_MAX_CPU_ISA", "AVX2")},
+          {"environment.ONEDNN_MAX_CPU_ISA",
+           with_fact(two, "environment", "ONEDNN_MAX_CPU_ISA", "AVX2")},
           {"hosts", on_host(two, "node77")},
           {"git_revision", revised}}) {
         const auto [groups, scaling] = scaling_by({"ranks"}, {one, other});
@@ -199,10 +210,11 @@ TEST(Groups, PoolThemWhereTheUserAllowsIt) {
 }
 
 TEST(Groups, CountWhatIsLeftOutAndSayWhatIsDoubtful) {
-    Runs runs{step_run("a", 2, 0.1), step_run("b", 2, 0.1), step_run("c", 2, 0.1), step_run("d", 2, 0.1)};
+    Runs runs{step_run("a", 2, 0.1), step_run("b", 2, 0.1), step_run("c", 2, 0.1),
+              step_run("d", 2, 0.1)};
     runs[1].valid = false;
     runs[2].measurements.clear();
-    runs[3].warnings = {"step_time_s is not converged"};
+    runs[3].context.push_back({"measuring", "converged", "no: step_time_s"});
     runs[3].config.push_back({"accumulate", "2", true});
     const auto groups = groups_by({"ranks"}, runs);
     ASSERT_EQ(groups.all.size(), 1U);
@@ -216,24 +228,27 @@ TEST(Groups, CountWhatIsLeftOutAndSayWhatIsDoubtful) {
 // 2 threads alone against 2 x 1 are the same 2 cores.
 TEST(Scaling, CostsCoresNotRanks) {
     const auto strong_rows =
-        scaling_by({"ranks"}, {strong(alone("a", 0.2, 2)), strong(ranks("b", 2, 0.1))}).scaling.rows;
+        scaling_by({"ranks"}, {strong(alone("a", 0.2, 2)), strong(ranks("b", 2, 0.1))})
+            .scaling.rows;
     ASSERT_EQ(strong_rows.size(), 2U);
     EXPECT_NEAR(strong_rows[1].speedup.ratio, 2, 1e-9);
     EXPECT_NEAR(strong_rows[1].strong.efficiency.ratio, 2, 1e-9);
     const auto weak = scaling_by({"ranks"}, {alone("a", 0.1, 2), ranks("b", 2, 0.1)}).scaling.rows;
     EXPECT_NEAR(weak[1].weak.efficiency.ratio, 2, 1e-9) << "twice the work on the same 2 cores";
     EXPECT_TRUE(std::isnan(weak[1].speedup.ratio)) << "a step of another batch";
-    const auto even = scaling_by({"ranks"}, {alone("a", 0.1, 1), ranks("b", 2, 0.125)}).scaling.rows;
+    const auto even =
+        scaling_by({"ranks"}, {alone("a", 0.1, 1), ranks("b", 2, 0.125)}).scaling.rows;
     EXPECT_NEAR(even[1].weak.efficiency.ratio, 0.8, 1e-9);
     EXPECT_TRUE(std::isnan(even[1].weak.efficiency.ci.low)) << "single runs have no interval";
 }
 
 // Rows of 2 and of 4 ranks, of either kind, have the one baseline at 1.
 TEST(Scaling, TheFirstPointIsWeakAndStrongAtOnce) {
-    const auto rows = scaling_by({"ranks", "batch-size"},
-                                 {alone("a", 0.1, 1), ranks("b", 2, 0.125), strong(ranks("c", 2, 0.0625)),
-                                  ranks("d", 4, 0.2), strong(ranks("e", 4, 0.05))})
-                          .scaling.rows;
+    const auto rows =
+        scaling_by({"ranks", "batch-size"},
+                   {alone("a", 0.1, 1), ranks("b", 2, 0.125), strong(ranks("c", 2, 0.0625)),
+                    ranks("d", 4, 0.2), strong(ranks("e", 4, 0.05))})
+            .scaling.rows;
     ASSERT_EQ(rows.size(), 5U);
     EXPECT_TRUE(rows[0].is_baseline);
     EXPECT_NEAR(rows[1].strong.efficiency.ratio, 0.8, 1e-9);  // 2 ranks of 16
@@ -275,7 +290,8 @@ TEST(Scaling, AVerdictIsOfRunsAndSingleOnesDoNotTell) {
     EXPECT_EQ(of(5, 0.2), Verdict::undecided);
     EXPECT_EQ(of(2, 0.1), Verdict::single_runs);
     EXPECT_EQ(of(1, 0.1), Verdict::single_runs);
-    EXPECT_EQ(verdict_of({"ranks"}, joined({times(4, alone("a", 0.1, 1)), times(4, ranks("b", 2, 0.125))})),
+    EXPECT_EQ(verdict_of({"ranks"},
+                         joined({times(4, alone("a", 0.1, 1)), times(4, ranks("b", 2, 0.125))})),
               Verdict::weak_scaling);
     EXPECT_EQ(verdict_of({"ranks"}, {alone("a", 0.1, 1), ranks("b", 2, 0.125)}),
               Verdict::weak_scaling_undecided);
@@ -293,33 +309,38 @@ TEST(Scaling, WaysToDoTheSameWorkAreComparedWithTheUsualOne) {
                                            times(3, strong(ranks("b", 2, 0.1)))})),
               Verdict::fastest);
     EXPECT_THAT(
-        scaling_by({"sync"}, joined({times(3, strong(ranks("a", 2, 0.1))),
-                                     times(3, strong(with(ranks("b", 4, 0.05), "sync", "per-parameter")))}))
+        scaling_by({"sync"},
+                   joined({times(3, strong(ranks("a", 2, 0.1))),
+                           times(3, strong(with(ranks("b", 4, 0.05), "sync", "per-parameter")))}))
             .scaling.findings,
         IsEmpty())
         << "on more cores";
     runs.back() = with(runs.back(), "global-batch-size", "64");
     EXPECT_THAT(scaling_by({"sync"}, runs).scaling.findings, IsEmpty()) << "other work";
-    const auto none =
-        scaling_by({"sync"}, joined({runs, times(3, strong(with(ranks("c", 2, 0.01), "sync", "none")))}));
+    const auto none = scaling_by(
+        {"sync"}, joined({runs, times(3, strong(with(ranks("c", 2, 0.01), "sync", "none")))}));
     EXPECT_THAT(none.scaling.findings, IsEmpty());
 }
 
 TEST(Scaling, OtherWorkHasNoBaseline) {
     for (const auto& [key, value] :
          {std::pair{"model", "resnet18"}, {"data", "cifar100"}, {"precision", "bf16"}}) {
-        const auto scaled =
-            scaling_by({"ranks"}, {strong(alone("a", 0.2, 1)), with(strong(ranks("b", 2, 0.1)), key, value)});
+        const auto scaled = scaling_by(
+            {"ranks"}, {strong(alone("a", 0.2, 1)), with(strong(ranks("b", 2, 0.1)), key, value)});
         EXPECT_FALSE(scaled.scaling.rows[1].strong.exists()) << key;
         EXPECT_EQ(scaled.scaling.rows[1].doubts.back().mark, Mark::other_work) << key;
     }
-    const auto slow = scaling_by({"ranks"}, {strong(alone("a", 0.5, 1)), strong(ranks("b", 2, 0.1))});
+    const auto slow =
+        scaling_by({"ranks"}, {strong(alone("a", 0.5, 1)), strong(ranks("b", 2, 0.1))});
     EXPECT_EQ(slow.scaling.rows[1].doubts.back().mark, Mark::too_efficient);
 }
 
 TEST(Scaling, OfThreadsAndOfWorkers) {
-    const auto threads = [](const char* id, int count, double step_s) { return alone(id, step_s, count); };
-    const auto rows = scaling_by({"threads"}, {threads("a", 1, 0.2), threads("b", 4, 0.1)}).scaling.rows;
+    const auto threads = [](const char* id, int count, double step_s) {
+        return alone(id, step_s, count);
+    };
+    const auto rows =
+        scaling_by({"threads"}, {threads("a", 1, 0.2), threads("b", 4, 0.1)}).scaling.rows;
     EXPECT_NEAR(rows[1].speedup.ratio, 2, 1e-9);
     EXPECT_NEAR(rows[1].strong.efficiency.ratio, 0.5, 1e-9);
     const auto rung = [](int workers, double time_s) {
@@ -333,7 +354,8 @@ TEST(Scaling, OfThreadsAndOfWorkers) {
 
 TEST(Curves, AreOfOneWorkAndAscend) {
     Runs runs{alone("a", 0.1, 1), ranks("b", 2, 0.11), ranks("c", 4, 0.12),
-              with(ranks("d", 2, 0.2), "sync", "bucketed"), with(alone("e", 1, 1), "model", "resnet18")};
+              with(ranks("d", 2, 0.2), "sync", "bucketed"),
+              with(alone("e", 1, 1), "model", "resnet18")};
     const auto groups = groups_by({}, runs);
     const auto curves = curves_of(groups, scaling_over(groups, "ranks"), true);
     ASSERT_THAT(curves, SizeIs(2));
@@ -343,7 +365,8 @@ TEST(Curves, AreOfOneWorkAndAscend) {
         EXPECT_EQ(curve.widths.front(), 1);
         EXPECT_TRUE(std::ranges::is_sorted(curve.widths));
     }
-    EXPECT_THAT(titles, testing::UnorderedElementsAre("mnist-cnn, ddp flat", "mnist-cnn, ddp bucketed"));
+    EXPECT_THAT(titles,
+                testing::UnorderedElementsAre("mnist-cnn, ddp flat", "mnist-cnn, ddp bucketed"));
 }
 
 TEST(Titles, HaveNoMorePartsThanTellGroupsApart) {
@@ -365,7 +388,8 @@ int firm_of(int tries, int runs_a_side, double spread) {
         Runs runs;
         for (int run = 0; run < 2 * runs_a_side; ++run) {
             const bool flat = run % 2 == 0;
-            const double noise = 1 + spread * (random.uniform() + random.uniform() + random.uniform() - 1.5);
+            const double noise =
+                1 + spread * (random.uniform() + random.uniform() + random.uniform() - 1.5);
             runs.push_back(strong(with(ranks(fmt::format("{}-{}", i, run), 2, 0.1 * noise), "sync",
                                        flat ? "flat" : "bucketed")));
         }

@@ -18,7 +18,8 @@ using ::testing::IsEmpty;
 using Conditions = std::vector<std::string>;
 
 bool matches(const Conditions& conditions) {
-    return Selection(conditions).matches(results::sample_run());  // ddp, batch-size 32, lr 0.7, 2 ranks
+    // Ddp, batch-size 32, lr 0.7, 2 ranks.
+    return Selection(conditions).matches(results::sample_run());
 }
 std::string refusal(const std::string& condition) {
     return tests::thrown_sentence<base::OptionError>([&] { Selection({condition}); });
@@ -39,29 +40,29 @@ TEST(ValueOf, LooksAtSettingsThenFieldsThenTheContext) {
 }
 
 TEST(Selection, MatchesWhereAllConditionsHold) {
-    for (const auto& [conditions, expected] :
-         std::vector<std::pair<Conditions, bool>>{{{}, true},
-                                                  {{"mode=ddp"}, true},
-                                                  {{"mode=dp"}, false},
-                                                  {{"mode=DDP"}, false},
-                                                  {{"lr=0.70"}, true},
-                                                  {{"mode!=dp"}, true},
-                                                  {{"mode!=ddp"}, false},
-                                                  {{"nothing!=x"}, true},
-                                                  {{"nothing="}, true},
-                                                  {{"ranks>=2", "ranks<=2", "ranks>1", "ranks<3"}, true},
-                                                  {{"ranks>2"}, false},
-                                                  {{"batch-size<9"}, false},  // as texts "32" < "9"
-                                                  {{"mode>1"}, false},        // no number in the run
-                                                  {{"nothing>0"}, false},
-                                                  {{"mode=dp,ddp"}, true},
-                                                  {{"mode!=dp,ddp"}, false},
-                                                  {{"mode=dd*"}, true},
-                                                  {{"mode=x*"}, false},
-                                                  {{"ranks=1,2,4"}, true},
-                                                  {{"ranks!=1,000"}, true},
-                                                  {{"mode=ddp", "lr>0.5"}, true},
-                                                  {{"mode=ddp", "lr>0.8"}, false}})
+    for (const auto& [conditions, expected] : std::vector<std::pair<Conditions, bool>>{
+             {{}, true},
+             {{"mode=ddp"}, true},
+             {{"mode=dp"}, false},
+             {{"mode=DDP"}, false},
+             {{"lr=0.70"}, true},
+             {{"mode!=dp"}, true},
+             {{"mode!=ddp"}, false},
+             {{"nothing!=x"}, true},
+             {{"nothing="}, true},
+             {{"ranks>=2", "ranks<=2", "ranks>1", "ranks<3"}, true},
+             {{"ranks>2"}, false},
+             {{"batch-size<9"}, false},  // as texts "32" < "9"
+             {{"mode>1"}, false},        // no number in the run
+             {{"nothing>0"}, false},
+             {{"mode=dp,ddp"}, true},
+             {{"mode!=dp,ddp"}, false},
+             {{"mode=dd*"}, true},
+             {{"mode=x*"}, false},
+             {{"ranks=1,2,4"}, true},
+             {{"ranks!=1,000"}, true},
+             {{"mode=ddp", "lr>0.5"}, true},
+             {{"mode=ddp", "lr>0.8"}, false}})
         EXPECT_EQ(matches(conditions), expected) << testing::PrintToString(conditions);
     EXPECT_TRUE(Selection({}).everything());
     EXPECT_FALSE(Selection({"a=b"}).everything());

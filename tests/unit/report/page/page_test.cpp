@@ -23,8 +23,8 @@ using ::testing::Not;
 using Runs = std::vector<StoredRun>;
 
 Runs sample_runs() {
-    Runs runs{step_run("a", 1, 0.1), step_run("b", 2, 0.11), step_run("c", 2, 0.2, "none"), comm_run(),
-              sample_ladder()};
+    Runs runs{step_run("a", 1, 0.1), step_run("b", 2, 0.11), step_run("c", 2, 0.2, "none"),
+              comm_run(), sample_ladder()};
     runs[1].tables.push_back({"phases",
                               {{"phase", std::vector<std::string>{"forward", "other", "step"}},
                                {"per_hit_s", std::vector<double>{0.1, 0.01, 0.11}},
@@ -37,18 +37,20 @@ struct Made {
     model::Groups groups;
     model::References references;
 
-    explicit Made(const Runs& runs) : stored(runs), groups(model::runs_frame(stored.chosen(), {})) {}
+    explicit Made(const Runs& runs)
+        : stored(runs), groups(model::runs_frame(stored.chosen(), {})) {}
     figures::Source source() const { return {groups, stored.file(), references}; }
 };
 
 TEST(Page, SaysWhatTheRunsSay) {
     const StoredRuns stored(sample_runs());
     const std::string page = page::html_page(stored.chosen());
-    for (const char* said :
-         {"id=\"weak-scaling\"", "id=\"phases\"", "id=\"collectives\"", "id=\"ladder\"", "id=\"summary\"",
-          "320 samples/s", "mnist-cnn", "data:image/svg+xml;base64,", "mpi-send, 2 ranks"})
+    for (const char* said : {"id=\"weak-scaling\"", "id=\"phases\"", "id=\"collectives\"",
+                             "id=\"ladder\"", "id=\"summary\"", "320 samples/s", "mnist-cnn",
+                             "data:image/svg+xml;base64,", "mpi-send, 2 ranks"})
         EXPECT_THAT(page, HasSubstr(said));
-    EXPECT_THAT(page, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("http:")), Not(HasSubstr("https:"))));
+    EXPECT_THAT(
+        page, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("http:")), Not(HasSubstr("https:"))));
 }
 
 TEST(Page, IsOneWhateverTheTextsAre) {
@@ -57,8 +59,10 @@ TEST(Page, IsOneWhateverTheTextsAre) {
     run.warnings = {run.label};
     run.config[0].value = run.label;
     const StoredRuns stored(Runs{run});
-    EXPECT_THAT(page::html_page(stored.chosen()), AllOf(Not(HasSubstr("<script")), Not(HasSubstr("\x1b"))));
-    EXPECT_THAT(page::html_page(stored.chosen({"", "no such", {}, 0})), HasSubstr("No run of this file"));
+    EXPECT_THAT(page::html_page(stored.chosen()),
+                AllOf(Not(HasSubstr("<script")), Not(HasSubstr("\x1b"))));
+    EXPECT_THAT(page::html_page(stored.chosen({"", "no such", {}, 0})),
+                HasSubstr("No run of this file"));
 }
 
 TEST(Figures, HaveTheNumbersOfTheRuns) {
@@ -86,7 +90,9 @@ TEST(Figures, AreDrawnWithTheirScriptsAndNumbers) {
         const std::string svg(std::istreambuf_iterator<char>(file), {});
         EXPECT_THAT(svg, AllOf(HasSubstr("<svg"), HasSubstr("</svg>"))) << path;
         for (const char* ending : {".pdf", ".png", ".gp", ".csv"})
-            EXPECT_GT(std::filesystem::file_size(std::filesystem::path(path).replace_extension(ending)), 20U)
+            EXPECT_GT(
+                std::filesystem::file_size(std::filesystem::path(path).replace_extension(ending)),
+                20U)
                 << path;
     }
     StoredRun nothing = step_run("a", 1, 0.1);
@@ -98,7 +104,8 @@ TEST(Figures, AreDrawnWithTheirScriptsAndNumbers) {
 TEST(Figures, OfAnyNumbersAndTextsAreScripts) {
     figures::Figure figure{
         .name = "any", .title = "it's `rm -rf`\n", .x_label = "x", .y_label = "y", .unit = "s"};
-    figure.series = {{"a'b\\n", figures::Look::points, 0, {{1, NAN}, {2, INFINITY}, {3, 1e305}, {4, 2}}}};
+    figure.series = {
+        {"a'b\\n", figures::Look::points, 0, {{1, NAN}, {2, INFINITY}, {3, 1e305}, {4, 2}}}};
     std::string why_not;
     EXPECT_TRUE(figures::draw_svg(figure, why_not).has_value()) << why_not;
     figure.series[0].points.pop_back();
