@@ -41,6 +41,7 @@ def pattern_of(line):
 
 
 def smaller(block):
+    block = re.sub(r"\\\n\s*", "", block)
     for pattern, words in SMALLER: block = re.sub(pattern, words, block, flags=re.MULTILINE)
     return block
 

@@ -70,7 +70,7 @@ class WithoutAGpu(CheckCase):
     def test_usage(self):
         self.assertEqual(self.check("--only", "devise").returncode, 2)
         done = self.check(root=self.folder)
-        self.assertEqual((done.returncode, "is no LibTorch" in done.stderr), (2, True))
+        self.assertEqual((done.returncode, "holds no LibTorch" in done.stderr), (2, True))
         wheel = self.folder / "torch-2.11.0.whl"
         wheel.touch()
         done = self.check(root=wheel)
