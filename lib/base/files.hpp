@@ -81,7 +81,7 @@ std::optional<std::size_t> read_whole(int file, Values&& values,
 
 /// disk: this node's page cache lies right before the device (or so the file system's name says).
 /// memory: the files are the cache (tmpfs). network: a server, which caches too. own_cache: keeps
-/// files in a cache of its own, not the kernel's (zfs). other: none of these, or not known here.
+/// files in a cache of its own, not the kernel's (zfs). other: any other.
 /// The more a kind hides of where bytes came from, the later it stands.
 enum class FileSystemKind { disk, other, network, own_cache, memory };
 

@@ -51,7 +51,8 @@ struct Field {
 };
 
 /// Images: input u8 [channels, height, width], target i64 [], a class. Volumes: input and target
-/// f32 [channels, depth, height, width].
+/// f32 [channels, depth, height, width]. For a user's network: input f32 or i64, target f32 or an
+/// i64 class, of any sizes.
 struct SampleLayout {
     Field input;
     Field target;

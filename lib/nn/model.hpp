@@ -23,13 +23,19 @@ struct InputShape {
     std::int64_t classes = 0;
     std::int64_t depth = 0;  ///< of a volume; 0: an image
     std::int64_t target_channels = 0;
+    /// A user's own network has these sizes of one sample in place of channels and extents, and
+    /// these of its target ([]: a class).
+    std::vector<std::int64_t> own = {}, own_target = {};
+    bool of_tokens = false;  ///< int64 input
 
+    bool is_own() const { return !own.empty(); }
     bool is_volume() const { return depth > 0; }
-    bool classifies() const { return target_channels == 0; }
+    bool classifies() const { return target_channels == 0 && own_target.empty(); }
     /// [channels, height, width] or [channels, depth, height, width].
-    std::vector<std::int64_t> input_sizes() const { return sizes(channels); }
+    std::vector<std::int64_t> input_sizes() const { return is_own() ? own : sizes(channels); }
     /// The sizes of the target field; [] for a class.
     std::vector<std::int64_t> target_sizes() const {
+        if (is_own()) return own_target;
         return classifies() ? std::vector<std::int64_t>() : sizes(target_channels);
     }
 

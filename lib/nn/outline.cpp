@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/handle.hpp"
+#include "nn/script_model.hpp"
 
 namespace ranklab::nn {
 
@@ -118,14 +119,16 @@ std::int64_t forward_flops(Model& model, const torch::Tensor& batch) {
 }
 
 Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
+    const bool own = config.input.is_own();
     const auto model = [&] {
+        if (own) return entry.make(config);
         const UninitialisedScope scope;
         return entry.make(config);
     }();
-    auto sizes = config.input.input_sizes();
-    sizes.insert(sizes.begin(), 0);
     const auto weights = model->parameters();
-    Outline outline{parameter_count(*model), forward_flops(*model, torch::empty(sizes))};
+    // A traced network may have its batch's size in it, but for 1.
+    const auto batch = sample_input(config.input, own ? 1 : 0, torch::kFloat);
+    Outline outline{parameter_count(*model), forward_flops(*model, batch)};
     for (const auto& weight : weights) {
         outline.convolves |= weight.dim() >= 4;
         outline.breaks_channels_last |=

@@ -94,7 +94,8 @@ bool is_right(const Option& option, const std::string& value) {
     };
     switch (option.type) {
         case Type::choice:
-            return std::ranges::find(option.choices, value) != option.choices.end();
+            return std::ranges::find(option.choices, value) != option.choices.end() ||
+                   (!option.file_suffix.empty() && value.ends_with(option.file_suffix));
         case Type::integer:
             return fits(base::number_in<std::int64_t>(value));
         case Type::real:
@@ -110,8 +111,9 @@ bool is_right(const Option& option, const std::string& value) {
 std::string what_it_takes(const Option& option, const std::string& value) {
     const std::string shown = base::printable(value, 60);
     if (option.type == Type::choice)
-        return fmt::format("cannot be '{}'; it is one of {}{}", shown,
+        return fmt::format("cannot be '{}'; it is one of {}{}{}", shown,
                            base::join(option.choices, ", "),
+                           option.file_suffix.empty() ? "" : ", FILE" + option.file_suffix,
                            base::or_did_you_mean(value, option.choices));
     if (option.type == Type::bytes)
         return fmt::format(

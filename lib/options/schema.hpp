@@ -44,7 +44,8 @@ struct Option {
     Type type = Type::text;
     std::optional<std::string> fallback = {};  ///< none: unset unless the user or resolve() sets it
     std::vector<std::string> choices = {};
-    double minimum = 0;                                        ///< of integer, real and bytes
+    std::string file_suffix = {};  ///< of files that may be named instead of a choice, ".pt"
+    double minimum = 0;            ///< of integer, real and bytes
     double maximum = std::numeric_limits<double>::infinity();  ///< of the same
     std::string section = {};
     char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
@@ -124,6 +125,8 @@ class Schema {
     Schema& no_option(std::vector<std::string> names, std::string advice);
     /// Said where an option that takes one value is given several, separated by commas.
     Schema& no_lists(std::string advice);
+    /// The choice last added also takes the name of a file that ends so.
+    Schema& or_file(std::string suffix) { return change(&Option::file_suffix, std::move(suffix)); }
     /// The role of the option last added.
     Schema& role(Role role);
     /// The name that the option last added had in earlier versions.

@@ -168,7 +168,7 @@ Dependence dependence_about(std::span<const double> samples, double median) {
     if (samples.size() < 3 || std::ranges::none_of(samples, differs)) return result;
     const Correlation found = correlation(samples, median);
     result.lag1 = found.lag1;
-    // Where what is seen adds up to nothing, the samples say as much as independent ones.
+    // Where the correlations sum to nothing or less, the samples count as independent.
     if (found.inflation > 1.05) result.effective_n = std::max(1.0, n / found.inflation);
     if (const double few = effective_of_short(found.lag1, n); few < kFewestEffective)
         result.effective_n = std::max(1.0, std::min(result.effective_n, few));

@@ -200,6 +200,7 @@ torch::Tensor InputConverter::input_of(const data::Batch& batch) const {
     const auto sizes = batch_sizes(batch.count, layout_.input);
     if (layout_.input.element == data::Element::f32)
         return over(batch.input, sizes, torch::kFloat).to(table_.scalar_type());
+    if (layout_.input.element == data::Element::i64) return over(batch.input, sizes, torch::kLong);
     // For a GPU pinned at once, so that it need not be copied to be.
     torch::Tensor input =
         torch::empty(sizes, table_.options().pinned_memory(!placement_.device.is_cpu()));

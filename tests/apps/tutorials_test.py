@@ -10,6 +10,7 @@ A fence says what is done with its block:
 import os
 import re
 import shlex
+import sys
 
 import ranklab_cli as cli
 
@@ -77,7 +78,7 @@ class PageTest(cli.Case):
         super().setUp()
         self.faults = []
         self.assertCode(cli.ranklab("data", "make", "mnist", self.folder / "images", "--train", IMAGES[0], "--test", IMAGES[1], "--quiet"), 0)
-        self.env = cli.environment(PATH=f"{cli.BIN}:{os.environ['PATH']}", RANKLAB_DATA=self.folder / "images", OMP_NUM_THREADS=None)
+        self.env = cli.environment(PATH=f"{cli.BIN}:{os.path.dirname(sys.executable)}:{os.environ['PATH']}", RANKLAB_DATA=self.folder / "images", OMP_NUM_THREADS=None)
 
     def typed(self, block, folder):
         result = cli.run("bash", "-ec", cli.LAUNCHER.translated(smaller(block)), cwd=folder, env=self.env, timeout=300)

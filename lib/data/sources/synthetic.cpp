@@ -102,8 +102,13 @@ std::vector<float> normal_numbers(std::size_t count, std::uint64_t seed) {
 
 class Noise final : public Source {
   public:
-    Noise(SampleLayout layout, std::int64_t samples, std::shared_ptr<const std::vector<float>> pool)
-        : layout_(std::move(layout)), samples_(samples), pool_(std::move(pool)) {}
+    /// Whole numbers are below `classes`.
+    Noise(SampleLayout layout, std::int64_t samples, std::int64_t classes,
+          std::shared_ptr<const std::vector<float>> pool)
+        : layout_(std::move(layout)),
+          samples_(samples),
+          classes_(static_cast<std::uint64_t>(classes)),
+          pool_(std::move(pool)) {}
 
     const SampleLayout& layout() const override { return layout_; }
     std::int64_t size() const override { return samples_; }
@@ -112,27 +117,34 @@ class Noise final : public Source {
               ReadTimes& times) const override {
         const auto start = Clock::now();
         RandomStream random(draw.random);
-        copy_window(layout_.input, input, random);
-        copy_window(layout_.target, target, random);
+        fill(layout_.input, input, random);
+        fill(layout_.target, target, random);
         times.read += base::seconds_since(start);
     }
 
   private:
-    void copy_window(const Field& field, std::byte* to, RandomStream& random) const {
+    void fill(const Field& field, std::byte* to, RandomStream& random) const {
         const std::size_t numbers = field.elements();
+        if (field.element == Element::i64) {
+            auto* const whole = reinterpret_cast<std::int64_t*>(to);
+            for (std::size_t i = 0; i < numbers; ++i)
+                whole[i] = static_cast<std::int64_t>(random.below(classes_));
+            return;
+        }
         const std::size_t begin = random.below(pool_->size() - numbers + 1);
         std::memcpy(to, pool_->data() + begin, field.bytes());
     }
 
     SampleLayout layout_;
     std::int64_t samples_;
+    std::uint64_t classes_;
     std::shared_ptr<const std::vector<float>> pool_;
 };
 
 // N(0, 1), input and target apart. A sample is a window, begun at a place that follows from
 // Draw.random, of a pool of numbers twice its size that is made once: samples of other ranks, steps
 // and seeds really differ, and cost a copy.
-DataSet open_volumes(const DataRequest& request, comm::Communicator& control) {
+DataSet open_noise(const DataRequest& request, comm::Communicator& control) {
     constexpr std::int64_t kTrain = 1024;
     constexpr std::int64_t kTest = 128;
     const auto train = request.train_samples > 0 ? request.train_samples : kTrain;
@@ -143,29 +155,30 @@ DataSet open_volumes(const DataRequest& request, comm::Communicator& control) {
             fmt::format("{} samples are too few for {} ranks; take more", train,
                         control.world_size()),
             {"train-samples"});
-    const SampleLayout layout{{Element::f32, request.input}, {Element::f32, request.target}};
+    const bool classifies = request.own && request.target.empty();
+    const SampleLayout layout{{request.of_tokens ? Element::i64 : Element::f32, request.input},
+                              {classifies ? Element::i64 : Element::f32, request.target}};
     const std::int64_t largest = std::max(layout.input.elements(), layout.target.elements());
     const auto pool =
         std::make_shared<const std::vector<float>>(normal_numbers(2 * largest, request.seed));
-    return {std::make_shared<Noise>(layout, train, pool),
-            std::make_shared<Noise>(layout, test, pool), "made in memory"};
+    return {std::make_shared<Noise>(layout, train, request.classes, pool),
+            std::make_shared<Noise>(layout, test, request.classes, pool), "made in memory"};
 }
 
 DataSet open(const DataRequest& request, comm::Communicator& control) {
-    if (!request.is_image()) return open_volumes(request, control);
+    if (!request.is_image()) return open_noise(request, control);
     return open_images(request, control, load);
 }
 
 }  // namespace
 
 SourceEntry synthetic_entry() {
-    return {
-        .name = "synthetic",
-        .summary =
-            "class patterns under noise, or volumes of noise, of the model's shape, made in memory",
-        .pixel_mean = {0.5},
-        .pixel_std = {0.25},
-        .open = open};
+    return {.name = "synthetic",
+            .summary =
+                "class patterns under noise, or noise alone, of the model's shape, made in memory",
+            .pixel_mean = {0.5},
+            .pixel_std = {0.25},
+            .open = open};
 }
 
 }  // namespace ranklab::data

@@ -1,4 +1,4 @@
-// The checks before and between steps: a strategy's gradient equals the plain sum over ranks,
+// The checks before and between steps: a strategy sums gradients correctly over ranks,
 // and all ranks have the same model.
 #pragma once
 

@@ -19,6 +19,7 @@
 #include "experiments/training/steps.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
+#include "nn/script_model.hpp"
 #include "results/staged_file.hpp"
 #include "results/vocabulary/tables.hpp"
 #include "train/tensor_view.hpp"
@@ -85,8 +86,7 @@ constexpr std::int64_t kSamples = 2;  // BatchNorm of one sample with one voxel 
 // so is what is reduced.
 TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& options) {
     TrainingOptions own = options;
-    own.input.edge =
-        std::min(own.input.edge, entry_of(nn::models(), options.settings.model).input.height);
+    own.input.edge = std::min(own.input.edge, model_entry(options.settings).input.height);
     return outline_of(own).parameters == options.outline.parameters ? own : options;
 }
 
@@ -109,7 +109,8 @@ torch::Tensor loss_of(nn::Model& model, const TrainingOptions& options, torch::D
     const auto targets = shape.target.empty()
                              ? torch::randint(shape.classes, {kSamples}, torch::kLong)
                              : torch::randn(batch_of(shape.target), type);
-    return model.loss(model.forward(torch::randn(batch_of(shape.input), type)), targets);
+    const auto input = nn::sample_input(model_input(options), kSamples, type);
+    return model.loss(model.forward(input), targets);
 }
 
 // A step with a backward, after which the order is known, and one without samples, which reduces

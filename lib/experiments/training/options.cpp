@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <numeric>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -12,6 +14,7 @@
 #include "experiments/shared/target_ci.hpp"
 #include "experiments/training/training.hpp"
 #include "measure/samples.hpp"
+#include "nn/script_model.hpp"
 #include "results/vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
@@ -28,13 +31,77 @@ std::vector<std::string> names_of(const std::vector<Entry>& catalogue) {
     return names;
 }
 
-nn::ModelEntry model_named(const TrainingSettings& settings) {
-    return entry_of(nn::models(), settings.model);
+// "3x64x64" or, of tokens, "128:int64".
+std::vector<std::int64_t> sizes_of(const std::string& option, const std::string& text) {
+    std::vector<std::int64_t> sizes;
+    for (const auto& part : base::split(text, 'x')) {
+        const auto size = base::number_in<std::int64_t>(part);
+        if (!size || *size < 1 || *size > 1'000'000'000)
+            throw base::OptionError(fmt::format(
+                "--{} {}: give sizes of at least 1 with x between them, as in 3x224x224", option,
+                base::printable(text, 60)));
+        sizes.push_back(*size);
+    }
+    return sizes;
+}
+
+nn::InputShape own_shape(const TrainingSettings& settings) {
+    constexpr std::string_view kTokens = ":int64";
+    if (!settings.input_shape)
+        throw base::OptionError(
+            fmt::format("--model {} needs --input-shape, one sample's sizes, as in 3x224x224",
+                        settings.model_file));
+    if (!settings.classes && !settings.target_shape)
+        throw base::OptionError(
+            fmt::format("--model {} needs --classes, or --target-shape for a target of numbers",
+                        settings.model_file));
+    std::string text = *settings.input_shape;
+    nn::InputShape shape{.classes = settings.classes.value_or(1)};
+    shape.of_tokens = text.ends_with(kTokens);
+    if (shape.of_tokens) text.resize(text.size() - kTokens.size());
+    shape.own = sizes_of("input-shape", text);
+    if (settings.target_shape == "same")
+        shape.own_target = shape.own;
+    else if (settings.target_shape)
+        shape.own_target = sizes_of("target-shape", *settings.target_shape);
+    return shape;
+}
+
+nn::ScriptRequest script_of(const TrainingSettings& settings) {
+    const auto input = own_shape(settings);
+    return {settings.model_file, input,
+            settings.loss.value_or(input.classifies() ? "cross-entropy" : "mse")};
+}
+
+// The path leaves the settings that are stored: the file's stem is the network's name.
+void settle_model_file(TrainingSettings& settings) {
+    const bool own = settings.model.ends_with(".pt");
+    for (const auto& [name, given] : {std::pair{"input-shape", settings.input_shape.has_value()},
+                                      std::pair{"classes", settings.classes.has_value()},
+                                      std::pair{"target-shape", settings.target_shape.has_value()},
+                                      std::pair{"loss", settings.loss.has_value()}})
+        if (given && !own)
+            throw base::OptionError(
+                fmt::format("--{} is for --model FILE.pt; {} has its own", name, settings.model));
+    if (!own) return;
+    settings.model_file = settings.model;
+    settings.model = std::filesystem::path(settings.model).stem().string();
+    const auto request = script_of(settings);
+    settings.loss = request.loss;
+    const bool of_classes = request.loss == "cross-entropy" || request.loss == "nll";
+    if (of_classes != request.input.classifies())
+        throw base::OptionError(fmt::format("--loss {} is of {}; use --{}", request.loss,
+                                            of_classes ? "classes" : "numbers",
+                                            of_classes ? "classes" : "target-shape"));
+    if (settings.width != 1 || settings.jit)
+        throw base::OptionError(
+            "--width and --jit are for the networks that ranklab has; leave them out");
+    nn::check_script(request);
 }
 
 // Once batch and length are settled.
 train::LrSettings settle_rate(TrainingSettings& settings, const CommonSettings& common) {
-    const auto defaults = model_named(settings).defaults;
+    const auto defaults = model_entry(settings).defaults;
     const bool as_published = settings.optimizer == defaults.optimizer;
     const auto optimizer = entry_of(train::optimizers(), *settings.optimizer);
     return settle_learning_rate(
@@ -59,25 +126,25 @@ void settle_optimizer(TrainingSettings& settings, bool on_gpu) {
 
 void settle_evaluation(TrainingSettings& settings) {
     constexpr std::int64_t kSmallSample = 10000;
-    const auto input = model_named(settings).input;
-    const bool small =
-        input.channels * input.height * input.width * std::max<std::int64_t>(1, input.depth) <=
-        kSmallSample;
+    const auto input = model_entry(settings).input;
+    const auto sizes = input.input_sizes();
+    const bool small = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1},
+                                       std::multiplies<>()) <= kSmallSample;
     settle(settings.eval_batch_size, small ? 1000 : *settings.batch_size);
     if (settings.input == "io-only") settings.evaluate = "off";  // nothing is learned
     settle(settings.evaluate, settings.steps ? "off" : "epoch");
 }
 
 InputOptions settle_input(TrainingSettings& settings) {
-    const auto model = model_named(settings);
+    const auto model = model_entry(settings);
     auto& edge = model.input.is_volume() ? settings.crop_edge : settings.image_size;
-    settle(edge, model.input.height);
+    if (!model.input.is_own()) settle(edge, model.input.height);
     settle(settings.workers, model.defaults.workers);
     if (settings.input == "io-only") settings.overlap_steps = 0;  // no communication to overlap
     return {.kind = settings.input == "real"        ? Input::real
                     : settings.input == "synthetic" ? Input::synthetic
                                                     : Input::io_only,
-            .edge = *edge,
+            .edge = edge.value_or(0),
             .train_samples = settings.train_samples.value_or(0),
             .validation_samples = settings.validation_samples.value_or(0),
             .workers = static_cast<int>(*settings.workers),
@@ -88,7 +155,7 @@ InputOptions settle_input(TrainingSettings& settings) {
 }
 
 void settle_model_defaults(TrainingSettings& settings) {
-    const auto defaults = model_named(settings).defaults;
+    const auto defaults = model_entry(settings).defaults;
     settle(settings.data, defaults.data);
     settle(settings.optimizer, defaults.optimizer);
     settle(settings.momentum, settings.optimizer == defaults.optimizer ? defaults.momentum : 0.0);
@@ -97,7 +164,7 @@ void settle_model_defaults(TrainingSettings& settings) {
 void settle_batch(TrainingSettings& settings, int world_size) {
     const std::int64_t parts = world_size * settings.accumulate;
     if (!settings.global_batch_size) {
-        settle(settings.batch_size, model_named(settings).defaults.batch_size);
+        settle(settings.batch_size, model_entry(settings).defaults.batch_size);
         settings.global_batch_size = *settings.batch_size * parts;
         return;
     }
@@ -189,6 +256,7 @@ train::Compression compression_of(const TrainingSettings& settings) {
 // Settles the options that follow from others, in their order.
 void settle_all(TrainingOptions& all, int world_size) {
     auto& settings = all.settings;
+    settle_model_file(settings);
     settle_model_defaults(settings);
     settle_batch(settings, world_size);
     settle_mode(settings, world_size);
@@ -204,6 +272,11 @@ void settle_all(TrainingOptions& all, int world_size) {
 }
 
 }  // namespace
+
+nn::ModelEntry model_entry(const TrainingSettings& settings) {
+    return settings.model_file.empty() ? entry_of(nn::models(), settings.model)
+                                       : nn::script_entry(script_of(settings));
+}
 
 std::optional<Delay> parse_delay(const std::string& text, int world_size) {
     if (text.empty()) return std::nullopt;
@@ -257,7 +330,7 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     all.convergence = convergence_of(all.settings.target_ci, steps);
     all.outline = outline_of(all);
     all.speed.channels_last = settle_channels_last(
-        all.settings, all.speed, all.outline, model_named(all.settings).defaults.channels_last);
+        all.settings, all.speed, all.outline, model_entry(all.settings).defaults.channels_last);
     options.settle(all.settings);
     return all;
 }

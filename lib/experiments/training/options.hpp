@@ -79,8 +79,12 @@ void describe_training(options::Schema& schema);
 /// for what cannot be.
 TrainingOptions settle_training(options::Options& options, int world_size);
 
-/// With weights of the options' seed.
+/// The catalogue's, or the user's own from a file.
+nn::ModelEntry model_entry(const vocabulary::TrainingSettings& settings);
+/// With weights of the options' seed, or of the user's file.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
+/// A sample's shape, as the options resize it.
+nn::InputShape model_input(const TrainingOptions& options);
 /// Its size, without making it.
 nn::Outline outline_of(const TrainingOptions& options);
 /// Input and target of one sample in fp32.

@@ -18,7 +18,7 @@ namespace ranklab::experiments {
 
 struct EpochRow {
     std::int64_t epoch = 0;    ///< from 1, as the original counts
-    std::int64_t steps = 0;    ///< that ran; fewer than steps_per_epoch is a subset
+    std::int64_t steps = 0;    ///< that ran
     std::int64_t samples = 0;  ///< true count of all ranks
     /// The sum of its steps' times on this rank: nothing between them is in it.
     double time_s = 0;

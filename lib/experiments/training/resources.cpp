@@ -115,17 +115,18 @@ void check_resources(const TrainingOptions& options, const RunContext& around) {
     });
 }
 
-namespace {
-
-nn::InputShape input_shape(const TrainingOptions& options) {
-    auto input = entry_of(nn::models(), options.settings.model).input;
+nn::InputShape model_input(const TrainingOptions& options) {
+    auto input = model_entry(options.settings).input;
+    if (input.is_own()) return input;
     input.height = input.width = options.input.edge;
     if (input.is_volume()) input.depth = options.input.edge;
     return input;
 }
 
+namespace {
+
 nn::ModelConfig model_config(const TrainingOptions& options) {
-    return {.input = input_shape(options),
+    return {.input = model_input(options),
             .dropout = options.settings.dropout == "on",
             .width = options.settings.width,
             .ops = options.speed.ops,
@@ -138,17 +139,17 @@ nn::ModelConfig model_config(const TrainingOptions& options) {
 // One seed gives every rank the same weights; rank 0's are broadcast all the same, and compared
 // afterwards.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
-    const auto entry = entry_of(nn::models(), options.settings.model);
+    const auto entry = model_entry(options.settings);
     torch::manual_seed(options.seed());
     return entry.make(model_config(options));
 }
 
 nn::Outline outline_of(const TrainingOptions& options) {
-    return nn::outline_of(entry_of(nn::models(), options.settings.model), model_config(options));
+    return nn::outline_of(model_entry(options.settings), model_config(options));
 }
 
 std::int64_t sample_bytes(const TrainingOptions& options) {
-    const auto input = input_shape(options);
+    const auto input = model_input(options);
     const auto elements = [](const std::vector<std::int64_t>& sizes) {
         return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
     };
@@ -157,10 +158,12 @@ std::int64_t sample_bytes(const TrainingOptions& options) {
 }
 
 data::DataRequest data_request(const TrainingOptions& options) {
-    const auto input = input_shape(options);
+    const auto input = model_input(options);
     return {.input = input.input_sizes(),
             .target = input.target_sizes(),
             .classes = input.classes,
+            .own = input.is_own(),
+            .of_tokens = input.of_tokens,
             .directory = options.settings.data_dir.value_or(""),
             .seed = options.seed(),
             .train_samples = options.input.train_samples,

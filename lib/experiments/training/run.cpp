@@ -21,6 +21,7 @@
 #include "experiments/training/loop.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
+#include "nn/script_model.hpp"
 #include "options/schema.hpp"
 
 namespace ranklab::experiments {
@@ -156,13 +157,15 @@ void add_replicas(results::Run& run, const train::DataParallel& replicas) {
                     threads.count(), cores, base::mpirun(), threads.count()));
 }
 
-void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& model) {
+void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& model,
+               const std::string& model_file) {
     const auto fact = [&run](const char* key, const std::string& value) {
         run.context.push_back({"training", key, value});
     };
     run.context.push_back({"libraries", "libtorch", TORCH_VERSION});
     run.context.push_back({"libraries", "libtorch_cpu_capability", at::get_cpu_capability()});
     fact("parameters", fmt::format("{}", nn::parameter_count(model)));
+    if (!model_file.empty()) fact("structure", nn::structure_hash(model_file));
     fact("data_origin", data.origin);
     fact("train_samples", fmt::format("{}", data.train->size()));
     fact("test_samples", fmt::format("{}", data.test->size()));
@@ -263,7 +266,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
                        .counting = around.counting},
                       *model, sampler);
     drive(loop, run, options, *model, control);
-    add_facts(run, data, *model);
+    add_facts(run, data, *model, options.settings.model_file);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);

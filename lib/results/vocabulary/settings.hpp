@@ -56,6 +56,9 @@ struct StorageSettings {
 /// The options of `ranklab train`, as the rows of training_settings() bind them.
 struct TrainingSettings {
     std::string model;
+    std::string model_file;  ///< not an option: of --model FILE.pt, whose stem is then `model`
+    std::optional<std::string> input_shape, target_shape, loss;
+    std::optional<std::int64_t> classes;
     std::optional<std::string> data, data_dir;
     std::int64_t width = 1;
     std::string full_scale;

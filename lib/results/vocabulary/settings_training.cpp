@@ -21,8 +21,22 @@ constexpr std::nullopt_t kOpen = std::nullopt;  // the experiment settles it
 
 void add_work(Schema& rows) {
     rows.section("What is trained")
-        .choice("model", {}, "mnist-cnn", "the network")
+        .choice("model", {}, "mnist-cnn", "the network; FILE.pt: your own, TorchScript")
+        .or_file(".pt")
         .bind(&TrainingSettings::model, kEssential, kInHeader, kDecidesNumbers)
+        .text("input-shape", "SIZES", kOpen,
+              "FILE.pt: one sample's input, such as 3x224x224, or 128:int64 for tokens")
+        .bind(&TrainingSettings::input_shape, kDecidesNumbers)
+        .integer("classes", {1, 1'000'000'000}, kOpen,
+                 "FILE.pt: classes of the target; tokens are below it, too")
+        .bind(&TrainingSettings::classes, kDecidesNumbers)
+        .text("target-shape", "SIZES|same", kOpen,
+              "FILE.pt: the target is numbers of this shape instead of a class")
+        .bind(&TrainingSettings::target_shape, kDecidesNumbers)
+        .excludes({.other = "classes"})
+        .choice("loss", {"cross-entropy", "nll", "mse", "l1"}, kOpen,
+                "FILE.pt: the loss (default: cross-entropy of classes, mse of numbers)")
+        .bind(&TrainingSettings::loss, kDecidesNumbers)
         .choice("data", {}, kOpen, "the data set (default: the model's own)")
         .bind(&TrainingSettings::data, kEssential, kInHeader, kDecidesNumbers)
         .text("data-dir", "DIR", kOpen,

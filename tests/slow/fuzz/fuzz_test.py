@@ -1,4 +1,4 @@
-"""What ranklab parses itself, damaged (docs/fuzzing.md): idx, CIFAR-100 and npy files with flipped bytes and cut ends, command lines and
+"""Inputs that ranklab parses itself, damaged (README.md): idx, CIFAR-100 and npy files with flipped bytes and cut ends, command lines and
 configuration files that nobody would write. Each program ends by itself, with a listed code and at most one sentence."""
 
 import gzip

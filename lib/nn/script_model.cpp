@@ -1,0 +1,158 @@
+#include "nn/script_model.hpp"
+
+#include <fmt/format.h>
+#include <torch/nn/functional/loss.h>
+#include <torch/script.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace ranklab::nn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSave = "save it with torch.jit.save(torch.jit.trace(model, example), FILE)";
+
+// The line of LibTorch's message that says what failed; the others are where.
+std::string reason_of(const std::exception& error) {
+    const auto* const own = dynamic_cast<const c10::Error*>(&error);
+    const std::string text = own != nullptr ? own->what_without_backtrace() : error.what();
+    std::string reason;
+    for (const auto& line : base::split(text, '\n')) {
+        if (line.starts_with("RuntimeError: ")) return base::printable(line.substr(14), 160);
+        if (reason.empty()) reason = line;
+    }
+    return base::printable(reason, 160);
+}
+
+torch::jit::Module load_script(const std::string& path) {
+    if (!fs::is_regular_file(path) || !std::ifstream(path))
+        throw base::DataError(fmt::format("{} is not a file that can be read", path), {"model"});
+    try {
+        return torch::jit::load(path, torch::kCPU);
+    } catch (const std::exception& error) {
+        throw base::DataError(fmt::format("{} is not TorchScript of LibTorch {} or older ({}); {}",
+                                          path, TORCH_VERSION, reason_of(error), kSave),
+                              {"model"});
+    }
+}
+
+// The tensors of a TorchScript module under its names, as modules of LibTorch's own kind: these
+// allow no dots in a name, so there is one for each submodule.
+std::shared_ptr<torch::nn::Module> tree_of(const torch::jit::Module& script);
+
+void add_tensors(torch::nn::Module& to, const torch::jit::Module& script) {
+    for (const auto& item : script.named_parameters(/*recurse=*/false))
+        to.register_parameter(item.name, item.value, item.value.requires_grad());
+    for (const auto& item : script.named_buffers(/*recurse=*/false))
+        to.register_buffer(item.name, item.value);
+    for (const auto& child : script.named_children())
+        to.register_module(child.name, tree_of(child.value));
+}
+
+std::shared_ptr<torch::nn::Module> tree_of(const torch::jit::Module& script) {
+    auto tree = std::make_shared<torch::nn::Module>();
+    add_tensors(*tree, script);
+    return tree;
+}
+
+class ScriptModel final : public Model {
+  public:
+    explicit ScriptModel(const ScriptRequest& request)
+        : script_(load_script(request.path)), loss_(request.loss) {
+        add_tensors(*this, script_);
+    }
+
+    torch::Tensor forward(const torch::Tensor& input) override {
+        return script_.forward({input}).toTensor();
+    }
+
+    torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
+        if (loss_ == "mse") return torch::mse_loss(output, targets);
+        if (loss_ == "l1") return torch::l1_loss(output, targets);
+        if (loss_ == "nll") return torch::nll_loss(output, targets);
+        return torch::nn::functional::cross_entropy(output, targets);
+    }
+
+    void train(bool on = true) override {
+        torch::nn::Module::train(on);
+        script_.train(on);
+    }
+
+  private:
+    torch::jit::Module script_;
+    std::string loss_;
+};
+
+std::string shape_text(torch::IntArrayRef sizes) {
+    return sizes.empty() ? "one value" : fmt::format("{}", fmt::join(sizes, "x"));
+}
+
+torch::Tensor output_of_sample(Model& model, const ScriptRequest& request) {
+    const torch::NoGradGuard no_gradients;
+    model.eval();
+    try {
+        const auto type = model.parameters().front().scalar_type();
+        return model.forward(sample_input(request.input, 1, type));
+    } catch (const std::exception& error) {
+        throw base::OptionError(
+            fmt::format("{} does not take a batch of samples of {}: {}; give the shape of one "
+                        "sample, and trace the model with a batch of them",
+                        request.path, shape_text(request.input.input_sizes()), reason_of(error)),
+            {"input-shape"});
+    }
+}
+
+}  // namespace
+
+torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::Dtype dtype) {
+    auto sizes = shape.input_sizes();
+    sizes.insert(sizes.begin(), count);
+    return shape.of_tokens ? torch::zeros(sizes, torch::kLong) : torch::randn(sizes, dtype);
+}
+
+ModelEntry script_entry(const ScriptRequest& request) {
+    return {
+        .name = fs::path(request.path).stem().string(),
+        .summary = "TorchScript of " + request.path,
+        .input = request.input,
+        .defaults = {.data = "synthetic", .optimizer = "sgd", .lr = 0.01, .batch_size = 32},
+        .make = [request](const ModelConfig&) { return std::make_shared<ScriptModel>(request); }};
+}
+
+void check_script(const ScriptRequest& request) {
+    ScriptModel model(request);
+    const auto parameters = model.parameters();
+    if (std::ranges::none_of(parameters, [](const auto& one) { return one.requires_grad(); }))
+        throw base::OptionError(
+            fmt::format("{} has no parameters to train; export a model whose parameters have "
+                        "requires_grad, and do not freeze it",
+                        request.path),
+            {"model"});
+    const auto output = output_of_sample(model, request);
+    const auto target = request.input.target_sizes();
+    const auto wanted = request.input.classifies() ? std::vector{request.input.classes} : target;
+    if (output.dim() > 0 && output.sizes().slice(1).vec() == wanted) return;
+    throw base::OptionError(
+        fmt::format("{} answers a sample with {}, and {} are expected", request.path,
+                    output.dim() > 0 ? shape_text(output.sizes().slice(1)) : "one value a batch",
+                    shape_text(wanted)),
+        {request.input.classifies() ? "classes" : "target-shape"});
+}
+
+std::string structure_hash(const std::string& path) {
+    const auto script = load_script(path);
+    std::string text;
+    for (const auto& item : script.named_parameters())
+        text += fmt::format("{} {}\n", item.name, shape_text(item.value.sizes()));
+    text += script.dump_to_str(/*method bodies*/ true, /*attributes*/ false, /*values*/ false);
+    std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    return fmt::format("{:016x}", hash);
+}
+
+}  // namespace ranklab::nn
