@@ -1,5 +1,6 @@
 #include "nn/script_model.hpp"
 
+#include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
 #include <torch/nn/functional/loss.h>
 #include <torch/script.h>
@@ -145,11 +146,15 @@ void check_script(const ScriptRequest& request) {
 }
 
 std::string structure_hash(const std::string& path) {
-    const auto script = load_script(path);
     std::string text;
-    for (const auto& item : script.named_parameters())
+    for (const auto& item : load_script(path).named_parameters())
         text += fmt::format("{} {}\n", item.name, shape_text(item.value.sizes()));
-    text += script.dump_to_str(/*method bodies*/ true, /*attributes*/ false, /*values*/ false);
+    caffe2::serialize::PyTorchStreamReader archive(path);
+    for (const auto& record : archive.getAllRecords()) {
+        if (!record.starts_with("code/") || !record.ends_with(".py")) continue;
+        const auto [bytes, size] = archive.getRecord(record);
+        text += record + std::string(static_cast<const char*>(bytes.get()), size);
+    }
     std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
     return fmt::format("{:016x}", hash);

@@ -78,6 +78,10 @@ TEST(Settings, SomeFollowFromTheRanksOfANode) {
 
 TEST(Settings, SomeDecideTheParametersValues) {
     EXPECT_EQ(those_that(&options::Option::decides_numbers), (Names{"model",
+                                                                    "input-shape",
+                                                                    "classes",
+                                                                    "target-shape",
+                                                                    "loss",
                                                                     "width",
                                                                     "full-scale",
                                                                     "lambda-rho",
