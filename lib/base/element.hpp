@@ -3,8 +3,12 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace ranklab::base {
 
@@ -38,6 +42,29 @@ constexpr std::string_view nccl_tests_word(std::string_view word) {
 constexpr bool is_floating(Element element) {
     return element == Element::f32 || element == Element::f64 || element == Element::f16 ||
            element == Element::bf16;
+}
+
+/// A dense array, rows last.
+struct Field {
+    Element element = Element::f32;
+    std::vector<std::int64_t> sizes;  ///< [] is one value
+
+    std::int64_t elements() const {
+        return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+    }
+    std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(element); }
+    /// Numbers of 8 bytes that hold it.
+    std::int64_t words() const { return (static_cast<std::int64_t>(bytes()) + 7) / 8; }
+    bool operator==(const Field&) const = default;
+};
+
+/// Several fields as one array of int64: one behind the other, each from a whole number on. One
+/// field stays as it is.
+inline Field packed(const std::vector<Field>& fields) {
+    if (fields.size() == 1) return fields.front();
+    std::int64_t words = 0;
+    for (const auto& field : fields) words += field.words();
+    return {Element::i64, {words}};
 }
 
 }  // namespace ranklab::base

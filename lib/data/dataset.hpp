@@ -26,15 +26,19 @@ struct DataRequest {
     std::vector<std::int64_t> input{};
     std::vector<std::int64_t> target{};  ///< [] for a class
     std::int64_t classes = 0;
-    bool own = false;         ///< a user's network: numbers as they are, no images
-    bool of_tokens = false;   ///< its input is i64, below `classes`
+    /// Of a user's network, whose i64 is below `classes`; `input` and `target` are unused then.
+    std::vector<Field> own_inputs{};
+    Field own_target{};
+    std::vector<std::string> input_files{};  ///< one for each of own_inputs
+    std::string target_file{};
     std::string directory{};  ///< --data-dir; "" to look in RANKLAB_DATA and the usual places
     std::uint64_t seed = 1;
     std::int64_t train_samples = 0;  ///< 0: as many as there are, or as the set makes
     std::int64_t test_samples = 0;
     VolumeRequest volume{};
 
-    bool is_image() const { return !own && input.size() == 3 && target.empty(); }
+    bool is_own() const { return !own_inputs.empty(); }
+    bool is_image() const { return !is_own() && input.size() == 3 && target.empty(); }
     ImageShape image_shape() const { return {input.at(0), input.at(1), input.at(2)}; }
 };
 

@@ -89,7 +89,8 @@ DataSet open_images(const DataRequest& request, comm::Communicator& control,
         if (control.rank() != 0) return;
         if (!request.is_image())
             throw base::OptionError(
-                "this data set holds labelled images, the model takes volumes; use another set",
+                "this data set holds labelled images, which the model does not take; use another "
+                "set",
                 {"data cosmology", "data synthetic"});
         sets = load(request);
         keep_first(sets.train, request.train_samples, "train-samples");

@@ -1,8 +1,6 @@
 #include "data/source.hpp"
 
 #include <cstdlib>
-#include <functional>
-#include <numeric>
 
 #include "data/dataset.hpp"
 
@@ -12,10 +10,6 @@ std::string data_root(const std::string& directory) {
     if (!directory.empty()) return directory;
     const char* const set = std::getenv("RANKLAB_DATA");
     return set == nullptr ? "" : set;
-}
-
-std::int64_t Field::elements() const {
-    return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 std::uint64_t random_of(std::uint64_t seed, std::int64_t epoch, std::int64_t position) {

@@ -41,18 +41,11 @@ class RandomStream {
 
 using base::Element;
 
-/// A dense array, rows last.
-struct Field {
-    Element element = Element::f32;
-    std::vector<std::int64_t> sizes;  ///< [] is one value
-    std::int64_t elements() const;
-    std::size_t bytes() const { return elements() * size_of(element); }
-    bool operator==(const Field&) const = default;
-};
+using base::Field;
 
 /// Images: input u8 [channels, height, width], target i64 [], a class. Volumes: input and target
-/// f32 [channels, depth, height, width]. For a user's network: input f32 or i64, target f32 or an
-/// i64 class, of any sizes.
+/// f32 [channels, depth, height, width]. For a user's network: input f32 or i64, or several packed;
+/// target f32, or i64 classes.
 struct SampleLayout {
     Field input;
     Field target;

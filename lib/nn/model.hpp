@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/element.hpp"
 #include "nn/ops/ops.hpp"
 
 namespace ranklab::nn {
@@ -23,19 +24,23 @@ struct InputShape {
     std::int64_t classes = 0;
     std::int64_t depth = 0;  ///< of a volume; 0: an image
     std::int64_t target_channels = 0;
-    /// A user's own network has these sizes of one sample in place of channels and extents, and
-    /// these of its target ([]: a class).
-    std::vector<std::int64_t> own = {}, own_target = {};
-    bool of_tokens = false;  ///< int64 input
+    /// A user's own network has these inputs and this target in place of channels and extents; an
+    /// i64 target is of classes.
+    std::vector<base::Field> own = {};
+    base::Field own_target = {};
 
     bool is_own() const { return !own.empty(); }
     bool is_volume() const { return depth > 0; }
-    bool classifies() const { return target_channels == 0 && own_target.empty(); }
-    /// [channels, height, width] or [channels, depth, height, width].
-    std::vector<std::int64_t> input_sizes() const { return is_own() ? own : sizes(channels); }
+    bool classifies() const {
+        return is_own() ? own_target.element == base::Element::i64 : target_channels == 0;
+    }
+    /// [channels, height, width] or [channels, depth, height, width]; of several inputs packed.
+    std::vector<std::int64_t> input_sizes() const {
+        return is_own() ? base::packed(own).sizes : sizes(channels);
+    }
     /// The sizes of the target field; [] for a class.
     std::vector<std::int64_t> target_sizes() const {
-        if (is_own()) return own_target;
+        if (is_own()) return own_target.sizes;
         return classifies() ? std::vector<std::int64_t>() : sizes(target_channels);
     }
 

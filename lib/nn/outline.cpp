@@ -28,7 +28,7 @@ namespace {
 // LibTorch's callbacks are plain functions: the sum goes through here.
 struct Count {
     std::int64_t samples = 0;
-    std::int64_t flops = 0;
+    ForwardFlops found{};
 };
 thread_local Count* counting = nullptr;
 
@@ -61,8 +61,18 @@ std::unique_ptr<at::ObserverContext> before_convolution(c10::ArrayRef<const c10:
 std::unique_ptr<at::ObserverContext> before_product(const torch::Tensor& left,
                                                     const torch::Tensor& right) {
     auto call = std::make_unique<Call>();
-    call->macs = right.numel();
-    call->rows = left.size(0);
+    call->macs = right.size(-2) * right.size(-1);
+    call->rows = left.numel() / std::max<std::int64_t>(1, left.size(-1));
+    return call;
+}
+
+// Of [N, heads, length, width] each: scores of all pairs, and their sums of values.
+std::unique_ptr<at::ObserverContext> before_attention(const torch::Tensor& query,
+                                                      const torch::Tensor& key,
+                                                      const torch::Tensor& value) {
+    auto call = std::make_unique<Call>();
+    call->macs = query.size(1) * query.size(2) * key.size(2) * (key.size(3) + value.size(3));
+    call->rows = query.size(0);
     return call;
 }
 
@@ -72,7 +82,13 @@ std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) 
     const auto inputs = function.inputs();
     if (name == "aten::convolution") return before_convolution(inputs);
     if (name == "aten::addmm") return before_product(inputs[1].toTensor(), inputs[2].toTensor());
-    if (name == "aten::mm") return before_product(inputs[0].toTensor(), inputs[1].toTensor());
+    if (name == "aten::mm" || name == "aten::bmm")
+        return before_product(inputs[0].toTensor(), inputs[1].toTensor());
+    if (name == "aten::baddbmm") return before_product(inputs[1].toTensor(), inputs[2].toTensor());
+    if (name == "aten::_scaled_dot_product_flash_attention_for_cpu")
+        return before_attention(inputs[0].toTensor(), inputs[1].toTensor(), inputs[2].toTensor());
+    if (name == "aten::mkldnn_rnn_layer" && counting != nullptr)
+        counting->found.uncounted = "recurrent layers";
     return nullptr;
 }
 
@@ -82,7 +98,7 @@ void after(const at::RecordFunction& function, at::ObserverContext* context) {
     const std::int64_t of_output =
         call.times_the_output ? elements_behind_first(function.outputs()[0].toTensor()) : 1;
     const std::int64_t rows_of_a_sample = counting->samples > 0 ? call.rows / counting->samples : 1;
-    counting->flops += 2 * call.macs * of_output * rows_of_a_sample;
+    counting->found.flops += 2 * call.macs * of_output * rows_of_a_sample;
 }
 
 class Counting : base::Pinned {
@@ -105,17 +121,17 @@ class Counting : base::Pinned {
 
 }  // namespace
 
-std::int64_t forward_flops(Model& model, const torch::Tensor& batch) {
+// Gradients are on: without them LibTorch runs a transformer's layer as one operation.
+ForwardFlops forward_flops(Model& model, const torch::Tensor& batch) {
     const bool was_training = model.is_training();
     model.eval();
-    const torch::NoGradGuard no_gradients;
     Count counted{.samples = batch.size(0)};
     {
         const Counting counting(counted);
         model.forward(batch);
     }
     model.train(was_training);
-    return counted.flops;
+    return counted.found;
 }
 
 Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {

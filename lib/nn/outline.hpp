@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "nn/model.hpp"
 
@@ -24,17 +25,22 @@ class UninitialisedScope {
     std::unique_ptr<Guard> guard_;
 };
 
+struct ForwardFlops {
+    std::int64_t flops = 0;
+    /// Layers whose products are not among them; "" where there are none.
+    std::string uncounted{};
+};
+
 /// FLOPs of one sample's forward: 2 x the multiply-accumulates of convolutions, transposed
-/// convolutions and linear layers (matrix products), as the operations that `model` calls have
-/// their shapes. Not counted: biases, activations, norms, pooling. Training takes about three times
-/// as many. With an empty batch [0, input_sizes()] nothing is computed, and a matrix product's rows
-/// count as the samples': one a sample. In eval mode, without gradients; the model's mode is put
-/// back.
-std::int64_t forward_flops(Model& model, const torch::Tensor& batch);
+/// convolutions, matrix products and attention, as the operations that `model` calls have their
+/// shapes. Not counted: biases, activations, norms, pooling. Training takes about three times as
+/// many. With an empty batch [0, input_sizes()] nothing is computed, and a matrix product's rows
+/// count as the samples': one a sample. In eval mode; the model's mode is put back.
+ForwardFlops forward_flops(Model& model, const torch::Tensor& batch);
 
 struct Outline {
     std::int64_t parameters = 0;
-    std::int64_t forward_flops = 0;  ///< of one sample: see forward_flops
+    ForwardFlops forward{};  ///< of one sample
     /// It has weights of convolutions, whose memory format matters.
     bool convolves = false;
     /// It has 1 x 1 convolutions of fewer than 8 channels: with channels-last and a stride oneDNN

@@ -64,18 +64,32 @@ std::shared_ptr<torch::nn::Module> tree_of(const torch::jit::Module& script) {
 class ScriptModel final : public Model {
   public:
     explicit ScriptModel(const ScriptRequest& request)
-        : script_(load_script(request.path)), loss_(request.loss) {
+        : script_(load_script(request.path)), input_(request.input), loss_(request.loss) {
         add_tensors(*this, script_);
+        for (const auto& parameter : parameters())
+            if (parameter.requires_grad()) weights_.push_back(parameter);
     }
 
+    /// The parameters to train, [] where there are none.
+    const std::vector<torch::Tensor>& weights() const { return weights_; }
+
     torch::Tensor forward(const torch::Tensor& input) override {
-        return script_.forward({input}).toTensor();
+        std::vector<c10::IValue> inputs;
+        for (auto& each : unpacked(input, input_, weights_.front().scalar_type()))
+            inputs.emplace_back(std::move(each));
+        const auto output = script_.forward(std::move(inputs));
+        if (output.isTensor()) return output.toTensor();
+        throw base::OptionError(
+            fmt::format("the model answers with a {}, and one tensor is expected; export a module "
+                        "whose forward returns its scores alone",
+                        output.tagKind()),
+            {"model"});
     }
 
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
         if (loss_ == "mse") return torch::mse_loss(output, targets);
         if (loss_ == "l1") return torch::l1_loss(output, targets);
-        if (loss_ == "nll") return torch::nll_loss(output, targets);
+        if (loss_ == "nll") return torch::nll_loss_nd(output, targets);
         return torch::nn::functional::cross_entropy(output, targets);
     }
 
@@ -86,24 +100,36 @@ class ScriptModel final : public Model {
 
   private:
     torch::jit::Module script_;
+    InputShape input_;
     std::string loss_;
+    std::vector<torch::Tensor> weights_;
 };
 
 std::string shape_text(torch::IntArrayRef sizes) {
     return sizes.empty() ? "one value" : fmt::format("{}", fmt::join(sizes, "x"));
 }
 
-torch::Tensor output_of_sample(Model& model, const ScriptRequest& request) {
+std::string inputs_text(const InputShape& shape) {
+    std::vector<std::string> texts;
+    for (const auto& field : shape.own)
+        texts.push_back(shape_text(field.sizes) +
+                        (field.element == base::Element::i64 ? " tokens" : ""));
+    return base::join(texts, " and ");
+}
+
+torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request) {
     const torch::NoGradGuard no_gradients;
     model.eval();
     try {
-        const auto type = model.parameters().front().scalar_type();
+        const auto type = model.weights().front().scalar_type();
         return model.forward(sample_input(request.input, 1, type));
+    } catch (const base::Error&) {
+        throw;
     } catch (const std::exception& error) {
         throw base::OptionError(
             fmt::format("{} does not take a batch of samples of {}: {}; give the shape of one "
                         "sample, and trace the model with a batch of them",
-                        request.path, shape_text(request.input.input_sizes()), reason_of(error)),
+                        request.path, inputs_text(request.input), reason_of(error)),
             {"input-shape"});
     }
 }
@@ -113,7 +139,25 @@ torch::Tensor output_of_sample(Model& model, const ScriptRequest& request) {
 torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::Dtype dtype) {
     auto sizes = shape.input_sizes();
     sizes.insert(sizes.begin(), count);
-    return shape.of_tokens ? torch::zeros(sizes, torch::kLong) : torch::randn(sizes, dtype);
+    const bool whole = shape.is_own() && base::packed(shape.own).element == base::Element::i64;
+    return whole ? torch::zeros(sizes, torch::kLong) : torch::randn(sizes, dtype);
+}
+
+std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const InputShape& shape,
+                                    torch::Dtype dtype) {
+    if (shape.own.size() == 1) return {input};
+    std::vector<torch::Tensor> tensors;
+    std::int64_t first = 0;
+    for (const auto& field : shape.own) {
+        torch::Tensor part = input.narrow(1, first, field.words()).contiguous();
+        first += field.words();
+        if (field.element == base::Element::f32)
+            part = part.view(torch::kFloat).narrow(1, 0, field.elements()).to(dtype);
+        auto sizes = field.sizes;
+        sizes.insert(sizes.begin(), input.size(0));
+        tensors.push_back(part.reshape(sizes));
+    }
+    return tensors;
 }
 
 ModelEntry script_entry(const ScriptRequest& request) {
@@ -127,16 +171,15 @@ ModelEntry script_entry(const ScriptRequest& request) {
 
 void check_script(const ScriptRequest& request) {
     ScriptModel model(request);
-    const auto parameters = model.parameters();
-    if (std::ranges::none_of(parameters, [](const auto& one) { return one.requires_grad(); }))
+    if (model.weights().empty())
         throw base::OptionError(
             fmt::format("{} has no parameters to train; export a model whose parameters have "
                         "requires_grad, and do not freeze it",
                         request.path),
             {"model"});
     const auto output = output_of_sample(model, request);
-    const auto target = request.input.target_sizes();
-    const auto wanted = request.input.classifies() ? std::vector{request.input.classes} : target;
+    auto wanted = request.input.target_sizes();
+    if (request.input.classifies()) wanted.insert(wanted.begin(), request.input.classes);
     if (output.dim() > 0 && output.sizes().slice(1).vec() == wanted) return;
     throw base::OptionError(
         fmt::format("{} answers a sample with {}, and {} are expected", request.path,

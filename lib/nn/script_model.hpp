@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "nn/model.hpp"
 
@@ -26,7 +27,11 @@ void check_script(const ScriptRequest& request);
 /// A hash of the code and of the parameters' names and shapes, not of their values.
 std::string structure_hash(const std::string& path);
 
-/// `count` samples: normal numbers of that type, or tokens 0 where the input is of tokens.
+/// `count` samples: normal numbers of that type, and tokens 0.
 torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::Dtype dtype);
+
+/// Packed inputs (base::packed) as tensors, numbers in that type. The input itself where it is one.
+std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const InputShape& shape,
+                                    torch::Dtype dtype);
 
 }  // namespace ranklab::nn

@@ -28,8 +28,10 @@ void add_batch(EvaluationSums& sums, nn::Model& model, const TensorBatch& tensor
     const torch::Tensor output = model.forward(tensors.input);
     sums.loss +=
         model.loss(output, tensors.targets).item<double>() * static_cast<double>(tensors.count());
-    if (tensors.targets.dim() == 1)
-        sums.correct += output.argmax(1).eq(tensors.targets).sum().item<std::int64_t>();
+    if (tensors.targets.scalar_type() == torch::kLong)
+        sums.correct +=
+            static_cast<double>(tensors.count()) *
+            output.argmax(1).eq(tensors.targets).to(torch::kDouble).mean().item<double>();
     sums.count += tensors.count();
 }
 

@@ -76,7 +76,7 @@ std::vector<std::string> trained_parameter_names(const nn::Model& model);
 /// Sums over this rank's samples; add them over ranks before dividing.
 struct EvaluationSums {
     double loss = 0;
-    std::int64_t correct = 0;  ///< where the targets are classes
+    double correct = 0;  ///< samples, where the targets are classes; a share of one with several
     std::int64_t count = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <regex>
@@ -33,13 +34,57 @@ constexpr std::string_view kMagic = "\x93NUMPY";
     throw base::DataError(fmt::format("{} {}; save it again with numpy.save", name, what));
 }
 
+struct TypeRow {
+    std::string_view descr, name;
+    std::size_t bytes;
+};
+constexpr std::array<TypeRow, 12> kTypes{{{"|b1", "bool", 1},
+                                          {"|u1", "uint8", 1},
+                                          {"|i1", "int8", 1},
+                                          {"<u2", "uint16", 2},
+                                          {"<i2", "int16", 2},
+                                          {"<u4", "uint32", 4},
+                                          {"<i4", "int32", 4},
+                                          {"<u8", "uint64", 8},
+                                          {"<i8", "int64", 8},
+                                          {"<f2", "float16", 2},
+                                          {"<f4", "float32", 4},
+                                          {"<f8", "float64", 8}}};
+
+const TypeRow& row_of(NpyType type) {
+    return kTypes.at(static_cast<std::size_t>(type));
+}
+
+// IEEE 754 binary16.
+struct Half {
+    std::uint16_t bits;
+    explicit operator float() const {
+        const int exponent = bits >> 10U & 31U;
+        const auto fraction = static_cast<float>(bits & 1023U);
+        const float size = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
+                           : exponent == 0 ? std::ldexp(fraction, -24)
+                                           : std::ldexp(1024 + fraction, exponent - 25);
+        return (bits & 0x8000U) != 0 ? -size : size;
+    }
+    explicit operator std::int64_t() const { return static_cast<std::int64_t>(float(*this)); }
+};
+
+template <class From, class To>
+void convert_from(const std::byte* from, std::span<To> to) {
+    for (To& number : to) {
+        From read;
+        std::memcpy(&read, from, sizeof read);
+        from += sizeof read;
+        number = static_cast<To>(read);
+    }
+}
+
 NpyType type_of(const std::string& descr, const std::string& name) {
-    if (descr == "<f4") return NpyType::f4;
-    if (descr == "<f8") return NpyType::f8;
-    if (descr == "|u1") return NpyType::u1;
+    if (const auto type = npy_type(descr)) return *type;
     throw base::DataError(fmt::format(
-        "{0} holds numbers of the type '{1}', and <f4, <f8 and |u1 are what is read; save them as "
-        "one of these: numpy.save(FILE, numpy.load(FILE).astype('<f4'))",
+        "{0} holds numbers of the type '{1}', and little-endian integers, bool and <f2, <f4, <f8 "
+        "are what is read; save them as one of these: "
+        "numpy.save(FILE, numpy.load(FILE).astype('<f4'))",
         name, base::printable(descr, 20)));
 }
 
@@ -90,9 +135,54 @@ std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_o
 
 }  // namespace
 
-std::size_t NpyHeader::element_bytes() const {
-    return type == NpyType::f4 ? 4 : type == NpyType::f8 ? 8 : 1;
+std::optional<NpyType> npy_type(std::string_view descr) {
+    const auto row = std::ranges::find(kTypes, descr, &TypeRow::descr);
+    if (row == kTypes.end()) return std::nullopt;
+    return static_cast<NpyType>(row - kTypes.begin());
 }
+
+std::size_t bytes_of(NpyType type) {
+    return row_of(type).bytes;
+}
+
+bool is_floating(NpyType type) {
+    return type >= NpyType::f2;
+}
+
+std::string_view name_of(NpyType type) {
+    return row_of(type).name;
+}
+
+template <class To>
+void convert_numbers(NpyType type, const std::byte* from, std::span<To> to) {
+    switch (type) {
+        case NpyType::b1:
+        case NpyType::u1:
+            return convert_from<std::uint8_t>(from, to);
+        case NpyType::i1:
+            return convert_from<std::int8_t>(from, to);
+        case NpyType::u2:
+            return convert_from<std::uint16_t>(from, to);
+        case NpyType::i2:
+            return convert_from<std::int16_t>(from, to);
+        case NpyType::u4:
+            return convert_from<std::uint32_t>(from, to);
+        case NpyType::i4:
+            return convert_from<std::int32_t>(from, to);
+        case NpyType::u8:
+            return convert_from<std::uint64_t>(from, to);
+        case NpyType::i8:
+            return convert_from<std::int64_t>(from, to);
+        case NpyType::f2:
+            return convert_from<Half>(from, to);
+        case NpyType::f4:
+            return convert_from<float>(from, to);
+        case NpyType::f8:
+            return convert_from<double>(from, to);
+    }
+}
+template void convert_numbers(NpyType, const std::byte*, std::span<float>);
+template void convert_numbers(NpyType, const std::byte*, std::span<std::int64_t>);
 
 std::uint64_t NpyHeader::values() const {
     return product_of(shape, 1).value_or(0);
@@ -147,16 +237,12 @@ void NpyFile::read(std::uint64_t first, std::span<float> values) const {
         if (!read_exactly(descriptor_.get(), header_.data_offset + first * element, values)) fail();
         return;
     }
-    std::vector<unsigned char> raw(std::min<std::size_t>(values.size(), 1U << 20U) * element);
+    std::vector<std::byte> raw(std::min<std::size_t>(values.size(), 1U << 20U) * element);
     for (std::size_t done = 0; done < values.size();) {
         const std::size_t count = std::min(values.size() - done, raw.size() / element);
         const std::uint64_t at = header_.data_offset + (first + done) * element;
         if (!read_exactly(descriptor_.get(), at, std::span(raw).first(count * element))) fail();
-        for (std::size_t i = 0; i < count; ++i) {
-            double wide = raw[i];
-            if (element == 8) std::memcpy(&wide, raw.data() + 8 * i, 8);
-            values[done + i] = static_cast<float>(wide);
-        }
+        convert_numbers(header_.type, raw.data(), values.subspan(done, count));
         done += count;
     }
 }

@@ -1,27 +1,41 @@
-// NumPy's npy files, versions 1.0, 2.0 and 3.0: one array of little-endian float32 or float64, or
-// uint8. Format: "\x93NUMPY", two version bytes, the header's length (2 bytes in 1.0, 4 after), a
-// Python dictionary of 'descr', 'fortran_order' and 'shape', then the values.
+// NumPy's npy files, versions 1.0, 2.0 and 3.0: one array of little-endian numbers. Format:
+// "\x93NUMPY", two version bytes, the header's length (2 bytes in 1.0, 4 after), a Python
+// dictionary of 'descr', 'fortran_order' and 'shape', then the values.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/files.hpp"
 
 namespace ranklab::data {
 
-enum class NpyType { f4, f8, u1 };
+/// In the order of their words, "|b1" .. "<f8".
+enum class NpyType { b1, u1, i1, u2, i2, u4, i4, u8, i8, f2, f4, f8 };
+
+/// Of NumPy's word, "<f4"; nothing for a type that is not read.
+std::optional<NpyType> npy_type(std::string_view descr);
+std::size_t bytes_of(NpyType type);
+bool is_floating(NpyType type);
+/// NumPy's name: "float32".
+std::string_view name_of(NpyType type);
+
+/// Numbers in another type, float or std::int64_t. `from` may be at any address.
+template <class To>
+void convert_numbers(NpyType type, const std::byte* from, std::span<To> to);
 
 struct NpyHeader {
     NpyType type = NpyType::f4;
     std::vector<std::int64_t> shape;
     std::uint64_t data_offset = 0;  ///< where the values begin in the file
 
-    std::size_t element_bytes() const;
+    std::size_t element_bytes() const { return bytes_of(type); }
     std::uint64_t values() const;  ///< product of the shape
 };
 

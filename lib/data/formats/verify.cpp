@@ -188,9 +188,7 @@ void check_npy(comm::Communicator& control, base::ProgressSink& progress, FileVe
     });
     if (!verdict.wrong.empty()) return;
     found.gather(control);
-    constexpr std::array kTypes{"float32", "float64", "uint8"};
-    verdict.content =
-        fmt::format("{} {}", base::shape_text(header.shape), kTypes[base::number_of(header.type)]);
+    verdict.content = fmt::format("{} {}", base::shape_text(header.shape), name_of(header.type));
     verdict.checked = header.values() == 0
                           ? "no values"
                           : fmt::format("{:.3g} .. {:.3g}", found.least, found.most);

@@ -103,9 +103,10 @@ std::vector<float> normal_numbers(std::size_t count, std::uint64_t seed) {
 class Noise final : public Source {
   public:
     /// Whole numbers are below `classes`.
-    Noise(SampleLayout layout, std::int64_t samples, std::int64_t classes,
+    Noise(std::vector<Field> inputs, Field target, std::int64_t samples, std::int64_t classes,
           std::shared_ptr<const std::vector<float>> pool)
-        : layout_(std::move(layout)),
+        : inputs_(std::move(inputs)),
+          layout_{base::packed(inputs_), std::move(target)},
           samples_(samples),
           classes_(static_cast<std::uint64_t>(classes)),
           pool_(std::move(pool)) {}
@@ -117,7 +118,10 @@ class Noise final : public Source {
               ReadTimes& times) const override {
         const auto start = Clock::now();
         RandomStream random(draw.random);
-        fill(layout_.input, input, random);
+        for (const auto& each : inputs_) {
+            fill(each, input, random);
+            input += 8 * each.words();
+        }
         fill(layout_.target, target, random);
         times.read += base::seconds_since(start);
     }
@@ -135,6 +139,7 @@ class Noise final : public Source {
         std::memcpy(to, pool_->data() + begin, field.bytes());
     }
 
+    std::vector<Field> inputs_;
     SampleLayout layout_;
     std::int64_t samples_;
     std::uint64_t classes_;
@@ -155,14 +160,17 @@ DataSet open_noise(const DataRequest& request, comm::Communicator& control) {
             fmt::format("{} samples are too few for {} ranks; take more", train,
                         control.world_size()),
             {"train-samples"});
-    const bool classifies = request.own && request.target.empty();
-    const SampleLayout layout{{request.of_tokens ? Element::i64 : Element::f32, request.input},
-                              {classifies ? Element::i64 : Element::f32, request.target}};
-    const std::int64_t largest = std::max(layout.input.elements(), layout.target.elements());
+    const auto inputs =
+        request.is_own() ? request.own_inputs : std::vector{Field{Element::f32, request.input}};
+    const auto target = request.is_own() ? request.own_target : Field{Element::f32, request.target};
+    std::int64_t largest = target.elements();
+    for (const auto& each : inputs) largest = std::max(largest, each.elements());
     const auto pool =
         std::make_shared<const std::vector<float>>(normal_numbers(2 * largest, request.seed));
-    return {std::make_shared<Noise>(layout, train, request.classes, pool),
-            std::make_shared<Noise>(layout, test, request.classes, pool), "made in memory"};
+    const auto noise = [&](std::int64_t samples) {
+        return std::make_shared<Noise>(inputs, target, samples, request.classes, pool);
+    };
+    return {noise(train), noise(test), "made in memory"};
 }
 
 DataSet open(const DataRequest& request, comm::Communicator& control) {

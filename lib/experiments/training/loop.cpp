@@ -318,7 +318,7 @@ bool TrainingLoop::evaluate_epoch(EpochRow& row) {
         (largest_part + batch - 1) / batch);
     stop_.restart();
     if (late_ || stop_.signal() != 0) return false;
-    double sums[] = {mine.loss, static_cast<double>(mine.correct), static_cast<double>(mine.count)};
+    double sums[] = {mine.loss, mine.correct, static_cast<double>(mine.count)};
     setup_.control.allreduce(comm::view(std::span(sums)), comm::ReduceOp::sum);
     row.evaluated = true;
     row.validation_time_s = base::seconds_since(start);

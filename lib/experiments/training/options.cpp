@@ -32,21 +32,41 @@ std::vector<std::string> names_of(const std::vector<Entry>& catalogue) {
 }
 
 // "3x64x64" or, of tokens, "128:int64".
-std::vector<std::int64_t> sizes_of(const std::string& option, const std::string& text) {
-    std::vector<std::int64_t> sizes;
+base::Field field_of(const std::string& option, std::string text) {
+    constexpr std::string_view kTokens = ":int64";
+    base::Field field;
+    const std::string given = text;
+    if (text.ends_with(kTokens)) {
+        field.element = base::Element::i64;
+        text.resize(text.size() - kTokens.size());
+    }
     for (const auto& part : base::split(text, 'x')) {
         const auto size = base::number_in<std::int64_t>(part);
         if (!size || *size < 1 || *size > 1'000'000'000)
             throw base::OptionError(fmt::format(
                 "--{} {}: give sizes of at least 1 with x between them, as in 3x224x224", option,
-                base::printable(text, 60)));
-        sizes.push_back(*size);
+                base::printable(given, 60)));
+        field.sizes.push_back(*size);
     }
-    return sizes;
+    return field;
+}
+
+bool loss_is_of_classes(const TrainingSettings& settings) {
+    return settings.loss ? settings.loss == "cross-entropy" || settings.loss == "nll"
+                         : settings.classes.has_value();
+}
+
+base::Field own_target(const TrainingSettings& settings, const std::vector<base::Field>& inputs) {
+    base::Field target;
+    if (settings.target_shape == "same")
+        target.sizes = inputs.front().sizes;
+    else if (settings.target_shape)
+        target = field_of("target-shape", *settings.target_shape);
+    target.element = loss_is_of_classes(settings) ? base::Element::i64 : base::Element::f32;
+    return target;
 }
 
 nn::InputShape own_shape(const TrainingSettings& settings) {
-    constexpr std::string_view kTokens = ":int64";
     if (!settings.input_shape)
         throw base::OptionError(
             fmt::format("--model {} needs --input-shape, one sample's sizes, as in 3x224x224",
@@ -55,44 +75,41 @@ nn::InputShape own_shape(const TrainingSettings& settings) {
         throw base::OptionError(
             fmt::format("--model {} needs --classes, or --target-shape for a target of numbers",
                         settings.model_file));
-    std::string text = *settings.input_shape;
     nn::InputShape shape{.classes = settings.classes.value_or(1)};
-    shape.of_tokens = text.ends_with(kTokens);
-    if (shape.of_tokens) text.resize(text.size() - kTokens.size());
-    shape.own = sizes_of("input-shape", text);
-    if (settings.target_shape == "same")
-        shape.own_target = shape.own;
-    else if (settings.target_shape)
-        shape.own_target = sizes_of("target-shape", *settings.target_shape);
+    for (const auto& text : base::split(*settings.input_shape, ','))
+        shape.own.push_back(field_of("input-shape", text));
+    shape.own_target = own_target(settings, shape.own);
     return shape;
 }
 
 nn::ScriptRequest script_of(const TrainingSettings& settings) {
-    const auto input = own_shape(settings);
-    return {settings.model_file, input,
-            settings.loss.value_or(input.classifies() ? "cross-entropy" : "mse")};
+    return {settings.model_file, own_shape(settings),
+            settings.loss.value_or(settings.classes ? "cross-entropy" : "mse")};
+}
+
+void refuse_options_of_own_models(const TrainingSettings& settings) {
+    for (const auto& [name, given] : {std::pair{"input-shape", settings.input_shape.has_value()},
+                                      std::pair{"classes", settings.classes.has_value()},
+                                      std::pair{"target-shape", settings.target_shape.has_value()},
+                                      std::pair{"loss", settings.loss.has_value()},
+                                      std::pair{"inputs", settings.inputs.has_value()},
+                                      std::pair{"targets", settings.targets.has_value()}})
+        if (given)
+            throw base::OptionError(
+                fmt::format("--{} is for --model FILE.pt; {} has its own", name, settings.model));
 }
 
 // The path leaves the settings that are stored: the file's stem is the network's name.
 void settle_model_file(TrainingSettings& settings) {
-    const bool own = settings.model.ends_with(".pt");
-    for (const auto& [name, given] : {std::pair{"input-shape", settings.input_shape.has_value()},
-                                      std::pair{"classes", settings.classes.has_value()},
-                                      std::pair{"target-shape", settings.target_shape.has_value()},
-                                      std::pair{"loss", settings.loss.has_value()}})
-        if (given && !own)
-            throw base::OptionError(
-                fmt::format("--{} is for --model FILE.pt; {} has its own", name, settings.model));
-    if (!own) return;
+    if (!settings.model.ends_with(".pt")) return refuse_options_of_own_models(settings);
     settings.model_file = settings.model;
     settings.model = std::filesystem::path(settings.model).stem().string();
     const auto request = script_of(settings);
     settings.loss = request.loss;
-    const bool of_classes = request.loss == "cross-entropy" || request.loss == "nll";
-    if (of_classes != request.input.classifies())
-        throw base::OptionError(fmt::format("--loss {} is of {}; use --{}", request.loss,
-                                            of_classes ? "classes" : "numbers",
-                                            of_classes ? "classes" : "target-shape"));
+    if (loss_is_of_classes(settings) != settings.classes.has_value())
+        throw base::OptionError(fmt::format(
+            "--loss {} is of {}; {}", request.loss, settings.classes ? "numbers" : "classes",
+            settings.classes ? "use --target-shape, without --classes" : "use --classes"));
     if (settings.width != 1 || settings.jit)
         throw base::OptionError(
             "--width and --jit are for the networks that ranklab has; leave them out");

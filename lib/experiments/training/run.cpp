@@ -285,17 +285,21 @@ std::vector<std::string> open_until_the_data(const TrainingOptions& options) {
     return open;
 }
 
+std::string flops_text(const nn::ForwardFlops& forward) {
+    if (!forward.uncounted.empty()) return fmt::format("not counted: it has {}", forward.uncounted);
+    return fmt::format(
+        "{} ({:.2f} GFLOP: 2 x multiply-accumulates of convolutions and linear "
+        "layers; training about 3 times that)",
+        forward.flops, 1e-9 * static_cast<double>(forward.flops));
+}
+
 std::vector<results::Setting> facts_of(const TrainingOptions& options, int world_size) {
     const auto& outline = options.outline;
     const auto& settings = options.settings;
     const auto steps = settings.steps ? *settings.steps + options.common.warmup.value_or(0) : 0;
     std::vector<results::Setting> facts{
         {"parameters", fmt::format("{}", outline.parameters), true},
-        {"forward-flops-per-sample",
-         fmt::format("{} ({:.2f} GFLOP: 2 x multiply-accumulates of convolutions and linear "
-                     "layers; training about 3 times that)",
-                     outline.forward_flops, 1e-9 * static_cast<double>(outline.forward_flops)),
-         false},
+        {"forward-flops-per-sample", flops_text(outline.forward), false},
         {"learning-rate", lr_text(options.rate, steps), false},
         {"ranks", fmt::format("{}", world_size), true}};
     if (const auto open = open_until_the_data(options); !open.empty())

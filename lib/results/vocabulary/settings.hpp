@@ -59,7 +59,7 @@ struct TrainingSettings {
     std::string model_file;  ///< not an option: of --model FILE.pt, whose stem is then `model`
     std::optional<std::string> input_shape, target_shape, loss;
     std::optional<std::int64_t> classes;
-    std::optional<std::string> data, data_dir;
+    std::optional<std::string> data, data_dir, inputs, targets;
     std::int64_t width = 1;
     std::string full_scale;
     double lambda_rho = 0;

@@ -10,6 +10,9 @@ using options::Schema;
 const options::Relation kVolumes{
     .other = "model", .values = {"unet3d"}, .because = "it is for models that take volumes"};
 
+const options::Relation kOwnData{
+    .other = "data", .values = {"npy", "hdf5"}, .because = "it names the files of your own data"};
+
 // More of these no machine runs, and none of them is a limit that a user meets: beyond it there is
 // a slip of the keyboard, and bytes or threads that a system would fail at without a sentence.
 constexpr std::int64_t kMostSamples =
@@ -25,15 +28,15 @@ void add_work(Schema& rows) {
         .or_file(".pt")
         .bind(&TrainingSettings::model, kEssential, kInHeader, kDecidesNumbers)
         .text("input-shape", "SIZES", kOpen,
-              "FILE.pt: one sample's input, such as 3x224x224, or 128:int64 for tokens")
+              "FILE.pt: one sample's input, such as 3x224x224, or 128:int64 for tokens; several "
+              "with commas")
         .bind(&TrainingSettings::input_shape, kDecidesNumbers)
         .integer("classes", {1, 1'000'000'000}, kOpen,
                  "FILE.pt: classes of the target; tokens are below it, too")
         .bind(&TrainingSettings::classes, kDecidesNumbers)
         .text("target-shape", "SIZES|same", kOpen,
-              "FILE.pt: the target is numbers of this shape instead of a class")
+              "FILE.pt: the target is numbers of this shape; with --classes, a class for each")
         .bind(&TrainingSettings::target_shape, kDecidesNumbers)
-        .excludes({.other = "classes"})
         .choice("loss", {"cross-entropy", "nll", "mse", "l1"}, kOpen,
                 "FILE.pt: the loss (default: cross-entropy of classes, mse of numbers)")
         .bind(&TrainingSettings::loss, kDecidesNumbers)
@@ -43,6 +46,13 @@ void add_work(Schema& rows) {
               "where the data set's files are (default: $RANKLAB_DATA, then the usual places)")
         .bind(&TrainingSettings::data_dir, kEssential,
               Role::bookkeeping)  // sample counts are compared
+        .text("inputs", "FILES", kOpen,
+              "npy: X.npy; hdf5: FILE:/DATASET; the first axis is the sample, a file an input")
+        .bind(&TrainingSettings::inputs, Role::bookkeeping)
+        .needs(kOwnData)
+        .text("targets", "FILE", kOpen, "the targets of --inputs")
+        .bind(&TrainingSettings::targets, Role::bookkeeping)
+        .needs(kOwnData)
         .integer("width", {1, 65536}, "1",
                  "divide the channels inside the model by N, for small tests of the same depth")
         .bind(&TrainingSettings::width, kDecidesNumbers)

@@ -1,0 +1,13 @@
+#include "data/arrays.hpp"
+
+namespace ranklab::data {
+
+SourceEntry npy_entry() {
+    return {.name = "npy",
+            .summary = "your own samples in npy files, for your own network",
+            .open = [](const DataRequest& request, comm::Communicator& control) {
+                return open_arrays(request, control, open_npy_array);
+            }};
+}
+
+}  // namespace ranklab::data
