@@ -137,7 +137,11 @@ ForwardFlops forward_flops(Model& model, const torch::Tensor& batch) {
 Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
     const bool own = config.input.is_own();
     const auto model = [&] {
-        if (own) return entry.make(config);
+        if (own) {
+            auto given = entry.make(config);
+            given->to(torch::kFloat);
+            return given;
+        }
         const UninitialisedScope scope;
         return entry.make(config);
     }();

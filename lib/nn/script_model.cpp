@@ -74,16 +74,20 @@ class ScriptModel final : public Model {
     const std::vector<torch::Tensor>& weights() const { return weights_; }
 
     torch::Tensor forward(const torch::Tensor& input) override {
+        try {
+            return compute(input);
+        } catch (const std::exception& error) {
+            throw base::DataError(
+                fmt::format("the model cannot compute its input: {}", reason_of(error)), {"model"});
+        }
+    }
+
+    /// Throws as LibTorch does.
+    torch::Tensor compute(const torch::Tensor& input) {
         std::vector<c10::IValue> inputs;
         for (auto& each : unpacked(input, input_, weights_.front().scalar_type()))
             inputs.emplace_back(std::move(each));
-        const auto output = script_.forward(std::move(inputs));
-        if (output.isTensor()) return output.toTensor();
-        throw base::OptionError(
-            fmt::format("the model answers with a {}, and one tensor is expected; export a module "
-                        "whose forward returns its scores alone",
-                        output.tagKind()),
-            {"model"});
+        return script_.forward(std::move(inputs)).toTensor();
     }
 
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
@@ -118,17 +122,14 @@ std::string inputs_text(const InputShape& shape) {
 }
 
 torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request) {
-    const torch::NoGradGuard no_gradients;
     model.eval();
     try {
         const auto type = model.weights().front().scalar_type();
-        return model.forward(sample_input(request.input, 1, type));
-    } catch (const base::Error&) {
-        throw;
+        return model.compute(sample_input(request.input, 1, type));
     } catch (const std::exception& error) {
         throw base::OptionError(
-            fmt::format("{} does not take a batch of samples of {}: {}; give the shape of one "
-                        "sample, and trace the model with a batch of them",
+            fmt::format("{} does not make one tensor of a batch of samples of {}: {}; give the "
+                        "shape of one sample, and trace the model with a batch of them",
                         request.path, inputs_text(request.input), reason_of(error)),
             {"input-shape"});
     }
@@ -178,6 +179,12 @@ void check_script(const ScriptRequest& request) {
                         request.path),
             {"model"});
     const auto output = output_of_sample(model, request);
+    if (!output.requires_grad())
+        throw base::OptionError(
+            fmt::format("the output of {} does not depend on a parameter to train; export the "
+                        "module that is trained",
+                        request.path),
+            {"model"});
     auto wanted = request.input.target_sizes();
     if (request.input.classifies()) wanted.insert(wanted.begin(), request.input.classes);
     if (output.dim() > 0 && output.sizes().slice(1).vec() == wanted) return;

@@ -100,7 +100,7 @@ ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Pr
                        : fmt::format(
                              "the gradient of {} replicas differs by {:.1e} of its norm from that "
                              "of their parts one after another, more than {:.1e}: the model may "
-                             "keep state that it does not register, or share it between threads; "
+                             "draw random numbers, or keep state that it does not register; "
                              "train it by ranks of its own (ddp)",
                              replicas.count(), check.difference, check.bound);
     return check;

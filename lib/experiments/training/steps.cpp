@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -245,6 +246,11 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
         "largest relative difference {:.1e} ({}), allowed {:.0e}; the gradient's norm is {:.3g}",
         gate.worst, gate.where, gate.bound, gate.norm / scale);
     if (gate.passed) return {check, "passed", detail};
+    if (!std::isfinite(gate.norm))
+        return {check, "failed",
+                fmt::format("the first gradient's norm is {}: the network makes no numbers of "
+                            "these samples; nothing was timed",
+                            gate.norm)};
     return {check, "failed",
             fmt::format(
                 "the first gradient of --sync {} is not the sum over ranks: {}; nothing was timed",
