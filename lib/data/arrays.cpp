@@ -19,8 +19,8 @@
 
 namespace ranklab::data {
 
-SampleArray::SampleArray(std::string name, std::vector<std::int64_t> shape, bool floating)
-    : name_(std::move(name)), shape_(std::move(shape)), floating_(floating) {
+SampleArray::SampleArray(std::string name, std::vector<std::int64_t> shape, std::string type)
+    : name_(std::move(name)), shape_(std::move(shape)), type_(std::move(type)) {
     if (shape_.empty() || std::ranges::count(shape_, 0) > 0)
         throw base::DataError(
             fmt::format("{} holds no samples: its shape is {}, and the first axis is the sample",
@@ -38,7 +38,7 @@ class PlainArray final : public SampleArray {
   public:
     PlainArray(std::string name, std::vector<std::int64_t> shape, const std::string& file,
                NpyType type, std::uint64_t first_byte)
-        : SampleArray(std::move(name), std::move(shape), data::is_floating(type)),
+        : SampleArray(std::move(name), std::move(shape), std::string(name_of(type))),
           bytes_(file, access_for(file)),
           type_(type),
           first_byte_(first_byte),
@@ -68,7 +68,7 @@ class PlainArray final : public SampleArray {
 class Hdf5Array final : public SampleArray {
   public:
     Hdf5Array(std::string name, hdf5::Rows rows)
-        : SampleArray(std::move(name), rows.shape(), rows.is_floating()), rows_(std::move(rows)) {}
+        : SampleArray(std::move(name), rows.shape(), rows.type()), rows_(std::move(rows)) {}
 
     void read(std::int64_t index, std::span<float> values) const override {
         rows_.read(index, values);
@@ -161,15 +161,15 @@ struct Split {
 
 // The last tenth validates where nothing else is asked for.
 Split split_of(const DataRequest& request, std::int64_t samples, std::int64_t ranks) {
-    const std::int64_t test = request.test_samples > 0 ? request.test_samples : samples / 10;
-    const std::int64_t train = request.train_samples > 0 ? request.train_samples : samples - test;
-    if (train < ranks || train + test > samples)
-        throw base::OptionError(
-            fmt::format("{} training and {} validation samples do not fit: the files hold {}, and "
-                        "each of {} ranks needs one",
-                        train, test, samples, ranks),
-            {"train-samples", "validation-samples"});
-    return {train, test};
+    Split split{request.train_samples, request.test_samples};
+    if (split.test == 0 && request.evaluates) split.test = std::max<std::int64_t>(1, samples / 10);
+    if (split.train == 0) split.train = samples - split.test;
+    if (split.train >= ranks && split.train + split.test <= samples) return split;
+    throw base::OptionError(
+        fmt::format("the files hold {} samples, too few for {} of training and {} of validation on "
+                    "{} ranks",
+                    samples, std::max(split.train, ranks), split.test, ranks),
+        {"train-samples", "validation-samples", "evaluate off"});
 }
 
 DataSet open_here(const DataRequest& request, comm::Communicator& control, const OpenArray& open) {
@@ -205,9 +205,13 @@ std::unique_ptr<SampleArray> open_npy_array(const std::string& name) {
     return std::make_unique<PlainArray>(name, header.shape, name, header.type, header.data_offset);
 }
 
+bool is_dataset_name(const std::string& name) {
+    return name.rfind(":/") != std::string::npos;
+}
+
 std::unique_ptr<SampleArray> open_hdf5_array(const std::string& name) {
     const auto colon = name.rfind(":/");
-    if (colon == std::string::npos)
+    if (!is_dataset_name(name))
         throw base::OptionError(
             fmt::format("{} does not name a dataset; write FILE:/DATASET", name));
     const std::string file = name.substr(0, colon);

@@ -18,19 +18,20 @@ class SampleArray {
     const std::string& name() const { return name_; }                  ///< for messages
     const std::vector<std::int64_t>& shape() const { return shape_; }  ///< [samples, ...]
     std::int64_t sample_elements() const;
-    bool is_floating() const { return floating_; }
+    const std::string& type() const { return type_; }  ///< NumPy's name, "float32"
+    bool is_floating() const { return type_.starts_with("float"); }
 
     /// One sample, converted. Several threads at once. DataError where it cannot be read.
     virtual void read(std::int64_t index, std::span<float> values) const = 0;
     virtual void read(std::int64_t index, std::span<std::int64_t> values) const = 0;
 
   protected:
-    SampleArray(std::string name, std::vector<std::int64_t> shape, bool floating);
+    SampleArray(std::string name, std::vector<std::int64_t> shape, std::string type);
 
   private:
     std::string name_;
     std::vector<std::int64_t> shape_;
-    bool floating_;
+    std::string type_;
 };
 
 using OpenArray = std::function<std::unique_ptr<SampleArray>(const std::string& name)>;
@@ -38,7 +39,9 @@ using OpenArray = std::function<std::unique_ptr<SampleArray>(const std::string& 
 /// Of "X.npy": mapped on a local file system, read on any other. DataError for what is not as it
 /// should be.
 std::unique_ptr<SampleArray> open_npy_array(const std::string& name);
-/// Of "FILE:/DATASET": a contiguous dataset as above, any other through the library.
+/// "FILE:/DATASET".
+bool is_dataset_name(const std::string& name);
+/// Of such a name: a contiguous dataset as above, any other through the library.
 std::unique_ptr<SampleArray> open_hdf5_array(const std::string& name);
 
 /// The request's files as samples: the last ones for validation. Collective, as SourceEntry::open.

@@ -35,6 +35,7 @@ struct DataRequest {
     std::uint64_t seed = 1;
     std::int64_t train_samples = 0;  ///< 0: as many as there are, or as the set makes
     std::int64_t test_samples = 0;
+    bool evaluates = true;  ///< else the test set may be empty
     VolumeRequest volume{};
 
     bool is_own() const { return !own_inputs.empty(); }

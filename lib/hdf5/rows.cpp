@@ -11,14 +11,10 @@
 namespace ranklab::hdf5 {
 namespace {
 
-std::string descr_of(const Id& type, const std::string& what) {
-    const std::size_t bytes = H5Tget_size(type.get());
-    const bool floating = check<H5Tget_class>(what, type.get()) == H5T_FLOAT;
-    const char kind = floating                                               ? 'f'
-                      : check<H5Tget_sign>(what, type.get()) == H5T_SGN_NONE ? 'u'
-                                                                             : 'i';
-    const bool little = check<H5Tget_order>(what, type.get()) == H5T_ORDER_LE;
-    return fmt::format("{}{}{}", bytes == 1 ? '|' : little ? '<' : '>', kind, bytes);
+// "float", "uint" or "int".
+std::string kind_of(const Id& type, const std::string& what) {
+    if (check<H5Tget_class>(what, type.get()) == H5T_FLOAT) return "float";
+    return check<H5Tget_sign>(what, type.get()) == H5T_SGN_NONE ? "uint" : "int";
 }
 
 // Addresses count from a user block's end or from the file's begin, as the library's version has
@@ -49,8 +45,11 @@ Rows::Rows(const std::filesystem::path& file, const std::string& dataset)
     if ((kind != H5T_FLOAT && kind != H5T_INTEGER) || shape.empty())
         throw base::DataError(fmt::format("{} is not an array of numbers", what));
     shape_.assign(shape.begin(), shape.end());
-    floating_ = kind == H5T_FLOAT;
-    descr_ = descr_of(type, what);
+    const std::string name = kind_of(type, what);
+    const std::size_t bytes = H5Tget_size(type.get());
+    const bool little = check<H5Tget_order>(what, type.get()) == H5T_ORDER_LE;
+    type_ = fmt::format("{}{}", name, 8 * bytes);
+    descr_ = fmt::format("{}{}{}", bytes == 1 ? '|' : little ? '<' : '>', name.front(), bytes);
     contiguous_at_ = place_of_values(object_);
 }
 

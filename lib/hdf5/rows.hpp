@@ -19,7 +19,7 @@ class Rows {
     Rows(const std::filesystem::path& file, const std::string& dataset);
 
     const std::vector<std::int64_t>& shape() const { return shape_; }  ///< [rows, ...]
-    bool is_floating() const { return floating_; }
+    const std::string& type() const { return type_; }                  ///< NumPy's name: "float32"
     /// NumPy's word for the stored type: "<f4", or ">i8" of another byte order.
     const std::string& descr() const { return descr_; }
     /// The byte of the file where the values begin, where they lie there one behind the other.
@@ -36,8 +36,7 @@ class Rows {
     File file_;
     Object object_;
     std::vector<std::int64_t> shape_;
-    bool floating_ = false;
-    std::string descr_;
+    std::string type_, descr_;
     std::optional<std::uint64_t> contiguous_at_;
 };
 

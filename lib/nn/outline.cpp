@@ -137,17 +137,13 @@ ForwardFlops forward_flops(Model& model, const torch::Tensor& batch) {
 Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
     const bool own = config.input.is_own();
     const auto model = [&] {
-        if (own) {
-            auto given = entry.make(config);
-            given->to(torch::kFloat);
-            return given;
-        }
+        if (own) return entry.make(config);
         const UninitialisedScope scope;
         return entry.make(config);
     }();
     const auto weights = model->parameters();
     // A traced network may have its batch's size in it, but for 1.
-    const auto batch = sample_input(config.input, own ? 1 : 0, torch::kFloat);
+    const auto batch = sample_input(config.input, own ? 1 : 0, weights.front().scalar_type());
     Outline outline{parameter_count(*model), forward_flops(*model, batch)};
     for (const auto& weight : weights) {
         outline.convolves |= weight.dim() >= 4;

@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSave = "save it with torch.jit.save(torch.jit.trace(model, example), FILE)";
+constexpr const char* kSave =
+    "save it with torch.jit.save(torch.jit.trace(model, example), 'model.pt') in PyTorch";
 
 // The line of LibTorch's message that says what failed; the others are where.
 std::string reason_of(const std::exception& error) {
@@ -24,7 +25,8 @@ std::string reason_of(const std::exception& error) {
     const std::string text = own != nullptr ? own->what_without_backtrace() : error.what();
     std::string reason;
     for (const auto& line : base::split(text, '\n')) {
-        if (line.starts_with("RuntimeError: ")) return base::printable(line.substr(14), 160);
+        if (line.starts_with("RuntimeError: ") || line.starts_with("builtins."))
+            return base::printable(line.substr(line.find(": ") + 2), 160);
         if (reason.empty()) reason = line;
     }
     return base::printable(reason, 160);

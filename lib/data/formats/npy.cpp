@@ -145,10 +145,6 @@ std::size_t bytes_of(NpyType type) {
     return row_of(type).bytes;
 }
 
-bool is_floating(NpyType type) {
-    return type >= NpyType::f2;
-}
-
 std::string_view name_of(NpyType type) {
     return row_of(type).name;
 }

@@ -22,7 +22,6 @@ enum class NpyType { b1, u1, i1, u2, i2, u4, i4, u8, i8, f2, f4, f8 };
 /// Of NumPy's word, "<f4"; nothing for a type that is not read.
 std::optional<NpyType> npy_type(std::string_view descr);
 std::size_t bytes_of(NpyType type);
-bool is_floating(NpyType type);
 /// NumPy's name: "float32".
 std::string_view name_of(NpyType type);
 

@@ -14,6 +14,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
+#include "data/arrays.hpp"
 #include "data/formats/cifar100.hpp"
 #include "data/formats/npy.hpp"
 #include "data/formats/volume_form.hpp"
@@ -40,6 +41,7 @@ std::string first_bytes(const fs::path& file) {
 
 // The name first: a damaged file of that name is damaged, not of another kind.
 std::string kind_of(const fs::path& file) {
+    if (is_dataset_name(file.string())) return "HDF5 dataset";
     base::refuse_irregular<base::DataError>(file);
     if (!fs::exists(file))
         throw base::DataError(fmt::format("{} does not exist; check the name", file.string()));
@@ -196,6 +198,28 @@ void check_npy(comm::Communicator& control, base::ProgressSink& progress, FileVe
         first_fault(control, [&] { judge(verdict.file, found, header.shape, std::nullopt); });
 }
 
+// Sample by sample.
+void check_dataset(comm::Communicator& control, FileVerdict& verdict) {
+    VolumeScan found;
+    std::vector<std::int64_t> shape;
+    verdict.wrong = first_fault(control, [&] {
+        const auto array = open_hdf5_array(verdict.file);
+        shape = array->shape();
+        verdict.content = fmt::format("{} {}", base::shape_text(shape), array->type());
+        std::vector<float> values(array->sample_elements());
+        const auto mine = base::share_of(shape[0], control.rank(), control.world_size());
+        for (std::int64_t i = mine.first; i < mine.end(); ++i) {
+            array->read(i, values);
+            found.add(i * std::ssize(values), values);
+            base::count_progress();
+        }
+    });
+    if (!verdict.wrong.empty()) return;
+    found.gather(control);
+    verdict.checked = fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
+    verdict.wrong = first_fault(control, [&] { judge(verdict.file, found, shape, std::nullopt); });
+}
+
 FileVerdict verify_file(comm::Communicator& control, const fs::path& file,
                         base::ProgressSink& progress) {
     FileVerdict verdict{.file = file.string()};
@@ -207,6 +231,8 @@ FileVerdict verify_file(comm::Communicator& control, const fs::path& file,
     if (!verdict.wrong.empty()) return verdict;
     if (verdict.kind == "cosmology HDF5") {
         check_cosmology(control, progress, verdict);
+    } else if (verdict.kind == "HDF5 dataset") {
+        check_dataset(control, verdict);
     } else if (verdict.kind == "npy") {
         check_npy(control, progress, verdict);
     } else {
@@ -282,7 +308,7 @@ std::vector<FileVerdict> verify(comm::Communicator& control, const fs::path& pat
         if (control.rank() != 0) return;
         if (std::error_code ignored; !fs::is_directory(path, ignored))
             base::refuse_irregular<base::DataError>(path);
-        if (!fs::exists(path))
+        if (!fs::exists(path) && !is_dataset_name(path.string()))
             throw base::DataError(fmt::format("{} does not exist; check the name", path.string()));
         if (fs::is_directory(path)) {
             found = look_into(path);

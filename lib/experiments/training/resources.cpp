@@ -170,6 +170,7 @@ data::DataRequest data_request(const TrainingOptions& options) {
             .seed = options.seed(),
             .train_samples = options.input.train_samples,
             .test_samples = options.input.validation_samples,
+            .evaluates = options.settings.evaluate != "off",
             .volume = options.input.volume};
 }
 

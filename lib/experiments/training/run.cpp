@@ -288,8 +288,8 @@ std::vector<std::string> open_until_the_data(const TrainingOptions& options) {
 std::string flops_text(const nn::ForwardFlops& forward) {
     if (!forward.uncounted.empty()) return fmt::format("not counted: it has {}", forward.uncounted);
     return fmt::format(
-        "{} ({:.2f} GFLOP: 2 x multiply-accumulates of convolutions and linear "
-        "layers; training about 3 times that)",
+        "{} ({:.4g} GFLOP: 2 x multiply-accumulates of convolutions, matrix "
+        "products and attention; training about 3 times that)",
         forward.flops, 1e-9 * static_cast<double>(forward.flops));
 }
 

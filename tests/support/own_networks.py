@@ -1,0 +1,194 @@
+"""Networks of plain torch modules as a user may bring them, their samples, and one rank of PyTorch's DistributedDataParallel on both:
+own_network_oracle_test.py starts one such process a rank (RANK and WORLD_SIZE tell them apart)."""
+
+import argparse
+import os
+import pathlib
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import nn
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, enter, inner, stride):
+        super().__init__()
+        leave = 4 * inner
+        self.way = nn.Sequential(nn.Conv2d(enter, inner, 1, bias=False), nn.BatchNorm2d(inner), nn.ReLU(),
+                                 nn.Conv2d(inner, inner, 3, stride, 1, bias=False), nn.BatchNorm2d(inner), nn.ReLU(),
+                                 nn.Conv2d(inner, leave, 1, bias=False), nn.BatchNorm2d(leave))
+        straight = stride == 1 and enter == leave
+        self.shortcut = nn.Identity() if straight else nn.Sequential(nn.Conv2d(enter, leave, 1, stride, bias=False), nn.BatchNorm2d(leave))
+
+    def forward(self, x):
+        return torch.relu(self.way(x) + self.shortcut(x))
+
+
+def resnet50():
+    """He et al., 2015, with the stride in the 3 x 3 convolution, as torchvision's."""
+    layers = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    enter = 64
+    for inner, blocks, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+        for block in range(blocks):
+            layers.append(Bottleneck(enter, inner, stride if block == 0 else 1))
+            enter = 4 * inner
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 10))
+
+
+class Transformer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(100, 32)
+        layer = nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.head = nn.Linear(32, 100)
+
+    def forward(self, tokens):
+        return self.head(self.encoder(self.embedding(tokens)).mean(1))
+
+
+class UNet3d(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enter = nn.Sequential(nn.Conv3d(2, 8, 3, padding=1), nn.BatchNorm3d(8), nn.ReLU())
+        self.down = nn.Sequential(nn.Conv3d(8, 16, 3, 2, 1), nn.BatchNorm3d(16), nn.ReLU())
+        self.up = nn.ConvTranspose3d(16, 8, 2, 2)
+        self.leave = nn.Conv3d(16, 3, 1)
+
+    def forward(self, volume):
+        wide = self.enter(volume)
+        return self.leave(torch.cat([wide, self.up(self.down(wide))], 1))
+
+
+class Lstm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(8, 16, batch_first=True)
+        self.head = nn.Linear(16, 5)
+
+    def forward(self, steps):
+        return self.head(self.lstm(steps)[0][:, -1])
+
+
+class TwoInputs(nn.Module):
+    """An image and tokens, of which some parameters are frozen and some are not used."""
+
+    def __init__(self):
+        super().__init__()
+        self.image = nn.Conv2d(3, 4, 3, padding=1)
+        self.tokens = nn.Embedding(50, 4)
+        self.tokens.weight.requires_grad_(False)
+        self.head = nn.Linear(8, 5)
+        self.unused = nn.Linear(3, 3)
+
+    def forward(self, image, tokens):
+        return self.head(torch.cat([self.image(image).mean((2, 3)), self.tokens(tokens).mean(1)], 1))
+
+
+class Language(nn.Module):
+    """Scores of the next token at each place: [N, tokens, places]."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Transformer()
+
+    def forward(self, tokens):
+        return self.inner.head(self.inner.encoder(self.inner.embedding(tokens))).transpose(1, 2)
+
+
+INTEGERS = np.int64
+# name: network, shapes of its inputs (with the number that tokens are below), shape of its target, classes or 0, options
+NETWORKS = {
+    "resnet50": (resnet50, [((3, 32, 32), 0)], (), 10),
+    "transformer": (Transformer, [((16,), 100)], (), 100),
+    "unet": (UNet3d, [((2, 8, 8, 8), 0)], (3, 8, 8, 8), 0),
+    "lstm": (Lstm, [((12, 8), 0)], (), 5),
+    "two-inputs": (TwoInputs, [((3, 7, 7), 0), ((9,), 50)], (), 5),
+    "language": (Language, [((16,), 100)], (16,), 100),
+}
+
+
+def options(name):
+    """Of `ranklab train`, for the network in name.pt."""
+    _, inputs, target, classes = NETWORKS[name]
+    shapes = ",".join("x".join(map(str, shape)) + (":int64" if below else "") for shape, below in inputs)
+    words = ["--model", f"{name}.pt", "--input-shape", shapes]
+    if classes:
+        words += ["--classes", str(classes)]
+    if target:
+        words += ["--target-shape", "x".join(map(str, target))]
+    return words
+
+
+def samples(name, count):
+    """([inputs], targets) as NumPy arrays, the same at each call."""
+    _, inputs, target, classes = NETWORKS[name]
+    random = np.random.default_rng(1)
+
+    def make(shape, below):
+        shape = (count, *shape)
+        return random.integers(0, below, shape, INTEGERS) if below else random.normal(size=shape).astype(np.float32)
+
+    return [make(shape, below) for shape, below in inputs], make(target, classes)
+
+
+def network(name, dtype=torch.float32):
+    torch.manual_seed(1)
+    return NETWORKS[name][0]().to(dtype)
+
+
+def export(name, folder, dtype=torch.float32):
+    """Traces the networks of one input, and scripts the others."""
+    net = network(name, dtype)
+    inputs, _ = samples(name, 2)
+    if len(inputs) == 1:
+        example = torch.from_numpy(inputs[0])
+        saved = torch.jit.trace(net, example if example.dtype == torch.long else example.to(dtype), check_trace=False)
+    else:
+        saved = torch.jit.script(net)
+    torch.jit.save(saved, pathlib.Path(folder) / f"{name}.pt")
+
+
+def losses_in_ddp(name, batch, steps, lr):
+    """Of the global batches, of SGD in fp64."""
+    inputs, targets = samples(name, batch * steps * dist.get_world_size())
+    net = torch.nn.parallel.DistributedDataParallel(network(name, torch.float64), find_unused_parameters=name == "two-inputs")
+    optimizer = torch.optim.SGD(net.parameters(), lr=lr)
+    loss_of = nn.CrossEntropyLoss() if NETWORKS[name][3] else nn.MSELoss()
+    losses = []
+    for step in range(steps):
+        begin = step * batch * dist.get_world_size() + dist.get_rank()
+        mine = slice(begin, begin + batch * dist.get_world_size(), dist.get_world_size())
+        given = [torch.from_numpy(each[mine]) for each in inputs]
+        wanted = torch.from_numpy(targets[mine])
+        loss = loss_of(net(*(each if each.dtype == torch.long else each.double() for each in given)),
+                       wanted if wanted.dtype == torch.long else wanted.double())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total = loss.detach().clone()
+        dist.all_reduce(total)
+        losses.append(total.item() / dist.get_world_size())
+    return losses
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rendezvous", type=pathlib.Path, help="a file that does not exist yet")
+    parser.add_argument("output", type=pathlib.Path, help="rank 0 writes the losses there, as npz")
+    parser.add_argument("batch", type=int)
+    parser.add_argument("steps", type=int)
+    parser.add_argument("lr", type=float)
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{args.rendezvous}", rank=int(os.environ["RANK"]), world_size=int(os.environ["WORLD_SIZE"]))
+    found = {name: losses_in_ddp(name, args.batch, args.steps, args.lr) for name in NETWORKS}
+    if dist.get_rank() == 0:
+        np.savez(args.output, **found)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
