@@ -26,7 +26,7 @@ struct DataRequest {
     std::vector<std::int64_t> input{};
     std::vector<std::int64_t> target{};  ///< [] for a class
     std::int64_t classes = 0;
-    /// Of a user's network, whose i64 is below `classes`; `input` and `target` are unused then.
+    /// A user's network has these, i64 below `classes`; `input` and `target` are unused then.
     std::vector<Field> own_inputs{};
     Field own_target{};
     std::vector<std::string> input_files{};  ///< one for each of own_inputs

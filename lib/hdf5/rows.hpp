@@ -1,43 +1,30 @@
-// A dataset of numbers whose first axis counts rows: each read by itself, whatever the layout.
+// An array of numbers in a file whose first axis counts rows: each read by itself.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <span>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "hdf5/file.hpp"
+#include "base/element.hpp"
 
 namespace ranklab::hdf5 {
 
-class Rows {
-  public:
-    /// `dataset` is a path in the file. DataError where it is not a dataset of integers or
-    /// floating-point numbers with at least one axis.
-    Rows(const std::filesystem::path& file, const std::string& dataset);
-
-    const std::vector<std::int64_t>& shape() const { return shape_; }  ///< [rows, ...]
-    const std::string& type() const { return type_; }                  ///< NumPy's name: "float32"
-    /// NumPy's word for the stored type: "<f4", or ">i8" of another byte order.
-    const std::string& descr() const { return descr_; }
-    /// The byte of the file where the values begin, where they lie there one behind the other.
-    std::optional<std::uint64_t> contiguous_at() const { return contiguous_at_; }
-
-    /// Row `index`, converted by the library. Takes library_mutex(). DataError where it cannot be
+struct Rows {
+    std::string name;                 ///< for messages
+    std::vector<std::int64_t> shape;  ///< [rows, ...]
+    std::string type;                 ///< NumPy's name, "float32"
+    /// Row `index`, converted to f32 or i64. Several threads at once. DataError where it cannot be
     /// read.
-    void read(std::int64_t index, std::span<float> values) const;
-    void read(std::int64_t index, std::span<std::int64_t> values) const;
+    std::function<void(std::int64_t index, base::Element as, std::byte* to)> read;
 
-  private:
-    void read_as(Id::type type, std::int64_t index, std::size_t count, void* values) const;
-
-    File file_;
-    Object object_;
-    std::vector<std::int64_t> shape_;
-    std::string type_, descr_;
-    std::optional<std::uint64_t> contiguous_at_;
+    /// The sizes of one row.
+    std::vector<std::int64_t> sizes() const { return {shape.begin() + 1, shape.end()}; }
 };
+
+/// "FILE:/DATASET", of any layout: read through the library. OptionError for another name;
+/// DataError where that is not a dataset of integers or floating-point numbers.
+Rows open_rows(const std::string& name);
 
 }  // namespace ranklab::hdf5

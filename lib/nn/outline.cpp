@@ -66,7 +66,7 @@ std::unique_ptr<at::ObserverContext> before_product(const torch::Tensor& left,
     return call;
 }
 
-// Of [N, heads, length, width] each: scores of all pairs, and their sums of values.
+// All are [N, heads, length, width]: scores of all pairs, and their sums of values.
 std::unique_ptr<at::ObserverContext> before_attention(const torch::Tensor& query,
                                                       const torch::Tensor& key,
                                                       const torch::Tensor& value) {

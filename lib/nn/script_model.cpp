@@ -63,6 +63,24 @@ std::shared_ptr<torch::nn::Module> tree_of(const torch::jit::Module& script) {
     return tree;
 }
 
+// Packed inputs (base::packed) as tensors, numbers in that type.
+std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const InputShape& shape,
+                                    torch::Dtype dtype) {
+    if (shape.own.size() == 1) return {input};
+    std::vector<torch::Tensor> tensors;
+    std::int64_t first = 0;
+    for (const auto& field : shape.own) {
+        torch::Tensor part = input.narrow(1, first, field.words()).contiguous();
+        first += field.words();
+        if (field.element == base::Element::f32)
+            part = part.view(torch::kFloat).narrow(1, 0, field.elements()).to(dtype);
+        auto sizes = field.sizes;
+        sizes.insert(sizes.begin(), input.size(0));
+        tensors.push_back(part.reshape(sizes));
+    }
+    return tensors;
+}
+
 class ScriptModel final : public Model {
   public:
     explicit ScriptModel(const ScriptRequest& request)
@@ -115,14 +133,6 @@ std::string shape_text(torch::IntArrayRef sizes) {
     return sizes.empty() ? "one value" : fmt::format("{}", fmt::join(sizes, "x"));
 }
 
-std::string inputs_text(const InputShape& shape) {
-    std::vector<std::string> texts;
-    for (const auto& field : shape.own)
-        texts.push_back(shape_text(field.sizes) +
-                        (field.element == base::Element::i64 ? " tokens" : ""));
-    return base::join(texts, " and ");
-}
-
 torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request) {
     model.eval();
     try {
@@ -130,9 +140,10 @@ torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request)
         return model.compute(sample_input(request.input, 1, type));
     } catch (const std::exception& error) {
         throw base::OptionError(
-            fmt::format("{} does not make one tensor of a batch of samples of {}: {}; give the "
-                        "shape of one sample, and trace the model with a batch of them",
-                        request.path, inputs_text(request.input), reason_of(error)),
+            fmt::format(
+                "{} does not make one tensor of a batch of such samples: {}; give the shape "
+                "of one sample, and trace the model with a batch of them",
+                request.path, reason_of(error)),
             {"input-shape"});
     }
 }
@@ -144,23 +155,6 @@ torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::D
     sizes.insert(sizes.begin(), count);
     const bool whole = shape.is_own() && base::packed(shape.own).element == base::Element::i64;
     return whole ? torch::zeros(sizes, torch::kLong) : torch::randn(sizes, dtype);
-}
-
-std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const InputShape& shape,
-                                    torch::Dtype dtype) {
-    if (shape.own.size() == 1) return {input};
-    std::vector<torch::Tensor> tensors;
-    std::int64_t first = 0;
-    for (const auto& field : shape.own) {
-        torch::Tensor part = input.narrow(1, first, field.words()).contiguous();
-        first += field.words();
-        if (field.element == base::Element::f32)
-            part = part.view(torch::kFloat).narrow(1, 0, field.elements()).to(dtype);
-        auto sizes = field.sizes;
-        sizes.insert(sizes.begin(), input.size(0));
-        tensors.push_back(part.reshape(sizes));
-    }
-    return tensors;
 }
 
 ModelEntry script_entry(const ScriptRequest& request) {

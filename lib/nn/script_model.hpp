@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "nn/model.hpp"
 
@@ -29,9 +28,5 @@ std::string structure_hash(const std::string& path);
 
 /// `count` samples: normal numbers of that type, and tokens 0.
 torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::Dtype dtype);
-
-/// Packed inputs (base::packed) as tensors, numbers in that type. The input itself where it is one.
-std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const InputShape& shape,
-                                    torch::Dtype dtype);
 
 }  // namespace ranklab::nn

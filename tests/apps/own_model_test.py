@@ -139,8 +139,8 @@ class OwnModel(cli.Case):
         save(nn.Linear(8, 5), self.folder / "net.pt")
         for sentence, *words in (("needs --input-shape",), ("needs --classes, or --target-shape", "--input-shape", 8),
                                  ("--input-shape 8xa: give sizes", "--input-shape", "8xa", "--classes", 5),
-                                 ("of samples of 9:", "--input-shape", 9, "--classes", 5), ("of samples of 8 tokens:", "--input-shape", "8:int64", "--classes", 5),
-                                 ("of samples of 8 and 8:", "--input-shape", "8,8", "--classes", 5),
+                                 ("of a batch of such samples: ", "--input-shape", 9, "--classes", 5), ("of a batch of such samples: ", "--input-shape", "8:int64", "--classes", 5),
+                                 ("of a batch of such samples: ", "--input-shape", "8,8", "--classes", 5),
                                  ("answers a sample with 5, and 6 are expected", "--input-shape", 8, "--classes", 6),
                                  ("--loss mse is of numbers; use --target-shape", "--input-shape", 8, "--classes", 5, "--loss", "mse"),
                                  ("--loss nll is of classes; use --classes", "--input-shape", 8, "--target-shape", 5, "--loss", "nll"),
@@ -162,15 +162,15 @@ class OwnModel(cli.Case):
             file["x"], file["words"] = np.zeros((20, 8), "f4"), np.array([b"a"] * 20)
         network = ("--model", "net.pt", "--input-shape", 8, "--classes", 5)
         for inputs, targets, code, sentence in (
-                ("wide", "y", 3, "holds samples of [9], and [8] are expected"), ("few", "y", 3, "y.npy holds 20 samples, and the first input 9"),
+                ("wide", "y", 3, "holds samples of [9], and [8] are expected"), ("few", "y", 3, "y.npy holds 20 samples, and few.npy holds 9"),
                 ("complex", "y", 3, "of the type '<c8'"), ("big", "y", 3, "of the type '>f4'"), ("fortran", "y", 3, "is in Fortran order"),
                 ("cut", "y", 3, "is truncated or damaged"), ("none", "y", 3, "none.npy cannot be opened"), ("x", "six", 3, "sample 5 of six.npy is of class 5, and classes are 0 to 4"),
                 ("x", "float", 3, "holds floating-point numbers"), ("x", "x", 3, "holds samples of [8], and [] are expected"), ("nan", "y", 3, "the first gradient's norm is nan")):
             self.assertRefused(code, sentence, *network, "--data", "npy", "--inputs", f"{inputs}.npy", "--targets", f"{targets}.npy")
-        for inputs, code, sentence in (("d.h5", 2, "write FILE:/DATASET"), ("d.h5:/none", 3, "d.h5:/none"), ("d.h5:/words", 3, "is not an array of numbers"),
+        for inputs, code, sentence in (("d.h5", 2, "write FILE:/DATASET"), ("d.h5:/none", 3, "d.h5:/none is damaged, or is not there"), ("d.h5:/words", 3, "is not an array of numbers"),
                                        ("x.npy:/x", 3, "x.npy is not an HDF5 file")):
             self.assertRefused(code, sentence, *network, "--data", "hdf5", "--inputs", inputs, "--targets", "d.h5:/x")
-        self.assertRefused(2, "your own data are 1 files of inputs", *network, "--data", "npy", "--inputs", "x.npy,x.npy", "--targets", "y.npy")
+        self.assertRefused(2, "a file for each of 1 inputs", *network, "--data", "npy", "--inputs", "x.npy,x.npy", "--targets", "y.npy")
         self.assertRefused(2, "the files hold 20 samples, too few", *network, "--data", "npy", "--inputs", "x.npy", "--targets", "y.npy", "--train-samples", 21)
 
 

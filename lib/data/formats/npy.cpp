@@ -34,27 +34,6 @@ constexpr std::string_view kMagic = "\x93NUMPY";
     throw base::DataError(fmt::format("{} {}; save it again with numpy.save", name, what));
 }
 
-struct TypeRow {
-    std::string_view descr, name;
-    std::size_t bytes;
-};
-constexpr std::array<TypeRow, 12> kTypes{{{"|b1", "bool", 1},
-                                          {"|u1", "uint8", 1},
-                                          {"|i1", "int8", 1},
-                                          {"<u2", "uint16", 2},
-                                          {"<i2", "int16", 2},
-                                          {"<u4", "uint32", 4},
-                                          {"<i4", "int32", 4},
-                                          {"<u8", "uint64", 8},
-                                          {"<i8", "int64", 8},
-                                          {"<f2", "float16", 2},
-                                          {"<f4", "float32", 4},
-                                          {"<f8", "float64", 8}}};
-
-const TypeRow& row_of(NpyType type) {
-    return kTypes.at(static_cast<std::size_t>(type));
-}
-
 // IEEE 754 binary16.
 struct Half {
     std::uint16_t bits;
@@ -80,7 +59,8 @@ void convert_from(const std::byte* from, std::span<To> to) {
 }
 
 NpyType type_of(const std::string& descr, const std::string& name) {
-    if (const auto type = npy_type(descr)) return *type;
+    static const std::regex kRead(R"(\|b1|[|][ui]1|<[ui][248]|<f[248])");
+    if (std::regex_match(descr, kRead)) return {descr[1], static_cast<std::size_t>(descr[2] - '0')};
     throw base::DataError(fmt::format(
         "{0} holds numbers of the type '{1}', and little-endian integers, bool and <f2, <f4, <f8 "
         "are what is read; save them as one of these: "
@@ -135,45 +115,27 @@ std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_o
 
 }  // namespace
 
-std::optional<NpyType> npy_type(std::string_view descr) {
-    const auto row = std::ranges::find(kTypes, descr, &TypeRow::descr);
-    if (row == kTypes.end()) return std::nullopt;
-    return static_cast<NpyType>(row - kTypes.begin());
-}
-
-std::size_t bytes_of(NpyType type) {
-    return row_of(type).bytes;
-}
-
-std::string_view name_of(NpyType type) {
-    return row_of(type).name;
+std::string NpyType::name() const {
+    if (kind == 'b') return "bool";
+    return fmt::format("{}{}", kind == 'f' ? "float" : kind == 'u' ? "uint" : "int", 8 * bytes);
 }
 
 template <class To>
 void convert_numbers(NpyType type, const std::byte* from, std::span<To> to) {
-    switch (type) {
-        case NpyType::b1:
-        case NpyType::u1:
-            return convert_from<std::uint8_t>(from, to);
-        case NpyType::i1:
-            return convert_from<std::int8_t>(from, to);
-        case NpyType::u2:
-            return convert_from<std::uint16_t>(from, to);
-        case NpyType::i2:
-            return convert_from<std::int16_t>(from, to);
-        case NpyType::u4:
-            return convert_from<std::uint32_t>(from, to);
-        case NpyType::i4:
-            return convert_from<std::int32_t>(from, to);
-        case NpyType::u8:
+    switch (type.kind == 'b' ? 'u' : type.kind) {
+        case 'u':
+            if (type.bytes == 1) return convert_from<std::uint8_t>(from, to);
+            if (type.bytes == 2) return convert_from<std::uint16_t>(from, to);
+            if (type.bytes == 4) return convert_from<std::uint32_t>(from, to);
             return convert_from<std::uint64_t>(from, to);
-        case NpyType::i8:
+        case 'i':
+            if (type.bytes == 1) return convert_from<std::int8_t>(from, to);
+            if (type.bytes == 2) return convert_from<std::int16_t>(from, to);
+            if (type.bytes == 4) return convert_from<std::int32_t>(from, to);
             return convert_from<std::int64_t>(from, to);
-        case NpyType::f2:
-            return convert_from<Half>(from, to);
-        case NpyType::f4:
-            return convert_from<float>(from, to);
-        case NpyType::f8:
+        default:
+            if (type.bytes == 2) return convert_from<Half>(from, to);
+            if (type.bytes == 4) return convert_from<float>(from, to);
             return convert_from<double>(from, to);
     }
 }
@@ -229,7 +191,7 @@ void NpyFile::read(std::uint64_t first, std::span<float> values) const {
         throw base::DataError(
             fmt::format("{} cannot be read to its end; copy the file again", path_.string()));
     };
-    if (header_.type == NpyType::f4) {
+    if (header_.type.kind == 'f' && element == 4) {
         if (!read_exactly(descriptor_.get(), header_.data_offset + first * element, values)) fail();
         return;
     }

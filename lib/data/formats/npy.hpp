@@ -6,35 +6,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/files.hpp"
 
 namespace ranklab::data {
 
-/// In the order of their words, "|b1" .. "<f8".
-enum class NpyType { b1, u1, i1, u2, i2, u4, i4, u8, i8, f2, f4, f8 };
-
-/// Of NumPy's word, "<f4"; nothing for a type that is not read.
-std::optional<NpyType> npy_type(std::string_view descr);
-std::size_t bytes_of(NpyType type);
-/// NumPy's name: "float32".
-std::string_view name_of(NpyType type);
+/// kind: 'b' of bool, 'u', 'i' of integers, 'f'; 1 to 8 bytes, as in NumPy's "<f4".
+struct NpyType {
+    char kind = 'f';
+    std::size_t bytes = 4;
+    std::string name() const;  ///< NumPy's: "float32"
+};
 
 /// Numbers in another type, float or std::int64_t. `from` may be at any address.
 template <class To>
 void convert_numbers(NpyType type, const std::byte* from, std::span<To> to);
 
 struct NpyHeader {
-    NpyType type = NpyType::f4;
+    NpyType type;
     std::vector<std::int64_t> shape;
     std::uint64_t data_offset = 0;  ///< where the values begin in the file
 
-    std::size_t element_bytes() const { return bytes_of(type); }
+    std::size_t element_bytes() const { return type.bytes; }
     std::uint64_t values() const;  ///< product of the shape
 };
 

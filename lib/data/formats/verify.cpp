@@ -16,11 +16,11 @@
 #include "comm/exchange.hpp"
 #include "data/arrays.hpp"
 #include "data/formats/cifar100.hpp"
-#include "data/formats/npy.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/idx.hpp"
 #include "data/make/slab_writer.hpp"
 #include "hdf5/file.hpp"
+#include "hdf5/rows.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -41,7 +41,7 @@ std::string first_bytes(const fs::path& file) {
 
 // The name first: a damaged file of that name is damaged, not of another kind.
 std::string kind_of(const fs::path& file) {
-    if (is_dataset_name(file.string())) return "HDF5 dataset";
+    if (file.string().find(":/") != std::string::npos) return "HDF5 dataset";
     base::refuse_irregular<base::DataError>(file);
     if (!fs::exists(file))
         throw base::DataError(fmt::format("{} does not exist; check the name", file.string()));
@@ -156,19 +156,6 @@ void check_values(comm::Communicator& control, const VolumeWanted& wanted,
                     found.least, found.most, stored ? "checksum right" : "no checksum stored");
 }
 
-void scan_npy(const NpyFile& file, base::Share mine, base::ProgressSink& progress,
-              VolumeScan& found) {
-    constexpr std::int64_t kPiece = std::int64_t{1} << 22;
-    std::vector<float> values(std::min(kPiece, mine.count));
-    Pace pace(progress, (mine.count + kPiece - 1) / kPiece, "MiB/s a rank", "pieces");
-    for (std::int64_t done = 0; done < mine.count; done += kPiece) {
-        const auto part = std::span(values).first(std::min(kPiece, mine.count - done));
-        file.read(mine.first + done, part);
-        found.add(mine.first + done, part);
-        pace.step(mebibytes(4 * std::ssize(part)));
-    }
-}
-
 void check_cosmology(comm::Communicator& control, base::ProgressSink& progress,
                      FileVerdict& verdict) {
     verdict.wrong = first_fault(control, [&] {
@@ -178,45 +165,29 @@ void check_cosmology(comm::Communicator& control, base::ProgressSink& progress,
         if (verdict.wrong.empty()) check_values(control, wanted, progress, verdict);
 }
 
-void check_npy(comm::Communicator& control, base::ProgressSink& progress, FileVerdict& verdict) {
-    VolumeScan found;
-    NpyHeader header;
-    verdict.wrong = first_fault(control, [&] {
-        const NpyFile opened(verdict.file);
-        header = opened.header();
-        const std::int64_t total = header.values();
-        scan_npy(opened, base::share_of(total, control.rank(), control.world_size()), progress,
-                 found);
-    });
-    if (!verdict.wrong.empty()) return;
-    found.gather(control);
-    verdict.content = fmt::format("{} {}", base::shape_text(header.shape), name_of(header.type));
-    verdict.checked = header.values() == 0
-                          ? "no values"
-                          : fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
-    verdict.wrong =
-        first_fault(control, [&] { judge(verdict.file, found, header.shape, std::nullopt); });
-}
-
-// Sample by sample.
-void check_dataset(comm::Communicator& control, FileVerdict& verdict) {
+// Each rank its rows.
+void check_array(comm::Communicator& control, FileVerdict& verdict) {
     VolumeScan found;
     std::vector<std::int64_t> shape;
     verdict.wrong = first_fault(control, [&] {
-        const auto array = open_hdf5_array(verdict.file);
-        shape = array->shape();
-        verdict.content = fmt::format("{} {}", base::shape_text(shape), array->type());
-        std::vector<float> values(array->sample_elements());
+        const auto array =
+            verdict.kind == "npy" ? open_npy_rows(verdict.file) : hdf5::open_rows(verdict.file);
+        shape = array.shape;
+        verdict.content = fmt::format("{} {}", base::shape_text(shape), array.type);
+        if (shape.empty()) return;
+        std::vector<float> values(Field{Element::f32, array.sizes()}.elements());
         const auto mine = base::share_of(shape[0], control.rank(), control.world_size());
         for (std::int64_t i = mine.first; i < mine.end(); ++i) {
-            array->read(i, values);
+            array.read(i, Element::f32, reinterpret_cast<std::byte*>(values.data()));
             found.add(i * std::ssize(values), values);
             base::count_progress();
         }
     });
     if (!verdict.wrong.empty()) return;
     found.gather(control);
-    verdict.checked = fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
+    verdict.checked = found.least > found.most
+                          ? "no values"
+                          : fmt::format("{:.3g} .. {:.3g}", found.least, found.most);
     verdict.wrong = first_fault(control, [&] { judge(verdict.file, found, shape, std::nullopt); });
 }
 
@@ -231,10 +202,8 @@ FileVerdict verify_file(comm::Communicator& control, const fs::path& file,
     if (!verdict.wrong.empty()) return verdict;
     if (verdict.kind == "cosmology HDF5") {
         check_cosmology(control, progress, verdict);
-    } else if (verdict.kind == "HDF5 dataset") {
-        check_dataset(control, verdict);
-    } else if (verdict.kind == "npy") {
-        check_npy(control, progress, verdict);
+    } else if (verdict.kind == "npy" || verdict.kind == "HDF5 dataset") {
+        check_array(control, verdict);
     } else {
         verdict.wrong = first_fault(control, [&] {
             if (control.rank() == 0) check_small(file, verdict);
@@ -308,7 +277,7 @@ std::vector<FileVerdict> verify(comm::Communicator& control, const fs::path& pat
         if (control.rank() != 0) return;
         if (std::error_code ignored; !fs::is_directory(path, ignored))
             base::refuse_irregular<base::DataError>(path);
-        if (!fs::exists(path) && !is_dataset_name(path.string()))
+        if (!fs::exists(path) && path.string().find(":/") == std::string::npos)
             throw base::DataError(fmt::format("{} does not exist; check the name", path.string()));
         if (fs::is_directory(path)) {
             found = look_into(path);

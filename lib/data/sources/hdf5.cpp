@@ -6,7 +6,7 @@ SourceEntry hdf5_entry() {
     return {.name = "hdf5",
             .summary = "your own samples in datasets of HDF5 files, for your own network",
             .open = [](const DataRequest& request, comm::Communicator& control) {
-                return open_arrays(request, control, open_hdf5_array);
+                return open_own(request, control, hdf5::open_rows);
             }};
 }
 

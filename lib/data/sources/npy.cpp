@@ -6,7 +6,7 @@ SourceEntry npy_entry() {
     return {.name = "npy",
             .summary = "your own samples in npy files, for your own network",
             .open = [](const DataRequest& request, comm::Communicator& control) {
-                return open_arrays(request, control, open_npy_array);
+                return open_own(request, control, open_npy_rows);
             }};
 }
 

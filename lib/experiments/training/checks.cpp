@@ -56,8 +56,8 @@ void run_strategy(nn::Model& model, GradientSync& sync, const TensorBatch& batch
     sync.finish();
 }
 
-// Of each parameter, relative to its own largest number, or to a tenth of the largest of all: the
-// gradient of a bias before BatchNorm is 0, and what is computed is rounding.
+// Relative to the parameter's own largest number, or to a tenth of the largest of all: the gradient
+// of a bias before BatchNorm is 0, and what is computed is rounding.
 std::vector<double> differences(const torch::Tensor& expected,
                                 const std::vector<torch::Tensor>& parameters) {
     std::vector<double> worst;

@@ -51,21 +51,6 @@ base::Field field_of(const std::string& option, std::string text) {
     return field;
 }
 
-bool loss_is_of_classes(const TrainingSettings& settings) {
-    return settings.loss ? settings.loss == "cross-entropy" || settings.loss == "nll"
-                         : settings.classes.has_value();
-}
-
-base::Field own_target(const TrainingSettings& settings, const std::vector<base::Field>& inputs) {
-    base::Field target;
-    if (settings.target_shape == "same")
-        target.sizes = inputs.front().sizes;
-    else if (settings.target_shape)
-        target = field_of("target-shape", *settings.target_shape);
-    target.element = loss_is_of_classes(settings) ? base::Element::i64 : base::Element::f32;
-    return target;
-}
-
 nn::InputShape own_shape(const TrainingSettings& settings) {
     if (!settings.input_shape)
         throw base::OptionError(
@@ -78,7 +63,11 @@ nn::InputShape own_shape(const TrainingSettings& settings) {
     nn::InputShape shape{.classes = settings.classes.value_or(1)};
     for (const auto& text : base::split(*settings.input_shape, ','))
         shape.own.push_back(field_of("input-shape", text));
-    shape.own_target = own_target(settings, shape.own);
+    if (settings.target_shape == "same")
+        shape.own_target.sizes = shape.own.front().sizes;
+    else if (settings.target_shape)
+        shape.own_target = field_of("target-shape", *settings.target_shape);
+    shape.own_target.element = settings.classes ? base::Element::i64 : base::Element::f32;
     return shape;
 }
 
@@ -106,7 +95,8 @@ void settle_model_file(TrainingSettings& settings) {
     settings.model = std::filesystem::path(settings.model).stem().string();
     const auto request = script_of(settings);
     settings.loss = request.loss;
-    if (loss_is_of_classes(settings) != settings.classes.has_value())
+    const bool of_classes = request.loss == "cross-entropy" || request.loss == "nll";
+    if (of_classes != settings.classes.has_value())
         throw base::OptionError(fmt::format(
             "--loss {} is of {}; {}", request.loss, settings.classes ? "numbers" : "classes",
             settings.classes ? "use --target-shape, without --classes" : "use --classes"));
