@@ -2,6 +2,7 @@
 
 #include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
+#include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/nn/functional/loss.h>
 #include <torch/script.h>
 
@@ -102,8 +103,10 @@ class ScriptModel final : public Model {
         }
     }
 
-    /// Throws as LibTorch does.
+    /// Throws as LibTorch does. The operations run one by one, as in PyTorch: an optimised graph of
+    /// mnist-cnn trains 4 % slower.
     torch::Tensor compute(const torch::Tensor& input) {
+        const torch::jit::GraphOptimizerEnabledGuard plain(false);
         std::vector<c10::IValue> inputs;
         for (auto& each : unpacked(input, input_, weights_.front().scalar_type()))
             inputs.emplace_back(std::move(each));

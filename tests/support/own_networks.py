@@ -138,16 +138,16 @@ def network(name, dtype=torch.float32):
     return NETWORKS[name][0]().to(dtype)
 
 
+def save(module, path, example=None):
+    torch.jit.save(torch.jit.script(module) if example is None else torch.jit.trace(module, example, check_trace=False), path)
+
+
 def export(name, folder, dtype=torch.float32):
     """Traces the networks of one input, and scripts the others."""
-    net = network(name, dtype)
     inputs, _ = samples(name, 2)
-    if len(inputs) == 1:
-        example = torch.from_numpy(inputs[0])
-        saved = torch.jit.trace(net, example if example.dtype == torch.long else example.to(dtype), check_trace=False)
-    else:
-        saved = torch.jit.script(net)
-    torch.jit.save(saved, pathlib.Path(folder) / f"{name}.pt")
+    example = torch.from_numpy(inputs[0])
+    example = example if example.dtype == torch.long else example.to(dtype)
+    save(network(name, dtype), pathlib.Path(folder) / f"{name}.pt", example if len(inputs) == 1 else None)
 
 
 def losses_in_ddp(name, batch, steps, lr):
