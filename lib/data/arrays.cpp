@@ -105,8 +105,8 @@ Split split_of(const DataRequest& request, std::int64_t samples, std::int64_t ra
 
 DataSet open_here(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {
     if (!request.is_own())
-        throw base::OptionError("files of your own are for your own network; use --model FILE.pt",
-                                {"data"});
+        throw base::OptionError("files of your own are for your own network; use one",
+                                {"model FILE.pt"});
     if (request.input_files.size() != request.own_inputs.size() || request.target_file.empty())
         throw base::OptionError(fmt::format("your own data are a file for each of {} inputs, with "
                                             "commas, and one of targets",

@@ -149,6 +149,8 @@ TEST_P(Source, NamesTheFolderThatHoldsNothing) {
         } catch (const base::Error&) {
         }
     }
+    if (GetParam().name == "npy" || GetParam().name == "hdf5")
+        GTEST_SKIP() << "the user names its files";
     if (world().rank() != 0) return;  // it is told once
     EXPECT_NE(sentences.find(empty.path().string()), std::string::npos) << sentences;
     EXPECT_NE(sentences.find("--data-dir"), std::string::npos)
