@@ -1,7 +1,10 @@
 #include "data/source.hpp"
 
 #include <cstdlib>
+#include <ctime>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "data/dataset.hpp"
 
 namespace ranklab::data {
@@ -10,6 +13,42 @@ std::string data_root(const std::string& directory) {
     if (!directory.empty()) return directory;
     const char* const set = std::getenv("RANKLAB_DATA");
     return set == nullptr ? "" : set;
+}
+
+namespace {
+
+double thread_cpu_seconds() {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return base::real(now.tv_sec) + 1e-9 * base::real(now.tv_nsec);
+}
+
+class Costly final : public Source {
+  public:
+    Costly(std::shared_ptr<const Source> source, double cost_s)
+        : source_(std::move(source)), cost_s_(cost_s) {}
+    const SampleLayout& layout() const override { return source_->layout(); }
+    std::int64_t size() const override { return source_->size(); }
+    void read(const Draw& draw, std::byte* input, std::byte* target,
+              ReadTimes& times) const override {
+        source_->read(draw, input, target, times);
+        const auto start = base::Clock::now();
+        const double end = thread_cpu_seconds() + cost_s_;
+        while (thread_cpu_seconds() < end) {
+        }
+        times.decode += base::seconds_since(start);
+    }
+
+  private:
+    std::shared_ptr<const Source> source_;
+    double cost_s_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Source> costly(std::shared_ptr<const Source> source, std::int64_t cost_us) {
+    if (cost_us == 0) return source;
+    return std::make_shared<Costly>(std::move(source), 1e-6 * base::real(cost_us));
 }
 
 std::uint64_t random_of(std::uint64_t seed, std::int64_t epoch, std::int64_t position) {

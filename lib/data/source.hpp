@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,9 @@ class Source {
     virtual void read(const Draw& draw, std::byte* input, std::byte* target,
                       ReadTimes& times) const = 0;
 };
+
+/// Those samples, each with that much CPU time more: as a costly decoder would take.
+std::shared_ptr<const Source> costly(std::shared_ptr<const Source> source, std::int64_t cost_us);
 
 /// Shape of one sample: channels x height x width bytes.
 struct ImageShape {

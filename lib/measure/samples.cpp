@@ -70,7 +70,9 @@ void PhaseRecorder::enter(base::Phase) {
 void PhaseRecorder::leave(base::Phase phase) {
     const auto index = base::number_of(phase);
     last_[index] = {phase_start_, Clock::now()};
-    current_.phases[index] += base::seconds_between(phase_start_, last_[index].end);
+    const double seconds = base::seconds_between(phase_start_, last_[index].end);
+    current_.phases[index] += seconds;
+    host_[index] += seconds;
 }
 
 namespace {

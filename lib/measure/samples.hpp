@@ -74,6 +74,8 @@ class PhaseRecorder final : public base::PhaseSink {
     /// When the phase was last entered and left; and when the step began.
     Span last(base::Phase phase) const { return last_[base::number_of(phase)]; }
     Clock::time_point step_start() const { return step_start_; }
+    /// The host's seconds of each phase in all steps so far.
+    const std::array<double, base::kPhaseCount>& host_seconds() const { return host_; }
 
     /// The step that ended last.
     const StepTimes& last_step() const { return current_; }
@@ -87,6 +89,7 @@ class PhaseRecorder final : public base::PhaseSink {
     Clock::time_point step_start_;
     Clock::time_point phase_start_;
     std::array<Span, base::kPhaseCount> last_{};
+    std::array<double, base::kPhaseCount> host_{};
 };
 
 /// rows x ranks, row-major.

@@ -43,6 +43,8 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model,
     record_.convergence = setup.options.convergence;
     record_.least_steps = setup.options.settings.steps.value_or(0);
     record_.computes = setup.options.input.kind != Input::io_only;
+    record_.lines.wanted = setup.options.profiles("lines");
+    record_.lines.on_device = !setup.device.is_cpu();
 }
 
 bool TrainingLoop::begin() {
@@ -99,6 +101,8 @@ void TrainingLoop::run() {
     setup_.counting.ends();
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
     record_.steps = steps_.take_times();
+    record_.lines.batches = steps_.batches();
+    record_.lines.host = steps_.recorder().host_seconds();
     note_gpu_memory();
 }
 
@@ -149,6 +153,7 @@ void TrainingLoop::probe_overlap() {
 
 void TrainingLoop::start_epoch(std::int64_t epoch) {
     epoch_ = {.epoch = epoch + 1};
+    ++record_.lines.epochs;
     epoch_.lr = learning_rate_;
 }
 
@@ -169,6 +174,7 @@ void TrainingLoop::do_step(std::int64_t step) {
     if (setup_.schedule.counts(step) && record_.computes) note_reductions();
     if (compares_each_step_ && steps_.keeps_ranks_equal())
         equality_.compare(fmt::format("after step {}", step + 1));
+    const auto hit = record_.lines.progress.hit();
     report_progress(step,
                     counts.loss_sum / std::max<double>(1.0, static_cast<double>(counts.local)));
 }
@@ -206,6 +212,7 @@ void TrainingLoop::note_reductions() {
 
 // True to go on. All ranks come to the same answer. Outside the timed steps; how often: StopPoll.
 bool TrainingLoop::check_between_steps(std::int64_t step) {
+    const auto hit = record_.lines.checks.hit();
     stop_.unit_done();
     const bool due = stop_.due() || ends_at(step) || setup_.schedule.ends_epoch(step) ||
                      checkpoint_due(step) || record_.convergence.due(counted(step));
@@ -259,6 +266,7 @@ void TrainingLoop::look_at_convergence(std::int64_t now) {
 void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
     bool as_planned = true;
     if (evaluation_due(step, last)) {
+        const auto hit = record_.lines.evaluation.hit();
         as_planned = evaluate_epoch(epoch_);
     }
     record_.epochs.push_back(epoch_);

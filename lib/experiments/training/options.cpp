@@ -260,6 +260,14 @@ train::Compression compression_of(const TrainingSettings& settings) {
                                          : train::Compression::none;
 }
 
+void check_profile(const TrainingSettings& settings) {
+    if (!settings.profile) return;
+    for (const auto& name : base::split(*settings.profile, ','))
+        if (name != "lines")
+            throw base::OptionError(fmt::format("--profile {}: give lines, layers, or both",
+                                                base::printable(*settings.profile, 60)));
+}
+
 // Settles the options that follow from others, in their order.
 void settle_all(TrainingOptions& all, int world_size) {
     auto& settings = all.settings;
@@ -275,6 +283,7 @@ void settle_all(TrainingOptions& all, int world_size) {
     all.input = settle_input(settings);
     all.rate = settle_rate(settings, all.common);
     check_checkpoints(settings, world_size);
+    check_profile(settings);
     all.delay = parse_delay(settings.inject_delay.value_or(""), world_size);
 }
 
@@ -283,6 +292,11 @@ void settle_all(TrainingOptions& all, int world_size) {
 nn::ModelEntry model_entry(const TrainingSettings& settings) {
     return settings.model_file.empty() ? entry_of(nn::models(), settings.model)
                                        : nn::script_entry(script_of(settings));
+}
+
+bool TrainingOptions::profiles(const std::string& what) const {
+    const auto names = base::split(settings.profile.value_or(""), ',');
+    return std::ranges::find(names, what) != names.end();
 }
 
 std::optional<Delay> parse_delay(const std::string& text, int world_size) {

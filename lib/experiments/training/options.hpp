@@ -71,6 +71,8 @@ struct TrainingOptions {
 
     std::uint64_t seed() const { return static_cast<std::uint64_t>(common.seed); }
     bool broadcasts_buffers() const { return !settings.no_broadcast_buffers; }
+    /// --profile names it: "lines" or "layers".
+    bool profiles(const std::string& what) const;
 };
 
 void describe_training(options::Schema& schema);

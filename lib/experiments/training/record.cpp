@@ -231,6 +231,7 @@ void fill_run(results::Run& run, const TrainingRecord& record, const std::vector
     }
     add_convergence(run, record.convergence, "steps", record.least_steps);
     add_step_measurements(run, record, host, control, of_ranks);
+    add_lines(run, record.lines, record.phases, record.steps, control);
     add_epochs(run, record, control, of_ranks);
     if (record.computes) add_losses(run, record, control);
     if (!record.checkpoint_times.empty())

@@ -9,6 +9,7 @@
 #include "comm/communicator.hpp"
 #include "experiments/shared/verdicts.hpp"
 #include "experiments/training/communication.hpp"
+#include "experiments/training/lines.hpp"
 #include "measure/convergence.hpp"
 #include "measure/samples.hpp"
 #include "results/run.hpp"
@@ -58,6 +59,7 @@ struct TrainingRecord {
     /// Mode dp: each replica's own times, a row a step.
     measure::RankSamples replica_forward_s{0, {}}, replica_backward_s{0, {}};
     std::vector<EpochRow> epochs;
+    LineTimes lines;
     SampledSteps reductions;  ///< of counted steps
     CommunicationFacts facts;
     OverlapProbe probe;

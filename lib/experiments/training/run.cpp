@@ -44,6 +44,7 @@ data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& opt
     around.started("resources and device");
     around.progress.activity("reading data");
     auto data = source.open(data_request(options), around.control);
+    data.train = data::costly(data.train, options.settings.loader_cost_us);
     stop_if_asked(around.control, "before the first step; nothing was measured");
     return data;
 }

@@ -162,6 +162,7 @@ void TrainingSteps::plan(std::int64_t first, std::int64_t end) {
 }
 
 train::TensorBatch TrainingSteps::next_input(std::int64_t micro, data::ReadTimes& reading) {
+    ++batches_;
     if (input_ == Input::synthetic) {
         const std::int64_t count = std::min(sampler_.local_count(micro), repeated_.count());
         return {repeated_.input.narrow(0, 0, count), repeated_.targets.narrow(0, 0, count)};

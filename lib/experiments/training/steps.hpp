@@ -95,6 +95,8 @@ class TrainingSteps {
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
     std::vector<base::Phase> phases() const;
     const measure::PhaseRecorder& recorder() const { return recorder_; }
+    /// Micro-batches of all steps so far.
+    std::int64_t batches() const { return batches_; }
     /// So many steps are to come.
     void reserve(std::int64_t steps) { recorder_.reserve(static_cast<std::size_t>(steps)); }
     /// The times of all steps so far, out of the recorder.
@@ -149,6 +151,7 @@ class TrainingSteps {
     Input input_;
     train::TensorBatch repeated_;  // of synthetic input
     data::ReadTimes last_reading_;
+    std::int64_t batches_ = 0;
 };
 
 /// Pairs of steps with and without communication, fewer where a rank was told to stop. Without

@@ -147,11 +147,17 @@ std::string learned(const Run& run) {
                                    std::isnan(loss) ? "" : ", loss " + digits(loss), after));
 }
 
+// The table of --profile, all of it.
+std::string profile_of(const Run& run, const char* name) {
+    const Table* table = run.find_table(name);
+    return table == nullptr ? "" : '\n' + text_of(model::frame_of(*table));
+}
+
 std::string train_answer(const Run& run) {
     return rate_lines(run) + benchy_lines(run) +
            screen_line("step", counted_time(run, vocabulary::kStepTime)) +
            screen_line("limit", limit(run)) + screen_line("communication", communication(run)) +
-           learned(run);
+           learned(run) + profile_of(run, "lines");
 }
 
 std::string train_result(const Run& run) {

@@ -71,6 +71,8 @@ struct TrainingSettings {
     std::string dropout, shuffle, sharding;
     std::optional<std::int64_t> train_samples, validation_samples;
     std::string input;
+    std::optional<std::string> profile;
+    std::int64_t loader_cost_us = 0;
     std::optional<std::int64_t> workers;
     std::int64_t prefetch = 2;
     std::optional<std::int64_t> image_size;

@@ -138,6 +138,10 @@ void add_input(Schema& rows) {
                  "threads that read, decode and augment ahead; 0: the training thread (default: "
                  "the model's)")
         .bind(&TrainingSettings::workers)
+        .integer("loader-cost-us", {0, 10'000'000}, "0",
+                 "busy CPU time added to each training sample in the loader, as decoding and "
+                 "transforms take")
+        .bind(&TrainingSettings::loader_cost_us)
         .integer("prefetch", {1, 65536}, "2", "batches made ahead, at most")
         .bind(&TrainingSettings::prefetch)
         .integer(
@@ -338,6 +342,14 @@ void add_way(Schema& rows) {
         .bind(&TrainingSettings::inject_delay);
 }
 
+void add_views(Schema& rows) {
+    rows.section("What is looked at")
+        .text("profile", "lines,layers", kOpen,
+              "lines: the time of each line of the training loop, as line_profiler's table")
+        .bind(&TrainingSettings::profile)
+        .excludes({.other = "ablation", .because = "it has trials in place of the loop"});
+}
+
 void add_checks(Schema& rows) {
     rows.section("What is checked")
         .choice("evaluate", {"epoch", "end", "off"}, kOpen,
@@ -383,6 +395,7 @@ Schema made_training_settings() {
     add_rate(rows);
     add_speed(rows);
     add_way(rows);
+    add_views(rows);
     add_checks(rows);
     return rows;
 }

@@ -22,6 +22,16 @@ constexpr Column kPhases[] = {
     {"percent", number, "of the steps' time"},
 };
 
+constexpr Column kLines[] = {
+    {"line", whole, "in the order of the loop"},
+    {"hits", whole, "of the whole run, its warm-up among them"},
+    {"time_s", number, "of all of them on the host, mean over ranks"},
+    {"per_hit_s", number, "time_s / hits"},
+    {"percent", number, "of the loop's time"},
+    {"device_time_s", number, "on the GPU; no number on a CPU"},
+    {"contents", text, "the line, as pseudo-code"},
+};
+
 constexpr Column kCommunication[] = {
     {"bucket", whole, "in the order of their reductions"},
     {"parameters", whole, "tensors in it"},
@@ -371,6 +381,7 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"statistics", "a series of samples", kStatistics},
     {"convergence", "a look at --target-ci", kConvergence},
     {"phases", "a phase of the step", kPhases},
+    {"lines", "a line of the training loop", kLines},
     {"epochs", "an epoch", kEpochs},
     {"communication", "a bucket of gradients", kCommunication},
     {"waiting", "a rank", kWaiting},
