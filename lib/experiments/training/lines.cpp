@@ -25,12 +25,12 @@ struct PhaseLine {
 };
 constexpr PhaseLine kPhaseLines[] = {
     {Phase::data, "for batch in loader:", true},
-    {Phase::copy, "    batch = convert(batch).to(device)", true},
-    {Phase::scatter, "    parts = scatter(batch)", true},
+    {Phase::copy, "    x, y = batch.to(device)", true},
+    {Phase::scatter, "    parts = scatter(x, y)", true},
     {Phase::replicate, "    replicas = replicate(model)", true},
-    {Phase::forward, "    loss = loss_of(model(batch.input), batch.target)", true},
+    {Phase::forward, "    loss = loss_of(model(x), y)", true},
     {Phase::gather, "    loss = gather(losses)", true},
-    {Phase::backward, "    (loss * weight).backward()", true},
+    {Phase::backward, "    loss.backward()", true},
     {Phase::reduce, "    reduce(gradients)", true},
     {Phase::sync, "    sync.finish()", false},
     {Phase::optimizer, "    optimizer.step()", false},

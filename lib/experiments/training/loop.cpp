@@ -174,9 +174,15 @@ void TrainingLoop::do_step(std::int64_t step) {
     if (setup_.schedule.counts(step) && record_.computes) note_reductions();
     if (compares_each_step_ && steps_.keeps_ranks_equal())
         equality_.compare(fmt::format("after step {}", step + 1));
-    const auto hit = record_.lines.progress.hit();
-    report_progress(step,
-                    counts.loss_sum / std::max<double>(1.0, static_cast<double>(counts.local)));
+    {
+        const auto hit = record_.lines.progress.hit();
+        report_progress(step,
+                        counts.loss_sum / std::max<double>(1.0, static_cast<double>(counts.local)));
+    }
+    if (setup_.curves == nullptr || in_epoch % kLogEvery != 0) return;
+    const auto hit = record_.lines.logging.hit();
+    setup_.curves->log(step + 1, record_.notes.back(), steps_.recorder().last_step(),
+                       record_.phases);
 }
 
 void TrainingLoop::note_step(const TrainingSteps::Counts& counts) {
@@ -270,6 +276,7 @@ void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
         as_planned = evaluate_epoch(epoch_);
     }
     record_.epochs.push_back(epoch_);
+    if (setup_.curves != nullptr) setup_.curves->log_validation(step + 1, epoch_);
     if (as_planned) return;
     record_.end.signal = stop_.signal();
     // The limit may have come in the evaluation: it is the end that --target-ci may have.

@@ -252,6 +252,11 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     around.started("checkpoints");
     draw_own_numbers(options.seed(), control.rank());
 
+    std::unique_ptr<Curves> curves;
+    if (options.settings.tensorboard)
+        curves = std::make_unique<Curves>(*options.settings.tensorboard, schedule.first,
+                                          around.options, control);
+
     results::Run run;
     TrainingLoop loop({.options = options,
                        .data = data,
@@ -264,13 +269,19 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
                        .device = device.get(),
                        .checkpoints = checkpoints.get(),
                        .start_up = around.start_up,
-                       .counting = around.counting},
+                       .counting = around.counting,
+                       .curves = curves.get()},
                       *model, sampler);
     drive(loop, run, options, *model, control);
     add_facts(run, data, *model, options.settings.model_file);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
+    if (curves && !curves->whole())
+        run.warnings.push_back(
+            fmt::format("the curves in {} end early: the file could not be "
+                        "written; make room there",
+                        *options.settings.tensorboard));
     finish(run, loop, options, around);
     return run;
 }

@@ -17,6 +17,7 @@
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/checkpoint.hpp"
 #include "experiments/training/communication.hpp"
+#include "experiments/training/curves.hpp"
 #include "experiments/training/options.hpp"
 #include "experiments/training/record.hpp"
 #include "measure/device_phases.hpp"
@@ -57,6 +58,7 @@ struct TrainingSetup {
     Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
     host::StartUp* start_up = nullptr;   ///< of the process
     CountedPart counting = {};
+    Curves* curves = nullptr;  ///< of --tensorboard
 };
 
 /// The strategy that the options ask for. The communicators outlive it.

@@ -45,9 +45,11 @@ bool is_end(const std::string& name, const std::string& end, std::string& before
 }
 
 bool says_something(const results::Column& column) {
-    const auto* texts = std::get_if<std::vector<std::string>>(&column.values);
-    return texts == nullptr ||
-           std::ranges::any_of(*texts, [](const auto& text) { return !text.empty(); });
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&column.values))
+        return std::ranges::any_of(*texts, [](const auto& text) { return !text.empty(); });
+    const auto* numbers = std::get_if<std::vector<double>>(&column.values);
+    return numbers == nullptr ||
+           std::ranges::any_of(*numbers, [](double number) { return !std::isnan(number); });
 }
 
 std::vector<std::size_t> shown_rows(const Table& table, std::size_t rows, std::size_t most,

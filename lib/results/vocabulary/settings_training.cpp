@@ -347,7 +347,11 @@ void add_views(Schema& rows) {
         .text("profile", "lines,layers", kOpen,
               "lines: the time of each line of the training loop, as line_profiler's table")
         .bind(&TrainingSettings::profile)
-        .excludes({.other = "ablation", .because = "it has trials in place of the loop"});
+        .excludes({.other = "ablation", .because = "it has trials in place of the loop"})
+        .text("tensorboard", "DIR", kOpen,
+              "write curves there for TensorBoard while it trains, every 10 steps")
+        .bind(&TrainingSettings::tensorboard, Role::kept)
+        .excludes({.other = "ablation", .because = "its trials are not one training"});
 }
 
 void add_checks(Schema& rows) {

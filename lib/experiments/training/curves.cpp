@@ -1,0 +1,62 @@
+#include "experiments/training/curves.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <span>
+
+#include "base/numbers.hpp"
+#include "comm/exchange.hpp"
+
+namespace ranklab::experiments {
+
+Curves::Curves(const std::string& folder, std::int64_t first, const options::Options& options,
+               comm::Communicator& control)
+    : control_(control), last_step_(first), last_(base::Clock::now()) {
+    comm::together(control, [&] {
+        if (control.rank() > 0) return;
+        file_ = std::make_unique<results::EventFile>(folder, options.flag("resume"), "tensorboard");
+        std::vector<std::pair<std::string, std::string>> settings;
+        for (const auto& one : options.effective()) settings.emplace_back(one.name, one.value);
+        settings.emplace_back("ranks", fmt::format("{}", control.world_size()));
+        whole_ = file_->start(first) && file_->add_settings(settings);
+    });
+}
+
+void Curves::log(std::int64_t step, const StepNotes& notes, const measure::StepTimes& times,
+                 const std::vector<base::Phase>& phases) {
+    std::vector<double> sums{notes.loss_sum, times.step};
+    sums.insert(sums.end(), times.phases.begin(), times.phases.end());
+    control_.allreduce(comm::view(std::span(sums)), comm::ReduceOp::sum);
+    if (!file_) return;
+    const double ranks = base::real(control_.world_size());
+    const double seconds = base::seconds_since(last_);
+    std::vector<results::Scalar> scalars{
+        {"Loss/train", sums[0] / notes.global_count},
+        {"Learning Rate", notes.rate},
+        {"Avg iters per sec", base::real(step - last_step_) / seconds},
+        {"Throughput/samples per sec", notes.true_count * ranks / sums[1]},
+        {"Phases/step", sums[1] / ranks}};
+    for (const auto phase : phases) {
+        const auto index = base::number_of(phase);
+        scalars.push_back(
+            {fmt::format("Phases/{}", base::kPhaseNames[index]), sums[2 + index] / ranks});
+    }
+    write(step, std::move(scalars));
+    last_step_ = step;
+    last_ = base::Clock::now();
+}
+
+void Curves::log_validation(std::int64_t step, const EpochRow& row) {
+    if (!file_ || !row.evaluated) return;
+    std::vector<results::Scalar> scalars{{"Loss/valid", row.validation_loss}};
+    if (!std::isnan(row.validation_accuracy))
+        scalars.push_back({"Accuracy/valid", row.validation_accuracy});
+    write(step, std::move(scalars));
+}
+
+void Curves::write(std::int64_t step, std::vector<results::Scalar> scalars) {
+    whole_ = whole_ && file_->add(step, scalars);
+}
+
+}  // namespace ranklab::experiments
