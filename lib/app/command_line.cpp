@@ -44,8 +44,8 @@ void print_help(const ProgramManual& program) {
     for (const auto& part : program.parts) print_text(narrow_examples(part.text.examples));
 }
 
-// A sentence from below may advise what another program can be given: what this one lacks is left
-// out.
+// An error from a lower room may name settings of other programs: those that this one lacks are
+// left out.
 base::Settings known_to(const options::Schema& schema, base::Settings settings) {
     std::erase_if(settings, [&](const std::string& name) {
         const bool variable = name.front() >= 'A' && name.front() <= 'Z';

@@ -22,8 +22,8 @@ struct ProgramText {
     std::string examples;  ///< indented command lines
 };
 
-/// Lines "  command  what it does": of one that is too wide for a screen what it does stands below
-/// it.
+/// Lines "  command  what it does"; where a line is too wide for a screen, what it does stands
+/// below.
 std::string narrow_examples(const std::string& examples);
 
 /// Prints every option where the words end in `--help all`, and says whether they do.
@@ -39,14 +39,14 @@ int run_plain_command(options::Schema& schema, const ProgramText& text,
                       const std::vector<std::string>& words,
                       const std::function<int(const options::Options&)>& work);
 
-/// --threads; else `fallback`, where the program has one (0: none); else OMP_NUM_THREADS where it
-/// is a number of threads; else 0: the cores of the rank's cpuset, as far as its cgroup allows.
+/// Returns --threads; else `fallback`, unless it is 0; else OMP_NUM_THREADS where it is a number of
+/// threads; else 0: the cores of the rank's cpuset, as far as its cgroup allows.
 int threads_of(const std::optional<int>& asked, int fallback = 0);
 
 std::vector<std::string> arguments_of(int argc, char** argv);
 
-/// True where this process should speak for the job before MPI is up: rank 0 by the launcher's
-/// word, or no launcher.
+/// True where this process prints for the job before MPI is up: the launcher says that it is rank
+/// 0, or there is no launcher.
 bool speaks_for_job();
 
 }  // namespace ranklab::app

@@ -13,8 +13,8 @@ namespace {
 
 using options::Option;
 
-// A command's options, words and values, as a function that both shells read.
-// "_ranklab__data_make_mnist"
+// A command's options, words and values as a function that both shells read, such as
+// "_ranklab__data_make_mnist".
 std::string function_of(const std::string& command, const std::string& options,
                         const std::string& words, const std::string& values = "") {
     std::string name = "_ranklab_" + (command.empty() ? "" : '_' + command);

@@ -1,5 +1,5 @@
-// Completions for the shells, made of the same rows as --help. Each program prints its own where it
-// is asked `--help-as bash|zsh`; `ranklab completion` and the installation put them together.
+// Completions for the shells, made of the same rows as --help. Each program prints its own with
+// `--help-as bash|zsh`; `ranklab completion` and the installation join them.
 #pragma once
 
 #include <functional>
@@ -38,14 +38,14 @@ std::string completion(const ProgramManual& program);
 bool answer_manual(const std::vector<std::string>& words,
                    const std::function<ProgramManual()>& program);
 
-/// For a program of several verbs ("make mnist"): answers --help, --version, --list and --help-as
-/// before any verb, and says with which exit code. Nothing: none of them is asked.
+/// Answers --help, --version, --list and --help-as before any verb of a program ("make mnist"), and
+/// returns the exit code; nullopt where none of them is given.
 std::optional<int> answer_early(const ProgramManual& program,
                                 const std::vector<std::string>& words);
 /// The error message for words that begin with none of its verbs.
 std::string unknown_verb(const ProgramManual& program, const std::vector<std::string>& words);
-/// A program of verbs of one word, without MPI, to whose schemas help is added: answers early, or
-/// does `work(verb, its options, words behind it)`.
+/// Runs a program without MPI whose verbs have one word each, and adds help to their schemas:
+/// answers early, or calls `work(verb, its options, words behind it)`.
 int run_verbs(ProgramManual program, const std::vector<std::string>& words,
               const std::function<int(const std::string&, const options::Options&,
                                       const std::vector<std::string>&)>& work);

@@ -25,12 +25,11 @@ namespace ranklab::app {
 namespace {
 
 // glibc gives blocks above 128 KiB back to the kernel at every free, and the next step faults them
-// in again. Older ones take no more than 32 MiB here.
+// in again. Older versions of glibc take no more than 32 MiB here.
 constexpr int kKeepBytes[] = {1 << 30, 32 << 20};
 
-// Where the caller has closed one of the standard streams, the next file that is opened would take
-// its place, and what is printed would go into it. What cannot be written to says so to those who
-// write.
+// Opens a stand-in for each standard stream that the caller has closed: otherwise the next file
+// would take its place and get what is printed. Writing to the stand-in fails.
 void hold_standard_streams() {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
         if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
@@ -84,7 +83,7 @@ std::string allocator_settings() {
 }
 
 void print_text(std::string_view text) {
-    // Stdout remembers a failure.
+    // A failure stays recorded in stdout.
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
 }
 

@@ -16,14 +16,14 @@
 
 namespace ranklab::app {
 
-/// The first call of every program: write errors are errors, not signals, and the allocator keeps
-/// big blocks.
+/// The first call of every program: failed writes become errors, not signals, and the allocator
+/// keeps big blocks.
 void prepare_process();
 /// Raises the allocator's thresholds (once), and says to what, for the run's context.
 std::string allocator_settings();
 
-/// Within a catch: one line on stderr about the error, and its exit code. Where another rank has
-/// failed, that one has said why.
+/// To be called within a catch: prints one line about the error on stderr and returns its exit
+/// code. An error of another rank is not printed again.
 int code_of_current_exception();
 /// Runs the work of a program without MPI: its only catch.
 int guarded(const std::function<int()>& work);
@@ -42,8 +42,8 @@ void print_progress(const std::string& line);
 /// EnvironmentError where something of what was printed since then is lost. It is said once.
 void check_printed();
 
-/// Keeps back what is written until commit(): where a report fails half way, stdout has nothing of
-/// it and the file is what it was.
+/// Holds written text until commit(): if a report fails half way, stdout has nothing of it and the
+/// file is unchanged.
 class ReportOutput {
   public:
     /// `path` "": stdout. OptionError where the path is a folder, a device or an HDF5 file, which a
@@ -51,8 +51,8 @@ class ReportOutput {
     explicit ReportOutput(const std::string& path);
 
     void write(std::string_view text);
-    /// EnvironmentError where stdout or the file does not take it. That a file has it is said on
-    /// stderr.
+    /// EnvironmentError where stdout or the file cannot be written. A line on stderr names the file
+    /// that was written.
     void commit();
 
   private:
@@ -61,8 +61,8 @@ class ReportOutput {
     std::string text_;  ///< for stdout
 };
 
-/// --json-file: the runs as --json prints them, in a file. Before the work, on rank 0: OptionError
-/// or EnvironmentError where it cannot be written. Nothing where none is named.
+/// Checks, before the work and on rank 0, the file of --json-file (the runs as --json prints them):
+/// OptionError or EnvironmentError where it cannot be written. Without the option it does nothing.
 void check_json_file(const vocabulary::CommonSettings& common);
 /// On rank 0, when the runs are stored. EnvironmentError where it cannot be written after all.
 void write_json_file(const vocabulary::CommonSettings& common,

@@ -6,7 +6,7 @@
 
 namespace ranklab::app {
 
-/// An MPI program that runs one experiment: options, launch guard, header, work, results file,
+/// Runs an MPI program with one experiment: options, launch guard, header, work, results file,
 /// summary.
 int run_experiment(int argc, char** argv, experiments::Experiment& experiment);
 
@@ -32,7 +32,7 @@ int run_sweep(int argc, char** argv);
 /// `ranklab campaign VERB FILE`: plan, run, submit, status, resume, cancel, collect. No MPI.
 int run_campaign(int argc, char** argv);
 
-/// `ranklab <command> ...` becomes ranklab-<command> found beside it.
+/// `ranklab <command> ...` becomes ranklab-<command> in its folder.
 int dispatch(int argc, char** argv);
 
 }  // namespace ranklab::app

@@ -94,7 +94,7 @@ int show(const Options& options) {
     ReportOutput output(options.text_or("output", ""));
     output.write(written(comparison, gate, options.text("format")));
     output.commit();
-    // A gate that cannot tell says so where nobody looks at the report, too.
+    // A gate without a verdict says so on stderr too, for those who do not read the report.
     if (gate.fail_on_regression && comparison.inconclusive() > 0)
         base::log::warn("the gate " + report::compare::gate_line(comparison, gate));
     return report::compare::exit_code_of(comparison, gate);

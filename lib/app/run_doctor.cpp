@@ -135,8 +135,8 @@ std::string json_of(const Examination& seen) {
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-// Other processes' use of the machine while this job does nothing; at once where the system does
-// not say it.
+// Measures other processes' use of the machine while this job does nothing; returns at once where
+// the system does not report it.
 std::vector<host::Use> look_around(comm::Communicator& control,
                                    const std::vector<host::Placement>& placements) {
     host::UseMeter meter(control.rank(), placements);

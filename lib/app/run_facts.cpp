@@ -33,7 +33,7 @@ std::int64_t unix_now() {
         .count();
 }
 
-// The figures that seff tells of a job, by rank.
+// The figures that seff reports for a job, by rank.
 results::Table use_table(const std::vector<host::Use>& uses) {
     results::Rows table("job_use");
     for (const auto& use : uses)

@@ -27,7 +27,7 @@ class RunFacts {
     RunFacts(Session& session, const Launch& launch, const options::Options& options,
              const experiments::Experiment& experiment);
 
-    /// For the experiment, which tells which part of its work counts.
+    /// For the experiment, which marks the part of its work that counts.
     experiments::CountedPart counted_part();
     /// Collective: the work is over.
     void gather();

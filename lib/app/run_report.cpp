@@ -63,8 +63,8 @@ std::vector<std::string> listed(const Options& options, const std::string& name,
     return text.empty() ? std::vector<std::string>() : base::split(text, ',');
 }
 
-// The phases of the step stand for themselves: those that the runs have, in the order in which they
-// happen.
+// The word for the phases of the step becomes the phases that the runs have, in the order in which
+// they happen.
 std::vector<std::string> measurements_asked(const Options& options) {
     std::vector<std::string> names;
     for (const auto& name : listed(options, "measure")) {

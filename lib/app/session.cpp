@@ -44,7 +44,7 @@ std::string gpu_text(const device::GpuList& list) {
     return base::join(names, "; ");
 }
 
-// The log names the rank, as far as the launcher tells it, before MPI does.
+// The log names the rank before MPI knows it, where the launcher gives it.
 host::StartUp loaded() {
     if (const auto rank = comm::read_launcher().rank) base::log::set_rank(*rank, host::host_name());
     host::StartUp start_up;
@@ -223,8 +223,8 @@ host::Evidence evidence_of(const std::vector<host::Placement>& placements, int c
             .on_gpus = on_gpus};
 }
 
-// By a file of a name that was not there before: another host may remember what it saw of the
-// folder.
+// The file has a name that was not there before: another host may have cached the folder's old
+// contents.
 std::optional<host::ResultsFolder> look_at_results_folder(
     comm::Communicator& control, const std::vector<host::Placement>& placements,
     const fs::path& output) {

@@ -1,5 +1,5 @@
-// An MPI program's life: its options, MPI, the control plane, the launch guard, and how all ranks
-// come to one exit code.
+// The course of an MPI program: its options, MPI, the control plane, the launch guard, and the
+// common exit code of all ranks.
 #pragma once
 
 #include <filesystem>
@@ -28,8 +28,8 @@ class Session {
     /// --stall-timeout, while a config file that may set it is not read yet.
     static constexpr double kStallTimeout = 600;
 
-    /// Without MPI: one rank, the same guard, exit codes and watchdog. The watchdog runs from here
-    /// on.
+    /// Starts the watchdog. Without MPI there is one rank, with the same guard, exit codes and
+    /// watchdog.
     explicit Session(comm::Start start = comm::Start::with_mpi,
                      double stall_timeout_s = kStallTimeout);
 
@@ -37,12 +37,12 @@ class Session {
     host::StartUp& start_up() { return start_up_; }
     bool is_root() { return control().rank() == 0; }
 
-    /// Collective. Every rank's placement. `threads` 0: one per core of the cpuset, as far as the
-    /// cgroups' limits of CPU time go.
+    /// Collective. Returns every rank's placement. `threads` 0: one per core of the cpuset, or
+    /// fewer where the cgroups limit CPU time.
     std::vector<host::Placement> gather_placements(int threads);
     /// Ends the job where this rank makes no progress for `seconds`; 0: never. See Watchdog.
     void watch(double seconds) { watchdog_.set_limit(seconds); }
-    /// While this lives the activity that `progress` was told is what the rank is doing.
+    /// While this lives, the watchdog reports the activity given to `progress` as the rank's.
     class Watch : base::Pinned {
       public:
         Watch(Watchdog& watchdog, TerminalProgress& progress) : watchdog_(watchdog) {
@@ -72,17 +72,17 @@ class Session {
 /// Answers --help and --version, or `answers_early`, without MPI; otherwise starts a Session and
 /// runs `work` on every rank. A single process reports wrong options before MPI_Init. In a job the
 /// ranks agree first: a rank that left early would make the launcher kill rank 0 before it has
-/// spoken. `needs_mpi` decides for a process without a launcher and without a config file whether
-/// the Session starts MPI. `threads_call_mpi` decides for any process without a config file whether
-/// the MPI library takes locks.
+/// printed the error. `needs_mpi` decides for a process without a launcher and without a config
+/// file whether the Session starts MPI. `threads_call_mpi` decides for any process without a config
+/// file whether the MPI library takes locks.
 int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
                     const std::function<bool(const options::Options&)>& answers_early,
                     const std::function<int(Session&, const options::Options&)>& work,
                     const std::function<bool(const options::Options&)>& needs_mpi = {},
                     const std::function<bool(const options::Options&)>& threads_call_mpi = {});
 
-/// Collective, and first of all in every program: OptionError where the ranks' command lines
-/// differ, or their programs, whose messages would be taken for each other's.
+/// Collective, before any other exchange: OptionError where the ranks' command lines or programs
+/// differ, since their messages would be mixed up.
 void refuse_other_options(Session& session, const std::string& command_line);
 
 /// Collective. Command line > config file > default, merged on rank 0 and broadcast: a config file
@@ -94,8 +94,8 @@ host::Evidence evidence_of(const std::vector<host::Placement>& placements, int c
                            int expected, bool on_gpus);
 
 /// Collective. On several hosts rank 0 makes and removes a small file in the folder of `output`, or
-/// in the nearest one above it that exists. nullopt where it cannot, and for "none": storing says
-/// that.
+/// in the nearest one above it that exists. nullopt where it cannot (storing the run then reports
+/// that), and for "none".
 std::optional<host::ResultsFolder> look_at_results_folder(
     comm::Communicator& control, const std::vector<host::Placement>& placements,
     const std::filesystem::path& output);
@@ -105,13 +105,13 @@ struct Launch {
     std::vector<std::string> warnings;
 };
 
-/// Collective. The launch guard: what is fatal throws, the rest becomes warnings of the run.
+/// Collective. The launch guard: fatal findings throw, the others become warnings of the run.
 /// `expected_ranks` < 1: any number; `on_gpus`: whether the ranks may compute on theirs.
 std::vector<std::string> guard_launch(Session& session,
                                       const std::vector<host::Placement>& placements,
                                       int expected_ranks, bool on_gpus);
-/// Collective. The guard, a look at the results folder from every host, and --threads where the
-/// options leave it open.
+/// Collective. Runs the guard, looks at the results folder from every host, and settles an open
+/// --threads.
 Launch examine_launch(Session& session, options::Options& options,
                       const experiments::Experiment& experiment);
 /// On rank 0, on stderr.

@@ -14,9 +14,8 @@
 
 namespace ranklab::app {
 
-/// How long the rest of some equal units of work will take.
-/// From the units since the first one, which is slow and must not bend the rest. Where only one has
-/// been seen nothing is known.
+/// Estimates how long the rest of some equal units of work will take. The first unit is slow and
+/// does not count: after it alone nothing is known.
 class TimeLeft {
   public:
     using Clock = std::chrono::steady_clock;
@@ -59,9 +58,9 @@ std::string progress_text(const HowFar& far);
 /// A bar before that where so many columns have room for both; not longer than they are.
 std::string progress_bar(const HowFar& far, std::size_t columns);
 
-/// On stderr: a bar with rate and time left on a terminal that obeys control sequences, plain lines
-/// every few seconds otherwise, and what is done in between where that takes more than a few
-/// seconds; silent on the ranks that do not speak.
+/// Shows progress on stderr: a bar with rate and time left on a terminal that obeys control
+/// sequences, plain lines every few seconds otherwise. Names other work that takes more than a few
+/// seconds. Prints on one rank alone.
 class TerminalProgress final : public base::ProgressSink {
   public:
     explicit TerminalProgress(bool speaks);
@@ -75,7 +74,7 @@ class TerminalProgress final : public base::ProgressSink {
 
     /// "training, 57 of 200 steps": the activity, and how far it is.
     std::string doing() const;
-    /// About every second, from another thread: tells of what takes long.
+    /// Called about every second from another thread: reports work that takes long.
     void tick();
 
   private:

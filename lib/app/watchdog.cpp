@@ -17,7 +17,7 @@ namespace {
 constexpr double kPeriod = 1;
 constexpr double kTurn = 2;
 
-// All ranks of a stalled job stand still at about the same time: rank 0 speaks first, and ends it.
+// All ranks of a stalled job stand still at about the same time: rank 0 reports first, and ends it.
 double limit_of_rank(double seconds) {
     return seconds > 0 && comm::read_launcher().rank.value_or(0) > 0 ? seconds + kTurn : seconds;
 }

@@ -12,14 +12,14 @@
 
 namespace ranklab::app {
 
-/// When a rank has stalled, by the time that it is told.
+/// Decides when a rank has stalled, by the time that is passed to it.
 class StallRule {
   public:
     /// Stalled after `limit_s` seconds with the same count; 0: never.
     explicit StallRule(double limit_s) : limit_s_(limit_s) {}
 
-    /// `seconds` have passed, and the counter stands at `count`. A pass counts for `most` seconds
-    /// at most: a longer one is time in which this process was stopped itself.
+    /// Notes that `seconds` have passed and that the counter stands at `count`. A pass counts for
+    /// `most` seconds at most: in a longer one this process itself was stopped.
     bool pass(double seconds, std::int64_t count, double most);
 
   private:
@@ -29,8 +29,8 @@ class StallRule {
 };
 
 /// Looks once a second at the counter of base/progress.hpp. Where it stood still for the limit,
-/// this rank says what it was at and ends the job with exit code 5. A rank that waits in MPI for a
-/// dead or stopped one stands still as well. MPI need not run yet: then this process ends.
+/// this rank reports what it was doing and ends the job with exit code 5. A rank that waits in MPI
+/// for a dead or stopped one stands still as well. MPI need not run yet: then this process ends.
 class Watchdog : base::Pinned {
   public:
     /// `seconds` 0: never.

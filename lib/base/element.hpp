@@ -31,8 +31,8 @@ constexpr std::optional<Element> element_named(std::string_view word) {
         if (kElementWords[i] == word) return static_cast<Element>(i);
     return std::nullopt;
 }
-/// nccl-tests' word for ours, for tools that read its output: "float" of "fp32"; a word that names
-/// no type stays.
+/// Translates our word for a type into nccl-tests', for tools that read its output: "fp32" becomes
+/// "float"; other words stay.
 constexpr std::string_view nccl_tests_word(std::string_view word) {
     constexpr std::array<std::string_view, 7> kWords{"uint8",  "int32", "int64",   "float",
                                                      "double", "half",  "bfloat16"};

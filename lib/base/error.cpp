@@ -25,8 +25,7 @@ constexpr const char* kNoThread =
     "a thread could not be started: take fewer threads or ranks per node, or raise the limits "
     "(ulimit -u, ulimit -v)";
 
-// LibTorch's allocators throw c10::Error, which this room does not know, for a block that they do
-// not get.
+// LibTorch's allocators throw c10::Error, a type unknown to this room, where they get no memory.
 bool is_about_memory(std::string_view what) {
     constexpr auto kWords = std::to_array<std::string_view>(
         {"can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory"});

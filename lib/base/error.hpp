@@ -1,7 +1,7 @@
 // The one family of errors. Each kind maps to one exit code of the interface (see ExitCode); only
 // app/ catches. A message is a sentence that says what is wrong and what to do; context is added on
-// the way up with Error::add_context. A room below the experiments says it without options, and
-// names the settings that mend it apart: app tells how the user gives these (options::told).
+// the way up with Error::add_context. A room below the experiments writes it without options, and
+// names the settings that mend it separately: app adds how the user gives these (options::told).
 #pragma once
 
 #include <fmt/format.h>
@@ -82,8 +82,8 @@ struct EnvironmentError : Error {
         : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
 };
 
-/// The user has asked to stop (Ctrl-C, or the batch system's SIGTERM): no fault of the work. The
-/// exit code is the shells' for a program that the signal ended: 128 + its number.
+/// The user has asked to stop (Ctrl-C, or the batch system's SIGTERM); the work did not fail. The
+/// exit code is 128 + the signal's number, as shells report it.
 struct Interrupted : Error {
     Interrupted(std::string sentence, int signal)
         : Error(std::move(sentence), static_cast<ExitCode>(128 + signal)) {}
@@ -95,8 +95,8 @@ struct MpiError : Error {
         : Error(std::move(sentence), std::move(settings)) {}
 };
 
-/// NCCL fails on what surrounds it (another rank, the network, the driver) far more often than on
-/// its caller.
+/// NCCL fails because of its surroundings (another rank, the network, the driver) far more often
+/// than because of its caller.
 struct NcclError : Error {
     explicit NcclError(std::string sentence, Settings settings = {})
         : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
@@ -119,7 +119,7 @@ struct Failure {
     Settings settings = {};  ///< that mend it
 };
 
-/// Libraries throw their own kinds; the ones that mean "no memory" or "no thread" are the
+/// Libraries throw errors of their own; those that mean "no memory" or "no thread" count as the
 /// surroundings' fault, not the program's.
 Failure describe_failure(const std::exception& error);
 

@@ -60,8 +60,8 @@ std::string kind_of(mode_t mode) {
     return "a device";
 }
 
-// Calls move(bytes, done), which moves some of the bytes that are left, until none are left or none
-// came. How many were moved; nullopt where it failed.
+// Calls move(bytes, done), which moves some of the remaining bytes, until none remain or none came.
+// Returns how many were moved; nullopt where it failed.
 template <class Bytes, class Move>
 std::optional<std::size_t> move_all(Bytes bytes, const Move& move) {
     std::size_t done = 0;
@@ -168,7 +168,7 @@ FileSystem file_system_at(const std::filesystem::path& place) {
         if (errno != ENOENT || !there.has_relative_path()) return {"unknown", Kind::other};
         there = there.parent_path();
     }
-    // Signed, and on some machines of 64 bits.
+    // f_type is signed, and has 64 bits on some machines.
     const auto magic = static_cast<std::uint32_t>(info.f_type);
     const auto known = std::ranges::find(kKnown, magic, &Known::magic);
     if (known == kKnown.end()) return {fmt::format("type 0x{:X}", magic), Kind::other};

@@ -1,5 +1,5 @@
-// Files that a user named: opened, read and written whole, the system's refusals, and the file
-// system they are on.
+// Functions for files that a user named: open, read and write them whole, report the system's
+// refusals, and find the file system.
 #pragma once
 
 #include <fcntl.h>
@@ -28,14 +28,14 @@ using Descriptor = unique_handle<DescriptorTraits>;
 [[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error,
                               const char* setting = "output");
 
-/// The error of a file that was only to be read: it does not ask for a writable place; `setting`
-/// null: no option named the path.
+/// Throws the error of a file that was only to be read, without advice on a writable place;
+/// `setting` null: no option named the path.
 [[noreturn]] void throw_read_errno(const char* call, const std::filesystem::path& path, int error,
                                    const char* setting = nullptr);
 
 /// The kind of a file that is not a regular one: "a FIFO (named pipe)", "a folder", "a link to
-/// nothing"... A FIFO would block, and a device never end. "" where there is a regular file, or
-/// nothing at all.
+/// nothing"... A FIFO would block, and a device never end. "" for a regular file, or where nothing
+/// exists.
 std::string irregular_kind(const std::filesystem::path& path);
 
 /// "x.ini is a FIFO (named pipe), not a regular file; name a file".
@@ -60,11 +60,11 @@ Descriptor open_regular(const std::filesystem::path& path, int flags) {
 /// Up to `most` bytes from where the file stands. False where reading fails: errno says why.
 bool read_up_to(const Descriptor& file, std::size_t most, std::string& bytes);
 
-/// Reading and writing move all bytes, however many system calls it takes, from where the file
-/// stands or at a place of it. False where the system refuses: errno says why.
+/// Writes all bytes, in any number of system calls, at the file's position or at `at`. False where
+/// the system refuses: errno says why.
 bool write_bytes(int file, std::span<const std::byte> bytes, std::optional<std::uint64_t> at = {});
-/// How many came: fewer than there is room for at the file's end. Nullopt where the system refuses:
-/// errno says why.
+/// Returns how many bytes came: fewer than there is room for at the file's end. nullopt where the
+/// system refuses: errno says why.
 std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes,
                                       std::optional<std::uint64_t> at = {});
 
@@ -79,20 +79,20 @@ std::optional<std::size_t> read_whole(int file, Values&& values,
     return read_bytes(file, std::as_writable_bytes(std::span(values)), at);
 }
 
-/// disk: this node's page cache lies right before the device (or so the file system's name says).
+/// disk: this node's page cache lies right before the device, judging by the file system's name.
 /// memory: the files are the cache (tmpfs). network: a server, which caches too. own_cache: keeps
-/// files in a cache of its own, not the kernel's (zfs). other: any other.
-/// The more a kind hides of where bytes came from, the later it stands.
+/// files in a cache of its own, not the kernel's (zfs). other: any other. Later kinds hide more of
+/// where bytes came from.
 enum class FileSystemKind { disk, other, network, own_cache, memory };
 
 struct FileSystem {
-    /// "ext4", "tmpfs"; "type 0x1234" where the number is not known here, "" before any.
+    /// Such as "ext4" or "tmpfs"; "type 0x1234" for an unknown number, "" if never asked.
     std::string name;
     FileSystemKind kind = FileSystemKind::other;
 };
 
-/// The file system that holds `place`, or its nearest parent that exists. Named "unknown" where it
-/// cannot be asked.
+/// The file system that holds `place`, or its nearest parent that exists. Its name is "unknown"
+/// where the system does not say.
 FileSystem file_system_at(const std::filesystem::path& place);
 
 }  // namespace ranklab::base

@@ -6,8 +6,8 @@
 namespace ranklab::base {
 
 /// A base class that forbids copying and moving, for what must be undone exactly once and is kept
-/// as a plain number, pointer or reference. A member that cannot be copied (a handle, a mutex, a
-/// unique_ptr) beside a destructor forbids both by itself: such classes need nothing.
+/// as a plain number, pointer or reference. A class with a destructor and a member that cannot be
+/// copied (a handle, a mutex, a unique_ptr) does not need it.
 class Pinned {
   public:
     Pinned(const Pinned&) = delete;
@@ -19,8 +19,8 @@ class Pinned {
 };
 
 /// A move-only owner of a C library's handle. Traits name the type, the empty value and the close:
-///   struct FileTraits { using type = hid_t; static constexpr type empty = -1; static void
-///   close(type) noexcept; };
+///   struct FileTraits { using type = hid_t; static constexpr type empty = -1;
+///                       static void close(type) noexcept; };
 /// close must not throw; it logs.
 template <class Traits>
 class unique_handle {

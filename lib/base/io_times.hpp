@@ -1,6 +1,6 @@
-// Where the time of writing and reading files goes: the phases, and what one rank or worker process
-// spent in each. Plain data of fixed size, however many files there are: worker processes send
-// theirs back, and ranks' are gathered.
+// The times of writing and reading files: the phases, and the time that one rank or worker process
+// spent in each. Plain data of a size that does not depend on the number of files: worker processes
+// send theirs back, and ranks' are gathered.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace ranklab::base {
 
-/// In the order in which a record meets them. open: also creating the file or its datasets; close:
-/// also the rename of a temporary name; send: handing work to others; wait: for others.
+/// In a record's order. open: also creating the file or its datasets; close: also the rename of a
+/// temporary name; send: handing work to others; wait: for others.
 enum class IoPhase : std::size_t {
     generate,
     format,
@@ -61,9 +61,9 @@ class IoTimes {
         if (phase == IoPhase::open) first_open_s_ = std::min(first_open_s_, since_epoch(begin));
         if (phase == IoPhase::close) last_close_s_ = std::max(last_close_s_, since_epoch(end));
     }
-    /// A record is done, begun at `begin`: the whole that the phases are parts of. Where several
-    /// ranks write one together, each adds its bytes and one of them counts it (`records` 1,
-    /// elsewhere 0).
+    /// Adds a record that began at `begin` and is done: the phases are parts of this time. Where
+    /// several ranks write a record together, each adds its bytes and one of them counts it
+    /// (`records` 1, elsewhere 0).
     void add_record(Clock::time_point begin, Clock::time_point end, double bytes,
                     double records = 1) {
         records_.add(seconds_between(begin, end), records);
@@ -80,16 +80,16 @@ class IoTimes {
     const IoTally& of(IoPhase phase) const { return tallies_[number_of(phase)]; }
     const IoTally& records() const { return records_; }
     double bytes() const { return bytes_; }
-    /// Seconds on this node's steady clock; infinite, and minus infinite, where nothing was opened
-    /// or closed.
+    /// Seconds on this node's steady clock; infinite where nothing was opened, minus infinite where
+    /// nothing was closed.
     double first_open_s() const { return first_open_s_; }
     double last_close_s() const { return last_close_s_; }
     static double since_epoch(Clock::time_point when) {
         return seconds_of(when.time_since_epoch());
     }
 
-    /// Marks a phase for the lifetime of the returned object:  auto p =
-    /// times.phase(IoPhase::write);
+    /// Marks a phase for the lifetime of the returned object:
+    ///   auto p = times.phase(IoPhase::write);
     class Mark : Pinned {
       public:
         Mark(IoTimes& times, IoPhase phase) : times_(times), phase_(phase), begin_(Clock::now()) {}

@@ -36,8 +36,7 @@ spdlog::logger& logger() {
     return *instance;
 }
 
-// A name or value that is pages long leaves room for what is said of it: its beginning and the
-// sentence's end.
+// Shortens a message with a very long name or value: its beginning and its end stay.
 std::string readable(std::string_view message) {
     constexpr std::size_t kBegin = 1200;
     constexpr std::size_t kEnd = 600;

@@ -9,8 +9,7 @@
 
 namespace ranklab::base::log {
 
-/// From here on each line is tagged "rank 3 on node07". Until then it bears the program's name
-/// alone.
+/// Tags each line from now on with "rank 3 on node07". Until then it has the program's name alone.
 void set_rank(int rank, std::string_view host);
 /// "rank 3 on node07", or "" before set_rank.
 std::string where();
@@ -22,8 +21,8 @@ void error(std::string_view message);
 void error(std::string sentence, const Settings& settings);
 
 using Teller = std::string (*)(std::string sentence, const Settings& settings);
-/// Once, before threads: how this program's user gives a setting. Until then a sentence stands
-/// alone.
+/// Sets how messages name the options for a setting. To be called once, before threads; until then
+/// messages name none.
 void set_teller(Teller teller);
 
 }  // namespace ranklab::base::log

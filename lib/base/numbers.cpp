@@ -41,10 +41,10 @@ std::size_t count_of(NumberRanges ranges) {
     return count;
 }
 
-// In the order of their beginnings, a range that begins within those before it shares a number with
-// the one of them that ends last.
+// Ranges are taken in the order of their beginnings: one that begins within those before it
+// overlaps the one that ends last.
 std::vector<std::vector<std::size_t>> connected(const std::vector<NumberRanges>& sets) {
-    // First, last, the set's place.
+    // Tuples of first number, last number and the set's index.
     std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> all;
     for (std::size_t i = 0; i < sets.size(); ++i)
         for (const auto& [first, last] : sets[i]) all.emplace_back(first, last, i);

@@ -15,8 +15,8 @@
 
 namespace ranklab::base {
 
-/// A count as a real number: exact up to 2^53, far above what is counted here. Where only the sign
-/// differs (an index, a length) no conversion is needed: a cast would check nothing either
+/// A count as a real number: exact up to 2^53, far above what is counted here. Types that differ
+/// only in sign (an index, a length) need no conversion, and a cast would check nothing
 /// (-Wconversion, lib/cmake/RanklabSettings.cmake).
 template <std::integral Count>
 constexpr double real(Count count) {
@@ -30,8 +30,8 @@ constexpr auto number_of(Enum one) {
     return static_cast<std::underlying_type_t<Enum>>(one);
 }
 
-/// The number that the whole text is, in from_chars' form ("0.5", "1e-3", "inf"); none where it is
-/// not a number or has anything around it.
+/// Reads the whole text as a number in from_chars' form ("0.5", "1e-3", "inf"); nullopt for
+/// anything else.
 template <class Number = double>
 std::optional<Number> number_in(std::string_view text) {
     Number value{};
@@ -48,8 +48,7 @@ inline std::optional<double> percentage_in(std::string_view text) {
     return number_in(text);
 }
 
-/// A rank's part of things in a row: the parts are contiguous, and their lengths differ by one at
-/// most.
+/// A rank's part of a sequence: parts are contiguous, and their lengths differ by one at most.
 struct Share {
     std::int64_t first = 0;
     std::int64_t count = 0;
@@ -69,9 +68,8 @@ using NumberRanges = std::vector<std::pair<std::size_t, std::size_t>>;  ///< fir
 
 /// "0-3,8"; nothing where it is none.
 std::optional<NumberRanges> ranges_in(const std::string& text);
-/// "0-3,8" of ascending numbers; of more than `most` ranges the first ones and how many numbers
-/// there are: "0,8,16,... (128 in all)". For a sentence; what is stored has them all
-/// (compact_ranges).
+/// Ascending numbers for a sentence: "0-3,8"; with more than `most` ranges the first ones and the
+/// count of numbers: "0,8,16,... (128 in all)". Stored text has all of them (compact_ranges).
 std::string few_ranges(const std::vector<int>& numbers, std::size_t most = 6);
 /// Each number once, whatever overlaps.
 std::size_t count_of(NumberRanges ranges);

@@ -10,8 +10,8 @@
 
 namespace ranklab::base {
 
-/// In the order of a step. Scatter, replicate, gather and reduce are steps of --mode dp, sync of
-/// the others'. The names are the glossary's; the measurements are <name>_time_s.
+/// Phases in the order of a step. Scatter, replicate, gather and reduce belong to --mode dp, sync
+/// to the other modes. The names are the glossary's; the measurements are <name>_time_s.
 enum class Phase : std::size_t {
     data,
     copy,
@@ -37,8 +37,8 @@ class PhaseSink {
     virtual void enter(Phase phase) = 0;
     virtual void leave(Phase phase) = 0;
 
-    /// Marks a phase for the lifetime of the returned object:  auto p =
-    /// sink.phase(Phase::backward);
+    /// Marks a phase for the lifetime of the returned object:
+    ///   auto p = sink.phase(Phase::backward);
     class Mark : Pinned {
       public:
         Mark(PhaseSink& sink, Phase phase) : sink_(sink), phase_(phase) { sink_.enter(phase_); }

@@ -1,4 +1,4 @@
-// Other programs: those beside this one, what they print, and the names of MPI libraries and
+// Other programs: those in this one's folder, what they print, and the names of MPI libraries and
 // launchers.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace ranklab::base {
 
-/// The program of that name in the folder of this one, where all of a build or installation lie,
-/// whether it is there or not.
+/// The path of the program of that name in this program's folder, which holds all programs of a
+/// build or installation. It may not exist.
 std::filesystem::path program_beside(const std::string& name);
 
 struct ProgramOutput {
@@ -25,16 +25,15 @@ ProgramOutput output_of(const std::string& line);
 /// Open MPI's mpirun came first).
 std::string mpirun();
 
-/// One short line of what MPI_Get_library_version gives: "Open MPI v4.1.4, package: ...",
-/// "MPICH 4.0.2" (which writes "MPICH Version:      4.0.2", and lines about its build), "CRAY MPICH
+/// One short line from the text of MPI_Get_library_version: "Open MPI v4.1.4, package: ...", "MPICH
+/// 4.0.2" (which writes "MPICH Version:      4.0.2", and lines about its build), "CRAY MPICH
 /// version 8.1.25 ...".
 std::string mpi_library_name(std::string_view text);
 
 /// Whether a launcher set the environment variable of its own accord, and no user: Open MPI's
-/// mpirun hands its own wiring down as OMPI_MCA_* (addresses, keys, folders), and whether ranks
-/// outnumber the cores that it found; Hydra tells each process its host, and Intel MPI's how it was
-/// called. Such a variable is not stored with a run, and where an older ranklab stored it, it tells
-/// no two runs apart.
+/// mpirun passes addresses, keys and folders as OMPI_MCA_*, and whether ranks outnumber the cores
+/// that it found; Hydra passes each process its host, and Intel MPI's its own call. Such a variable
+/// is not stored with a run; where an older ranklab stored it, comparisons ignore it.
 bool is_launchers_own(std::string_view variable);
 
 }  // namespace ranklab::base

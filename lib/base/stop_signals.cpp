@@ -21,7 +21,7 @@ bool is_warning(int signal) {
 }
 
 // A process that loses its terminal may get two SIGHUPs (shell and kernel), and a batch system may
-// signal it directly and through the launcher: the second signal does not ask for more.
+// signal it directly and through the launcher: the second of these asks for nothing new.
 bool ends_when_repeated(int signal) {
     return signal != SIGHUP && !is_warning(signal);
 }

@@ -1,5 +1,5 @@
-// Ctrl-C, the batch system's SIGTERM and its warning before it (SIGUSR1), and a lost terminal's
-// SIGHUP, as something that work can ask for between two pieces of it.
+// Signals that work polls between two pieces: Ctrl-C, the batch system's SIGTERM and its warning
+// before it (SIGUSR1), and a lost terminal's SIGHUP.
 #pragma once
 
 #include <csignal>
@@ -26,9 +26,9 @@ class StopSignalsBlocked : Pinned {
 std::string signal_name(int signal);
 
 /// From construction to destruction none of kStopSignals ends the process (SIGHUP is left alone
-/// where it is ignored: nohup); received() tells of them. A second SIGINT or SIGTERM does what it
-/// does without this; SIGUSR1 and SIGUSR2, which batch systems send before the time is up, are a
-/// wish however often they come. A process has one at a time.
+/// where it is ignored: nohup); received() returns them. A second SIGINT or SIGTERM acts as without
+/// this object; SIGUSR1 and SIGUSR2, which batch systems send before the time is up, never end the
+/// process. A process has one object at a time.
 class StopSignals : Pinned {
   public:
     StopSignals();
@@ -41,8 +41,8 @@ class StopSignals : Pinned {
     /// "SIGTERM", "SIGHUP", "SIGUSR1", "Ctrl-C (SIGINT)".
     static std::string name_of(int signal);
 
-    /// From now on SIGUSR1 and SIGUSR2 do not end the process where there is no object, either: the
-    /// next one tells of them. At the start of a program whose work asks.
+    /// From now on SIGUSR1 and SIGUSR2 do not end the process without an object either: the next
+    /// object reports them. For the start of a program whose work polls.
     static void note_warnings();
 };
 

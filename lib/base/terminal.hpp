@@ -12,25 +12,24 @@ inline constexpr std::size_t kScreenColumns = 80;
 /// Columns that a UTF-8 text takes, of letters that take one each.
 std::size_t columns_of(std::string_view text);
 
-/// `text` behind `head`, its words on as many lines as it takes; all but the first are indented by
-/// as much as `head` is long. A word that is longer than a line stays whole. Ends in a newline.
+/// `text` after `head`, wrapped by words; all lines but the first are indented by the length of
+/// `head`. A word that is longer than a line stays whole. Ends in a newline.
 std::string wrapped(std::string_view head, std::string_view text,
                     std::size_t columns = kScreenColumns);
 
-/// A sentence on lines of so many columns, as a person copies from it: broken only where one blank
-/// stands alone and outside of `backticks`, so that commands and doubled blanks stay whole. Without
-/// a newline at its end.
+/// A sentence in lines of at most `columns`, broken only at single blanks outside of `backticks`,
+/// so that commands can be copied and doubled blanks stay. It does not end in a newline.
 std::string broken(std::string_view sentence, std::size_t columns = kScreenColumns);
 
 /// Not more than so many columns: a longer text ends in "...".
 std::string shortened(std::string_view text, std::size_t columns);
 
-/// Whether that file is a terminal that obeys control sequences; one of TERM=dumb, or of no TERM,
-/// shows them.
+/// Whether that file is a terminal that obeys control sequences; with TERM=dumb or without TERM it
+/// does not.
 bool obeys_sequences(int descriptor);
 
-/// Whether that file takes colours: a terminal that knows them, where NO_COLOR
-/// (https://no-color.org) does not speak against it.
+/// Whether that file is a terminal that shows colours, and NO_COLOR (https://no-color.org) is not
+/// set.
 bool shows_colour(int descriptor);
 
 /// How wide that file's terminal is; kScreenColumns where it does not say.

@@ -12,14 +12,14 @@
 namespace ranklab::base {
 
 /// The candidate with the smallest edit distance to `word`, capital letters or not, if it is near
-/// enough to be a slip of the fingers (distance at most a third of the shorter one, at least 2; 1
-/// of three letters).
+/// enough to be a typing error (distance at most a third of the shorter one, at least 2; 1 for
+/// three letters).
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);
 
 /// "did you mean --steps?" with `before` "--", "did you mean hdf5-serial or hdf5-parallel?", ""
-/// where nothing is like it: the nearest candidate, else the few that have `word` as the beginning
-/// of one of their parts.
+/// where none is similar. It offers the nearest candidate, else the few of which a part begins with
+/// `word`.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view before = "");
 /// did_you_mean in brackets, behind a sentence: " (did you mean flat?)".
@@ -29,8 +29,8 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 std::vector<std::string> split(std::string_view text, char separator);
 std::string trim(std::string_view text);
 
-/// For showing foreign text in a sentence: what is not printable ASCII becomes '?', and past `most`
-/// it is cut short with "...".
+/// Foreign text for a sentence: characters other than printable ASCII become '?', and after `most`
+/// of them it ends in "...".
 std::string printable(std::string_view text, std::size_t most);
 
 /// "a b 'c d'": the arguments as a shell would need them.
@@ -73,14 +73,14 @@ struct Letter {
 /// The letter that the text begins with; the text is not empty.
 Letter first_letter(std::string_view text);
 
-/// Whether a terminal or a browser does something at it in place of showing it: control characters
-/// (C0, C1, DEL), marks of direction, separators of lines.
+/// Whether a terminal or a browser acts on it instead of showing it: control characters (C0, C1,
+/// DEL), marks of direction, line separators.
 bool steers(char32_t code);
 
 /// Each byte outside well-formed UTF-8 becomes U+FFFD.
 std::string valid_utf8(std::string_view text);
-/// One line that cannot steer the terminal or turn the line around: its letters stay, one that
-/// steers becomes a blank, a byte outside UTF-8 U+FFFD.
+/// Makes a text one line that cannot control the terminal: steering characters become blanks, and
+/// bytes that are not UTF-8 become U+FFFD.
 std::string one_line(std::string_view text);
 
 }  // namespace ranklab::base

@@ -1,4 +1,4 @@
-// The ticking thread: does something small every so often, beside the work.
+// A thread that does something small at regular intervals while the work goes on.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace ranklab::base {
 
-/// From construction to destruction `tick(seconds)` is called on a thread of its own, about every
-/// `period`; `seconds` is how long the last call ago is. The thread takes no signals.
+/// From construction to destruction it calls `tick(seconds)` on a thread of its own about every
+/// `period`; `seconds` is the time since the last call. The thread takes no signals.
 class Ticker {
   public:
     using Seconds = std::chrono::duration<double>;

@@ -38,7 +38,7 @@ Schema campaign_keys() {
     return keys;
 }
 
-// The keys of a section beside the options of its sweep.
+// The keys of a section that are not options of its sweep.
 Schema section_keys() {
     Schema keys;
     keys.choice("command", swept_programs(), std::nullopt, "the program that is started")

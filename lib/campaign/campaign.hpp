@@ -43,11 +43,11 @@ Campaign read_campaign(const std::filesystem::path& file);
 std::string script_of(const Campaign& campaign, const Job& job);
 
 /// Slurm's state of each job in its queue, by the job's id: "RUNNING", "PENDING (Priority)".
-/// Nothing where Slurm does not answer.
+/// nullopt where Slurm does not answer.
 std::optional<std::map<std::string, std::string>> queue_of(const Campaign& campaign);
 
-/// Hands the jobs to sbatch that lack runs and are not in the queue. EnvironmentError where Slurm
-/// does not answer or takes one of them not.
+/// Submits with sbatch the jobs that lack runs and are not in the queue. EnvironmentError where
+/// Slurm does not answer or refuses one of them.
 int submit(const Campaign& campaign, const Say& say);
 /// Takes the campaign's jobs out of the queue; how many.
 int cancel(const Campaign& campaign);

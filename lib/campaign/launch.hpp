@@ -19,10 +19,9 @@ struct Launch {
     bool srun = false;
     bool cyclic = false;     ///< rank by rank over the hosts; otherwise host after host
     int ranks_per_node = 0;  ///< at most; 0: as many as there are cores for
-    /// Mpirun: ranks to their cores; of all points alike, or numbers would differ.
+    /// Whether mpirun binds ranks to cores; equal for all points, as numbers depend on it.
     bool bound = true;
-    /// For the launcher, in place of the words that place ranks and bind them to cores; none:
-    /// those.
+    /// Launcher options that replace those for placing and binding ranks; empty: the default ones.
     std::vector<std::string> options = {};
 };
 
@@ -44,8 +43,8 @@ struct Ending {
 };
 /// Runs the command to its end, its output in `log`. A signal that this process has received
 /// (StopSignals) is passed on as SIGUSR1, at which the ranks store what they have. Past `limit_s`
-/// (0: never) and half a minute in which the program can end by itself, the command is ended. It
-/// ends, too, where this process dies.
+/// (0: never) and half a minute more, in which it may end by itself, the command is killed; also
+/// when this process dies.
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
                   double limit_s);
 

@@ -191,8 +191,7 @@ int count_in(const Settings& settings, const std::string& name, int otherwise) {
     return base::number_in<int>(value_in(settings, name, "")).value_or(otherwise);
 }
 
-// The cores of a host are divided among the ranks of the widest point, and are as many at the
-// others.
+// The threads per rank: the cores of a host, divided among the ranks of the widest point.
 int default_threads(int widest, const Launch& launch, const Machine& machine) {
     if (const char* const omp = std::getenv("OMP_NUM_THREADS"))
         if (const int threads = base::number_in<int>(std::string(omp)).value_or(0); threads > 0)
@@ -201,8 +200,8 @@ int default_threads(int widest, const Launch& launch, const Machine& machine) {
     return std::max(1, machine.cores / (launch.ranks_per_node > 0 ? launch.ranks_per_node : even));
 }
 
-// single and dp compute in one rank, on as many cores or GPUs as ddp's ranks have, and on the same
-// batch.
+// The modes single and dp compute in one rank, on as many cores or GPUs as all of ddp's ranks have,
+// and on the same batch.
 void gather_in_one_rank(Point& point, Settings& settings) {
     const std::string mode = value_in(settings, "mode", "");
     if (point.need.ranks == 1 || (mode != "single" && mode != "dp")) return;

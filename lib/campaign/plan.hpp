@@ -15,13 +15,13 @@ namespace ranklab::campaign {
 
 /// Names and values of options.
 using Settings = std::vector<std::pair<std::string, std::string>>;
-/// nullptr where it has no value.
+/// The value of the option `name`, or nullptr where it has none.
 const std::string* find(const Settings& settings, const std::string& name);
 void set(Settings& settings, const std::string& name, std::string value);
 
 /// One combination, and what starts it.
 struct Point {
-    std::string name;                ///< what it differs in: "ranks=2,threads=1"
+    std::string name;                ///< its differing options: "ranks=2,threads=1"
     std::vector<std::string> words;  ///< behind "ranklab": "train", "--threads", "1"
     Need need;
 };
@@ -47,8 +47,8 @@ const std::vector<std::string>& swept_programs();
 /// each.
 options::Schema sweep_options(const std::string& program);
 
-/// `default_label`: where the options have none. OptionError for a value that the program does not
-/// take, and for a ladder that is not what --scaling says.
+/// `default_label`: the label where the options give none. OptionError for a value that the program
+/// does not take, and for a ladder that is not what --scaling says.
 Sweep plan_sweep(const std::string& program, options::Options options, const Machine& machine,
                  const std::string& default_label);
 

@@ -1,5 +1,5 @@
-// The catalogue of communication backends: one file in backends/ and one word in CMakeLists.txt
-// each.
+// The catalogue of communication backends. Each is one file in backends/ and one word in
+// CMakeLists.txt.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,16 +18,16 @@ struct BackendEntry {
     std::string name;
     std::string summary;           ///< one line for --list
     Memory memory = Memory::host;  ///< where its buffers live
-    /// "" if this backend can serve such a job here, else a sentence why not: the same on all
-    /// ranks, which all call it.
+    /// Returns "" if this backend can serve such a job here, else a sentence that says why not. All
+    /// ranks call it and get the same.
     std::function<std::string(Communicator& control)> refuses;
     /// Makes the data communicator of all ranks; called by all of them. Bootstraps over `control`.
     /// Throws on all ranks, with the same sentence, where refuses() has one.
     std::function<std::unique_ptr<Communicator>(Communicator& control)> make;
-    /// For the run's record: what serves it here, "NCCL 2.28.9 (/opt/nccl/lib/libnccl.so.2)". May
+    /// The library behind it, for the run's record: "NCCL 2.28.9 (/opt/nccl/lib/libnccl.so.2)". May
     /// load it.
     std::function<std::string()> library;
-    /// An operation of one of its communicators, which outlives it, to be called many times.
+    /// Prepares an operation that is called many times; the communicator must outlive it.
     /// Collective.
     std::function<std::unique_ptr<Prepared>(Communicator& data, const Transfer& transfer)> prepare;
     /// Whether it has that form of the operation.

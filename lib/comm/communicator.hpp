@@ -1,11 +1,11 @@
-// A group of ranks and what they can do together. Collectives are called by all ranks of the group
-// in the same order with the same counts; errors throw base::Error. Buffers with no elements are
+// A group of ranks and their common operations. Collectives are called by all ranks of the group in
+// the same order with the same counts; errors throw base::Error. Buffers with no elements are
 // allowed.
 //
-// Device memory (a backend whose BackendEntry says so): an operation begins after what is on the
-// compute stream (device/stream.hpp), and "complete" means for that stream: what is put on it later
-// comes after the operation. The host does not wait; barrier() and synchronize() do, and
-// Request::test() asks. One thread at a time.
+// Device memory (a backend whose BackendEntry says so): an operation begins after the work on the
+// compute stream (device/stream.hpp), and is "complete" for that stream: work put on it later comes
+// after the operation. The host does not wait; barrier() and synchronize() do, and Request::test()
+// asks. One thread at a time.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,9 @@
 
 namespace ranklab::comm {
 
-/// A started operation. wait() before the buffer is read, written or freed; the destructor waits
-/// too. For device memory wait() makes the compute stream wait, and an error of the operation may
-/// be thrown by a later call.
+/// A started operation. Call wait() before the buffer is read, written or freed; the destructor
+/// waits too. For device memory wait() makes the compute stream wait, and an error of the operation
+/// may be thrown by a later call.
 class Request {
   public:
     class State {
@@ -37,8 +37,7 @@ class Request {
         if (state_ && state_->test()) state_.reset();
         return !state_;
     }
-    /// Never completes it: for a caller that is about to end the process because others did not
-    /// come.
+    /// Gives the operation up, for a caller that ends the process because other ranks did not come.
     void abandon() { static_cast<void>(state_.release()); }
 
   private:
@@ -66,13 +65,13 @@ class Communicator {
     virtual void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) = 0;
     /// Ranks of equal color form a group, ordered by key, then rank.
     virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
-    /// The host waits for all that was started on device memory; in host memory a Request's wait()
-    /// did.
+    /// Makes the host wait for all operations on device memory; in host memory a Request's wait()
+    /// suffices.
     virtual void synchronize() {}
 };
 
-/// One rank alone, without MPI: every collective is a copy or nothing. What the backend 'self'
-/// makes.
+/// The communicator of the backend 'self': one rank without MPI; a collective copies or does
+/// nothing.
 std::unique_ptr<Communicator> make_self();
 
 }  // namespace ranklab::comm

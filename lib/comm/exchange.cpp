@@ -67,8 +67,7 @@ Outcome outcome_of(const std::function<void()>& work) {
     }
 }
 
-// The others are elsewhere, in a collective that this rank left: nothing can be said together any
-// more.
+// Ends the job alone: the other ranks are in a collective that this rank left.
 [[noreturn]] void end_job(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);
@@ -82,8 +81,8 @@ Outcome outcome_of(const std::function<void()>& work) {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// Whether the request is complete within `timeout`; between looks the rank sleeps, for an eighth of
-// what it has waited so that it is not late by more, and calls `beat`.
+// Returns whether the request completes within `timeout`. Between looks it calls `beat` and sleeps
+// for an eighth of the time waited, so that it is not late by more.
 bool completes(Request& request, Seconds timeout, const std::function<void()>& beat) {
     constexpr Clock::duration kShortest = std::chrono::microseconds(20),
                               kLongest = std::chrono::milliseconds(2);
@@ -97,7 +96,7 @@ bool completes(Request& request, Seconds timeout, const std::function<void()>& b
     return true;
 }
 
-// The lowest of all ranks' is the rank that speaks: the lowest of those that failed by themselves.
+// The lowest of the ranks that failed by themselves reports the error.
 std::int64_t bid(const Communicator& control, const Outcome& mine) {
     if (!mine.failure) return kNobody;
     return control.rank() + (mine.is_heard ? control.world_size() : 0);

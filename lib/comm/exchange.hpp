@@ -65,19 +65,19 @@ struct PeerError : base::Error {
     using base::Error::Error;
 };
 
-/// Runs `work` on each rank; all ranks learn how it went, so that none waits for one that failed.
-/// If any threw, the lowest of them rethrows its error and all others throw PeerError with its exit
+/// Runs `work` on each rank; all ranks learn the result, so that none waits for one that failed. If
+/// any threw, the lowest of them rethrows its error and all others throw PeerError with its exit
 /// code. A PeerError of a group within the group counts only where no rank has an error of its own.
 void together(Communicator& control, const std::function<void()>& work);
 
-/// together() for long work in which some ranks may have no part: a rank that is done sleeps
+/// Like together(), for long work in which some ranks may have no part: a rank that is done sleeps
 /// between looks and calls `beat` at each. A rank that failed waits 10 s for the others, which may
-/// be in a collective that it left; then it says why and ends the job.
+/// be in a collective that it left; then it prints its error and ends the job.
 void together_politely(Communicator& control, const std::function<void()>& work,
                        const std::function<void()>& beat);
 
-/// For what all ranks know: rank `speaker` throws an ErrorType with the sentence, the others a
-/// PeerError with the same sentence and exit code, so that it is told once.
+/// For errors that all ranks know: rank `speaker` throws an ErrorType with the sentence, the others
+/// a PeerError with the same sentence and exit code, so that it is printed once.
 template <class ErrorType>
 [[noreturn]] void throw_on_all(const Communicator& control, int speaker,
                                const std::string& sentence, const base::Settings& settings = {}) {

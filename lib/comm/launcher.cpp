@@ -23,8 +23,8 @@ struct Names {
     const char* sign = nullptr;
 };
 
-// Nearest first: mpirun inside a Slurm allocation sets its own beside Slurm's. jsrun stands before
-// Open MPI, whose variables it sets too; those that bring PMI along stand before PMI.
+// Nearest first: mpirun inside a Slurm allocation sets its variables and leaves Slurm's. jsrun
+// comes before Open MPI, whose variables it sets too; launchers with PMI come before PMI.
 constexpr Names kLaunchers[] = {
     {"JSM's jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK"},
     {"Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},

@@ -19,21 +19,21 @@ struct LauncherView {
 };
 
 /// The nearest launcher: JSM (JSM_NAMESPACE_SIZE), Open MPI (OMPI_COMM_WORLD_SIZE), Hydra (PMI_SIZE
-/// beside MPI_LOCALNRANKS), Flux (FLUX_JOB_SIZE), PALS (PMI_SIZE beside PALS_RANKID), another PMI
-/// (PMI_SIZE), then Slurm (SLURM_STEP_NUM_TASKS, else SLURM_NTASKS beside SLURM_PROCID; a step that
-/// brings PMI along stands before PMI).
+/// with MPI_LOCALNRANKS), Flux (FLUX_JOB_SIZE), PALS (PMI_SIZE with PALS_RANKID), another PMI
+/// (PMI_SIZE), then Slurm (SLURM_STEP_NUM_TASKS, else SLURM_NTASKS with SLURM_PROCID; a step with
+/// PMI comes before PMI).
 LauncherView read_launcher(const Lookup& lookup = std::getenv);
 
 /// How to start this build so that its MPI library connects the ranks: "srun --mpi=pmix, or its own
-/// mpirun". `launcher` as of LauncherView::name: what the user starts with.
+/// mpirun". `launcher`: the LauncherView::name of the user's launcher.
 std::string own_launchers(const std::string& launcher = "");
 
-/// One of several tasks of srun without PMI (srun --mpi=none): Open MPI would end it within
-/// MPI_Init. False in a build for another MPI, which starts each as a process alone.
+/// Whether this is one of several tasks of srun without PMI (srun --mpi=none), which Open MPI would
+/// end within MPI_Init. False with another MPI, which starts each as a single process.
 bool is_step_without_pmi(const Lookup& lookup = std::getenv);
 
-/// A launcher started this process (MPI's, PMI's, PMIx's or Slurm's): it may be one rank of a job
-/// even where read_launcher sees no count.
+/// Whether a launcher of MPI, PMI, PMIx or Slurm started this process: it may be a rank of a job
+/// even where read_launcher finds no count.
 bool has_task_environment(const Lookup& lookup = std::getenv);
 
 }  // namespace ranklab::comm

@@ -1,5 +1,5 @@
-// Operations that are made ready once and called many times, for who times them: the same on every
-// backend that offers them. Training calls the Communicator, which has what it needs.
+// Operations that are prepared once and called many times, for measurements: the same on every
+// backend that offers them. Training calls the Communicator instead.
 #pragma once
 
 #include <array>
@@ -52,8 +52,8 @@ struct Transfer {
     }
 };
 
-/// A transfer that its backend has made ready. Its buffers outlive it. Collective, as the operation
-/// is; device memory: see communicator.hpp.
+/// A transfer that its backend has prepared. Its buffers must outlive it. Collective, as the
+/// operation is; for device memory see communicator.hpp.
 class Prepared {
   public:
     virtual ~Prepared() = default;

@@ -21,8 +21,8 @@ void send(Communicator& communicator, const BufferView& message, int to, int tag
 /// a whole core.
 int receive(Communicator& communicator, const BufferView& buffer, int from, int tag);
 
-/// The sender of the next such message, still to be received; nothing where none has arrived. Does
-/// not wait, and gives MPI a chance to progress.
+/// Returns the sender of the next such message, which is still to be received; nullopt where none
+/// has arrived. Does not wait, and gives MPI a chance to progress.
 std::optional<int> probe(Communicator& communicator, int from, int tag);
 
 /// Collective. On `root` the first counts[0] elements of `send` go to rank 0, the next counts[1] to

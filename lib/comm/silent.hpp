@@ -8,8 +8,8 @@
 
 namespace ranklab::comm {
 
-/// Passes everything on to `real`, which must outlive it. While silent, what would move data
-/// returns at once and leaves the buffers as they are: for timing a step's compute with the same
+/// Passes everything on to `real`, which must outlive it. While silent, operations that move data
+/// return at once and leave the buffers as they are: for timing a step's compute with the same
 /// arithmetic. All ranks switch together, with nothing under way.
 class SilentCommunicator final : public Communicator {
   public:

@@ -23,8 +23,8 @@ bool is_nan(std::uint16_t bits) {
     return (bits & 0x7fffU) > Format::kInfinity;
 }
 
-// Sign and magnitude, mapped to two's complement and back (it is its own inverse): integers in the
-// order of the numbers they stand for, so that no conversion is needed to compare.
+// Maps sign and magnitude to two's complement and back (it is its own inverse): the integers have
+// the order of the numbers, so that comparing needs no conversion.
 std::int16_t ordered(std::uint16_t bits) {
     const auto value = static_cast<std::int16_t>(bits);
     return static_cast<std::int16_t>(value ^ ((value >> 15) & 0x7fff));
@@ -38,8 +38,8 @@ std::uint16_t pick(std::uint16_t a, std::uint16_t b, Pick which) {
 }
 
 #if defined(__x86_64__)
-// The processor's own conversions, eight at a time: several times as fast as ours. Returns how many
-// it summed.
+// Sums by the processor's own conversions, eight at a time: several times as fast as ours. Returns
+// how many it summed.
 __attribute__((target("avx,f16c"))) std::size_t sum_f16_by_eights(const std::uint16_t* in,
                                                                   std::uint16_t* inout,
                                                                   std::size_t count) {

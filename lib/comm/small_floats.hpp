@@ -1,5 +1,5 @@
-// The 16-bit floating-point types of training: IEEE binary16 (fp16) and bfloat16. No C++20 type of
-// the compilers we support is either everywhere, so these carry the bits; arithmetic happens in
+// The 16-bit floating-point types of training: IEEE binary16 (fp16) and bfloat16. The compilers we
+// support do not all have types for them, so these classes carry the bits; arithmetic happens in
 // float.
 #pragma once
 
@@ -37,8 +37,8 @@ using Float16 = SmallFloat<Float16Format>;
 using BFloat16 = SmallFloat<BFloat16Format>;
 static_assert(sizeof(Float16) == 2 && sizeof(BFloat16) == 2);
 
-/// yes ? a : b, without the branch that compilers put around floating-point arithmetic: it would
-/// keep loops from being vectorised.
+/// Returns yes ? a : b without the branch that compilers put around floating-point arithmetic,
+/// which would prevent vectorised loops.
 constexpr std::uint32_t choose(bool yes, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t mask = 0U - static_cast<std::uint32_t>(yes);
     return (a & mask) | (b & ~mask);
@@ -65,7 +65,7 @@ inline std::uint16_t Float16Format::narrow(float value) {
     constexpr std::uint32_t kTooLarge = 143U << 23U;  // 2^16: infinity even before rounding
     constexpr std::uint32_t kSmallest = 113U << 23U;
     constexpr std::uint32_t kDenormalUnit = 126U
-                                            // 0.5: its last bit weighs 2^-24, as a denormal's does.
+                                            // 0.5: its last bit is 2^-24, as a denormal's.
                                             << 23U;
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7fffffffU;

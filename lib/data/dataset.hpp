@@ -14,7 +14,7 @@ namespace ranklab::data {
 
 /// How volumes are read and turned.
 struct VolumeRequest {
-    /// The whole file, in each rank's memory; else crops from the disk.
+    /// Whether each rank holds the whole file in memory; else it reads crops from the disk.
     bool in_memory = false;
     bool rotate = true;           ///< one of the cube's 24 proper rotations, input and target alike
     bool rotate_vectors = false;  ///< the velocities' components with it
@@ -22,7 +22,7 @@ struct VolumeRequest {
 
 /// A request for a data set: the model's shape and classes, and the folder.
 struct DataRequest {
-    /// [channels, height, width], or [channels, depth, height, width].
+    /// The shape [channels, height, width] or [channels, depth, height, width].
     std::vector<std::int64_t> input{};
     std::vector<std::int64_t> target{};  ///< [] for a class
     std::int64_t classes = 0;
@@ -43,7 +43,7 @@ struct DataRequest {
     ImageShape image_shape() const { return {input.at(0), input.at(1), input.at(2)}; }
 };
 
-/// Where to look: `directory`, else what RANKLAB_DATA names; "" where nobody says.
+/// The folder to search: `directory`, else that of RANKLAB_DATA; "" where neither is given.
 std::string data_root(const std::string& directory);
 
 struct DataSet {
@@ -55,12 +55,12 @@ struct DataSet {
 struct SourceEntry {
     std::string name;
     std::string summary;
-    /// The published workload's normalisation of pixels in [0, 1]: one value a channel, or one for
-    /// all.
+    /// The published workload's normalisation of pixels in [0, 1]: one value per channel, or one
+    /// for all.
     std::vector<double> pixel_mean{0.0};
     std::vector<double> pixel_std{1.0};
-    /// Collective. Throws on all ranks: DataError with a sentence for anything that is not right,
-    /// OptionError where the set is not of the model's kind.
+    /// Collective. Throws on all ranks: DataError with a sentence for wrong data, OptionError where
+    /// the set does not suit the model.
     std::function<DataSet(const DataRequest&, comm::Communicator& control)> open;
 };
 

@@ -29,8 +29,8 @@ std::filesystem::path plain_or_gz(const std::filesystem::path& folder, const std
 void check_label_range(const std::filesystem::path& file, const std::vector<std::uint8_t>& labels,
                        std::int64_t classes);
 
-/// Throw DataError naming the file, what is wrong with it and what was expected. Memory grows with
-/// what is really there, never with what a header claims.
+/// These throw DataError naming the file, its fault and what was expected. Memory grows with the
+/// file's real contents, never with a header's claims.
 IdxImages read_idx_images(const std::filesystem::path& file);
 std::vector<std::uint8_t> read_idx_labels(const std::filesystem::path& file);
 
@@ -40,8 +40,8 @@ ImageSet read_idx_set(const std::filesystem::path& images, const std::filesystem
 ImageSets read_idx_folder(const std::filesystem::path& folder, const ImageShape& shape,
                           std::int64_t classes);
 
-/// The first of `folders` that holds the training images; throws DataError naming all of them
-/// otherwise.
+/// Returns the first of `folders` that holds the training images; otherwise throws DataError naming
+/// all of them.
 std::filesystem::path find_idx_folder(const std::vector<std::filesystem::path>& folders,
                                       const std::string& what, const std::string& how_to_get);
 

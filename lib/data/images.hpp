@@ -15,15 +15,15 @@ namespace ranklab::data {
 /// The set's images, resized where height and width differ from `shape`'s .
 std::shared_ptr<const Source> image_source(ImageSet set, const ImageShape& shape);
 
-/// Rank 0 loads and broadcasts: a thousand ranks that each read the same files would be a storm on
-/// the shared file system, and could read different things. Rank 0's error is thrown there,
+/// Rank 0 loads and broadcasts: a thousand ranks that each read the same files would overload the
+/// shared file system, and could read different data. Rank 0's error is thrown there,
 /// comm::PeerError on the others. `request.train_samples` and `.test_samples` keep the first ones;
 /// OptionError where there are fewer, or the model takes no images.
 DataSet open_images(const DataRequest& request, comm::Communicator& control,
                     const std::function<ImageSets(const DataRequest&)>& load);
 
-/// Planes [channels, height, width] of bytes to another height and width: Pillow's bits, tested
-/// against it.
+/// Resizes planes [channels, height, width] of bytes. The result has Pillow's bits, tested against
+/// it.
 ///
 /// Each output pixel is a weighted mean of input pixels under a triangle of half-width max(1,
 /// in/out) input pixels around its centre; weights are fixed-point numbers of 22 bits; rows first,

@@ -20,21 +20,21 @@
 namespace ranklab::data {
 namespace {
 
-// Large batches in huge pages where the kernel has them: a rotated crop is written in columns, each
-// on a page of its own otherwise.
+// Allocates large batches in huge pages where the kernel has them: otherwise each column of a
+// rotated crop would be written to a page of its own.
 std::shared_ptr<std::byte> plain_memory(std::size_t bytes) {
     constexpr std::size_t kLine = 64;
     constexpr std::size_t kHugePage = std::size_t{1} << 21U;
     const auto alignment = std::align_val_t(bytes < kHugePage ? kLine : kHugePage);
     auto* const memory = static_cast<std::byte*>(::operator new(std::max(bytes, kLine), alignment));
-    // A wish, no more.
+    // The kernel may ignore this.
     if (bytes >= kHugePage) static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));
     return {memory, [alignment](std::byte* p) { ::operator delete(p, alignment); }};
 }
 
-// A thread that wakes up to read takes the core from the one that trains, where they share one,
-// just when that one asks for its batch. As a batch thread it waits for its turn: there are batches
-// made ahead. Where the system does not let it, all is as before.
+// A reading thread that wakes up would take a shared core from the training thread just when that
+// one asks for its batch. With the scheduling policy "batch" it waits for its turn, since batches
+// are made ahead. A refusal by the system changes nothing.
 void yield_to_others() {
 #ifdef SCHED_BATCH
     const sched_param none{};
@@ -44,9 +44,9 @@ void yield_to_others() {
 
 }  // namespace
 
-// Work comes in steps: a few samples of the oldest batch that has some left, so that all workers
-// make the batch that is wanted first together, or the plan of one more batch. With no workers
-// next() makes the steps.
+// A step of work is a few samples of the oldest unfinished batch, so that all workers together make
+// the batch that is needed first, or the plan of one more batch. Without workers next() makes the
+// steps.
 class Loader::State {
   public:
     State(const Source& source, const Config& config)
@@ -107,7 +107,7 @@ class Loader::State {
         Batch batch;
         std::vector<Draw> draws;
         bool planned = false;
-        std::size_t taken = 0;  ///< samples that somebody reads or has read
+        std::size_t taken = 0;  ///< samples that are being read or have been
         std::size_t done = 0;
         std::size_t failed_at = 0;  ///< the sample of `error`
         std::exception_ptr error;
@@ -209,7 +209,7 @@ class Loader::State {
         }
         end(lock);
         planning_ = false;
-        if (b >= end_) draws.clear();  // nobody wants it any more
+        if (b >= end_) draws.clear();  // it is not needed any more
         slot.plan(std::move(draws));
         if (error) slot.fail(0, error);
         if (slot.ready()) batch_ready_.notify_one();

@@ -11,11 +11,11 @@
 
 namespace ranklab::data {
 
-/// Where batches lie: device/memory.hpp gives pinned memory, for asynchronous copies. Null: plain,
-/// aligned to 64 bytes. Called once a slot.
+/// Allocates a batch's memory, once a slot: device/memory.hpp gives pinned memory, for asynchronous
+/// copies. Null: plain memory, aligned to 64 bytes.
 using Allocate = std::function<std::shared_ptr<std::byte>(std::size_t bytes)>;
 
-/// count samples, one behind the other: input and target are dense arrays [count, ...].
+/// A batch of `count` samples, one after another: input and target are dense arrays [count, ...].
 struct Batch {
     std::int64_t count = 0;
     std::shared_ptr<std::byte> input;
@@ -39,12 +39,12 @@ class Loader {
     /// The samples of batch b. Called once a batch, in order, never by two threads at once.
     using Plan = std::function<std::vector<Draw>(std::int64_t b)>;
 
-    /// Batches first .. first + count - 1 of `plan` come next; what was made ahead for an earlier
-    /// plan is thrown away.
+    /// Makes batches first .. first + count - 1 of `plan` come next; those made ahead for an
+    /// earlier plan are thrown away.
     void start(Plan plan, std::int64_t first, std::int64_t count);
 
-    /// The next batch, which stands until the next call; waits where it is not made yet. Throws
-    /// what the source threw. The order and the bytes are the same at any worker count.
+    /// The next batch, which stands until the next call; waits where it is not made yet. Throws the
+    /// source's errors. The order and the bytes are the same at any worker count.
     const Batch& next();
 
   private:

@@ -35,8 +35,8 @@ void store(Bits* to, Four v) {
     __builtin_memcpy(to, &v, sizeof v);
 }
 
-// Past the caches: whole lines are written, so that none is read before (a third of the turn's
-// time), and the planes stay in the cache. `to` is aligned to 16 bytes.
+// Stores past the caches: whole lines are written, so that none is read before (a third of the
+// turn's time), and the planes stay in the cache. `to` is aligned to 16 bytes.
 void store_past(Bits* to, Four v) {
 #ifdef __SSE2__
     _mm_stream_si128(reinterpret_cast<__m128i*>(to), std::bit_cast<__m128i>(v));

@@ -10,9 +10,8 @@
 
 namespace ranklab::data {
 
-/// The new axis k runs along the old axis `from[k]`, backwards where `sign[k]` is -1: a matrix with
-/// one entry, sign[k], in each row. A vector's new component k is sign[k] times its old component
-/// from[k].
+/// A rotation of the axes: the new axis k runs along the old axis `from[k]`, backwards where
+/// `sign[k]` is -1. A vector's new component k is sign[k] times its old component from[k].
 struct Rotation {
     std::array<int, 3> from{0, 1, 2};
     std::array<int, 3> sign{1, 1, 1};
@@ -22,11 +21,11 @@ struct Rotation {
     bool keeps_rows() const { return from[2] == 2 && sign[2] == 1; }
 };
 
-/// All whose determinant is +1; the first is the identity. The mirrored ones, which the published
-/// workload's table holds too, turn right-handed structures into left-handed ones.
+/// All rotations of determinant +1; the first is the identity. The published workload's table also
+/// holds mirrored ones, which turn right-handed structures into left-handed ones.
 const std::vector<Rotation>& rotations();
 
-/// Where the number at (i, j, k) of a cube [edge, edge, edge] goes: base + i * step[0] + j *
+/// The number at (i, j, k) of a cube [edge, edge, edge] goes to place base + i * step[0] + j *
 /// step[1] + k * step[2] of the turned cube.
 struct Turned {
     std::ptrdiff_t base = 0;

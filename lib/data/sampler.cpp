@@ -77,8 +77,8 @@ std::int64_t Sampler::global_count(std::int64_t step) const {
 }
 
 std::int64_t Sampler::true_count(std::int64_t step) const {
-    // Padding stands at the very end of the permutation: what this step and those before it took,
-    // less what is beyond the last sample.
+    // Padding stands at the end of the permutation: both counts, before and after this step, end at
+    // the last sample.
     const std::int64_t before =
         std::min(step * config_.batch * config_.world_size, config_.samples);
     return std::min(before + global_count(step), config_.samples) - before;

@@ -9,20 +9,19 @@
 
 namespace ranklab::data {
 
-/// pad: PyTorch's DistributedSampler: the permutation is wrapped to a multiple of the ranks, so
-/// that all have
-///      equally many; repeats are not counted in samples/s.
+/// pad: the permutation is wrapped to a multiple of the ranks, so that all have equally many, as
+///      in PyTorch's DistributedSampler; repeats are not counted in samples/s.
 /// exact: every sample once; ranks may differ by one, the mean over ranks is weighted.
 enum class Sharding { pad, exact };
 
-/// torch.randperm(n) after torch.manual_seed(seed), on the CPU: Fisher-Yates with mt19937, element
-/// i swapped with i + (random % (n - i)). Checked against PyTorch by tests/oracle. n < 2^32/20, as
-/// there.
+/// Returns torch.randperm(n) after torch.manual_seed(seed) on the CPU: Fisher-Yates with mt19937,
+/// element i swapped with i + (random % (n - i)). tests/oracle checks it against PyTorch. n <
+/// 2^32/20, as there.
 std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed);
 
-/// `samples` dealt like cards to `hands`: the first hand's (the first sample and every hands-th
-/// after it), then the second's, and so on. What the ranks of a job take of a global batch, in the
-/// order of ranks.
+/// Deals `samples` out to `hands` in turn, and returns the first hand's (the first sample and every
+/// hands-th after it), then the second's, and so on: the ranks' parts of a global batch in their
+/// order.
 template <class Sample>
 std::vector<Sample> dealt(const std::vector<Sample>& samples, std::int64_t hands) {
     std::vector<Sample> order;

@@ -12,7 +12,7 @@
 
 namespace ranklab::data {
 
-/// splitmix64's finaliser: a bijection of 64-bit numbers.
+/// The finaliser of splitmix64: a bijection of 64-bit numbers.
 constexpr std::uint64_t mix64(std::uint64_t x) {
     x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
     x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
@@ -21,8 +21,8 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
 /// The step from one number to the next: 2^64 divided by the golden ratio.
 inline constexpr std::uint64_t kGolden64 = 0x9e3779b97f4a7c15ULL;
 
-/// splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): a stream
-/// for one sample, cheap to begin.
+/// A random stream for one sample, cheap to begin: splitmix64 (Steele, Lea, Flood: Fast splittable
+/// pseudorandom number generators, 2014).
 class RandomStream {
   public:
     explicit RandomStream(std::uint64_t seed) : state_(seed) {}
@@ -53,20 +53,20 @@ struct SampleLayout {
     bool operator==(const SampleLayout&) const = default;
 };
 
-/// Which sample, and the number that all its randomness (place of a crop, rotation) follows from.
-/// Both come from the plan of the run, never from the thread or the moment: a run is the same at
-/// any worker count.
+/// A sample and the number from which all its randomness (place of a crop, rotation) follows. Both
+/// come from the plan of the run, never from the thread or the moment: a run is the same at any
+/// worker count.
 struct Draw {
     std::int64_t index = 0;
     std::uint64_t random = 0;
     bool operator==(const Draw&) const = default;
 };
 
-/// A number for the sample at `position` (over all ranks) of an epoch: other epochs, positions,
-/// seeds give others.
+/// A random number for the sample at `position` (over all ranks) of an epoch; it differs by epoch,
+/// position and seed.
 std::uint64_t random_of(std::uint64_t seed, std::int64_t epoch, std::int64_t position);
 
-/// Seconds spent on samples by whoever read them.
+/// Seconds that the reading threads spent on samples.
 struct ReadTimes {
     double read = 0;     ///< from the disk or the memory that holds them
     double decode = 0;   ///< made what the model takes: resized, converted
@@ -80,7 +80,7 @@ class Source {
     virtual const SampleLayout& layout() const = 0;
     virtual std::int64_t size() const = 0;
     /// Writes the sample's layout().input.bytes() and layout().target.bytes(), and adds to `times`.
-    /// Several threads at once. DataError for what cannot be read.
+    /// Several threads may call it at once. DataError for data that cannot be read.
     virtual void read(const Draw& draw, std::byte* input, std::byte* target,
                       ReadTimes& times) const = 0;
 };

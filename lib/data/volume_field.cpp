@@ -88,9 +88,8 @@ namespace {
 
 using Four = float __attribute__((vector_size(16)));
 
-// Copies rows and finds out whether a number is not finite, beside the memory it comes from at
-// little cost: 0 * x is 0 for a finite x, NaN for others, and a sum keeps a NaN. `from` may be at
-// any byte.
+// Copies rows and finds out whether a number is not finite, at little cost: 0 * x is 0 for a finite
+// x, NaN for others, and a sum keeps a NaN. `from` may be at any byte.
 class FiniteCopy {
   public:
     void row(const std::byte* from, float* to, std::int64_t n) {
@@ -129,9 +128,9 @@ class FiniteCopy {
     std::array<Four, 4> sums_{};
 };
 
-// Asks for a row that will be copied soon: distant rows of a few hundred bytes are not a stream
-// that the processor foresees. Into the second cache, which can wait for more lines at once than
-// the first (a quarter less time in chunks). Any address may be asked for.
+// Prefetches a row that will be copied soon: the processor does not foresee distant rows of a few
+// hundred bytes. The row goes to the second cache, which can wait for more lines at once than the
+// first (a quarter less time in chunks). Any address may be asked for.
 void foresee(const std::byte* from, std::int64_t n) {
     constexpr std::int64_t kLine = 64;
     for (std::int64_t byte = 0; byte < n * 4; byte += kLine) __builtin_prefetch(from + byte, 0, 2);
@@ -175,8 +174,8 @@ void copy_planes(const std::byte* from, const Block& block, const Rows& to, Fini
         }
 }
 
-// One span of the file for each plane's rows, what lies between them included; for several planes
-// where little lies between those. A mapping has no such costs.
+// Reads one span of the file for each plane's rows with the bytes between them, or for several
+// planes where little lies between those. A mapping has no such costs.
 void copy_piece(const FileBytes& bytes, const std::vector<std::int64_t>& chunk, const Extent& piece,
                 std::uint64_t first, const Rows& to, FiniteCopy& copied) {
     constexpr std::int64_t kSmallGap = 65536;

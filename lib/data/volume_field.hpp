@@ -15,8 +15,8 @@
 
 namespace ranklab::data {
 
-/// mapped: the page cache itself, no copy and no system call a crop; where the file shrinks
-/// meanwhile, reading from it is SIGBUS. read: pread, which network file systems serve in larger
+/// mapped: the page cache itself, without a copy or a system call per crop; reading from a file
+/// that shrank meanwhile raises SIGBUS. read: pread, which network file systems serve in larger
 /// pieces. resident: mapped, and all of it brought into memory at once; the ranks of a host share
 /// it.
 enum class ByteAccess { mapped, read, resident };
@@ -46,7 +46,7 @@ class FileBytes {
     const std::byte* map_ = nullptr;  ///< of the file; or held_
 };
 
-/// mapped on a local file system, read on any other.
+/// Chooses `mapped` on a local file system, `read` on any other.
 ByteAccess access_for(const std::filesystem::path& path);
 
 /// `planes` x `edge` x `edge` numbers of one channel, from (x, y, z) on.
@@ -77,7 +77,7 @@ class VolumeField {
     void read(const Slab& slab, const Rows& rows) const;
 
   private:
-    /// Copies, and tells whether all numbers are finite.
+    /// Copies, and returns whether all numbers are finite.
     bool copy(const Slab& slab, const Rows& rows) const;
     std::uint64_t byte_of(const std::array<std::int64_t, 4>& at) const;
 

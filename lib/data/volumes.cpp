@@ -23,8 +23,8 @@ using base::seconds_since;
 // own cache.
 constexpr std::int64_t kPlanes = 16;
 
-// The planes of one thread. A cache line between planes, since those of a power of two share cache
-// sets.
+// The planes of one thread, with a cache line between them, since planes of a power of two share
+// cache sets.
 float* scratch(std::int64_t plane_stride) {
     thread_local std::vector<float> planes;
     const std::size_t numbers = kPlanes * plane_stride;

@@ -17,8 +17,8 @@ class VolumeFile {
   public:
     /// `in_memory`: all of it is brought into memory at once, whatever its layout. Else mapped on a
     /// local file system and read on any other, which takes float32 that is contiguous or in
-    /// chunks, not compressed. DataError with a sentence for what is missing, damaged or of another
-    /// kind.
+    /// chunks, not compressed. DataError with a sentence for a file that is missing, damaged or of
+    /// another kind.
     VolumeFile(const std::filesystem::path& path, bool in_memory);
 
     std::int64_t edge() const { return nbody_->edge(); }
@@ -36,7 +36,7 @@ class VolumeFile {
 
 /// Which crop a draw means.
 struct CropPlace {
-    /// Each uniform in [0, volume edge - crop edge], both ends included.
+    /// Each number is uniform in [0, volume edge - crop edge], both ends included.
     std::array<std::int64_t, 3> start{};
     Rotation rotation;
 };
@@ -44,9 +44,8 @@ struct CropPlace {
 CropPlace crop_place(std::uint64_t random, std::int64_t volume_edge, std::int64_t crop_edge,
                      bool rotate);
 
-/// How many crops make an epoch where nobody says: 16 times as many as lie in the volume side by
-/// side, which for crops of 64 is the published 65,536 of a 1024-cubed volume and 8,192 of a
-/// 512-cubed one.
+/// The default number of crops in an epoch: 16 times as many as lie in the volume side by side; for
+/// crops of 64 the published 65,536 of a 1024-cubed volume and 8,192 of a 512-cubed one.
 std::int64_t usual_samples(std::int64_t volume_edge, std::int64_t crop_edge);
 
 struct CropOptions {
@@ -56,8 +55,8 @@ struct CropOptions {
     bool rotate_vectors = false;  ///< channels 1..3 of both fields are the velocity's x, y, z
 };
 
-/// Input [nbody channels, edge, edge, edge], target [hydro channels, edge, edge, edge]. The place
-/// and the rotation follow from Draw.random alone, whatever Draw.index.
+/// The input is [nbody channels, edge, edge, edge], the target [hydro channels, edge, edge, edge].
+/// The place and the rotation follow from Draw.random alone, whatever Draw.index.
 std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file,
                                           const CropOptions& options);
 

@@ -33,7 +33,7 @@ std::string sentence(cudaError_t rc, const char* call) {
 // Throws CudaError with the call, CUDA's own text and what to do.
 void cuda_check(cudaError_t rc, const char* call) {
     if (rc == cudaSuccess) return;
-    // The runtime keeps it, and the next launch would report it again.
+    // The runtime keeps the error, and the next launch would report it again.
     static_cast<void>(cudaGetLastError());
     if (rc == cudaErrorMemoryAllocation) throw base::CudaError(sentence(rc, call), {"batch-size"});
     throw base::CudaError(sentence(rc, call), {"device cpu"});

@@ -10,7 +10,7 @@ namespace ranklab::device {
 
 struct Gpu {
     std::string name;
-    std::string pci_id;  ///< tells one GPU from another across ranks
+    std::string pci_id;  ///< identifies a GPU across ranks
     std::int64_t memory_bytes = 0;
     /// "GPU-<hex>" as nvidia-smi writes it; a MIG part has its own, unlike its pci_id.
     std::string uuid;
@@ -23,8 +23,8 @@ struct GpuList {
 
 GpuList list_gpus();
 
-/// The GPU of a rank among the `gpus` that it sees: one each in turn. A launcher that shows each
-/// rank its own GPU alone makes it 0 on all of them.
+/// The GPU of a rank among the `gpus` that it sees, assigned in turn. It is 0 on all ranks where
+/// the launcher shows each one its own GPU alone.
 constexpr int gpu_of(int local_rank, int gpus) {
     return gpus > 0 ? local_rank % gpus : 0;
 }

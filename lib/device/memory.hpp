@@ -28,9 +28,9 @@ class Buffer {
     std::size_t bytes_ = 0;
 };
 
-/// Enqueued on `stream`. From or to pageable host memory the call may wait; either way the host
-/// memory may be reused or read only once the stream has come past it. To wait,
-/// synchronize(stream).
+/// These enqueue a copy on `stream`. With pageable host memory the call may wait; in any case the
+/// host memory may be reused or read only once the stream has made the copy: synchronize(stream)
+/// waits for it.
 void copy_to_device(void* to, const void* from_host, std::size_t bytes, StreamHandle stream);
 void copy_to_host(void* to_host, const void* from, std::size_t bytes, StreamHandle stream);
 void fill_zero(void* to, std::size_t bytes, StreamHandle stream);

@@ -1,5 +1,5 @@
-// A build without CUDA: it sees no GPU, and what needs one throws. Nothing of it can be made, so
-// the closers have nothing to close.
+// A build without CUDA: it sees no GPU, and functions that need one throw. No object can be made,
+// so the closers have nothing to close.
 #include "base/error.hpp"
 #include "device/gpus.hpp"
 #include "device/memory.hpp"

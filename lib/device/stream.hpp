@@ -31,7 +31,7 @@ class Event {
     enum class Kind { order, timing };
     explicit Event(Kind kind = Kind::order);
 
-    /// Again and again; what waits for the earlier point is not touched.
+    /// May be called repeatedly; work that waits for the earlier point is not affected.
     void record(StreamHandle stream);
     bool done() const;         ///< also true if never recorded
     void synchronize() const;  ///< the host waits
@@ -44,7 +44,7 @@ class Event {
 };
 
 /// A stream on the GPU that is selected when it is made. It does not wait for the legacy default
-/// stream: order is said by events.
+/// stream: events order the work.
 class Stream {
   public:
     Stream();
@@ -64,9 +64,9 @@ inline std::atomic<StreamHandle> compute_stream{
     nullptr};  // a setting, not an owner: who sets it owns the stream
 }
 
-/// The stream that computes: the one gradients are written on and read from. nullptr until someone
-/// sets it: the legacy default stream, which LibTorch uses. It is the process's, not the thread's:
-/// backward's hooks run on threads of LibTorch's own.
+/// The stream on which gradients are written and read. nullptr, until it is set, means the legacy
+/// default stream, which LibTorch uses. It belongs to the process, not the thread: backward's hooks
+/// run on threads of LibTorch's own.
 inline StreamHandle compute_stream() {
     return detail::compute_stream;
 }

@@ -42,8 +42,8 @@ struct TypedArray {
     std::vector<std::byte> bytes;     ///< row-major, in this machine's byte order
 };
 
-/// Stored contiguous and uncompressed: trained numbers are as good as random. Returns at which byte
-/// of the file they begin (0 where there are none).
+/// Stores the numbers contiguous and uncompressed: trained ones are as good as random. Returns the
+/// byte of the file at which they begin (0 where there are none).
 std::uint64_t write_typed(const Group& group, const std::string& name, const TypedArray& array);
 
 }  // namespace ranklab::hdf5

@@ -78,8 +78,8 @@ void fail(std::string_view what) {
 
 void initialise() {
     static const bool done = [] {
-        // It overrules H5Pset_file_locking, which this room sets, and makes files unreadable where
-        // the file system has no locks.
+        // This variable overrules H5Pset_file_locking, which this room sets, and makes files
+        // unreadable where the file system has no locks.
         if (std::getenv(kLockVariable) != nullptr) ::unsetenv(kLockVariable);
         // A close that fails (a full disk) leaves HDF5 1.10 with an identifier of freed memory, on
         // which its exit handler crashes. We close what we open; nothing is left for that handler
@@ -87,8 +87,7 @@ void initialise() {
         check<H5dont_atexit>("the library");
         check<H5open>("the library");
         check<H5Eset_auto2>("the library", H5E_DEFAULT, nullptr, nullptr);
-        // A file may ask for a filter by number, and HDF5_PLUGIN_PATH says where: programs of
-        // others.
+        // A file may name a filter, which HDF5 would load from HDF5_PLUGIN_PATH: foreign code.
         check<H5PLset_loading_state>("the library", 0);
         return true;
     }();

@@ -34,7 +34,7 @@ auto check(std::string_view what, Arguments... arguments) {
     return result;
 }
 
-/// check for calls that make an identifier.
+/// Like check(), for calls that make an identifier.
 template <auto Function, class... Arguments>
 Id own(std::string_view what, Arguments... arguments) {
     return Id(check<Function>(what, arguments...));

@@ -28,9 +28,9 @@ Id access_properties() {
     return properties;
 }
 
-// Runs are read one after the other and not again, which HDF5's cache takes for a reason to grow:
-// to hundreds of megabytes in a file of 10,000 runs, since it counts an entry's size in the file
-// and not in memory.
+// Runs are read one after the other and only once, which makes HDF5's cache grow: to hundreds of
+// megabytes in a file of 10,000 runs, since it counts an entry's size in the file and not in
+// memory.
 void keep_cache_small(const Id& access) {
     constexpr std::size_t kBytes = std::size_t{512} << 10;
     H5AC_cache_config_t config{};
@@ -96,8 +96,8 @@ File File::create(const std::filesystem::path& path) {
 
 File File::create_in_memory() {
     const Id access = access_properties();
-    // HDF5 1.10 clears a flag in the image of a newer superblock, and not its checksum: the oldest
-    // has none.
+    // HDF5 1.10 clears a flag in the image of a newer superblock without updating its checksum: the
+    // oldest has none.
     check<H5Pset_libver_bounds>("file access", access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110);
     check<H5Pset_fapl_core>("file access", access.get(), kGrowBy, false);
     return {own<H5Fcreate>("a file in memory", "memory", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()),
@@ -158,8 +158,8 @@ herr_t refuse_to_follow(const char*, const char*, const char*, const char*, unsi
     return -1;
 }
 
-// Whether the library came upon a link into another file since this was last set to false. One for
-// the process, as the library is.
+// Whether the library met a link into another file since this was last set to false. The process
+// has one, as it has one library.
 bool& met_external_link() {
     static bool met = false;
     return met;

@@ -15,7 +15,7 @@ class Group : public Object {
   public:
     using Object::Object;
 
-    /// `members` is how many links and attributes are expected (up to 60 are kept in the group's
+    /// `members` is the expected number of links and attributes (up to 60 are kept in the group's
     /// own header, which is the compact form); more may come.
     Group create_group(const std::string& name, std::size_t members) const;
     /// A group for any number of members.
@@ -37,8 +37,8 @@ Object open_dataset(const Group& group, const std::string& name);
 /// Whether the file begins as an HDF5 file does. False where it cannot be read or is not a regular
 /// file.
 bool is_hdf5(const std::filesystem::path& path);
-/// OptionError where an HDF5 file is in the place of a text: a slip of the keyboard would end all
-/// that is in it. `setting` names the place.
+/// OptionError where the path of a text names an HDF5 file: a mistyped name would destroy its
+/// contents. `setting` names the option.
 void spare(const std::filesystem::path& path, const std::string& setting);
 
 /// The library's version, "1.10.8".
@@ -59,7 +59,7 @@ class File {
     Group root() const;
 
     /// Writes what is pending and closes; objects still open are closed too. The destructor does
-    /// the same but can only log a failure, so whoever wrote calls this.
+    /// the same but can only log a failure, so writers call this.
     void close();
 
   private:

@@ -58,8 +58,8 @@ void set_chunks(const Id& properties, std::span<const hsize_t> shape, std::size_
 
 Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes) {
     Id properties = plain_dataset();
-    // Otherwise room for attributes is set aside in each header; those that get some grow by what
-    // they need.
+    // Otherwise each header has spare room for attributes; with this one it grows by what
+    // attributes need.
     check<H5Pset_dset_no_attrs_hint>("a dataset", properties.get(), true);
     const unsigned long long bytes = bytes_of(shape, element_bytes);
     if (bytes > kMostContiguous) {

@@ -1,5 +1,5 @@
-// Private to this room: how files and datasets are made, and which numbers of a dataset a call is
-// about.
+// Private to this room: properties of new files and datasets, and selections of a dataset's
+// numbers.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace ranklab::hdf5 {
 /// are off.
 Id file_access();
 
-/// Creation properties of a dataset that bears no times: its bytes are the same at every run. What
-/// is made is not filled.
+/// Creation properties of a dataset without times, so that its bytes are the same at every run. New
+/// datasets are not filled.
 Id plain_dataset();
 
 /// The layout by size: up to 2 KiB in the object's header, up to 32 KiB contiguous, above that in
@@ -41,7 +41,7 @@ Id space_of(std::span<const hsize_t> shape, std::string_view what);
 Id select_box(const Object& dataset, std::span<const hsize_t> start,
               std::span<const hsize_t> count);
 
-/// base::Error unless as many numbers of the dataset are selected as there are `values`: a bug.
+/// Throws base::Error (a bug) unless `values` has as many numbers as the dataset's selection.
 void check_count(const Id& space, const Object& dataset, std::size_t values);
 
 }  // namespace ranklab::hdf5

@@ -60,8 +60,7 @@ Facts hints_in_effect(MPI_File file, const std::string& path) {
     return hints;
 }
 
-// ROMIO, wherever it is built in, reports hints of that prefix for every file. Open MPI has OMPIO
-// besides, and nothing else.
+// ROMIO reports hints of that prefix for every file. Open MPI has OMPIO as the only alternative.
 std::string implementation(const Facts& hints) {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;

@@ -13,14 +13,14 @@ namespace ranklab::hdf5 {
 struct IdTraits {
     using type = std::int64_t;
     static constexpr type empty = -1;
-    /// By the close that fits the identifier's kind; logs a failure.
+    /// Calls the close function of the identifier's kind; logs a failure.
     static void close(type id) noexcept;
 };
 using Id = base::unique_handle<IdTraits>;
 
-/// The HDF5 library serves one thread at a time: held by all who call it while others may, such as
-/// the workers of a loader that reads volumes, and the thread that stores a checkpoint or a run
-/// meanwhile.
+/// The HDF5 library serves one thread at a time: threads hold this mutex to call it where others
+/// may call it too, such as a loader's workers that read volumes and the thread that stores a
+/// checkpoint or a run.
 inline std::recursive_mutex& library_mutex() {
     static std::recursive_mutex mutex;
     return mutex;

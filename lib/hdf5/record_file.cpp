@@ -122,7 +122,7 @@ bool there_is_no_room(std::string_view library_text, const std::string& path, st
         {kSetting});
 }
 
-// Lets all descriptors of the file lead to an empty file in memory. HDF5 1.10 crashes where it
+// Redirects all descriptors of the file to an empty file in memory. HDF5 1.10 crashes where it
 // closes a file whose last bytes cannot be written, and in an MPI program it closes within
 // MPI_Finalize.
 void write_nowhere(std::uint64_t device, std::uint64_t inode) {
@@ -186,7 +186,7 @@ void RecordFile::make(const std::string& name, std::span<const std::int64_t> sha
                       std::span<const std::int64_t> chunk) {
     const auto extents = sizes(shape);
     const Id space = space_of(extents, name);
-    // Through MPI-IO no header that a rank's own writing changes.
+    // Through MPI-IO no rank's own writing may change a header.
     const Id properties = plain_dataset();
     check<H5Pset_alloc_time>(name, properties.get(),
                              early_allocation_ ? H5D_ALLOC_TIME_EARLY : H5D_ALLOC_TIME_LATE);
@@ -233,8 +233,8 @@ void RecordFile::sync() {
 }
 
 void RecordFile::close() try {
-    // A flush may fail; a close that does leaves the library broken. Through MPI-IO a flush would
-    // wait for the device.
+    // A flush may fail, but a close that fails leaves the library broken. Through MPI-IO a flush
+    // would wait for the device.
     if (!parallel_) check<H5Fflush>(path_, file_.get(), H5F_SCOPE_GLOBAL);
     check<H5Gclose>(path_, group_.release());
     check<H5Fclose>(path_, file_.release());

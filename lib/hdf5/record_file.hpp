@@ -1,7 +1,7 @@
 // One file of many float64 datasets in the group /output, and the reader of one (RecordSource). It
 // is written by one process or by all ranks of an MPI_Comm through MPI-IO: the writing side of the
-// HDF5 strategies. It asks the library after each transfer what really happened, since HDF5 falls
-// back from collective to independent transfers without a word.
+// HDF5 strategies. After each transfer it asks the library how the data moved, since HDF5 silently
+// falls back from collective to independent transfers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace ranklab::hdf5 {
 
 enum class Requested { independent, collective };
 
-/// Codes of HDF5: H5D_mpio_actual_io_mode_t, H5D_mpio_actual_chunk_opt_mode_t and the sets of
+/// The codes of HDF5: H5D_mpio_actual_io_mode_t, H5D_mpio_actual_chunk_opt_mode_t and the sets of
 /// H5D_mpio_no_collective_cause_t of this rank and of all.
 struct Transfer {
     Requested requested = Requested::independent;
@@ -35,33 +35,32 @@ struct Transfer {
 };
 
 std::string requested_name(const Transfer& transfer);  ///< "independent", "collective"
-/// "contiguous collective", "no collective", ...
+/// The mode as text: "contiguous collective", "no collective", ...
 std::string io_mode_name(const Transfer& transfer);
 std::string chunk_mode_name(const Transfer& transfer);  ///< "none", "link chunk", "multi chunk"
-/// "none", or HDF5's reasons joined by " + ". Those that hold on another rank alone end with
-/// "(elsewhere)".
+/// The cause as text: "none", or HDF5's reasons joined by " + ". Those that hold on another rank
+/// alone end with "(elsewhere)".
 std::string cause_name(const Transfer& transfer);
 
 struct RecordFileOptions {
-    /// Points to an MPI_Comm whose ranks all make this file (comm::native_mpi); nullptr: a process
-    /// alone.
+    /// Points to an MPI_Comm whose ranks all make this file (comm::native_mpi); nullptr: a single
+    /// process.
     const void* mpi = nullptr;
-    /// MPI-IO's; without MPI they have no meaning.
+    /// Hints for MPI-IO; without MPI they have no meaning.
     std::vector<std::pair<std::string, std::string>> hints = {};
     /// Objects of at least this many bytes begin at its multiples.
     std::uint64_t alignment = 1;
-    /// When a dataset is made. Through MPI-IO HDF5 always does so.
+    /// Allocates a dataset when it is made. Through MPI-IO HDF5 always does so.
     bool early_allocation = true;
     bool fill = false;                ///< zeros are written when a dataset is allocated
     bool collective_metadata = true;  ///< metadata is written by all ranks together
     /// All ranks open datasets together, and one reads the metadata for all.
     bool collective_opening = true;
-    /// The newest this library knows; else one that HDF5 1.8 reads, as h5py's.
+    /// Uses the newest format of this library; else one that HDF5 1.8 reads, as h5py does.
     bool latest_format = false;
 };
 
-/// A box of a dataset: as many numbers as it has dimensions. Any count of 0 is nothing of this
-/// rank.
+/// A box of a dataset: as many numbers as it has dimensions. With any count of 0 it is empty.
 struct Box {
     std::vector<std::int64_t> start;
     std::vector<std::int64_t> count;
@@ -76,14 +75,13 @@ class RecordFile {
     /// library: closing is collective, and a rank that destroys it early may be alone.
     ~RecordFile();
 
-    /// A dataset /output/NAME, closed at once: what stays in memory is HDF5's. An empty `chunk`:
-    /// contiguous; else its edges, cut to the shape's. A dataset with nothing in it is contiguous.
-    /// Collective.
+    /// Collective. Makes the dataset /output/NAME and closes it at once, to save memory. `chunk`:
+    /// its edges, cut to the shape's; empty: contiguous. An empty dataset is contiguous.
     void make(const std::string& name, std::span<const std::int64_t> shape,
               std::span<const std::int64_t> chunk);
     Object open(const std::string& name) const;
-    /// Row-major values of the box. With Transfer::collective all ranks of the file call it for the
-    /// same dataset, and their boxes do not overlap. EnvironmentError where there is no room.
+    /// Writes the box, row-major. With Transfer::collective all ranks of the file call it for the
+    /// same dataset, with disjoint boxes. EnvironmentError where there is no room.
     void write(const Object& dataset, const Box& box, std::span<const double> values,
                Requested requested);
 

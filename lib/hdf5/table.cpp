@@ -154,7 +154,7 @@ std::vector<Member> members_in_file(const Object& dataset) {
     return members;
 }
 
-// nullopt-like: 0 rows and `empty` for a table without columns.
+// A table without columns has a null dataspace (`null`) and 0 rows.
 struct Extent {
     bool null = false;
     hsize_t rows = 0;

@@ -20,8 +20,8 @@ struct Column {
 /// data. Tables above 32 KiB are compressed.
 void write_table(const Group& group, const std::string& name, const std::vector<Column>& columns);
 
-/// Integers of any width are read as int64, floats as double. DataError where the dataset is not
-/// such a table or claims a size that the file cannot hold.
+/// Reads integers of any width as int64, floats as double. DataError where the dataset is not such
+/// a table or claims a size that the file cannot hold.
 std::vector<Column> read_table(const Group& group, const std::string& name);
 
 }  // namespace ranklab::hdf5

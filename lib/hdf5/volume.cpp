@@ -27,8 +27,8 @@ Id access_properties(const void* mpi, bool parallel) {
     Id access = file_access();
     check<H5Pset_libver_bounds>("file access", access.get(), H5F_LIBVER_V18, H5F_LIBVER_V110);
     check<H5Pset_alignment>("file access", access.get(), kAlignFrom, kAlignment);
-    // A channel's part of a chunk is gathered in the cache: without room for chunks (1 MiB is the
-    // default) each row of it would be a write of its own. Collective writes pass the cache by.
+    // The cache gathers a channel's part of a chunk: without room for chunks (1 MiB is the default)
+    // each row would be a write of its own. Collective writes bypass the cache.
     check<H5Pset_cache>("file access", access.get(), 0, kChunkSlots, kChunkCache, 0.75);
     if (parallel) use_mpi_io(access, {.mpi = mpi, .collective_opening = false});
     return access;
@@ -115,8 +115,7 @@ bool equal(hid_t a, hid_t b, const std::string& what) {
     return check<H5Tequal>(what, a, b) > 0;
 }
 
-// Whether addresses count from a user block's end differs among the library's functions and
-// versions.
+// The library's functions and versions differ in whether addresses count from a user block's end.
 bool has_user_block(const Object& dataset) {
     const std::string& what = dataset.path();
     const Id file = own<H5Iget_file_id>(what, dataset.id());

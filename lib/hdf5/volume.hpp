@@ -1,6 +1,6 @@
-// Volumes of float32 as a file may hold them: what a dataset is, where its numbers lie for readers
-// that take them from the file themselves (the library serves one thread at a time), and its values
-// plane by plane, through the library whatever the layout.
+// Volumes of float32 in a file: a dataset's form, the place of its numbers for readers that read
+// the file directly (the library serves one thread at a time), and its values plane by plane,
+// through the library in any layout.
 #pragma once
 
 #include <array>
@@ -30,19 +30,19 @@ struct VolumePart {
 class VolumeWriter {
   public:
     /// Replaces what is there. `mpi` points to an MPI_Comm whose ranks all call this and every
-    /// function below (comm::native_mpi); nullptr for a process alone. Chunks and contiguous
+    /// function below (comm::native_mpi); nullptr for a single process. Chunks and contiguous
     /// datasets begin at multiples of 4 KiB. EnvironmentError where this HDF5 was built without MPI
     /// and there are several ranks.
     VolumeWriter(const std::filesystem::path& path, const void* mpi);
 
-    /// A dataset in the root group. `chunk_edge` 0: contiguous; else chunks [channels, c, c, c]
-    /// with c no longer than the volume, so that a chunk holds every channel of a cube.
+    /// Makes a dataset in the root group. `chunk_edge` 0: contiguous; else chunks [channels, c, c,
+    /// c] with c at most the volume's edge, so that a chunk holds every channel of a cube.
     void make(const std::string& name, const VolumeShape& shape, std::int64_t chunk_edge);
-    /// Row-major values of the part, whole rows and planes. Collective; the parts of the ranks do
-    /// not overlap.
+    /// Writes row-major values of the part, whole rows and planes. Collective; ranks' parts do not
+    /// overlap.
     void write(const std::string& name, const VolumePart& part, std::span<const float> values);
     /// Collective. The file then has its full size, with room for the values of all that was made:
-    /// whoever opens it beside us may reserve the blocks.
+    /// another process may then reserve the blocks.
     void flush();
     /// Writes what is pending and closes; the destructor does so too, but can only log a failure.
     void close();
@@ -60,7 +60,7 @@ class VolumeWriter {
 struct DatasetPlace {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> chunk;
-    /// In the file, of each chunk, row-major over the grid of chunks.
+    /// The place of each chunk in the file, row-major over the grid of chunks.
     std::vector<std::uint64_t> offsets;
     bool is_float32 = false;  ///< of either byte order
     std::string
@@ -76,8 +76,8 @@ struct DatasetPlace {
     std::uint64_t end() const;
 };
 
-/// The chunks of HDF5 1.10 are looked up in a time that grows with the square of their number:
-/// above 16,384 (8 s) the place is called indirect.
+/// HDF5 1.10 looks up chunks in a time that grows with the square of their number: above 16,384 of
+/// them (8 s) the place counts as indirect.
 ///
 /// DataError where a chunk, or a contiguous dataset, was never written; up to those 16,384 chunks.
 DatasetPlace place_of(const Object& dataset);

@@ -178,7 +178,7 @@ Cases threads_beyond_quota(const Evidence& evidence) {
     return cases;
 }
 
-// By UUID, which is one GPU's in the whole world: two containers on a node have two host names and
+// Compares UUIDs, which are unique to a GPU: two containers on a node may have two host names and
 // one GPU.
 Cases shared_gpus(const Evidence& evidence) {
     std::map<std::string, std::vector<const Placement*>> users;
@@ -284,7 +284,7 @@ constexpr Row kTable[] = {
      "end them, or take whole nodes (sbatch --exclusive)"},
 };
 
-// The worst case speaks for all.
+// The worst case stands for all.
 Check check_of(const Row& row, const Evidence& evidence) {
     const auto [found, known] = row.test(evidence);
     if (found.empty()) return {row.id, known ? Verdict::ok : Verdict::unknown};

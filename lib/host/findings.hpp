@@ -50,7 +50,7 @@ struct Check {
 
 /// All rows of the table, in its order.
 std::vector<Check> check_all(const Evidence& evidence);
-/// Those that a run is told of: a governor that follows the load is doctor's alone.
+/// The findings that a run reports: only doctor reports a governor that follows the load.
 std::vector<Finding> findings_of_run(const Evidence& evidence);
 
 }  // namespace ranklab::host

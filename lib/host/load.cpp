@@ -32,8 +32,8 @@ double own_cpu_seconds() {
     return sum;
 }
 
-// user nice system idle iowait irq softirq steal (proc(5)): the first three are busy. Interrupts
-// are often the job's own network. nullopt where a CPU is not in the file.
+// The file has user nice system idle iowait irq softirq steal (proc(5)): the first three are busy;
+// interrupts are often the job's own network. nullopt where a CPU is not in the file.
 std::optional<std::pair<double, double>> busy_and_all(const std::vector<int>& cpus,
                                                       const std::filesystem::path& root) {
     const double tick_s = 1 / base::real(sysconf(_SC_CLK_TCK));

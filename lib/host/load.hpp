@@ -17,7 +17,7 @@ namespace ranklab::host {
 struct Use {
     int rank = 0;
     std::string host;
-    /// CPUs of all ranks of its host, at the first of them; 0 at the others.
+    /// The number of CPUs of all ranks of its host, for the first of these ranks; 0 for the others.
     int host_cpus = 0;
     /// CPU time of its process, and of children that it has waited for.
     double seconds = 0, cpu_s = 0;
@@ -37,10 +37,10 @@ class UseMeter {
     UseMeter(int rank, const std::vector<Placement>& placements,
              std::filesystem::path root = system_root());
 
-    void begin() {
+    void begin() {  ///< called again, it drops the use before
         begin_ = now(), end_ = std::nullopt;
-    }                             ///< again: what came before does not count
-    void end() { end_ = now(); }  ///< again: what came since counts, too
+    }
+    void end() { end_ = now(); }  ///< called again, it adds the use since
     /// Whether the system says how busy the CPUs are; on the first rank of each host.
     bool is_known() const { return begin_.busy_s.has_value(); }
     /// Until now where it was not ended.
@@ -68,8 +68,8 @@ struct OtherLoad {
 };
 inline constexpr double kMostOthers = 0.5;  ///< CPUs; more makes a finding
 
-/// For the hosts where it is known; for uses shorter than a second it is not, since the system
-/// counts in hundredths.
+/// The load of other processes on hosts where it is known: not in less than a second, since the
+/// system counts in hundredths.
 std::vector<OtherLoad> other_loads(const std::vector<Use>& uses);
 
 }  // namespace ranklab::host

@@ -29,8 +29,8 @@ extern char** environ;
 namespace ranklab::host {
 namespace {
 
-// When the kernel started this process, in its ticks since boot: field 22 of proc(5)'s stat. Field
-// 2, the name, may hold blanks and brackets.
+// The time at which the kernel started this process, in ticks since boot: field 22 of proc(5)'s
+// stat. Field 2, the name, may hold blanks and brackets.
 std::string start_ticks() {
     std::ifstream file("/proc/self/stat");
     const std::string stat{std::istreambuf_iterator<char>(file), {}};
@@ -117,8 +117,8 @@ std::string proc_value(const std::string& path, std::string_view key) {
     return kUnknown;
 }
 
-// Free space for the segments by which MPI's ranks of a host exchange messages, as a power of two:
-// it changes a little all the time, and from 1 GiB on it decides nothing.
+// The free space for the memory by which MPI's ranks of a host exchange messages, as a power of
+// two: it changes a little all the time, and from 1 GiB on it does not matter.
 std::string free_shared_memory() {
     struct statvfs place {};
     if (::statvfs("/dev/shm", &place) != 0) return kUnknown;

@@ -17,8 +17,8 @@ std::int64_t peak_rss_bytes();
 /// Memory of the host in bytes; 0 if unknown.
 std::int64_t memory_bytes();
 
-/// Memory that the job asked Slurm for on this host, in bytes (SLURM_MEM_PER_NODE, or
-/// SLURM_MEM_PER_CPU times SLURM_CPUS_ON_NODE); 0 where it asked for none, or there is no Slurm.
+/// The memory that the job requested from Slurm on this host, in bytes (SLURM_MEM_PER_NODE, or
+/// SLURM_MEM_PER_CPU times SLURM_CPUS_ON_NODE); 0 where it requested none, or without Slurm.
 std::int64_t memory_asked_bytes();
 
 /// Threads of this process now (/proc/self/task); 0 if unknown.
@@ -39,8 +39,8 @@ class StartUp {
         static auto fields(auto& self) { return std::tie(self.name, self.seconds); }
     };
 
-    /// The process was at `part` since the last one was done, the first one since the kernel
-    /// started it.
+    /// Ends `part`, which began when the last part ended; the first began when the kernel started
+    /// the process.
     void done(std::string part);
     /// As done(); later parts do not count.
     void finish(std::string part);
@@ -54,8 +54,8 @@ class StartUp {
     bool finished_ = false;
 };
 
-/// Where /proc and /sys are read: "/"; RANKLAB_SYSTEM_ROOT names another folder, so that tests do
-/// not depend on their machine.
+/// The folder in which /proc and /sys are read: "/", or RANKLAB_SYSTEM_ROOT, so that tests do not
+/// depend on their machine.
 std::filesystem::path system_root();
 
 std::string host_name();
@@ -68,7 +68,7 @@ std::string cpu_model();
 std::string governor_of(const std::vector<int>& cpus,
                         const std::filesystem::path& root = system_root());
 
-/// ("kernel", "6.1.0"), ("cpu", "..."), ("governor", "..."), ("load_1min", "0.4") ... "unknown"
+/// Facts of the host: ("kernel", "6.1.0"), ("cpu", "..."), ("load_1min", "0.4") ...; "unknown"
 /// where the system does not say.
 std::vector<std::pair<std::string, std::string>> host_facts();
 

@@ -55,7 +55,7 @@ hwloc_obj_t unit_of(int cpu) {
     return hwloc_get_pu_obj_by_os_index(topology(), static_cast<unsigned>(cpu));
 }
 
-// complete_cpuset has the CPUs that another rank may use and this one may not.
+// The complete_cpuset includes CPUs that another rank may use and this one may not.
 int core_of(int cpu) {
     const hwloc_obj_t unit = unit_of(cpu);
     const hwloc_obj_t core = unit == nullptr
@@ -122,7 +122,7 @@ struct OwnCgroups {
     std::vector<fs::path> folders = {};  // the outermost first; empty: none is seen from here
 };
 
-// The mount point, then the folders of the process' path below it. A container without a cgroup
+// The mount point, then the folders of the process's path below it. A container without a cgroup
 // namespace has the host's path, and its own cgroup is the mount point.
 std::vector<fs::path> folders_below(const fs::path& top, const std::string& path) {
     std::error_code unknown;
@@ -136,8 +136,8 @@ std::vector<fs::path> folders_below(const fs::path& top, const std::string& path
     return folders;
 }
 
-// "0::/path" of version 2, "1:cpu,cpuacct:/path" of version 1 (cgroups(7)). A controller is in one
-// hierarchy only: where version 1 has it, version 2 does not rule it.
+// Lines are "0::/path" in version 2, "1:cpu,cpuacct:/path" in version 1 (cgroups(7)). A controller
+// is in one hierarchy only: version 2 lacks those of version 1.
 OwnCgroups own_cgroups(const std::string& controller, const fs::path& root) {
     const auto mounts = root / "sys/fs/cgroup";
     OwnCgroups own;

@@ -1,5 +1,4 @@
-// The machine as hwloc sees it (it is loaded once a process, which takes 10 ms), and where each
-// rank sits.
+// The machine as hwloc sees it (loaded once per process, in 10 ms), and each rank's place on it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +15,8 @@ namespace ranklab::host {
 /// Logical CPUs that the calling thread may run on, ascending.
 std::vector<int> cpuset();
 
-/// `cpus` by physical core: the hardware threads of one core stand together. A CPU that hwloc does
-/// not know is a core of its own.
+/// Groups `cpus` by physical core: each group has the hardware threads of one core. A CPU unknown
+/// to hwloc is a core of its own.
 std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus);
 /// The name of each of these cores, the same in all ranks of a host: its lowest CPU of the machine,
 /// ascending.
@@ -47,8 +46,8 @@ CpuQuota cpu_quota(const std::filesystem::path& root = system_root());
 /// In CPUs; nullopt where there is none.
 std::optional<double> least_limit(const CpuQuota& quota);
 
-/// Bytes that this process and others in its cgroups can still take without swapping; nullopt where
-/// the system does not say it.
+/// The bytes that this process and others in its cgroups can still take without swapping; nullopt
+/// where the system does not say.
 std::optional<std::int64_t> free_memory(const std::filesystem::path& root = "/");
 
 /// The GPU that a rank would use.
@@ -75,12 +74,12 @@ struct Placement {
     std::string build;            ///< version and revision of its program
     std::string gpus;             ///< names of the GPUs it sees, or why none
     std::string cpu = {};         ///< the processor's model
-    /// Its CPUs': "performance", "powersave and performance"; "" unknown.
+    /// The governors of its CPUs: "performance", "powersave and performance"; "": unknown.
     std::string governor = {};
     OwnGpu own_gpu = {};
     CpuQuota quota = {};
     bool threads_by_default = false;          ///< the user did not give their number
-    std::vector<std::string> libraries = {};  ///< versions as the libraries tell them
+    std::vector<std::string> libraries = {};  ///< versions as the libraries report them
 
     static auto fields(auto& self) {
         return std::tie(self.rank, self.local_rank, self.host, self.cpus, self.cores, self.numa,
@@ -89,13 +88,12 @@ struct Placement {
     }
 };
 
-/// This rank's place; `threads` 0 means one per core of the cpuset (settle_threads has the last
-/// word).
+/// This rank's place; `threads` 0 means one per core of the cpuset (settle_threads may lower it).
 Placement own_placement(int rank, int local_rank, int threads, const std::string& build,
                         const std::string& gpus);
 
-/// Threads that the user did not give are at most what the cgroups allow: the ranks that share a
-/// limit have equal parts of it, rounded down, and one thread at least.
+/// Limits thread counts that the user did not give to what the cgroups allow: ranks that share a
+/// limit get equal parts, rounded down, but at least one thread.
 void settle_threads(std::vector<Placement>& placements);
 
 /// The least CPU time that a cgroup of a rank allows, in CPUs: "2", "none", "unknown".

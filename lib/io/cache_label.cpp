@@ -76,8 +76,8 @@ std::optional<std::uint64_t> delivered_bytes() {
 void evict(const fs::path& file) {
     const OpenFile opened = open_to_read(file);
     const int descriptor = opened.descriptor.get();
-    // The cache keeps what is not yet on the device. Some file systems have no fsync of what was
-    // only read.
+    // The cache keeps data that is not yet on the device. Some file systems refuse fsync for files
+    // that were only read.
     if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
         base::throw_errno("fsync", file, errno, kSetting);
     // The kernel may refuse: the pages stay, and residency_of says so.
@@ -131,7 +131,7 @@ CacheState state_of(const CacheEvidence& e) {
     if (resident >= kWarmShare)
         return delivered_nothing(e) ? CacheState::warm : CacheState::unknown;
     if (resident > kColdShare) return CacheState::mixed;
-    // An empty page cache alone proves nothing: another one may lie behind it, and files have
+    // An empty page cache alone proves nothing: another cache may lie behind it, and files may have
     // holes.
     return delivered_all(e) && e.file_system.kind != Kind::own_cache ? CacheState::cold
                                                                      : CacheState::unknown;

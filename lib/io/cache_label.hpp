@@ -18,7 +18,7 @@ namespace ranklab::io {
 /// Resident pages of one file, or the sum over many files.
 struct Residency {
     std::uint64_t bytes = 0;  ///< how large the files are
-    /// Those in this node's page cache: whole pages, at most `bytes`.
+    /// The bytes in this node's page cache: whole pages, at most `bytes`.
     std::uint64_t resident = 0;
 
     /// 0 where they are empty.
@@ -30,19 +30,19 @@ struct Residency {
     }
 };
 
-/// Asks mincore(2). nullopt where that does not tell the truth: it says "all" to a process that
+/// Asks mincore(2). nullopt where its answer is not reliable: it says "all" to a process that
 /// neither owns the file nor may write to it. EnvironmentError or OptionError where the file cannot
 /// be opened.
 std::optional<Residency> residency_of(const std::filesystem::path& file);
 
-/// Bytes that the block layer has fetched for this process since it began (read_bytes of
-/// /proc/self/io): the difference of two calls is what came from the device in between, for
-/// whatever purpose. nullopt where the kernel does not count, or does not say.
+/// The bytes that the block layer has fetched for this process since it began (read_bytes of
+/// /proc/self/io): the difference of two calls came from the device in between, for any purpose.
+/// nullopt where the kernel does not count or report them.
 std::optional<std::uint64_t> delivered_bytes();
 
 /// Has the file written to its device and asks the page cache to drop it (fsync, posix_fadvise
-/// DONTNEED): residency_of says which pages stay. Those that a process maps do. EnvironmentError
-/// where the file cannot be opened or written back.
+/// DONTNEED). Mapped pages stay; residency_of says how much stays. EnvironmentError where the file
+/// cannot be opened or written back.
 void evict(const std::filesystem::path& file);
 
 /// Evidence about one read, or several (files, ranks).
@@ -50,7 +50,7 @@ struct CacheEvidence {
     base::FileSystem file_system;
     std::uint64_t requested = 0;                    ///< bytes that were read
     std::optional<Residency> before = Residency{};  ///< just before the reading; nullopt: not known
-    /// By the block layer, meanwhile; nullopt: not known.
+    /// The bytes that the block layer delivered meanwhile; nullopt: not known.
     std::optional<std::uint64_t> delivered = 0;
 
     static auto fields(auto& self) {
@@ -59,7 +59,7 @@ struct CacheEvidence {
     }
 };
 
-/// Both together. What is not known of one is not known of both; where the file systems differ, the
+/// Merges two sides. A number that one side lacks is unknown; where the file systems differ, the
 /// one that allows less is named (memory, then own_cache, network, other, disk).
 CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b);
 std::vector<CacheEvidence> merged_over_ranks(comm::Communicator& ranks,
@@ -76,9 +76,9 @@ struct CacheLabel {
 /// At most this share resident before: cold, if the block layer says so too. At least that: warm.
 inline constexpr double kColdShare = 0.01;
 inline constexpr double kWarmShare = 0.99;
-/// The block layer has delivered "all" from this share of what was read on, and "nothing" up to the
-/// other (and kForeignBytes: it also counts what else the process reads, such as pages of its
-/// program).
+/// From this share of the read bytes on the block layer delivered "all", and up to the other
+/// "nothing" (with kForeignBytes, since it also counts other reads of the process, such as pages of
+/// its program).
 inline constexpr double kDeliveredAll = 0.95;
 inline constexpr double kDeliveredNothing = 0.05;
 inline constexpr std::uint64_t kForeignBytes = std::uint64_t{1} << 20U;

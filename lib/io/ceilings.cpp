@@ -48,8 +48,8 @@ class RawFiles : base::Pinned {
     std::vector<fs::path> paths_;
 };
 
-// The last cache may be shared by all ranks of the node: all their buffers together are twice as
-// large, within limits: virtual machines report the caches of their whole host.
+// All ranks of the node may share the last cache: their buffers together are twice as large, within
+// limits, since virtual machines report the caches of their whole host.
 std::size_t buffer_bytes(int ranks_on_node) {
     const long cache = std::max(::sysconf(_SC_LEVEL3_CACHE_SIZE), ::sysconf(_SC_LEVEL2_CACHE_SIZE));
     const std::uint64_t writers = std::max(ranks_on_node, 1);
@@ -94,7 +94,7 @@ class Measurement {
         const auto begin = base::Clock::now();
         for (std::uint64_t i = 0; i < passes; ++i) {
             std::memcpy(to.data(), from.data(), from.size());
-            asm volatile("" : : "r"(to.data()) : "memory");  // somebody might look at it
+            asm volatile("" : : "r"(to.data()) : "memory");  // so that the copy is not removed
         }
         return {sum(base::real(passes * size)), slowest(base::seconds_since(begin))};
     }

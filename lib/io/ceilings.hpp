@@ -1,5 +1,5 @@
-// The machine's highest rates, measured in the same run with the same bytes and files by the ranks
-// of the strategy, and how much of it a strategy reaches. docs/writing.md.
+// The machine's highest rates, measured in the same run with the same bytes and files by the
+// strategy's ranks, and the share that a strategy reaches. docs/writing.md.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,10 @@ struct CeilingWork {
     std::filesystem::path directory;     ///< where the strategies write
     std::int64_t records = 0;            ///< shared out to the ranks by base::share_of
     std::uint64_t bytes_per_record = 0;  ///< in the file: also the size of each write()
-    /// For write_shared. 0: each rank writes its part of the records; else the rows of a record:
-    /// each rank writes its block of rows of every record.
+    /// The rows of a record, of which each rank writes its block in every record; 0: each rank
+    /// writes its part of the records. For write_shared.
     std::int64_t rows = 0;
-    /// After each record of write_own, at the end of write_shared: as the strategies.
+    /// Calls fsync after each record of write_own, at the end of write_shared, as strategies do.
     bool fsync = false;
     bool memory_copy = true;   ///< takes up to 128 MiB of memory per rank meanwhile
     bool shared_file = false;  ///< write_shared; otherwise write_own and create
@@ -50,8 +50,8 @@ struct CeilingWork {
 };
 
 /// Collective. The files have names of their own in the directory and are gone afterwards, after an
-/// error too. Where a rank fails all throw. Buffers are touched before the clock starts; removal is
-/// not timed.
+/// error too. Where a rank fails, all throw. Buffers are touched before the clock starts; removal
+/// is not timed.
 Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work);
 
 /// The two that a strategy's phases are held against: write and fsync; open and close.
@@ -61,8 +61,8 @@ double creating_s(const base::IoTimes& times);
 /// The highest rate of each kind: a strategy is compared by its own best.
 Ceilings best_of(std::span<const Ceilings> measured);
 
-/// A strategy's writing, over all ranks and worker processes. Seconds are those of the slowest of
-/// them.
+/// A strategy's writing, over all ranks and worker processes. The seconds are those of the slowest
+/// one.
 struct StrategyEffort {
     double records = 0;
     double bytes = 0;

@@ -117,7 +117,7 @@ class Hdf5Reader final : public Reader {
 };
 
 // The size of data.h5, the library's metadata included. HDF5 1.10 does not survive a write that
-// fails (docs/adr/0001), so the room is looked at before.
+// fails (docs/adr/0001), so the room is checked before.
 std::uint64_t file_bytes(const Job& job) {
     constexpr double kBytesPerRecord = 8192;
     constexpr double kBytesPerFile = 1 << 20;
@@ -157,8 +157,7 @@ void Hdf5Strategy::open() {
     const auto mark = place_.times.phase(IoPhase::open);
     comm::together(place_.ranks, [&] { check_place(); });
     unfinished_ = true;
-    // Where MPI-IO fails on one rank alone, the others wait inside it; or all of them do, until
-    // close().
+    // Where MPI-IO fails on one rank alone, the others wait inside it, or all wait until close().
     comm::together_politely(
         place_.ranks,
         [&] {
@@ -256,16 +255,16 @@ void Hdf5Strategy::close() {
     const auto beat = [&] { place_.done(0); };
     {
         const auto mark = place_.times.phase(IoPhase::close);
-        // HDF5 closes a shared file on all ranks together, and who waits inside it hears of no
-        // signal that stops another one in its records: so all meet before.
+        // HDF5 closes a shared file on all ranks together, and a rank that waits inside it does not
+        // notice a signal that stops another one: so all meet before.
         if (form_ == Hdf5Form::independent)
             comm::together_politely(
                 place_.ranks, [] {}, beat);
         comm::together_politely(
             place_.ranks, [&] { file_->close(); }, beat);
     }
-    // Once, when HDF5 will write nothing more. What follows counts as close: the file is done after
-    // it.
+    // Called once, when HDF5 will write nothing more. The rest counts as close: the file is done
+    // after it.
     if (job_.fsync) {
         const auto mark = place_.times.phase(IoPhase::fsync);
         comm::together(place_.ranks, [&] { file_->sync(); });

@@ -1,5 +1,5 @@
-// The common part of strategies that write one HDF5 file, data.h5: the file, its datasets (one a
-// record, or one for all), reading back, and HDF5's account of its transfers. Private to this room
+// The common part of strategies that write one HDF5 file, data.h5: the file, its datasets (one per
+// record, or one for all), reading back, and HDF5's report on its transfers. Private to this room
 // and its tests.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace ranklab::io {
 /// The outcomes of the calls of H5Dwrite, with their counts.
 using Transfers = std::map<hdf5::Transfer, std::int64_t>;
 
-/// The transfers of all ranks, on every rank. Collective.
+/// Gathers the transfers of all ranks on every rank. Collective.
 Transfers gather_transfers(comm::Communicator& ranks, const hdf5::RecordFile& file);
 /// A sentence for each way in which collective requests fell back.
 std::vector<Remark> fallback_remarks(const Transfers& transfers);
@@ -29,8 +29,8 @@ std::vector<Remark> fallback_remarks(const Transfers& transfers);
 /// A rank generates and writes at most this many bytes of values at a time.
 inline constexpr std::int64_t kMostBytesAtOnce = std::int64_t{256} << 20;
 
-/// independent and collective: through MPI-IO, by all ranks of the place, whose backend is mpi
-/// then. With collective they write in step, and open datasets together.
+/// independent and collective: all ranks write through MPI-IO; the place's backend is mpi. With
+/// collective they write in step, and open datasets together.
 enum class Hdf5Form { serial, independent, collective };
 
 class Hdf5Strategy : public Strategy {
@@ -50,8 +50,8 @@ class Hdf5Strategy : public Strategy {
     std::vector<Remark> warnings() const override { return warnings_; }
 
   protected:
-    /// Rows of records: [first_record, + records) and of each the rows [first_row, + rows). Where
-    /// `records` is not 1 the rows are all.
+    /// A part of the records [first_record, + records): of each the rows [first_row, + rows). Where
+    /// `records` is not 1 it has all rows.
     struct Part {
         std::int64_t first_record = 0;
         std::int64_t records = 0;
@@ -65,7 +65,7 @@ class Hdf5Strategy : public Strategy {
     /// The dataset that holds record `id`, opened. It is the same one for all with Layout::single.
     const hdf5::Object& dataset_of(std::int64_t id);
     void produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested);
-    /// `records` of them are done since `begin`, of which this rank wrote `bytes`. The ranks' sum
+    /// Counts `records` done since `begin`, of which this rank wrote `bytes`. The ranks' sum
     /// counts.
     void end_records(base::IoTimes::Clock::time_point begin, std::int64_t records,
                      std::int64_t bytes) const;

@@ -1,5 +1,4 @@
-// The records to be written, equal for all strategies of the ladder, and the ranks that read them
-// back.
+// The records to write, equal for all strategies of the ladder, and the ranks that read them back.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,8 +19,8 @@ enum class Layout { files, single };
 struct Hdf5Settings {
     Layout layout = Layout::files;
     std::int64_t chunk = 0;  ///< edge of square chunks of a record; 0: contiguous
-    /// Objects of at least this many bytes begin at its multiples; 1: none. A cache line: the
-    /// kernel copies to any other place a fifth slower (docs/writing.md).
+    /// Objects of at least this many bytes begin at its multiples; 1: none. The default is a cache
+    /// line: the kernel copies to other places a fifth slower (docs/writing.md).
     std::uint64_t alignment = 64;
     std::vector<std::pair<std::string, std::string>> hints;  ///< MPI-IO's, in the order given
     bool early_allocation = true;
@@ -34,7 +33,7 @@ struct Job {
     std::int64_t files = 15;  ///< n, records
     std::int64_t size = 100;  ///< a record is size x size float64
     int workers = 1;          ///< processes of the process strategies
-    /// Process-pool: tasks are handed out without waiting for each result.
+    /// For process-pool: hands out tasks without waiting for each result.
     bool async = false;
     bool dynamic = false;          ///< mpi-send: ranks ask for the next chunk
     std::int64_t chunk_files = 1;  ///< of --dynamic: records handed out at a time
@@ -42,7 +41,7 @@ struct Job {
     bool rename = false;  ///< give a file a temporary name until it is whole
 
     std::filesystem::path directory;  ///< exists when a strategy is opened
-    /// The worker program of the process strategies; empty: ranklab-io-worker beside this program.
+    /// The worker program of the process strategies; empty: ranklab-io-worker next to this one.
     std::filesystem::path worker_program;
     Hdf5Settings hdf5;
 
@@ -53,8 +52,8 @@ struct Job {
 class Reader {
   public:
     virtual ~Reader() = default;
-    /// The size x size values of record `id` as they lie in the file. DataError where there are not
-    /// so many, or the file is not as it should be.
+    /// Reads the size x size values of record `id` as they lie in the file. DataError where there
+    /// are fewer or more, or the file is faulty.
     virtual void read(std::int64_t id, std::span<double> values) = 0;
 };
 
@@ -62,7 +61,7 @@ class Reader {
 inline std::string record_name(std::int64_t id) {
     return fmt::format("data{:05}", id);
 }
-/// The file's name with --rename until it is whole: ".data00042.npy.tmp" beside it.
+/// The file's name with --rename until it is whole: ".data00042.npy.tmp" in its folder.
 inline std::filesystem::path temporary_of(const std::filesystem::path& path) {
     return path.parent_path() / fmt::format(".{}.tmp", path.filename().string());
 }

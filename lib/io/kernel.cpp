@@ -5,9 +5,9 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 
-// Several versions of a function, chosen by the processor at hand: without SSE 4.1 trunc() is a
-// call. None of them may use fused multiply-adds (-ffp-contract=off, and no version enables them):
-// NumPy does not.
+// Makes several versions of a function, chosen by the processor: without SSE 4.1 trunc() is a call.
+// None of them may use fused multiply-adds (-ffp-contract=off, and no version enables them): NumPy
+// does not.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define RANKLAB_VERSIONS __attribute__((target_clones("avx512f", "avx2", "sse4.1", "default")))
@@ -36,7 +36,7 @@ inline double value(double x, double y, double t_over_n) {
     return floored_mod_1(a * a * b + b * b * a + t_over_n);
 }
 
-// x and y may change places: a^2 b + b^2 a is the same sum, to the bit.
+// The sum a^2 b + b^2 a is the same, to the bit, when x and y are exchanged.
 RANKLAB_VERSIONS
 void fill_row(const double* a, const double* aa, double fixed, std::size_t count, double t_over_n,
               double* out) {
@@ -51,7 +51,7 @@ void fill_row(const double* a, const double* aa, double fixed, std::size_t count
 Grid::Grid(std::int64_t size)
     : x(axis(0 - base::real(size) / 2, size)), y(axis(500 - base::real(size) / 2, size)) {}
 
-// noipa: no inlining, no cloning, no knowledge of what is inside.
+// The attribute noipa: no inlining, no cloning, no knowledge of the body.
 __attribute__((noipa)) double value_at(double x, double y, double n, double t) {
     return value(x, y, t / n);
 }

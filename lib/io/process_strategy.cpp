@@ -28,7 +28,7 @@ using base::IoPhase;
 
 struct SocketPair {
     base::Descriptor ours;
-    // Above the numbers that it gets in a worker: one dup2 overwrites no other's.
+    // Its number is above those in a worker, so that a dup2 does not overwrite another one.
     base::Descriptor theirs;
 };
 

@@ -22,15 +22,15 @@ namespace ranklab::io {
 /// sockets.
 class WorkerProcess : base::Pinned {
   public:
-    /// `queue`: the workers' end of it; negative: none. EnvironmentError where it cannot be
+    /// `queue`: the workers' end of the queue; negative: none. EnvironmentError where it cannot be
     /// started.
     WorkerProcess(const Job& job, WorkerKind kind, int number, int queue);
     ~WorkerProcess() { end(); }
 
     int socket() const { return channel_.get(); }
     void send(std::span<const double> task);
-    /// Waits for the next report. Throws what the worker failed with, or an EnvironmentError that
-    /// says how it ended.
+    /// Waits for the next report. Throws the worker's error, or an EnvironmentError that says how
+    /// it ended.
     WorkerReport receive();
     /// No more work comes: it finishes the record at hand. It should end by itself.
     void dismiss() noexcept { ::shutdown(channel_.get(), SHUT_WR); }
@@ -51,7 +51,7 @@ class WorkerProcess : base::Pinned {
 
 class ProcessStrategy : public FileStrategy {
   public:
-    /// at_once: the workers do not wait for each other.
+    /// With at_once the workers do not wait for each other.
     ProcessStrategy(const Job& job, const Place& place, WorkerKind kind, bool at_once)
         : FileStrategy(job, place, Encoding::npy), kind_(kind), at_once_(at_once) {}
     /// The workers end first.
@@ -60,8 +60,8 @@ class ProcessStrategy : public FileStrategy {
     void open() override;
     void close() override;
 
-    /// "tasks", a row a worker: worker, tasks, bytes_sent_per_task and bytes_received_per_task (0
-    /// where it had no task), busy_s (in its records), wait_s (for tasks).
+    /// "tasks" has a row per worker: worker, tasks, bytes_sent_per_task and bytes_received_per_task
+    /// (0 without a task), busy_s (in its records), wait_s (for tasks).
     std::vector<results::Table> tables() const override;
     std::vector<base::IoTimes> writers() const override;
     std::vector<Remark> warnings() const override;
@@ -73,7 +73,7 @@ class ProcessStrategy : public FileStrategy {
     /// No more ids come.
     void close_queue() { queue_.reset(); }
     /// Waits until a worker reports, and counts its report; or, with `room_in_queue`, until the
-    /// queue takes ids again. nullopt: that, or a signal came.
+    /// queue takes ids again. nullopt: the queue has room, or a signal came.
     std::optional<std::size_t> hear(bool room_in_queue = false);
     std::int64_t records() const { return records_; }  ///< that the workers have reported
 

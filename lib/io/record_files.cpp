@@ -18,9 +18,9 @@
 #include "base/handle.hpp"
 #include "base/npy_header.hpp"
 
-// std::to_chars (Ryu printf) takes 60 ns a value and glibc's printf 170: of a text strategy that is
-// all its time. The ladder's numbers have few bits behind the point, and 19 digits of such a number
-// are one exact multiplication of 64-bit integers.
+// Formatting is nearly all of a text strategy's time: std::to_chars (Ryu printf) takes 60 ns a
+// value, glibc's printf 170. The ladder's numbers have few bits after the point: one exact
+// multiplication of 64-bit integers gives 19 digits.
 
 namespace ranklab::io {
 
@@ -45,7 +45,7 @@ struct DigitPairs {
 };
 constexpr DigitPairs kPairs;
 
-// value * 2^64 where that is a whole number below 2^64; 0 otherwise. value > 0.
+// Returns value * 2^64 where that is a whole number below 2^64; 0 otherwise. value > 0.
 std::uint64_t as_fraction_of_2_to_64(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     const int exponent = static_cast<int>(bits >> 52U) - 1023;  // of the leading bit
@@ -73,12 +73,12 @@ class Unfinished : base::Pinned {
     bool finished_ = false;
 };
 
-// Both one after the other, by one call where the system takes them at once: the second then begins
-// where the page cache likes it, not after a first piece of 128 bytes.
+// Writes both in one call where the system takes them at once: the second then begins at a better
+// place for the page cache than after a first piece of 128 bytes.
 void write_all(int fd, std::span<const char> first, std::span<const char> second,
                const fs::path& path) {
     while (!first.empty() || !second.empty()) {
-        // writev takes no const, and changes nothing.
+        // The parameter of writev is not const, but it changes nothing.
         const iovec parts[] = {{const_cast<char*>(first.data()), first.size()},
                                {const_cast<char*>(second.data()), second.size()}};
         const ssize_t written = ::writev(fd, parts, 2);
@@ -138,7 +138,7 @@ char* write_value(double value, char* to) {
     auto digits = static_cast<std::uint64_t>(scaled >> 64U);
     const auto rest = static_cast<std::uint64_t>(scaled);
     constexpr std::uint64_t kHalf = std::uint64_t{1} << 63U;
-    // To nearest, ties to even, as glibc.
+    // Rounds to nearest, ties to even, as glibc does.
     if (rest > kHalf || (rest == kHalf && digits % 2 == 1)) ++digits;
     if (digits == kTenTo18 * 10U) {
         digits = kTenTo18;

@@ -1,4 +1,4 @@
-// A file per record: what all such strategies have in common, whoever writes.
+// A file per record: the common part of all such strategies.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@ struct Finish {
     bool fsync = false;
     bool rename = false;  ///< a temporary name (temporary_of) until it is whole
 };
-/// Makes a file of the bytes, one after the other, by one write() where they are not more than that
-/// takes. Marks open, write, fsync, close. EnvironmentError where the place does not take it (the
-/// file is removed, so that no half of it stays).
+/// Makes a file of `first` and the following bytes, by one write() where the system takes them at
+/// once. Marks open, write, fsync, close. EnvironmentError where it cannot be written; then the
+/// partial file is removed.
 void write_new(const std::filesystem::path& path, std::span<const char> first,
                std::span<const char> second, Finish finish, base::IoTimes& times);
 
@@ -40,7 +40,7 @@ void write_new(const std::filesystem::path& path, std::span<const char> first,
 class RecordWriter {
   public:
     RecordWriter(const Job& job, Encoding encoding, base::IoTimes& times);
-    /// size x size values. Marks format, and what write_new marks.
+    /// Writes size x size values. Marks format, and the phases of write_new.
     void write(std::int64_t id, std::span<const double> values);
     std::int64_t bytes_of_last() const { return bytes_; }
 

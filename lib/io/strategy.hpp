@@ -1,5 +1,5 @@
-// One strategy of the file-writing ladder, and the catalogue of them: one file in strategies/ and
-// one word in CMakeLists.txt each.
+// A strategy of the file-writing ladder, and their catalogue. Each is one file in strategies/ and
+// one word in CMakeLists.txt.
 #pragma once
 
 #include <functional>
@@ -22,9 +22,9 @@ namespace ranklab::io {
 struct Place {
     comm::Communicator& ranks;  ///< those that take part, for this strategy's own messages
     base::IoTimes& times;       ///< where this rank marks its phases while writing
-    /// Called after each record that this rank (or a worker of it) has finished, with how many more
-    /// are done: cheap. It throws base::Interrupted where the user has asked to stop. Also called,
-    /// with 0, while a rank waits in close() for the others. In step (StrategyEntry::in_step) it is
+    /// Called after each record that this rank or its worker has finished, with the number of new
+    /// ones; cheap. Throws base::Interrupted where the user has asked to stop. Also called, with 0,
+    /// while a rank waits in close() for the others. In step (StrategyEntry::in_step) it is
     /// collective, now and then.
     std::function<void(std::int64_t)> done;
 };
@@ -35,10 +35,10 @@ struct Remark {
     base::Settings settings = {};
 };
 
-/// The verbs are called in this order, each by all ranks of the place, each timed. open: what must
-/// be there before the first record (worker processes, the shared file and its datasets). write:
-/// this rank's share is generated and written. close: the rest; all is in its files afterwards.
-/// An error throws on its own rank; the others may be waiting in a collective then.
+/// The verbs are called in this order, each by all ranks of the place, each timed. open: makes what
+/// the first record needs (worker processes, the shared file and its datasets). write: generates
+/// and writes this rank's share. close: does the rest; then all records are in files. An error
+/// throws on its own rank; the others may be waiting in a collective then.
 class Strategy {
   public:
     virtual ~Strategy() = default;
@@ -50,10 +50,10 @@ class Strategy {
     virtual std::unique_ptr<Reader> reader(base::IoTimes& times) const = 0;
     virtual std::filesystem::path file_of(std::int64_t id) const = 0;
 
-    /// The records that this rank wrote last, where that is not the part that base::share_of gives
-    /// it (of a strategy that is not parallel: all of them to rank 0).
+    /// The records that this rank wrote last, where they differ from its part by base::share_of (in
+    /// a strategy that is not parallel: from all on rank 0).
     virtual std::optional<std::vector<base::Share>> written() const { return std::nullopt; }
-    /// Times of each of this rank's processes that wrote at the same time in the last writing.
+    /// The times of each of this rank's processes that wrote at the same time in the last writing.
     /// Empty: one process wrote, and the place has its times.
     virtual std::vector<base::IoTimes> writers() const { return {}; }
 
@@ -68,8 +68,8 @@ struct StrategyEntry {
     std::string name;     ///< as in --strategy
     std::string summary;  ///< one line for --list
     Order order = Order::by_y;
-    /// All ranks take part, by MPI even where there is one; otherwise rank 0 alone, and the others
-    /// wait.
+    /// All ranks take part, through MPI even with a single rank; else rank 0 alone writes and the
+    /// others wait.
     bool parallel = false;
     bool processes = false;    ///< writes by job.workers worker processes
     bool shared_file = false;  ///< one file for all records; otherwise a file per record

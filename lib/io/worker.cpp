@@ -32,11 +32,11 @@ using base::IoPhase;
 using base::IoTimes;
 using base::seconds_since;
 
-/// How often a worker of a queue says how far it is: often enough for a progress bar, and seldom
+/// The time between progress reports of a queue's worker: short enough for a progress bar, and long
 /// enough not to wake the parent for every small file.
 constexpr auto kBetweenReports = std::chrono::milliseconds(50);
 
-/// false: the parent is gone.
+/// Returns false where the parent is gone.
 bool tell(const WorkerReport& report) {
     return ::send(kChannelDescriptor, &report, sizeof report, MSG_NOSIGNAL) == sizeof report;
 }
@@ -46,7 +46,7 @@ bool parent_is_gone() {
     return ::recv(kChannelDescriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-/// false: the other end is closed.
+/// Returns false where the other end is closed.
 bool receive_all(int socket, std::span<std::byte> to) {
     while (!to.empty()) {
         const ssize_t got = ::recv(socket, to.data(), to.size(), MSG_WAITALL);
@@ -84,7 +84,7 @@ class RecordMaker {
     Values values_;
 };
 
-/// As the originals: a pool's worker gets the meshgrids with every task, that of a queue builds
+/// Works as the originals: a pool's worker gets the meshgrids with every task, a queue's builds
 /// them once.
 void serve(WorkerKind kind, const Job& job) {
     const bool pool = kind == WorkerKind::pool;
@@ -109,7 +109,7 @@ void serve(WorkerKind kind, const Job& job) {
     }
     report.times = maker.times;
     if (report.records > 0) tell(report);
-    // Until it is dismissed.
+    // The worker serves until the parent dismisses it.
     receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(task)));
 }
 
@@ -122,8 +122,8 @@ int fail(base::ExitCode code, std::string_view sentence, std::string_view settin
     return base::number_of(code);
 }
 
-/// MPI's sockets and shared memory: a worker that held them would keep a lost rank's connections
-/// alive.
+/// Closes MPI's sockets and shared memory: a worker that held them would keep a lost rank's
+/// connections alive.
 void close_all_from(int first) {
     std::vector<int> open;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))

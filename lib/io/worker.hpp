@@ -6,9 +6,9 @@
 //
 // Its parent sends a pool's worker one task after the other: the record's id and both meshgrids, as
 // doubles. The workers of a queue build their grids themselves and take ids, also doubles, from one
-// packet socket that all of them share. Back come WorkerReports: one when the worker is ready, one
-// for each task of a pool, one about every 50 ms and a last one from a queue's worker. A worker
-// whose socket ends has ended.
+// shared packet socket. They send WorkerReports: one when the worker is ready, one for each task of
+// a pool, one about every 50 ms and a last one from a queue's worker. A worker whose socket ends
+// has ended.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ struct WorkerReport {
 static_assert(std::is_trivially_copyable_v<WorkerReport>, "a report travels as its bytes");
 
 /// Serves until the parent has no more work or is gone, and returns the exit code: 0, or that of
-/// the error that it reported. Started by hand it says what it is, on stderr, and returns 2.
+/// the error that it reported. Started by hand it explains itself on stderr and returns 2.
 int worker_main(int argc, char** argv);
 
 }  // namespace ranklab::io

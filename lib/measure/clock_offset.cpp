@@ -24,8 +24,7 @@ void send(comm::Communicator& control, double value, int to) {
     comm::send(control, comm::view(std::span<const double>(&value, 1)), to, kTag);
 }
 
-// Rank 0's part: when the other answered, between the two moments at which this rank asked and
-// heard.
+// Rank 0's part: places the other's answer between the moments of the question and its arrival.
 ClockOffset ask(comm::Communicator& control, int rank, int rounds) {
     ClockOffset best{.error_s = std::numeric_limits<double>::infinity()};
     for (int round = 0; round < rounds; ++round) {

@@ -1,5 +1,5 @@
 // --target-ci: measuring goes on until the median of a cost is known well enough.
-// docs/measurement.md says when that is asked.
+// docs/measurement.md says when that is checked.
 #pragma once
 
 #include <cstdint>
@@ -42,15 +42,15 @@ class Convergence {
     std::int64_t seen() const { return seen_; }
     bool due(std::int64_t samples) const { return wanted() && !reached_ && samples >= next_; }
 
-    /// Collective. The samples since the last look, as many on every rank; of each the slowest
-    /// rank's counts. Rank 0 decides, and all ranks know.
+    /// Collective. Takes the samples since the last look, equally many on every rank; the slowest
+    /// rank's count. Rank 0 decides for all ranks.
     void look(comm::Communicator& control, std::span<const double> since);
 
     bool reached() const { return reached_; }
     /// Rank 0's; the last one is what the run says.
     const std::vector<Look>& looks() const { return looks_; }
-    /// "yes (1.7 % after 340 steps)", "NO (3.1 % after 400 steps, 2 % wanted)"; rank 0's. `unit`:
-    /// "steps".
+    /// The verdict on rank 0: "yes (1.7 % after 340 steps)", "NO (3.1 % after 400 steps, 2 %
+    /// wanted)". `unit`: "steps".
     std::string verdict(const std::string& unit) const;
 
   private:

@@ -9,7 +9,7 @@ namespace {
 
 using base::Phase;
 
-// data and copy are the host's work.
+// The phases data and copy are the host's work.
 bool on_device(Phase phase) {
     return phase != Phase::data && phase != Phase::copy;
 }

@@ -10,18 +10,18 @@
 namespace ranklab::measure {
 
 /// Passes marks on to a recorder, and puts an event on the compute stream at both ends of all
-/// phases but data and copy. Nothing waits inside a step: finish_step() does, at its end, and puts
-/// the events' times in place of the host's, which saw no more than launches. data and copy remain
-/// the host's: what they do is its work. With replicas on several GPUs the phases are those of the
-/// first one, whose stream it is: what it waits for others stands in gather and reduce.
+/// phases but data and copy. Nothing waits inside a step: finish_step() does, at its end, and
+/// replaces the host's times, which cover only launches, by the events'. The phases data and copy
+/// keep the host's times, as they are its work. With replicas on several GPUs the phases are those
+/// of the first one: its waiting for others counts in gather and reduce.
 class DevicePhases final : public base::PhaseSink {
   public:
     explicit DevicePhases(PhaseRecorder& recorder) : recorder_(recorder) {}
 
     void enter(base::Phase phase) override;
     void leave(base::Phase phase) override;
-    /// Instead of the recorder's end_step(): waits for the compute stream, so that the step's time
-    /// is that of the whole work.
+    /// Replaces the recorder's end_step(): waits for the compute stream, so that the step's time
+    /// covers all its work.
     void finish_step();
 
   private:

@@ -35,12 +35,12 @@ std::int64_t default_warmup(std::int64_t steps);
 /// `steps` counted steps after `warmup` more.
 Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t steps_per_epoch);
 
-/// Whole epochs; the warm-up is the beginning of the first one, since an epoch is every sample
-/// once. OptionError where it leaves nothing to measure.
+/// Schedules whole epochs; the warm-up is the beginning of the first one, since an epoch has every
+/// sample once. OptionError where nothing is left to measure.
 Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t steps_per_epoch);
 
-/// The rest of a plan of which `completed` steps are done. Its first steps are warm-up again, as
-/// many as planned, but that one counts. Throws OptionError when nothing is left.
+/// The rest of a plan of which `completed` steps are done. As many first steps as planned are
+/// warm-up again, but at least one step counts. OptionError where nothing is left.
 Schedule resume_after(Schedule schedule, std::int64_t completed);
 
 using Clock = std::chrono::steady_clock;
@@ -52,7 +52,7 @@ struct StepTimes {
     std::array<double, base::kPhaseCount> phases{};
 };
 
-/// Keeps the time of every phase of every step of this rank. steady_clock, read at each mark; no
+/// Keeps the time of every phase of every step of this rank. It reads steady_clock at each mark; no
 /// allocation, no I/O and no synchronisation inside a step.
 class PhaseRecorder final : public base::PhaseSink {
   public:
@@ -61,7 +61,7 @@ class PhaseRecorder final : public base::PhaseSink {
 
     void begin_step();
     void end_step();
-    /// For whoever knows better than the host's clock, of the step that ended last.
+    /// Corrects times of the last ended step that the host's clock cannot measure.
     void correct_last(base::Phase phase, double seconds);
     /// A phase may be entered several times a step: the times add up. Phases do not nest.
     void enter(base::Phase phase) override;
@@ -92,7 +92,7 @@ class PhaseRecorder final : public base::PhaseSink {
     std::array<double, base::kPhaseCount> host_{};
 };
 
-/// rows x ranks, row-major.
+/// The values of rows x ranks, row-major.
 struct RankSamples {
     std::size_t ranks = 1;
     std::vector<double> values;
@@ -101,8 +101,8 @@ struct RankSamples {
     double at(std::size_t row, std::size_t rank) const { return values[row * ranks + rank]; }
 };
 
-// Collective; as many rows on all ranks. What is gathered is exchanged in pieces of 256 KiB, or of
-// a row.
+// These are collective, with equally many rows on all ranks. Data is gathered in pieces of 256 KiB,
+// or of a row.
 
 /// Every rank's column; the same on every rank. For what needs each rank's value everywhere.
 RankSamples gather_columns(comm::Communicator& control, std::span<const double> mine);
@@ -110,8 +110,8 @@ RankSamples gather_columns(comm::Communicator& control, std::span<const double> 
 RankSamples gather_samples(comm::Communicator& control, std::span<const double> mine,
                            std::size_t ranks);
 
-/// In each row the largest of the ranks' values, and their sum: one reduction of the whole column.
-/// The bits of a sum may depend on where ranks lie.
+/// These return in each row the largest of the ranks' values, or their sum, by one reduction of the
+/// whole column. The bits of a sum may depend on the ranks' places.
 std::vector<double> largest_of_ranks(comm::Communicator& control, std::vector<double> mine);
 std::vector<double> sums_of_ranks(comm::Communicator& control, std::vector<double> mine);
 /// The sums, added up in the order of ranks: the same bits however ranks lie.

@@ -15,8 +15,8 @@
 
 namespace ranklab::nn {
 
-/// One sample's shape, and what is to be told of it: its class, or (target_channels > 0) a field of
-/// values of the same extents.
+/// One sample's shape and its target: a class, or (target_channels > 0) a field of values of the
+/// same extents.
 struct InputShape {
     std::int64_t channels = 1;
     std::int64_t height = 1;
@@ -53,7 +53,7 @@ struct InputShape {
 
 class Model : public torch::nn::Module {
   public:
-    /// input [N, input_sizes()] -> scores [N, classes], or the field [N, target_sizes()].
+    /// Maps input [N, input_sizes()] to scores [N, classes], or to the field [N, target_sizes()].
     virtual torch::Tensor forward(const torch::Tensor& input) = 0;
     /// The mean loss over the batch, a scalar: the trainer weights it by the rank's share of the
     /// global batch. targets [N], int64, or [N, target_sizes()]. Here of log-probabilities.
@@ -62,7 +62,7 @@ class Model : public torch::nn::Module {
     virtual std::int64_t least_batch() const { return 1; }
 
     using torch::nn::Module::to;
-    /// As PyTorch's: whole numbers (BatchNorm's num_batches_tracked) stay what they are; LibTorch's
+    /// Works as PyTorch's: integers (BatchNorm's num_batches_tracked) keep their type; LibTorch's
     /// own would make them floating-point too.
     void to(torch::Dtype dtype, bool non_blocking = false) override;
 };
@@ -70,7 +70,7 @@ class Model : public torch::nn::Module {
 struct ModelConfig {
     InputShape input;
     bool dropout = true;
-    /// All inner channels are divided by it: small models of the same depth.
+    /// The divisor of all inner channels, for small models of the same depth.
     std::int64_t width = 1;
     Ops ops = Ops::ranklab;   ///< where there are two
     bool full_scale = true;   ///< unet3d: with the innermost layer

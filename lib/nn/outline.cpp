@@ -13,7 +13,7 @@ namespace ranklab::nn {
 // LibTorch's kernels for its "meta" backend know shapes alone. With that backend's key among those
 // that this thread adds to each operation's own, it is chosen before the CPU's (as the highest
 // backend is); only factories (empty) choose by their options, and still give a CPU tensor, whose
-// fresh pages nobody then touches.
+// fresh pages then stay untouched.
 struct UninitialisedScope::Guard {
     Guard() { c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true); }
     c10::impl::ForceDispatchKeyGuard
@@ -45,8 +45,8 @@ struct Call final : at::ObserverContext {
     std::int64_t rows = 0;
 };
 
-// Each element of a convolution's output, or of a transposed one's input, meets as many weights as
-// there are behind the weight's first dimension, which is that element's own channel.
+// Each element of a convolution's output, or of a transposed one's input, is multiplied with the
+// weights of one index of the weight's first dimension: the element's channel.
 std::unique_ptr<at::ObserverContext> before_convolution(c10::ArrayRef<const c10::IValue> inputs) {
     auto call = std::make_unique<Call>();
     const auto& input = inputs[0].toTensor();

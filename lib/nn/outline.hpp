@@ -11,10 +11,10 @@
 
 namespace ranklab::nn {
 
-/// While one lives, what this thread does to fill tensors (uniform_, normal_, zero_ ... and every
-/// other operation on tensors) leaves them as they are, and draws no random numbers; making tensors
-/// works. So a model made meanwhile has all its shapes, but weights without meaning in memory that
-/// was never touched. A model whose constructor looks at values cannot be made so.
+/// While one lives, this thread's operations on tensors (uniform_, normal_, zero_ ...) leave them
+/// as they are and draw no random numbers; making tensors works. A model made meanwhile has all its
+/// shapes, but meaningless weights in memory that was never touched. A model whose constructor
+/// looks at values cannot be made so.
 class UninitialisedScope {
   public:
     UninitialisedScope();
@@ -32,24 +32,24 @@ struct ForwardFlops {
 };
 
 /// FLOPs of one sample's forward: 2 x the multiply-accumulates of convolutions, transposed
-/// convolutions, matrix products and attention, as the operations that `model` calls have their
-/// shapes. Not counted: biases, activations, norms, pooling. Training takes about three times as
-/// many. With an empty batch [0, input_sizes()] nothing is computed, and a matrix product's rows
-/// count as the samples': one a sample. In eval mode; the model's mode is put back.
+/// convolutions, matrix products and attention, by the shapes of the operations that `model` calls.
+/// Not counted: biases, activations, norms, pooling. Training takes about three times as many. With
+/// an empty batch [0, input_sizes()] nothing is computed, and a matrix product's rows count as the
+/// samples': one per sample. It uses eval mode and restores the model's mode.
 ForwardFlops forward_flops(Model& model, const torch::Tensor& batch);
 
 struct Outline {
     std::int64_t parameters = 0;
     ForwardFlops forward{};  ///< of one sample
-    /// It has weights of convolutions, whose memory format matters.
+    /// The model has weights of convolutions, whose memory format matters.
     bool convolves = false;
-    /// It has 1 x 1 convolutions of fewer than 8 channels: with channels-last and a stride oneDNN
-    /// (of LibTorch 2.11, fp32 on the CPU) writes beyond their memory.
+    /// The model has 1 x 1 convolutions of fewer than 8 channels: with channels-last and a stride
+    /// oneDNN (of LibTorch 2.11, fp32 on the CPU) writes beyond their memory.
     bool breaks_channels_last = false;
 };
 
-/// Makes the model uninitialised and looks at it: milliseconds and a few MB, whatever its size; the
-/// random generator stays where it is. Throws what `entry.make` throws.
+/// Makes the model uninitialised and examines it in milliseconds and a few MB, at any size; the
+/// random generator stays where it is. Throws the errors of `entry.make`.
 Outline outline_of(const ModelEntry& entry, const ModelConfig& config);
 
 }  // namespace ranklab::nn

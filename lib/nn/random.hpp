@@ -7,8 +7,8 @@
 
 namespace ranklab::nn {
 
-/// While it lives, the CPU operations of this room that draw random numbers draw them, in this
-/// thread, from `generator` instead of torch's default one. Scopes nest.
+/// While it lives, this room's CPU operations in this thread draw random numbers from `generator`
+/// instead of torch's default one. Scopes nest.
 ///
 /// Why: threads that share the default generator draw in the order in which they happen to run.
 /// With one each, a run is repeatable, and a thread can draw what a rank of its own would have

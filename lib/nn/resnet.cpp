@@ -26,8 +26,8 @@ Conv2d convolution(std::int64_t in, std::int64_t out, std::int64_t kernel,
         torch::nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
-// A chain of convolutions, each with its BatchNorm, beside which the input goes straight on, or
-// through `shortcut` where its shape changes.
+// A chain of convolutions, each with its BatchNorm, to whose result the input is added, through
+// `shortcut` where its shape changes.
 class Block final : public torch::nn::Module {
   public:
     Block(const std::vector<Conv2d>& convolutions, torch::nn::Sequential shortcut) {
@@ -40,8 +40,8 @@ class Block final : public torch::nn::Module {
         if (!shortcut.is_empty()) shortcut_ = register_module("downsample", shortcut);
     }
 
-    // In place where autograd allows it: BatchNorm keeps its input for backward, not its output,
-    // and ReLU its output.
+    // Works in place where autograd allows it: BatchNorm keeps its input for backward, not its
+    // output, and ReLU its output.
     torch::Tensor forward(const torch::Tensor& x) {
         auto y = x;
         for (std::size_t i = 0; i < convolutions_.size(); ++i) {
@@ -117,8 +117,8 @@ class ResNet final : public Model {
         return stage;
     }
 
-    // Over what the modules' constructors drew, which fc alone keeps: torchvision draws twice too,
-    // and the same seed is to give the same weights. BatchNorm begins as 1 and 0 by itself.
+    // Replaces the constructors' weights except fc's: torchvision draws twice too, and one seed
+    // must give the same weights. BatchNorm begins as 1 and 0 by itself.
     void initialise() {
         for (const auto& module : modules(/*include_self=*/false)) {
             if (const auto* conv = module->as<torch::nn::Conv2dImpl>())

@@ -1,6 +1,5 @@
 // The residual networks of He et al. (arXiv:1512.03385) as torchvision 0.26 builds them: its names,
-// its order of construction and its initialisation, so that one seed gives torchvision's very
-// weights.
+// its order of construction and its initialisation, so that one seed gives torchvision's weights.
 #pragma once
 
 #include <array>
@@ -18,14 +17,13 @@ struct ResNetLayout {
     std::array<std::int64_t, 4> blocks;  ///< of the stages with 64, 128, 256, 512 channels
 };
 
-/// Images of any size from 1 x 1 on: its five halvings round up, and the last pooling takes what is
-/// left. OptionError for a volume and for a width that does not divide 64. Images of at most 32 x
-/// 32 leave the last stage one value per channel: least_batch() is then 2.
+/// A network for images of any size from 1 x 1 on: its five halvings round up, and the last pooling
+/// takes the rest. OptionError for a volume and for a width that does not divide 64. Images of at
+/// most 32 x 32 leave the last stage one value per channel: least_batch() is then 2.
 std::shared_ptr<Model> make_resnet(const ModelConfig& config, const ResNetLayout& layout,
                                    const std::string& name);
 
-/// The catalogue's entry, with the document's way to train it (CIFAR-100 at 224 x 224, SGD 0.01 /
-/// 0.9).
+/// The catalogue's entry, with the documented training (CIFAR-100 at 224 x 224, SGD 0.01 / 0.9).
 ModelEntry resnet_entry(const std::string& name, const std::string& summary,
                         const ResNetLayout& layout);
 

@@ -7,8 +7,8 @@
 
 namespace ranklab::options {
 
-/// "4096", "64K", "1MiB", "10MB": the bytes. Nothing where `text` is not a size or does not fit in
-/// 64 bits.
+/// The bytes of "4096", "64K", "1MiB" or "10MB"; nullopt where `text` is not a size or does not fit
+/// in 64 bits.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
 }  // namespace ranklab::options

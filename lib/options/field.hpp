@@ -46,7 +46,7 @@ struct Field {
     const std::type_info* owner = nullptr;  ///< nullptr: bound to nothing
     std::function<void(void* fields, const std::string& text)> assign = {};
     std::function<bool(const void* fields, const std::string& text)> equals = {};
-    /// None: it has no value.
+    /// Returns nullopt where the field has no value.
     std::function<std::optional<std::string>(const void* fields)> text = {};
 };
 

@@ -1,6 +1,6 @@
 // The options of a program: declared once in a Schema, merged from command line > config file >
-// default. The only room with Boost. Every value keeps its text; typed access was checked when it
-// was parsed.
+// default. Only this room uses Boost. Every value keeps its text, which is checked when it is
+// parsed.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace ranklab::options {
 /// (throws Error).
 class Options {
   public:
-    /// Reads argv[1..]; the last of a repeated option wins. Throws OptionError for an unknown
-    /// option (naming the nearest right one), a missing or impossible value, or too many words.
+    /// Reads argv[1..]; the last of a repeated option wins. OptionError for an unknown option
+    /// (naming the nearest right one), a missing or impossible value, or too many words.
     static Options parse(const Schema& schema, const std::vector<std::string>& arguments);
 
-    /// Adds what an INI file (`key = value`, `#` comments, no sections) sets and the command line
-    /// does not. Throws OptionError naming file and key for anything it should not hold.
+    /// Adds the values of an INI file (`key = value`, `#` comments, no sections) that the command
+    /// line does not set. OptionError naming file and key for invalid contents.
     void read_config(const std::string& path);
 
     bool has(const std::string& name) const;     ///< a value from anywhere
     bool is_set(const std::string& name) const;  ///< by the user: command line or config file
     const std::string& text(const std::string& name) const;
-    /// Empty where it was never given.
+    /// All texts given for an option; empty where there are none.
     std::vector<std::string> texts(const std::string& name) const;
     std::int64_t integer(const std::string& name) const;
     double real(const std::string& name) const;
@@ -38,8 +38,8 @@ class Options {
     bool is(const std::string& name, std::string_view value) const { return text(name) == value; }
     const std::vector<std::string>& positional() const { return positional_; }
 
-    /// The struct to whose fields rows are bound, with the values; an option without a value leaves
-    /// its field as it is.
+    /// Returns the struct to whose fields rows are bound, with the values; an option without a
+    /// value leaves its field as it is.
     template <class Struct>
     Struct fields() const {
         Struct fields;
@@ -62,14 +62,14 @@ class Options {
     std::string text_or(const std::string& name, const std::string& other) const;
     std::int64_t integer_or(const std::string& name, std::int64_t other) const;
 
-    /// Where two options say the same (Option::instead_of), the command line's wins and the config
-    /// file's is dropped; throws OptionError if both come from the same place.
+    /// Where two options mean the same (Option::instead_of), the command line's wins and the config
+    /// file's is dropped; OptionError if both come from the same place.
     void drop_overruled();
-    /// OptionError where one is given without what it needs, or with what it excludes. Once all are
-    /// settled.
+    /// OptionError where an option lacks one that it needs, or meets one that it excludes. To be
+    /// called once all are settled.
     void check_relations() const;
 
-    /// Gives an option that the user left open its resolved value, so that the effective
+    /// Sets the resolved value of an option that the user left open, so that the effective
     /// configuration shows it.
     void resolve(const std::string& name, std::string value);
 

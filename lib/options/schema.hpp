@@ -22,8 +22,8 @@ enum class Role {
     scale,        ///< how many ranks take part
     length,       ///< how long is measured
     times,        ///< how often is measured
-    aside,        ///< work beside what counts
-    kept,         ///< a file beside the run, or what is left behind
+    aside,        ///< work outside of the counted
+    kept,         ///< an extra file of the run, or files that stay
     bookkeeping,  ///< changes nothing that is measured
     request       ///< asks for something else than a run; is not stored
 };
@@ -31,7 +31,7 @@ enum class Role {
 /// A relation between two options. Each counts if the user set it, and not to its default.
 struct Relation {
     std::string other;
-    /// The other option's values that are meant; none: that it is given.
+    /// The other option's values that count; empty: any, if it is given.
     std::vector<std::string> values = {};
     std::string because = {};           ///< a clause of the sentence
     std::vector<std::string> own = {};  ///< of this one, which are meant; none: that it is given
@@ -51,7 +51,7 @@ struct Option {
     char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
     Role role = Role::work;
     bool in_header = false;  ///< a run's header shows it even where it is the default
-    /// Means nothing on a single device; always so of Role::together.
+    /// It has no meaning on a single device; always true with Role::together.
     bool between_ranks = false;
     bool follows_ranks = false;    ///< its default follows from how many ranks share a node
     bool decides_numbers = false;  ///< the parameters' values depend on it
@@ -59,8 +59,8 @@ struct Option {
     std::string former = {};       ///< the name in earlier versions: stored runs may have it
     std::vector<Relation> needs = {}, excludes = {};
     std::string instead_of = {};  ///< the other option that says the same in another way
-    /// The behaviour of a run that was made before the option existed, and the other settings for
-    /// which this holds (none named: all).
+    /// The behaviour of a run from before the option existed, and the other settings for which this
+    /// holds (none named: all).
     std::vector<std::pair<std::string, Relation>> when_absent = {};
     Field field = {};  ///< of the program's struct
 };
@@ -74,15 +74,14 @@ inline constexpr auto kFollowsRanks = &Option::follows_ranks;
 inline constexpr auto kDecidesNumbers = &Option::decides_numbers;
 }  // namespace marks
 
-/// Names of other programs' options that ranklab has not, and what to do instead.
+/// Names of other programs' options that ranklab lacks, and advice what to do instead.
 struct NoOption {
     std::vector<std::string> names;
     std::string advice;
 };
 
-/// Beyond these a number is a slip of the keyboard, and what is computed from it (bytes, seconds,
-/// products of two) would no longer be a number. An option that means them says so: `{1,
-/// kWholeNumbers}`.
+/// Larger numbers are typing errors, and computing with them (bytes, seconds, products of two)
+/// would overflow. An option that allows them says so: `{1, kWholeNumbers}`.
 inline constexpr std::int64_t kMostWhole = 1'000'000'000'000;
 inline constexpr double kMostReal = 1e15;
 inline constexpr std::int64_t kWholeNumbers = std::numeric_limits<std::int64_t>::max();
@@ -113,14 +112,14 @@ class Schema {
                    std::string help);
     Schema& integer(std::string name, WholeRange range, Fallback fallback, std::string help);
     Schema& real(std::string name, RealRange range, Fallback fallback, std::string help);
-    /// A number of bytes: "4096"; K M G T are 2^10, 2^20, ..., and so are KiB MiB GiB TiB; kB MB GB
-    /// TB are 10^3, 10^6, ...
+    /// Adds a number of bytes: "4096"; K M G T are 2^10, 2^20, ..., and so are KiB MiB GiB TiB; kB
+    /// MB GB TB are 10^3, 10^6, ...
     Schema& bytes(std::string name, std::uint64_t minimum, Fallback fallback, std::string help);
     Schema& flag(std::string name, std::string help);
 
     /// The option last added has this short name too ("-n 5", "-n5"). Config files use long names.
     Schema& shorthand(char letter);
-    /// Names that are options of other programs and none here: an error of one of them ends in
+    /// Adds names that are options of other programs only: an error for one of them ends in
     /// `advice`.
     Schema& no_option(std::vector<std::string> names, std::string advice);
     /// Said where an option that takes one value is given several, separated by commas.
@@ -129,7 +128,7 @@ class Schema {
     Schema& or_file(std::string suffix) { return change(&Option::file_suffix, std::move(suffix)); }
     /// The role of the option last added.
     Schema& role(Role role);
-    /// The name that the option last added had in earlier versions.
+    /// Sets the name that the option last added had in earlier versions.
     Schema& formerly(std::string name) { return change(&Option::former, std::move(name)); }
     Schema& essential() { return change(&Option::essential, true); }
     Schema& needs(Relation relation);
@@ -141,9 +140,8 @@ class Schema {
     Schema& instead_of(std::string other) { return change(&Option::instead_of, std::move(other)); }
     Schema& when_absent(std::string value, Relation where = {});
 
-    /// The field that takes the value of the option last added (Options::fields, Options::settle),
-    /// and what the option is: its short name, Role and marks. kBetweenRanks stands behind the
-    /// Role.
+    /// Sets the field for the value of the option last added (Options::fields, Options::settle),
+    /// and the option's short name, Role and marks. kBetweenRanks comes after the Role.
     template <class Struct, class Value>
     Schema& bind(Value Struct::*member, auto... what) {
         (mark(what), ...);
@@ -157,7 +155,7 @@ class Schema {
     Schema& append(const Schema& other);
     /// Some of them, into the section last named.
     Schema& take(const Schema& other, const std::vector<std::string>& names);
-    /// Sets an option's choices, or its default, where another room knows them. Throws Error for an
+    /// Sets an option's choices, or its default, which another room knows. Throws Error for an
     /// unknown name.
     Schema& offer(const std::string& name, std::vector<std::string> choices);
     Schema& fallback(const std::string& name, std::string value);
@@ -192,7 +190,7 @@ class Schema {
     std::size_t most_positional_ = 0;
 };
 
-/// The text of an error for the user: its sentence, and the options that mend it: "... (--output)".
+/// The text of an error for the user: its sentence and the options that mend it: "... (--output)".
 /// A setting in capitals is a variable of the environment.
 std::string told(const std::exception& error);
 std::string told(std::string sentence, const base::Settings& settings);

@@ -49,7 +49,7 @@ std::string ini_text(const std::string& path, const IniUse& use) {
         throw base::OptionError(
             fmt::format("cannot read the {} '{}' (or it is empty); {} an INI file such as {}",
                         use.file, path, use.takes, use.example));
-    // NUL parts the values where ranks tell them to each other.
+    // NUL separates the values where ranks exchange them.
     if (text.size() > kMostBytes || text.find('\0') != std::string::npos)
         throw base::OptionError(fmt::format(
             "the {} '{}' has {}; name an INI file such as {}", use.file, path,

@@ -12,9 +12,9 @@ struct Section {
     std::vector<std::pair<std::string, std::string>> settings;  ///< in their order
 };
 
-/// `[name]` lines and `key = value` lines under them; `#` begins a comment. Sections without a key
-/// are left out. Throws OptionError with the file and the line or key for a key outside of a
-/// section, one that is there twice, a line that is neither, and where the file cannot be read.
+/// Reads `[name]` lines with `key = value` lines under them; `#` begins a comment. Sections without
+/// a key are left out. OptionError with the file and the line or key for a key outside of a
+/// section, a repeated key, any other line, or a file that cannot be read.
 std::vector<Section> read_sections(const std::string& path);
 
 /// The file's name in messages.

@@ -63,8 +63,8 @@ bool is_named(const Descriptor& file, const fs::path& path) {
            ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
 }
 
-// FILE.lock, there while it is held: its holder removes it, and a lock on a file that has lost the
-// name does not count.
+// The lock is FILE.lock, which exists while it is held: its holder removes it, and a lock on a file
+// that lost the name does not count.
 class Lock : base::Pinned {
   public:
     Lock(const fs::path& target, double most_s) : path_(target.string() + ".lock") {
@@ -84,8 +84,8 @@ class Lock : base::Pinned {
     Descriptor file_;
 };
 
-// Shared with all who read it: HDF5 has an exclusive lock on what is open for writing, and what its
-// holder writes there would be lost with the old file.
+// A lock shared with readers: HDF5 locks a file that is open for writing exclusively, and its
+// writer's changes would be lost with the old file.
 Descriptor locked_against_writers(const fs::path& target, double most_s) {
     Descriptor file(::open(target.c_str(), O_RDONLY | O_CLOEXEC));
     const std::string who =
@@ -135,7 +135,7 @@ void check_lockable(const Descriptor& file, const fs::path& target) {
 void replace(const fs::path& path, double lock_timeout_s,
              const std::function<void(const Staging&)>& fill) {
     const fs::path target = resolve(path);
-    static_cast<void>(results_file_exists(target));  // no lock beside a device or a folder
+    static_cast<void>(results_file_exists(target));  // no lock for a device or a folder
     make_parent_folders(target);
     const Lock lock(target, lock_timeout_s);
     const Descriptor file = locked_against_writers(target, lock_timeout_s);

@@ -1,5 +1,4 @@
-// Private to this room: the schema to and from HDF5, how a results file is read, and how it
-// changes.
+// Private to this room: the schema in HDF5, and how a results file is read and changed.
 #pragma once
 
 #include <fmt/format.h>
@@ -66,18 +65,18 @@ auto reading(const std::filesystem::path& path, Read read) {
     });
 }
 
-/// `fill` writes the next version of `target` (links resolved) into `staged`; `fresh`: there is no
-/// file yet.
+/// Passed to `fill`, which writes the next version of `target` (links resolved) into `staged`;
+/// `fresh`: there is no file yet.
 struct Staging {
     const std::filesystem::path& target;
     StagedFile& staged;
     bool fresh;
 };
 
-/// Locks the file, has `fill` write its next version beside it, and puts that in its place in one
-/// step. EnvironmentError where another process holds the lock for longer than `lock_timeout_s`;
-/// Interrupted where a stop signal comes while the lock is waited for. After any error the file is
-/// what it was.
+/// Locks the file, has `fill` write its next version in the same folder, and puts that in its place
+/// in one step. EnvironmentError where another process holds the lock for longer than
+/// `lock_timeout_s`; Interrupted where a stop signal comes while the lock is waited for. After any
+/// error the file is what it was.
 void replace(const std::filesystem::path& path, double lock_timeout_s,
              const std::function<void(const Staging&)>& fill);
 
@@ -85,23 +84,22 @@ void replace(const std::filesystem::path& path, double lock_timeout_s,
 void check_lockable(const Descriptor& file, const std::filesystem::path& target);
 
 inline constexpr std::int64_t kSchema = 1;
-/// The axis of a measurement that has one value in a run; it is stored as its row in `measurements`
-/// alone.
+/// The axis of a measurement that has one value in a run; it is stored only as its row in
+/// `measurements`.
 inline constexpr const char* kAxisOfRun = "run";
 
-/// An empty results file: the root's attributes and /runs. Replaces what is there. Returned open,
+/// Makes an empty results file, replacing another: the root's attributes and /runs. It stays open,
 /// so that a first run shares the file's blocks with it. `created_utc` "": now.
 hdf5::File create_empty(const std::filesystem::path& path, const std::string& created_utc = "");
 
-/// Whether it can be the name of a link in HDF5, where '/' parts a path and '.' is the group
-/// itself.
+/// Whether `name` can be a link's in HDF5, where '/' separates a path and '.' is the group itself.
 bool is_link_name(const std::string& name);
 
 /// DataError where the open file is not one of this schema.
 void check_schema(const hdf5::File& file);
 
-/// Adds a run below /runs. base::Error where the run itself cannot be stored: an id or a name that
-/// is empty, twice there or holds a '/', samples that do not fit their columns.
+/// Adds a run below /runs. base::Error where the run itself cannot be stored: an id or a name is
+/// empty, repeated or has a '/', or samples do not fit their columns.
 void store(const hdf5::Group& runs, const Run& run);
 
 /// More bytes than store will add to the file.

@@ -1,6 +1,6 @@
-// Results files as wholes: checked, joined, thinned out. Runs are copied as they lie in the file,
-// so that nothing is lost that another ranklab may have stored. A file that changes is replaced as
-// by an append: whole, under its lock, or not at all; runs that others append meanwhile stay.
+// Checks, merges and thins out whole results files. Runs are copied as they lie in the file, so
+// that data of other versions of ranklab is kept. A file that changes is replaced as by an append:
+// whole, under its lock, or not at all; runs that others append meanwhile stay.
 #pragma once
 
 #include <cstddef>
@@ -38,9 +38,8 @@ struct Merged {
     std::size_t known = 0;  ///< the run was there already
 };
 
-/// Adds the runs of `files` to `out` (made if need be), in the order of their start, behind those
-/// that are there. A run whose id is there already is the same run. Any error leaves `out` as it
-/// was.
+/// Adds the runs of `files` to `out` (made if need be), in the order of their start, after its own.
+/// A run whose id is there already is the same run. Any error leaves `out` as it was.
 std::vector<Merged> merge(const std::filesystem::path& out,
                           const std::vector<std::filesystem::path>& files,
                           double lock_timeout_s = kLockTimeout);

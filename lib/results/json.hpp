@@ -9,8 +9,8 @@
 
 namespace ranklab::results {
 
-/// {"key": value, ...}; a Setting with `number` is written bare, as null where it is NaN, infinite
-/// or no number at all. Of two settings with one key the later counts.
+/// Writes {"key": value, ...}; a Setting with `number` is written bare, as null where it is NaN,
+/// infinite or not a number. Of two settings with one key the later counts.
 std::string config_to_json(const std::vector<Setting>& config);
 /// {"section": {"key": "value"}}.
 std::string context_to_json(const std::vector<Fact>& context);

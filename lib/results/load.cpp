@@ -107,7 +107,7 @@ std::vector<Table> load_tables(const hdf5::Group& group) {
     return tables;
 }
 
-// Settings that had another name when the run was stored.
+// Renames settings that had another name when the run was stored.
 void rename_settings(Run& run) {
     for (const auto* schema :
          {&vocabulary::training_settings(), &vocabulary::collectives_settings()})

@@ -30,10 +30,10 @@ struct RunDamage : base::DataError {
 /// Seconds to wait for another process that holds a file's lock.
 inline constexpr double kLockTimeout = 300;
 
-/// Errors, each one sentence. The output is a folder, a device or no path at all, or a file to read
-/// is missing: OptionError. The place is full, read-only or forbidden, or its lock cannot be had:
-/// EnvironmentError. The file is not HDF5, is damaged, or has another schema: DataError; RunDamage
-/// where it is a run. After any error the file is byte for byte what it was.
+/// A results file. Each error is one sentence. The output is a folder, a device or not a path, or a
+/// file to read is missing: OptionError. The place is full, read-only or forbidden, or its lock
+/// cannot be had: EnvironmentError. The file is not HDF5, is damaged, or has another schema:
+/// DataError; RunDamage where it is a run. After any error the file is byte for byte what it was.
 class ResultFile {
   public:
     explicit ResultFile(std::filesystem::path path);
@@ -56,9 +56,9 @@ class ResultFile {
     Run read(const std::string& id, Detail detail = Detail::all) const;
     std::vector<Run> read_all(Detail detail = Detail::all) const;
 
-    /// One run after the other, in the order stored, without holding them all: those of which
-    /// `wanted(run read as settings)` is true (all, where it is empty) are read in that detail and
-    /// handed over.
+    /// Visits one run after the other, in the order stored, without holding them all: those of
+    /// which `wanted(run read as settings)` is true (all, where it is empty) are read in that
+    /// detail and handed over.
     void visit(Detail detail, const std::function<bool(const Run&)>& wanted,
                const std::function<void(Run&&)>& take) const;
 
@@ -68,9 +68,9 @@ class ResultFile {
     std::filesystem::path path_;
 };
 
-/// Appends the runs to `output`. Where that cannot be, writes them to FILE.<first run's id>.h5
-/// beside it, else in $TMPDIR (/tmp), and throws a sentence that says why, where they lie and how
-/// to merge them: Interrupted where a signal ended the waiting for the lock, else EnvironmentError.
+/// Appends the runs to `output`. Where that fails, writes them to FILE.<first run's id>.h5 in its
+/// folder, else in $TMPDIR (/tmp), and throws a sentence that says why, where they lie and how to
+/// merge them: Interrupted where a signal ended the waiting for the lock, else EnvironmentError.
 void store_or_set_apart(const std::filesystem::path& output, std::span<const Run> runs,
                         double lock_timeout_s = kLockTimeout);
 

@@ -71,7 +71,7 @@ std::string Run::cut_short() const {
 }
 
 std::string make_run_id(std::int64_t unix_seconds) {
-    // The kernel's or the processor's, never a fixed sequence with libstdc++.
+    // The bits come from the kernel or the processor, never from a fixed sequence with libstdc++.
     std::random_device random;
     return fmt::format("{}-{:06x}", base::utc_compact(unix_seconds), random() & 0xffffffU);
 }

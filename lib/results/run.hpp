@@ -1,4 +1,4 @@
-// A run as plain structs, filled by experiments, written by ResultFile, read by report.
+// A run as plain structs: experiments fill it, ResultFile writes it, report reads it.
 // docs/results.md has the file's form.
 #pragma once
 
@@ -106,7 +106,7 @@ struct Run : RunHeader {
     std::vector<Measurement> measurements;
     std::vector<Table> tables;
 
-    /// nullptr where there is none of that name.
+    /// Returns nullptr where there is none of that name.
     const Measurement* find(std::string_view name) const;
     const Table* find_table(std::string_view name) const;
     /// The effective option of that name; "" where there is none.
@@ -118,16 +118,16 @@ struct Run : RunHeader {
     /// The verdict of the table `verification`: "yes" where all checks that apply passed, "NO"
     /// where the first that did not pass failed, otherwise that one's result ("not verified").
     std::string verified() const;
-    /// Why it has not all that it was to measure: "time limit", a signal ("SIGTERM"), "not
-    /// complete" where its job ended without it (kNotComplete); "" where nothing cut it short.
+    /// Why its measurements are incomplete: "time limit", a signal ("SIGTERM"), "not complete"
+    /// where its job ended without it (kNotComplete); "" where they are complete.
     std::string cut_short() const;
 };
 
 /// How the first warning begins of a run that its job did not finish.
 inline constexpr std::string_view kNotComplete = "the run is NOT COMPLETE: ";
 
-/// A new run id: the UTC start and 24 random bits from the system, so that ids of jobs that start
-/// in the same second do not clash.
+/// Makes a run id: the UTC start and 24 random bits from the system, so that ids of jobs that start
+/// in the same second differ.
 std::string make_run_id(std::int64_t unix_seconds);
 
 class Rows {
@@ -137,8 +137,8 @@ class Rows {
     /// Rows of the table of that name (vocabulary/tables.hpp). Throws Error where there is none.
     explicit Rows(std::string_view table);
 
-    /// A value for each column, in their order and of their types. Throws Error for anything else:
-    /// a bug.
+    /// Adds a value for each column, in their order and of their types. Throws Error for anything
+    /// else: a bug.
     void add(std::initializer_list<Value> row);
 
     std::size_t size() const { return rows_; }

@@ -106,8 +106,8 @@ void StagedFile::copy_target() {
 void StagedFile::copy_permissions() {
     struct stat status {};
     if (::stat(target_.c_str(), &status) != 0) throw_errno("stat", target_, errno);
-    // The group first, since chown may clear bits of the mode; that it fails for a foreign group is
-    // no reason not to store the run.
+    // The group comes first, since chown may clear bits of the mode; a failure for a foreign group
+    // must not prevent storing the run.
     static_cast<void>(::fchown(descriptor_.get(), static_cast<uid_t>(-1), status.st_gid) == 0);
     if (::fchmod(descriptor_.get(), status.st_mode & 07777U) != 0)
         throw_errno("fchmod", target_, errno);

@@ -22,11 +22,11 @@ void make_parent_folders(const std::filesystem::path& resolved);
 /// The system's word on whether we may write the existing file.
 void check_not_write_protected(const std::filesystem::path& resolved);
 
-/// EnvironmentError where the file system has fewer free bytes. (A full quota shows only when room
-/// is reserved.)
+/// Throws EnvironmentError where the file system has fewer free bytes. (A full quota shows only
+/// when room is reserved.)
 void check_free_space(const std::filesystem::path& resolved, std::uint64_t bytes);
 
-/// A temporary `.NAME.<16 hex digits>.tmp` beside NAME, removed with the object unless committed.
+/// A temporary `.NAME.<16 hex digits>.tmp` next to NAME, removed with the object unless committed.
 class StagedFile {
   public:
     /// Makes an empty temporary that will replace `target` (links resolved). Errors name the
@@ -56,7 +56,7 @@ class StagedFile {
     bool committed_ = false;
 };
 
-/// Removes temporaries that killed writers left. Only for the holder of the lock, or a folder's one
+/// Removes temporaries that killed writers left. Only for the lock's holder, or a folder's only
 /// writer.
 void remove_leftovers(const std::filesystem::path& target);
 

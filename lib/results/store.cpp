@@ -81,8 +81,8 @@ std::vector<hdf5::Column> columns_of(const std::vector<HostRow>& rows) {
         column("cores", rows, &HostRow::cores)};
 }
 
-// One value of the run as a whole: its row says all, and a dataset would take ten times its bytes.
-// A measurement with a value per rank keeps its dataset at one rank too.
+// Whether it has one value for the whole run: its row suffices, and a dataset would take ten times
+// the bytes. A measurement with a value per rank keeps its dataset at one rank too.
 bool is_value_of_run(const Measurement& measurement) {
     const bool of_ranks =
         measurement.rank_reduction == "max" || measurement.rank_reduction == "sum";
@@ -119,8 +119,8 @@ void store_tables(const hdf5::Group& group, const std::vector<Table>& tables) {
     for (const auto& table : tables) hdf5::write_table(all, table.name, table.columns);
 }
 
-// The schema of attributes in HDF5 up to 1.8 ends at 64 KiB, so a longer text is a dataset of the
-// same name.
+// Attributes in HDF5 up to 1.8 have at most 64 KiB, so a longer text becomes a dataset of the same
+// name.
 void store_text(const hdf5::Group& group, const char* name, const std::string& text) {
     constexpr std::size_t kMostInAttribute = 60000;
     if (text.size() <= kMostInAttribute)
@@ -233,7 +233,7 @@ std::vector<fs::path> places_apart(const fs::path& output, const std::string& id
     return {beside / name, (none ? fs::path("/tmp") : temporary) / name};
 }
 
-// nullopt where no place takes them.
+// Returns nullopt where no place takes them.
 std::optional<fs::path> set_apart(const fs::path& output, std::span<const Run> runs) {
     for (const auto& place : places_apart(output, runs.front().id)) {
         try {

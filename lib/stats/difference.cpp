@@ -47,9 +47,8 @@ Pooled pool(const std::vector<double>& a, const std::vector<double>& b) {
     return all;
 }
 
-// How many of the splits of the pooled ranks into n_a and n_b have each distance |W - E(W)|,
-// doubled: index d. Counted by adding rank after rank (dynamic programming over subsets), so ties
-// are exact, too.
+// The number of splits of the pooled ranks into n_a and n_b by their distance |W - E(W)|, doubled:
+// index d. It adds rank after rank (dynamic programming over subsets), so that ties are exact, too.
 std::vector<double> splits_by_distance(const Pooled& all) {
     // The largest sum of n_b ranks.
     const long most = std::accumulate(all.rank2.end() - all.n_b, all.rank2.end(), 0L);
@@ -96,7 +95,7 @@ Tail tail_of(const std::vector<double>& by_distance, std::size_t seen, double sp
 }
 
 // Where few runs give U so few values that it cannot come near 5 %, splits of equal U are ordered
-// by how far apart their means are. The test stays exact: it is a permutation test of the pair (U,
+// by the difference of their means. The test stays exact: it is a permutation test of the pair (U,
 // difference of means).
 Tail finer_tail(const Pooled& all, const std::vector<double>& b, double splits) {
     const double centre = std::accumulate(all.values.begin(), all.values.end(), 0.0) /
@@ -206,7 +205,7 @@ Verdict judge(const Difference& difference, double corrected_p, double min_effec
     if (std::min(difference.n_a, difference.n_b) < kFewestRuns) return Verdict::too_few_runs;
     const auto& [ratio, ci] = difference.ratio;
     if (std::isnan(ci.low) || std::isnan(ci.high)) return Verdict::too_noisy;
-    constexpr double kRounding = 1e-9;  // 1.05 times a time is 5 % more, whatever its last bits say
+    constexpr double kRounding = 1e-9;  // 1.05 times a time is 5 % more, for any last bits
     const bool more = ci.low > 1 && ratio >= 1 + min_effect - kRounding;
     const bool less = ci.high < 1 && ratio <= 1 - min_effect + kRounding;
     if (corrected_p < kLevel && (more || less))
@@ -226,7 +225,7 @@ std::size_t runs_needed(std::span<const double> a, std::span<const double> b, do
     const double variance = spread.squares / chi_square_quantile(1 - kPower, spread.degrees);
     const double beta = normal_quantile(kPower);
     const double tests = base::real(std::max<std::size_t>(1, compared));
-    // Both have to tell: the interval of the ratio of medians (whose variance is pi/2 that of means
+    // Both must show it: the interval of the ratio of medians (whose variance is pi/2 that of means
     // of normal samples) and the corrected rank test (3/pi as efficient as the t test).
     const double interval =
         std::numbers::pi / 2 * std::pow(normal_quantile(1 - kLevel / 2) + beta, 2);

@@ -1,5 +1,5 @@
-// Is B different from A? Tests on runs, one value a run: steps of one run are not independent
-// samples.
+// Tests whether B differs from A, on runs with one value each: steps of one run are not
+// independent.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace ranklab::stats {
 
-/// Two-sided Mann-Whitney U: exact without ties for small sides, otherwise by permutation or the
-/// normal approximation with ties and continuity corrected (Hollander, Wolfe & Chicken,
+/// The two-sided Mann-Whitney U test: exact without ties for small sides, otherwise by permutation
+/// or the normal approximation with ties and continuity corrected (Hollander, Wolfe & Chicken,
 /// Nonparametric Statistical Methods, 4.1).
 struct RankTest {
     double p = kNone;       ///< NaN where a side is empty
@@ -19,8 +19,8 @@ struct RankTest {
 };
 RankTest mann_whitney(std::span<const double> a, std::span<const double> b);
 
-/// Holm's step-down correction of p-values: in the order given, each at most 1. NaN stay NaN and do
-/// not count.
+/// Corrects p-values by Holm's step-down method: in the order given, each at most 1. NaN stay NaN
+/// and do not count.
 std::vector<double> holm(std::span<const double> p);
 
 enum class Better { lower, higher };
@@ -33,15 +33,15 @@ struct Difference {
 };
 Difference difference(std::span<const double> a, std::span<const double> b);
 
-/// With p as corrected over all that is compared, and the smallest relative change that is of
-/// interest (0.05 = 5 %): worse or better where p < 0.05 and the ratio's interval lies on that side
-/// of 1 and the ratio itself is at least the smallest change away from it; same where the interval
-/// lies within 1 -+ min_effect; otherwise too noisy.
+/// Judges by p, corrected over all comparisons, and the smallest relative change of interest (0.05
+/// = 5 %): worse or better where p < 0.05 and the ratio's interval lies on that side of 1 and the
+/// ratio itself is at least the smallest change away from it; same where the interval lies within 1
+/// -+ min_effect; otherwise too noisy.
 Verdict judge(const Difference& difference, double corrected_p, double min_effect, Better better);
 
-/// Runs a side at which `min_effect` is found with 80 % power at 5 % (two-sided, by the pooled
-/// spread of these runs); at least kFewestRuns; 0 where the spread is not known (fewer than 3 runs
-/// on both sides).
+/// The runs per side that find `min_effect` with 80 % power at 5 % (two-sided, by the pooled spread
+/// of these runs); at least kFewestRuns; 0 where the spread is not known (fewer than 3 runs on both
+/// sides).
 std::size_t runs_needed(std::span<const double> a, std::span<const double> b, double min_effect,
                         std::size_t compared = 1);
 

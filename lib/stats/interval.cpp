@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::size_t kReference = 1024;  // samples that give the ranks of a longer series
 constexpr std::size_t kMostLags = 60;
-// So many small autocorrelations in a row are the end of it.
+// So many small autocorrelations in a row end the correlation.
 constexpr std::size_t kQuietLags = 5;
 constexpr double kFewestEffective = 10;  // samples of a correlated series, for an interval
 
-// Normal scores of mid-ranks: autocorrelations of these do not change with the shape of the
+// Normal scores of mid-ranks: their autocorrelations do not change with the shape of the
 // distribution, and one far-out sample cannot hide the correlation of the others.
 std::vector<double> normal_scores(std::span<const double> x) {
     const std::size_t step = (x.size() + kReference - 1) / kReference;
@@ -79,8 +79,8 @@ bool visible(Autocorrelation& r, std::size_t lags, double n) {
 }
 
 // Politis's adaptive bandwidth (Adaptive bandwidth choice, J. Nonparametric Statistics 15, 2003):
-// after which lag kQuietLags autocorrelations in a row are not to be told from 0. Twice that, and a
-// little more, since an autocorrelation just too small to be seen is not 0.
+// the lag after which kQuietLags autocorrelations in a row do not differ from 0. It takes twice
+// that, and a little more, since an autocorrelation just too small to be seen is not 0.
 std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
     const double noise = 2 * std::sqrt(std::log10(n) / n);
     std::size_t last = 0;
@@ -91,12 +91,12 @@ std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
 
 struct Correlation {
     double lag1 = 0;  // of the normal scores of the samples' ranks
-    // Long-run variance of "above the median" over that of independent samples.
+    // The long-run variance of "above the median" over that of independent samples.
     double inflation = 1;
     double block_length = 1;  // for a circular block bootstrap of the median
 };
 
-// n >= 3, not all equal.
+// Requires n >= 3 samples, not all equal.
 Correlation correlation(std::span<const double> samples, double median) {
     const double n = base::real(samples.size());
     const std::size_t lags = std::min(kMostLags, std::max<std::size_t>(1, samples.size() / 4));
@@ -119,8 +119,8 @@ Correlation correlation(std::span<const double> samples, double median) {
     // In a short series the estimates at later lags fall below 0 by bias: the first one stays.
     found.inflation = std::clamp(1 + 2 * std::max(sum, s.at(1)), 1.0, n);
     // Politis & White 2004, as corrected by Patton, Politis & White 2009 (Econometric Reviews 28):
-    // the length of least mean squared error. Half as much again, since of that error it is the
-    // bias that costs coverage.
+    // the length of least mean squared error, and half as much again, since the bias part of that
+    // error lowers coverage.
     const double ratio = 2 * std::max({moment, s.at(1), 0.0}) / found.inflation;
     found.block_length = std::max(1.0, 1.5 * std::cbrt(1.5 * ratio * ratio * n));
     return found;
@@ -133,7 +133,7 @@ bool too_few(double effective, double n) {
 
 // A short series shows only strong correlation, and too little of it: the lag-1 value is corrected
 // for its bias (Marriott and Pope, Biometrika 41, 1954), and the effective sample size is that of
-// an autoregressive series with it. Below kShort nothing is known.
+// an autoregressive series with it. Below kShort it is not known.
 double effective_of_short(double lag1, double n) {
     constexpr double kShort = 20, kLong = 50;
     if (n < kShort || n >= kLong) return n;
@@ -141,7 +141,7 @@ double effective_of_short(double lag1, double n) {
     return n * (1 - phi) / (1 + phi);
 }
 
-// The variance, over all n circular blocks of b samples, of how many of a block's samples lie below
+// The variance, over all n circular blocks of b samples, of the number of a block's samples below
 // the median.
 double block_variance(std::span<const double> samples, double median, std::size_t b) {
     const std::size_t n = samples.size();
@@ -182,16 +182,16 @@ Dependence dependence_about(std::span<const double> samples, double median) {
 // The circular block bootstrap of a median (Kuensch 1989; Politis & Romano 1992) of a series that
 // is correlated over about `block_length` samples; n >= 6. A resample is n/b blocks drawn with
 // replacement. How many of its samples lie below the series' median is a sum of n/b independent
-// counts: nearly normal, its variance known from all blocks. So the limits that 1,000,000 resamples
-// would have are at hand without a single one; a count of that many more or fewer samples below the
-// median is so many ranks (Woodruff, JASA 47, 1952).
+// counts: nearly normal, its variance known from all blocks. So the limits of 1,000,000 resamples
+// follow without any; such a difference in the count below the median is the same number of ranks
+// (Woodruff, JASA 47, 1952).
 IntervalRanks block_bootstrap_ranks(std::span<const double> samples, double median,
                                     double block_length) {
     const double n = base::real(samples.size());
     const auto b =
         static_cast<std::size_t>(std::clamp(std::ceil(block_length), 1.0, std::floor(n / 4 + 1)));
     const double blocks = n / base::real(b);
-    // Few blocks vary less among themselves than they should: the expanded percentiles of
+    // Few blocks vary too little among themselves: this takes the expanded percentiles of
     // Hesterberg, What teachers should know about the bootstrap, The American Statistician 69,
     // 2015.
     const double t = student_quantile((1 + kConfidence) / 2, std::max(3.0, blocks - 1));
@@ -217,7 +217,7 @@ MedianEstimate estimate_median(std::span<const double> samples) {
     if (ranks.low > 0 && estimate.dependence.block_length > 0) {
         const auto blocks =
             block_bootstrap_ranks(samples, estimate.value, estimate.dependence.block_length);
-        // Correlation that adds up to nothing makes no interval narrower.
+        // Correlation that cancels out must not make the interval narrower.
         if (blocks.low < ranks.low) {
             ranks = blocks;
             estimate.method = "block bootstrap";
@@ -238,8 +238,7 @@ namespace {
 
 namespace bm = boost::math;
 
-// Results that do not exist are NaN or infinite, as everywhere in this room; nothing is computed in
-// long double.
+// Undefined results are NaN or infinite, as everywhere in this room; long double is not used.
 using Policy = bm::policies::policy<bm::policies::domain_error<bm::policies::ignore_error>,
                                     bm::policies::overflow_error<bm::policies::ignore_error>,
                                     bm::policies::promote_double<false>>;

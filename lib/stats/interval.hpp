@@ -29,18 +29,17 @@ struct Dependence {
 /// A median with an interval that allows for the dependence of the series.
 struct MedianEstimate {
     double value = kNone;
-    /// NaN below n = 6, and below 10 effective samples of a correlated series.
+    /// The interval is NaN below n = 6, and below 10 effective samples of a correlated series.
     Interval ci;
-    /// "order statistics", "block bootstrap", or "" where there is no interval.
+    /// The method: "order statistics", "block bootstrap", or "" where there is no interval.
     const char* method = "";
     Dependence dependence;
 };
-/// `samples` in the order measured. Order statistics where they are independent as far as can be
-/// seen, block bootstrap where not.
+/// Estimates from `samples` in the order measured: by order statistics where they look independent,
+/// else by block bootstrap.
 MedianEstimate estimate_median(std::span<const double> samples);
 
-/// Half the interval's width over the median: the longer side, of 1 = 100 %. NaN where there is
-/// none.
+/// The longer side of the interval over the median: 1 = 100 %. NaN where there is none.
 double relative_half_width(const MedianEstimate& estimate);
 
 /// A ratio of two medians with its 95 % interval.
@@ -56,15 +55,15 @@ RatioEstimate estimate_ratio(std::span<const double> numerator,
                              std::span<const double> denominator);
 
 /// The ratio of at least 6 pairs of samples, one of each side a step or round: pairs are drawn, so
-/// that what moved both sides of a pair at once is in both or in none. Both sides have equally
-/// many.
+/// that a disturbance of both sides of a pair is in both or in none. Both sides have equally many
+/// samples.
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator,
                                     std::span<const double> denominator);
 
-/// The ratio of two sets of runs, one value a run, by Welch's t-test on the logarithms (Welch,
+/// The ratio of two sets of runs, one value per run, by Welch's t-test on the logarithms (Welch,
 /// Biometrika 34, 1947), widened where it does not contain the ratio of the medians. Its interval
-/// includes variation between runs. The interval is NaN below 3 values a side, or where a value is
-/// not above 0.
+/// includes variation between runs. The interval is NaN below 3 values per side, or where a value
+/// is not above 0.
 RatioEstimate run_ratio(std::span<const double> numerator, std::span<const double> denominator);
 
 double normal_cdf(double z);

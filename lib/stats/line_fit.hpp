@@ -11,11 +11,10 @@ struct LinePoint {
     double x = 0, y = 0;  ///< y > 0
 };
 
-/// y = alpha + beta x by least squares of the relative distances, (alpha + beta x) / y - 1: a
-/// microsecond counts as much beside a small message as a millisecond beside a large one. The
-/// intervals are Student's, of the points' distances from the line: they contain what is not
-/// straight in the points, and are NaN below 3 points. Neither coefficient is below 0: the other
-/// one is then fitted alone.
+/// Fits y = alpha + beta x by least squares of the relative distances, (alpha + beta x) / y - 1: a
+/// microsecond of a small message counts as much as a millisecond of a large one. The intervals are
+/// Student's, from the points' distances to the line: they include curvature, and are NaN below 3
+/// points. Where a coefficient would be below 0 it is 0, and the other one is fitted alone.
 struct LineFit {
     double alpha = kNone, beta = kNone;
     Interval alpha_ci, beta_ci;  ///< 95 %

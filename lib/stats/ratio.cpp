@@ -16,20 +16,18 @@ constexpr std::size_t kResamples = 2000, kFewestResamples = 200;
 constexpr std::size_t kMostDraws = 20'000'000;
 constexpr std::uint64_t kSeed = 20261123;
 
-// One of 0 .. n - 1, the same with every compiler and library: the engine's bits are standardised,
-// what std:: distributions make of them is not.
+// Draws one of 0 .. n - 1, the same with every compiler and library: the engine's bits are
+// standardised, std:: distributions are not.
 std::size_t drawn(std::mt19937_64& engine, std::size_t n) {
     return static_cast<std::size_t>((base::real(engine() >> 11) + 0.5) * 0x1p-53 * base::real(n));
 }
 
-// Two equal medians are 1 to each other, 0 to 0 as well: a count of errors that stays 0 has not
-// changed.
+// The ratio of equal medians is 1, also of 0 to 0: a count of errors that stays 0 has not changed.
 double ratio_of(double numerator, double denominator) {
     return numerator == denominator ? 1 : numerator / denominator;
 }
 
-// The percentile interval of the ratios that draw() makes, each of one resample of `samples`
-// values.
+// The percentile interval of the ratios from draw(), each from one resample of `samples` values.
 template <class Draw>
 Interval interval_of_resamples(std::size_t samples, Draw draw) {
     std::vector<double> ratios(std::clamp(kMostDraws / samples, kFewestResamples, kResamples));

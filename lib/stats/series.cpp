@@ -42,10 +42,10 @@ struct Tail {
     double mser() const { return squares / (count * count); }
 };
 
-// The distance of a batch's median from that of the later half at which they differ: five standard
-// deviations of the means of batches, as the rest has them or as independent samples would,
-// whichever is more. (The median of five varies 1.25 times as much as their mean; and one slow step
-// does not move it.)
+// The least distance of a batch's median from that of the later half that counts as a difference:
+// five standard deviations of batch means, of the rest or of independent samples, whichever is
+// more. (The median of five varies 1.25 times as much as their mean; and one slow step does not
+// move it.)
 double unlike(const Tail& rest, std::span<const double> later_half) {
     Tail singles;
     for (const double x : later_half) singles.add(x);
@@ -84,7 +84,7 @@ std::size_t warmup_end(std::span<const double> samples) {
     std::size_t end = 0;
     for (std::size_t i = 0; i <= means.size() / 2; ++i)
         if (tails[i].mser() < tails[end].mser()) end = i;
-    // The least of many statistics is seldom the first, also where nothing ends: back to the last
+    // The least of many statistics is seldom the first, even without a warm-up: go back to the last
     // batch that is unlike the rest.
     const auto later_half = std::span<const double>(x).subspan(x.size() / 2);
     const double limit = unlike(tails[end], later_half);

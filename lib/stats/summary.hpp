@@ -1,5 +1,5 @@
-// Summaries of samples, and the order statistics of which they are made. Pure functions; an empty
-// input gives n = 0 and NaN, never a made-up number.
+// Summaries of samples, and their order statistics. Pure functions; an empty input gives n = 0 and
+// NaN, never a made-up number.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Interval {
 struct Summary {
     std::size_t n = 0;
     double median = kNone;
-    /// Costs: arithmetic; rates: sum of counts / sum of costs (summarise_rate).
+    /// For costs the arithmetic mean; for rates the sum of counts / sum of costs (summarise_rate).
     double mean = kNone;
     double min = kNone;
     double max = kNone;
@@ -49,8 +49,8 @@ double mean_of_finite(std::span<const double> values);
 /// Load imbalance max/mean - 1 of one cost per rank; 0 for one rank or when the mean is 0.
 double load_imbalance(std::span<const double> cost_per_rank);
 
-/// nullopt where a sample is NaN: it has no place in an order, so no order statistic means
-/// anything.
+/// Sorts the samples; nullopt where one is NaN: it has no place in an order, and order statistics
+/// would mean nothing.
 std::optional<std::vector<double>> sorted(std::span<const double> samples);
 
 /// `x` is sorted and has at least one value.

@@ -11,8 +11,8 @@ namespace ranklab::train {
 inline constexpr std::int64_t kFirstBucketBytes = std::int64_t{1} << 20;
 inline constexpr std::int64_t kBucketCapBytes = std::int64_t{25} << 20;
 
-/// The facts of a parameter that a plan needs. Gradients of different kinds (element types) do not
-/// share a bucket.
+/// The properties of a parameter that a plan needs. Gradients of different kinds (element types) do
+/// not share a bucket.
 struct GradientSize {
     std::int64_t bytes = 0;
     int kind = 0;
@@ -21,19 +21,19 @@ struct GradientSize {
 /// Buckets in the order in which they are reduced; each lists parameters by index.
 using BucketPlan = std::vector<std::vector<std::size_t>>;
 
-/// The rule of PyTorch's DDP (c10d::compute_bucket_assignment_by_size): gradients are taken in
-/// `order`; a bucket closes as soon as it holds its limit or more. The first limit of each kind is
-/// `first_cap`, so that communication starts early, then `cap`. Buckets follow each other by their
-/// first member's place in `order`.
+/// Plans by the rule of PyTorch's DDP (c10d::compute_bucket_assignment_by_size): gradients are
+/// taken in `order`; a bucket closes as soon as it holds its limit or more. The first limit of each
+/// kind is `first_cap`, so that communication starts early, then `cap`. Buckets follow each other
+/// by their first member's place in `order`.
 BucketPlan plan_buckets(const std::vector<GradientSize>& sizes,
                         const std::vector<std::size_t>& order, std::int64_t first_cap,
                         std::int64_t cap);
 
-/// n-1 ... 0: about the order in which backward reaches the parameters, before one was seen.
+/// Returns n-1 ... 0, about the order in which backward reaches the parameters, before it is known.
 std::vector<std::size_t> reverse_order(std::size_t count);
 
-/// `ready` (what backward reached, in that order, each once) and after it whatever it did not
-/// reach, in reverse order: a permutation of 0 ... count-1.
+/// Returns `ready` (the parameters that backward reached, in that order, each once), then the
+/// others in reverse order: a permutation of 0 ... count-1.
 std::vector<std::size_t> completed_order(const std::vector<std::size_t>& ready, std::size_t count);
 
 }  // namespace ranklab::train

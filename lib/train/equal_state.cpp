@@ -44,8 +44,8 @@ std::vector<std::uint8_t> presence_of(const std::vector<OptimizerState>& state) 
     return there;
 }
 
-// Tensors that rank 0 has and this rank lacks are made; their values come by the broadcast. Only
-// those with the shape of their parameter may be missing.
+// Makes tensors that rank 0 has and this rank lacks; the broadcast brings their values. Only those
+// with the shape of their parameter may be missing.
 void take_presence(std::vector<OptimizerState>& state, const std::vector<std::uint8_t>& wanted,
                    const std::vector<torch::Tensor>& parameters) {
     auto is_wanted = wanted.begin();

@@ -14,26 +14,26 @@
 
 namespace ranklab::train {
 
-/// 64 bits over the tensors' bytes in their order (FNV-1a), whatever their strides and device.
+/// A 64-bit hash of the tensors' bytes in their order (FNV-1a), for any strides and device.
 std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
 /// A hash of all parameters: equal models have equal hashes.
 std::uint64_t parameter_hash(const nn::Model& model);
 
-/// Rank 0's values of dense tensors, on every rank, whatever their strides and device. Equal
-/// shapes, types and strides on all ranks.
+/// Copies rank 0's values of dense tensors to every rank, on any device. Shapes, types and strides
+/// are equal on all ranks.
 void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm);
 /// Rank 0's parameters and buffers, on every rank.
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
 
-/// Collective over `control`: VerificationError on every rank, naming the first rank and parameter
-/// that differ from rank 0's in number, shape or type.
+/// Collective over `control`. Throws VerificationError on every rank, naming the first rank and
+/// parameter that differ from rank 0's in number, shape or type.
 void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
 
-/// Rank 0's on every rank: parameters, buffers, what the optimizer keeps (and keeps none of: SGD's
-/// momentum is made at a parameter's first step, which a scaler may have left out on one rank), the
-/// scaler's scale and counts. `scaler` is null where the loss is not scaled, on all ranks. Random
-/// generators stay each rank's own, as they are from the start; gradients are made anew in the next
-/// step. Collective.
+/// Copies rank 0's state to every rank: parameters, buffers, the optimizer's state (which may lack
+/// tensors: SGD's momentum is made at a parameter's first step, which a scaler may skip on one
+/// rank), the scaler's scale and counts. `scaler` is null where the loss is not scaled, on all
+/// ranks. Random generators stay each rank's own, as they are from the start; gradients are made
+/// anew in the next step. Collective.
 void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* scaler,
                           comm::Communicator& control);
 
@@ -42,8 +42,8 @@ class BufferSync {
   public:
     /// Keeps references to the model's buffers and to `comm`.
     BufferSync(const nn::Model& model, comm::Communicator& comm);
-    /// Rank 0's, on every rank: one broadcast per element type. As DistributedDataParallel before
-    /// each forward.
+    /// Copies rank 0's buffers to every rank by one broadcast per element type, as
+    /// DistributedDataParallel does before each forward.
     void broadcast();
 
   private:

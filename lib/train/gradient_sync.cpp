@@ -26,7 +26,7 @@ class ReadyHook final : public torch::autograd::FunctionPostHook {
 
 }  // namespace
 
-// A parameter holds its accumulator weakly: one that nobody keeps is made anew, without our hook.
+// A parameter holds its accumulator weakly: one without an owner is made anew, without our hook.
 struct GradientHooks::Hooked {
     std::shared_ptr<torch::autograd::Node> accumulator;
     std::uintptr_t key = 0;

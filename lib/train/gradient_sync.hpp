@@ -1,4 +1,4 @@
-// How the ranks' gradients become one: a strategy is one file in sync/ and one word in CMake.
+// How the ranks' gradients are summed: a strategy is one file in sync/ and one word in CMake.
 #pragma once
 
 #include <torch/types.h>
@@ -19,20 +19,20 @@ class GradientSync {
   public:
     virtual ~GradientSync() = default;
 
-    /// Before the first step: parameters that require gradients, each once, in one order on all
-    /// ranks. The tensors share storage with the model's.
+    /// To be called before the first step, with parameters that require gradients, each once, in
+    /// one order on all ranks. The tensors share storage with the model's.
     virtual void attach(std::vector<torch::Tensor> parameters) = 0;
-    /// After forward, before backward, which starts from `outputs` (empty on a rank without
-    /// samples). sync = false: this backward only adds to the gradients. The first backward after
-    /// attach() or finish() starts from zero.
+    /// To be called between forward and backward, which starts from `outputs` (empty on a rank
+    /// without samples). sync = false: this backward only adds to the gradients. The first backward
+    /// after attach() or finish() starts from zero.
     virtual void begin_step(const std::vector<torch::Tensor>& outputs, bool sync) = 0;
-    /// After the backward with sync = true: makes every parameter's gradient the sum over ranks and
-    /// over the backwards since the last finish(). The trainer has weighted each loss by its share
-    /// of the global batch, so that the sum is the mean over all samples.
+    /// To be called after the backward with sync = true: makes every parameter's gradient the sum
+    /// over ranks and over the backwards since the last finish(). The trainer has weighted each
+    /// loss by its share of the global batch, so that the sum is the mean over all samples.
     virtual void finish() = 0;
     /// The reductions of the last finished step, in order.
     virtual const std::vector<ReductionStamp>& stamps() const = 0;
-    /// The buckets in use: parameters by their place in attach()'s list; empty at first.
+    /// The buckets in use, with parameters by their place in attach()'s list; empty at first.
     virtual BucketPlan buckets() const = 0;
 };
 
@@ -78,7 +78,7 @@ class GradientHooks : base::Pinned {
     std::function<void(std::size_t)> ready_;
 };
 
-/// One blocking allreduce in place, stamped. On a device the host's clock sees the launch alone.
+/// Makes one blocking allreduce in place, with stamps. On a device they cover only the launch.
 void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor,
                 std::vector<ReductionStamp>& stamps);
 

@@ -41,7 +41,7 @@ void GraphTrainer::restore_gradients() {
     }
 }
 
-// The hooks do fire in the capture: as in a backward without synchronisation, they must start no
+// The hooks fire in the capture too: as in a backward without synchronisation, they must start no
 // reduction.
 void GraphTrainer::capture(const TensorBatch& batch) {
     sync_.begin_step({}, false);

@@ -11,15 +11,14 @@
 
 namespace ranklab::train {
 
-/// PyTorch asks for eleven before it captures a distributed step: allocator, cuDNN's choice of
-/// algorithms and the buckets have settled by then.
+/// PyTorch makes eleven steps before it captures a distributed one: by then the allocator, cuDNN's
+/// choice of algorithms and the buckets have settled.
 inline constexpr std::int64_t kStepsBeforeCapture = 11;
 
 /// A Trainer whose forward and backward on batches of one size (the first one's) are captured after
 /// kStepsBeforeCapture steps and replayed from then on; batches of other sizes are computed by the
-/// Trainer. No sync stands inside the graph: gradients are summed after the replay, in finish(), so
-/// that nothing overlaps. Every sync will do whose gradients stay where they are, that is all but
-/// c10d.
+/// Trainer. The graph has no sync: gradients are summed after the replay, in finish(), so that
+/// nothing overlaps. It takes every sync whose gradients stay at their place, that is all but c10d.
 class GraphTrainer final : public Trainer {
   public:
     /// `make_graph` is asked once.

@@ -21,17 +21,16 @@ struct Placement {
     bool channels_last = false;
 };
 
-/// Bytes become PyTorch's ToTensor and Normalize: (byte / 255 - mean) / std of the channel, in the
-/// type that computes. There are 256 possible results a channel, so they are computed once and
-/// looked up: the same bits, one pass. Values (f32) are taken as they are, without a copy where
-/// that type computes.
+/// Converts bytes as PyTorch's ToTensor and Normalize do: (byte / 255 - mean) / std of the channel,
+/// in the computing type. The 256 possible results per channel are computed once and looked up: the
+/// same bits in one pass. Values (f32) stay as they are, without a copy where f32 computes.
 class InputConverter {
   public:
     /// `mean` and `std` of pixels in [0, 1]: one a channel, or one for all.
     InputConverter(data::SampleLayout layout, const std::vector<double>& mean,
                    const std::vector<double>& std, torch::Dtype dtype, Placement placement = {});
-    /// Images: fresh tensors each time, since autograd may still hold the last ones. Values:
-    /// tensors over the batch's memory, which the loader fills anew with its next batch.
+    /// Images become new tensors each time, since autograd may still hold the last ones. Values
+    /// become tensors over the batch's memory, which the loader reuses for its next batch.
     TensorBatch operator()(const data::Batch& batch) const;
 
   private:

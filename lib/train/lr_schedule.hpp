@@ -1,6 +1,5 @@
 // The learning rate of every step: schedules, warm-up and scaling with the global batch. Pure
-// functions of how many optimizer steps were made; docs/learning_rate.md derives them. No torch in
-// here.
+// functions of the number of optimizer steps; docs/learning_rate.md derives them. No torch in here.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +34,7 @@ struct LrSettings {
     double gamma = 1;   ///< of `step`
     std::int64_t global_batch = 1;
     std::int64_t base_batch = 1;
-    /// The rate's; only where it is scaled and global_batch > base_batch.
+    /// The steps of the warm-up, only where the rate is scaled and global_batch > base_batch.
     std::int64_t warmup_steps = 0;
     std::int64_t total_steps = 0;  ///< over which the cosines fall, warm-up included
 };
@@ -45,12 +44,11 @@ class LrSchedule {
     /// OptionError for a cosine over no steps.
     explicit LrSchedule(const LrSettings& settings);
 
-    /// The rate of the step that comes after `made` optimizer steps: those that changed the
-    /// parameters. A step that was skipped does not count, so that the next one has the same rate.
-    /// `epoch` from 0.
+    /// The rate of the step after `made` optimizer steps that changed the parameters. A skipped
+    /// step does not count, so that the next one has the same rate. `epoch` from 0.
     double rate(std::int64_t made, std::int64_t epoch) const;
 
-    /// lr, scaled: the highest rate, at the end of the warm-up.
+    /// The scaled lr: the highest rate, at the end of the warm-up.
     double initial() const { return initial_; }
     /// 0 where the published condition (scaled, and a global batch above the base) does not hold.
     std::int64_t warmup_steps() const { return warmup_; }
@@ -73,7 +71,7 @@ LrRange lr_range(const LrSchedule& schedule, std::int64_t steps);
 /// StepLR(step_size = 1, gamma): base * gamma^epoch.
 double step_lr(double base, double gamma, std::int64_t epoch);
 
-/// lr x sqrt(global / base), lr x global / base, or lr.
+/// Returns lr x sqrt(global / base), lr x global / base, or lr.
 double scaled_lr(double lr, LrScaling scaling, std::int64_t global_batch, std::int64_t base_batch);
 
 /// The published form's denominator: epochs x (samples / global batch), the quotient rounded down.

@@ -17,12 +17,12 @@ struct OptimizerConfig {
     double momentum = 0.0;  ///< sgd only
     bool fused = false;     ///< LibTorch's fused kernel; OptionError
                             ///< from `make` where there is none
-    /// Ours are for fp32 and fp64 on the CPU; else LibTorch's in any case.
+    /// Ranklab's operations need fp32 or fp64 on the CPU; other cases use LibTorch's.
     nn::Ops ops = nn::Ops::ranklab;
 };
 
 /// One kind of state ("momentum_buffer"): a tensor per parameter, in the parameters' order;
-/// undefined where the optimizer keeps none, or none yet.
+/// undefined where the optimizer has none, or none yet.
 struct OptimizerState {
     std::string name;
     std::vector<torch::Tensor> tensors;
@@ -35,19 +35,18 @@ class Optimizer {
     virtual void step() = 0;
     virtual void set_lr(double lr) = 0;
 
-    /// All that its next steps depend on besides parameters, gradients and the rate, always in one
-    /// order. The tensors share storage with the optimizer's own: clone what has to outlive the
-    /// next step.
+    /// All state of its next steps besides parameters, gradients and the rate, always in one order.
+    /// The tensors share storage with the optimizer's own: clone those that must outlive the next
+    /// step.
     virtual std::vector<OptimizerState> state() = 0;
-    /// Takes a copy of what state() of such an optimizer, with as many parameters of the same
-    /// shapes, gave: it goes on as that one would have. DataError for a state of another kind, with
-    /// nothing changed.
+    /// Copies the state() of such an optimizer, with as many parameters of the same shapes, and
+    /// continues as that one would. DataError for a state of another kind, with nothing changed.
     virtual void load_state(const std::vector<OptimizerState>& state) = 0;
 };
 
 /// For load_state: DataError unless `state` has these kinds in this order, each with a tensor for
-/// each of its `like` that has that one's shape and type, or is undefined. `all_defined` refuses
-/// undefined ones too.
+/// each of its `like`, of the same shape and type or undefined. `all_defined` refuses undefined
+/// ones too.
 struct StateKind {
     std::string name;
     const std::vector<torch::Tensor>& like;
@@ -58,9 +57,9 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<Sta
 /// Whether our own passes over memory can update these: fp32 or fp64 on the CPU.
 bool suit_our_ops(const std::vector<torch::Tensor>& parameters);
 
-/// The gradient with its elements in the parameter's order in memory, for kernels that walk through
-/// both: a copy where it is another one (a row-major gradient of a channels-last weight). Undefined
-/// if there is none.
+/// The gradient with its elements in the parameter's memory order, for kernels that walk through
+/// both: a copy where the orders differ (a row-major gradient of a channels-last weight). Undefined
+/// without a gradient.
 torch::Tensor gradient_in_order(const torch::Tensor& parameter);
 
 struct OptimizerEntry {

@@ -15,7 +15,7 @@
 namespace ranklab::train {
 namespace {
 
-// torch.autocast's enter and exit: of this thread.
+// Enters and leaves autocast as torch.autocast does, in this thread.
 class Autocast : base::Pinned {
   public:
     Autocast(torch::DeviceType device, torch::Dtype type)
@@ -101,7 +101,7 @@ double rounding_bound(Precision precision, torch::DeviceType device) {
         case Precision::fp64:
             return 1e-10;
         case Precision::fp32:
-            // cuDNN's algorithms (Winograd's among them) and the order of atomic additions.
+            // The bound covers cuDNN's algorithms (Winograd) and the order of atomic additions.
             return 1e-3;
         case Precision::tf32:
         case Precision::fp16:

@@ -15,9 +15,9 @@
 
 namespace ranklab::train {
 
-/// fp64, fp32: parameters and arithmetic. tf32: parameters in fp32, and products on a GPU's tensor
-/// cores whose factors have 11 bits. bf16, fp16: parameters in fp32, and torch's autocast for what
-/// it holds to be safe in 16 bits; fp16 wants a GradScaler.
+/// fp64, fp32: type of parameters and arithmetic. tf32: parameters in fp32, and products on a GPU's
+/// tensor cores with factors of 11 bits. bf16, fp16: parameters in fp32, and torch's autocast for
+/// operations that are safe in 16 bits; fp16 needs a GradScaler.
 enum class Precision { fp64, fp32, tf32, bf16, fp16 };
 
 /// OptionError for another name.
@@ -28,35 +28,35 @@ torch::Dtype parameter_type(Precision precision);
 /// OptionError where that kind of device has no such arithmetic.
 void check_precision(Precision precision, torch::DeviceType device);
 
-/// `model`, or for bf16 and fp16 a decorator of it that computes forward and loss under autocast.
-/// The casts of the parameters are kept for one forward, as torch.autocast does. fp64 and fp32 need
-/// model->to( parameter_type()) alone.
+/// Returns `model`, or for bf16 and fp16 a decorator of it that computes forward and loss under
+/// autocast. The casts of the parameters are kept for one forward, as torch.autocast does. fp64 and
+/// fp32 need only model->to().
 std::shared_ptr<nn::Model> in_precision(std::shared_ptr<nn::Model> model, Precision precision,
                                         torch::DeviceType device);
 
-/// How far two ways to the same gradient may differ where the device's algorithms may do so from
-/// call to call, relative to its largest element: a rounding or two of the arithmetic. 0 on the
-/// CPU, where the same operations give the same bits.
+/// How far two computations of a gradient may differ, relative to its largest element, where the
+/// device's results vary from call to call: a rounding or two. 0 on the CPU, where the same
+/// operations give the same bits.
 double rounding_bound(Precision precision, torch::DeviceType device);
 
-/// By what the checks before the first step multiply their loss. In fp16 gradients below 6e-8 would
-/// be zeros there, as in training; what is multiplied by 1024 does not overflow yet. 1 in the other
+/// The factor of the loss in the checks before the first step. In fp16 gradients below 6e-8 would
+/// become zeros there, as in training; a factor of 1024 does not overflow yet. 1 in other
 /// precisions.
 double gate_scale(Precision precision);
 
-/// For the process: TF32 for fp32 products on a GPU, or not. LibTorch's own default is on for
+/// Sets for the process whether fp32 products on a GPU use TF32. LibTorch's own default is on for
 /// convolutions and off for matrix products: neither fp32 nor tf32.
 void allow_tf32(bool allow);
 
-// Images and volumes with their channels innermost in memory (NHWC, NDHWC): what tensor cores, and
-// oneDNN's convolutions, take without reordering. Sizes and values stay as they are.
+// Images and volumes with their channels innermost in memory (NHWC, NDHWC), which tensor cores and
+// oneDNN's convolutions take without reordering. Sizes and values stay as they are.
 
-/// A tensor of 4 or 5 dimensions with its channels (dimension 1) innermost; another one as it is.
-/// Copies only what lies otherwise.
+/// A tensor of 4 or 5 dimensions with its channels (dimension 1) innermost; other tensors stay as
+/// they are. It copies only where the order differs.
 torch::Tensor channels_last(const torch::Tensor& tensor);
 
-/// The model's parameters and buffers so, each where it has such a form. Before gradients and
-/// optimizers are made for them: these take over the strides.
+/// Converts the model's parameters and buffers where they have such a form. To be called before
+/// gradients and optimizers are made, since these take over the strides.
 void use_channels_last(nn::Model& model);
 
 /// A model around another one, which computes in some other way.
@@ -96,13 +96,13 @@ struct GradScalerConfig {
     std::int64_t growth_interval = 2000;  ///< made steps in a row after which the scale grows
 };
 
-/// fp16's smallest number is 6e-8: gradients below it would be zeros. The loss is multiplied before
-/// backward, the gradients are divided before the optimizer; where one is not finite the step is
-/// not made and the scale falls, and after growth_interval steps in a row that were made it grows.
+/// Scales the loss for fp16, whose smallest number is 6e-8: smaller gradients would be zeros. The
+/// loss is multiplied before backward, the gradients are divided before the optimizer. Where one is
+/// not finite the step is skipped and the scale falls; growth_interval steps in a row raise it.
 ///
-/// Every rank has one, and all come to the same scale without a word between them: each looks at
-/// the gradients after they are summed over ranks, which are the same bits everywhere, and one
-/// rank's inf or NaN is in the sum. With a sync that sums nothing each rank decides alone.
+/// Every rank has one, and all get the same scale without communication: each looks at the
+/// gradients after they are summed over ranks, which have the same bits everywhere, and one rank's
+/// inf or NaN is in the sum. With a sync that sums nothing each rank decides alone.
 class GradScaler {
   public:
     explicit GradScaler(const GradScalerConfig& config = {});

@@ -15,8 +15,8 @@
 namespace ranklab::train {
 namespace {
 
-// The thread looks about four times while a piece travels, but not more often than is worth waking
-// up for, nor so seldom that a link stands idle. Measured at 1 Gbit/s, where a piece takes 2 ms:
+// The thread looks about four times while a piece travels, but not so often that waking up costs
+// too much, nor so seldom that a link stands idle. Measured at 1 Gbit/s, where a piece takes 2 ms:
 // docs/overlap.md.
 constexpr std::chrono::microseconds kShortestNap{20};
 constexpr std::chrono::microseconds kLongestNap{250};
@@ -26,8 +26,8 @@ bool is_streamed(const comm::BufferView& buffer) {
     return buffer.memory == comm::Memory::device;
 }
 
-// One buffer on its way, a piece at a time. advance() never blocks with Transfer::background, and
-// with Transfer::blocking only once all ranks have come.
+// The reduction of one buffer, a piece at a time. advance() never blocks with Transfer::background,
+// and with Transfer::blocking only once all ranks have come.
 class Reduction {
   public:
     Reduction(comm::Communicator& comm, comm::BufferView buffer, Transfer transfer,
@@ -47,7 +47,7 @@ class Reduction {
     // True when the sum is there.
     bool advance() {
         if (transfer_ == Transfer::background) {
-            // Before the first look nobody moved anything.
+            // Before the first look nothing moved.
             if (moving_ == Clock::time_point()) moving_ = Clock::now();
             return advance_pieces();
         }
@@ -118,7 +118,7 @@ class ReductionQueue::Worker {
           piece_bytes_(piece_of(transfer, piece_bytes)) {
         if (progress_ == Progress::thread) thread_ = std::thread([this] { serve(); });
     }
-    // Something is under way only where an error ends the job: it is left, since others may not
+    // Transfers are under way only where an error ends the job: they are left, since others may not
     // come.
     ~Worker() {
         if (!thread_.joinable()) {

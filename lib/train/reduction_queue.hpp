@@ -14,7 +14,7 @@ namespace ranklab::train {
 
 /// How MPI progresses while backward computes. Open MPI has no progress of its own.
 enum class Progress {
-    /// Nobody: what is started in backward is completed after it (on a device: see push()).
+    /// No thread: reductions started in backward are completed after it (on a device: see push()).
     none,
     poll,    ///< backward itself, each time a gradient is ready
     thread,  ///< a thread of the rank, which sleeps between looks
@@ -25,7 +25,7 @@ enum class Transfer {
     /// MPI's non-blocking allreduce: needs little of the processor, so it can hide behind compute.
     background,
     /// The blocking allreduce, entered when all ranks have come: Open MPI's is two to four times as
-    /// fast in shared memory, where moving is computing.
+    /// fast in shared memory, where the cores move the data.
     blocking,
 };
 
@@ -36,9 +36,9 @@ struct ReductionStamp {
     std::size_t bytes = 0;
     Clock::time_point ready;  ///< this rank's part was complete
     Clock::time_point start;  ///< it was its turn: handed to the library
-    /// Transfer::blocking: all ranks were known to have come; background: somebody first looked
-    /// after it, at once or (Progress::none) after backward. On a device the host sees neither this
-    /// nor `end`: both are 0.
+    /// With Transfer::blocking: all ranks were known to have come; with background: the transfer
+    /// was first polled, at once or (Progress::none) after backward. On a device this and `end` are
+    /// 0, since the host does not see them.
     Clock::time_point moving;
     Clock::time_point end;  ///< the sum was there
 };
@@ -51,18 +51,18 @@ inline constexpr std::size_t kBackgroundPieceBytes = std::size_t{256} << 10;
 
 class ReductionQueue {
   public:
-    /// Keeps a reference. Large buffers go in pieces of `piece_bytes`, one after another (0: as
-    /// measured to be best, see below); a piece's sum is the same on all ranks.
+    /// Keeps a reference. Large buffers go in pieces of `piece_bytes`, one after another (0: the
+    /// measured size above); a piece's sum is the same on all ranks.
     ReductionQueue(comm::Communicator& comm, Progress progress, Transfer transfer,
                    std::size_t piece_bytes = 0);
     ~ReductionQueue();
 
     /// Forgets the stamps of the last step. Nothing may be under way.
     void begin_step();
-    /// This rank's part of the next reduction is complete. All ranks push the same buffers in the
+    /// Adds this rank's complete part of the next reduction. All ranks push the same buffers in the
     /// same order, and k+1 starts only after k; those in device memory start at once, in a stream's
-    /// order. The buffer is the queue's until finish() returns. `done`, if given, is called once it
-    /// is summed or has failed.
+    /// order. The queue owns the buffer until finish() returns. `done`, if given, is called once
+    /// the buffer is summed or the reduction has failed.
     void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done = {});
     /// The caller will only wait from here on: the thread stops sleeping.
     void hurry();

@@ -27,7 +27,7 @@ void compute_reference(DataParallel& replicas, const TensorBatch& batch, double 
         const auto [first, count] = parts[r];
         if (count == 0) continue;
         const nn::GeneratorScope draws_from(replicas.generator(r));
-        // On a GPU the model draws from its own GPU's generator, whatever the scope.
+        // On a GPU the model draws from its own GPU's generator in any scope.
         if (r > 0 && replicas.places().on_gpus()) {
             at::Generator own = replicas.generator(0);
             own.set_state(replicas.generator(r).get_state());
@@ -53,8 +53,8 @@ std::vector<torch::Tensor> take_gradients(const std::vector<torch::Tensor>& para
 // The rounding of sums of another order grows with the network's depth; a wrong gradient differs in
 // its first digits.
 double bound_of(torch::ScalarType type, Precision precision) {
-    // The loss of all samples and that of a part hand back gradients that may round to neighbours
-    // in 16 bits.
+    // The gradients from the loss of all samples and from that of a part may round differently in
+    // 16 bits.
     if (precision == Precision::bf16) return 5e-2;
     if (precision == Precision::fp16) return 1e-2;
     return type == torch::kDouble

@@ -17,11 +17,11 @@ struct ReplicaCheck {
     std::string detail{};  ///< a sentence with the numbers, or with what is wrong and what to do
 };
 
-/// The replicas' gradient for `batch` against a reference: their parts processed one after another
-/// by the model alone, in this thread, with the same random numbers. Leaves the model's parameters
-/// and buffers and all generators as they were, and no gradients: it may be called before a run,
-/// and its steps are then those of a run without it. `batch` must not be empty; `precision` is the
-/// models': it says how much rounding there is, and by what both losses are multiplied
+/// Compares the replicas' gradient for `batch` with a reference: their parts processed one after
+/// another by the model alone, in this thread, with the same random numbers. Leaves the model's
+/// parameters and buffers and all generators as they were, and no gradients: it may be called
+/// before a run, and its steps are then those of a run without it. `batch` must not be empty;
+/// `precision` is the models': it determines the rounding and the factor of both losses
 /// (gate_scale).
 ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch,
                             Precision precision = Precision::fp32);

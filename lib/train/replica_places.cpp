@@ -96,8 +96,8 @@ bool bind_this_thread(const std::vector<int>& cpus) {
 }
 
 // LibTorch gives a thread the process's number of threads when it first computes, which would
-// overrule ours: let it do so first, once for LibTorch's copy of that flag and once for ours (it is
-// in an inline function).
+// replace ours: this triggers it before, once for LibTorch's copy of that flag and once for ours
+// (it is in an inline function).
 void compute_with(int threads) {
     static_cast<void>(at::get_num_threads());
     at::internal::lazy_init_num_threads();
@@ -142,7 +142,7 @@ ReplicaThreads::ReplicaThreads(std::size_t count, int threads,
     // Bound are all or none.
     if (std::any_of(cpus_.begin(), cpus_.end(), [](const auto& share) { return share.empty(); }))
         cpus_.clear();
-    // at::set_num_threads also sets the number of later threads: restore the caller's.
+    // The call of at::set_num_threads also sets the number of later threads: restore the caller's.
     at::set_num_threads(callers);
 }
 

@@ -24,19 +24,19 @@ namespace ranklab::train {
 
 /// Each GPU has one stream on which its replica computes: replica 0's is the one on which the maker
 /// of this object computes. Every thread that works for replicas takes all of these streams as
-/// current, so that a copy between two GPUs, whoever asks for it, waits for what both were
-/// computing and is waited for. On the CPU there is nothing to do.
+/// current, so that a copy between two GPUs from any thread waits for the work of both, and later
+/// work waits for it. On the CPU it does nothing.
 class ReplicaPlaces : base::Pinned {
   public:
-    /// One device a replica, all of one kind. The calling thread takes the streams, as long as this
-    /// lives; its GPU stays selected. `guard` is LibTorch's way to that kind of device; null: its
-    /// own.
+    /// `devices`: one per replica, all of one kind. The calling thread takes the streams as long as
+    /// this lives; its GPU stays selected. `guard` is LibTorch's guard for that kind of device;
+    /// null: its own.
     explicit ReplicaPlaces(std::vector<torch::Device> devices,
                            const c10::impl::DeviceGuardImplInterface* guard = nullptr);
     ~ReplicaPlaces();
 
-    /// The calling thread works for `replica` from here on: that GPU is selected, all streams are
-    /// taken.
+    /// Makes the calling thread work for `replica` from now on: selects its GPU and takes all
+    /// streams.
     void enter(std::size_t replica) const;
 
     bool on_gpus() const { return !streams_.empty(); }
@@ -55,8 +55,8 @@ class ReplicaPlaces : base::Pinned {
 /// The devices of the replicas, for people: "replica 0 on GPU 0, replica 1 on GPU 1".
 std::string placement(const ReplicaPlaces& places);
 
-/// The time that a piece of one replica's work takes: of the host's clock on the CPU, of the stream
-/// on a GPU, where the host only launches it.
+/// Times a piece of one replica's work: by the host's clock on the CPU, by the stream on a GPU,
+/// where the host only launches it.
 class ReplicaStopwatch {
   public:
     void start(const ReplicaPlaces& places, std::size_t replica);
@@ -74,7 +74,7 @@ class ReplicaStopwatch {
     bool by_events_ = false;
 };
 
-/// Deals whole cores (each the hardware threads of one core) out to `replicas`, neighbours
+/// Divides whole cores (each the hardware threads of one core) among `replicas`, neighbours
 /// together. Empty where there are fewer cores than replicas: then nothing is bound, since two
 /// replicas on one core would take turns while another idles.
 std::vector<std::vector<int>> share_cores(const std::vector<std::vector<int>>& cores,

@@ -19,8 +19,8 @@ using base::Phase;
 
 namespace {
 
-// Initial values that nobody uses must not take numbers from the streams that the model's dropout
-// goes on with: making a model seeds them anew.
+// Unused initial values must not take numbers from the random streams of the model's dropout:
+// making a model seeds them anew.
 std::vector<std::shared_ptr<nn::Model>> make_others(const ReplicaSetup& setup) {
     auto generators = default_generators(setup.devices.front());
     std::vector<torch::Tensor> states;
@@ -159,8 +159,8 @@ void DataParallel::scatter(const TensorBatch& batch, const std::vector<base::Sha
     }
 }
 
-// Each thread writes its own replica's, so that the memory is near it, or so that all GPUs receive
-// at once; replicas without samples are spared.
+// Each thread writes its own replica's parameters, so that the memory is near it, or so that all
+// GPUs receive at once; replicas without samples are left out.
 void DataParallel::replicate() {
     const auto mark = phases_.phase(Phase::replicate);
     const auto pieces = coalesces_ && replicas_.size() > 1
@@ -197,7 +197,7 @@ void DataParallel::forward() {
     });
 }
 
-// A leaf of its own: the loss is computed on it, and its gradient goes back to the replicas'
+// Returns a new leaf: the loss is computed on it, and its gradient goes back to the replicas'
 // graphs.
 torch::Tensor DataParallel::gather() const {
     std::vector<torch::Tensor> outputs;
@@ -217,7 +217,7 @@ void DataParallel::hand_back(const torch::Tensor& gradient, const std::vector<ba
 }
 
 // On the CPU, autograd computes in the thread that asks for it; on a GPU in a thread of that GPU,
-// on the stream of its forward, and the one that asks waits until all is launched.
+// on the stream of its forward, and the asking thread waits until all is launched.
 void DataParallel::backward() {
     const auto mark = phases_.phase(Phase::backward);
     threads_.run([this](std::size_t r) {

@@ -22,27 +22,27 @@
 
 namespace ranklab::train {
 
-/// torch.chunk: parts of ceil(count / replicas) samples, the last one smaller; the rest of the
-/// replicas have none (their part is empty).
+/// Divides as torch.chunk: parts of ceil(count / replicas) samples, the last one smaller; the parts
+/// of the remaining replicas are empty.
 std::vector<base::Share> chunks_of(std::int64_t count, std::size_t replicas);
 
 struct ReplicaSetup {
-    /// One a replica, of one kind; the first is where the model is.
+    /// The devices, one per replica and of one kind; the first is the model's.
     std::vector<torch::Device> devices;
-    /// A further model of the same kind, type and dropout on that device; its parameters do not
-    /// matter.
+    /// Makes a further model of the same kind, type and dropout on that device; its parameters do
+    /// not matter.
     std::function<std::shared_ptr<nn::Model>(torch::Device)> make;
     /// Replica r > 0 draws from seed + r, as rank r does in ddp.
     std::uint64_t seed = 1;
     int threads = 1;  ///< in all
     /// This process's cores, each as the numbers of its hardware threads.
     std::vector<std::vector<int>> cores;
-    /// On the CPU too: parameters and gradients go in large pieces.
+    /// Parameters and gradients go in large pieces, on the CPU too.
     bool coalesces = false;
 };
 
-/// Seconds of one replica's own work in a step: without waiting for the others. On a GPU, that
-/// GPU's.
+/// Seconds of one replica's own work in a step without waiting for the others; on a GPU, of that
+/// GPU.
 struct ReplicaTimes {
     double forward = 0;
     double backward = 0;

@@ -78,7 +78,7 @@ BucketPlan plan_of(const std::vector<torch::Tensor>& tensors, std::int64_t piece
     return plan_buckets(sizes, order, piece_bytes, piece_bytes);
 }
 
-// work(parts of a piece, the tensors that they belong to), once a piece.
+// Calls work(parts of a piece, the tensors that they belong to) once per piece.
 template <class Work>
 void for_each_piece(const std::vector<torch::Tensor>& pieces,
                     const std::vector<torch::Tensor>& tensors, std::int64_t piece_bytes,

@@ -13,7 +13,7 @@
 namespace ranklab::train {
 namespace {
 
-// In lib/ beside bin/, where the programs' rpath leads.
+// In lib/ next to bin/, where the programs' rpath leads.
 constexpr const char* kModule = "libranklab_torch_cuda.so";
 
 struct Module {

@@ -26,8 +26,8 @@ class CudaGraph final : public StepGraph {
     void replay() override { graph_.replay(); }
 
   private:
-    // The stream is of no use while it captures; what ending a broken capture says is not the
-    // reason.
+    // The stream is unusable while it captures; the error of ending a broken capture is not the
+    // cause.
     void leave_capture() noexcept {
         try {
             graph_.capture_end();

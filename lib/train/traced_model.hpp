@@ -20,9 +20,9 @@ namespace ranklab::train {
 /// the graph, so that gradients reach the model's own parameters, hooks fire, and running
 /// statistics move. In evaluation mode, or without gradients, the inner model computes.
 ///
-/// A trace knows operations of LibTorch, not ours: while it is made they step aside (nn/ops). What
-/// depends on values or on Python-like control flow is frozen into it, so each graph is compared
-/// with the model once, from the same random numbers, before it is used.
+/// A trace knows operations of LibTorch, not ours: while it is made LibTorch's are used (nn/ops).
+/// Decisions by values or control flow are frozen into it, so each graph is compared with the model
+/// once, from the same random numbers, before it is used.
 class TracedModel final : public DecoratedModel {
   public:
     /// `name`: what messages call the model.

@@ -13,7 +13,7 @@
 namespace ranklab::train {
 namespace {
 
-// The validation crops are the same in every epoch of every run, whatever its seed.
+// The validation crops are the same in every epoch of every run, with any seed.
 constexpr std::uint64_t kValidationSeed = 0x76616c6964;
 
 std::vector<data::Draw> validation_draws(base::Share part, std::int64_t b, std::int64_t batch) {
@@ -158,10 +158,10 @@ std::vector<std::int64_t> batch_sizes(std::int64_t count, const data::Field& fie
     return sizes;
 }
 
-// To a GPU from pinned memory, put on the current stream: the host does not wait, and the GPU's
-// next operations come after it. The pinned copy is LibTorch's, which does not give its memory to
-// another before the transfer has ended. A loader's own memory would not do: it is filled anew with
-// the next batch, whatever the GPU has read by then.
+// Copies to a GPU from pinned memory on the current stream: the host does not wait, and the GPU's
+// next operations come after it. The pinned copy is LibTorch's, which does not reuse its memory
+// before the transfer has ended. A loader's own memory would not do: the next batch overwrites it,
+// even if the GPU has not read it yet.
 torch::Tensor moved(const torch::Tensor& tensor, torch::Device device) {
     if (device.is_cpu()) return tensor;
     const torch::Tensor pinned = tensor.is_pinned() ? tensor : tensor.pin_memory();

@@ -17,18 +17,18 @@
 
 namespace ranklab::train {
 
-/// A step of one or more micro-batches, whatever makes it (Trainer, DataParallel).
+/// The interface for a step of one or more micro-batches (Trainer, DataParallel).
 class Stepper {
   public:
     virtual ~Stepper() = default;
 
-    /// forward and backward on this rank's micro-batch, which may be empty. `weight` is its share
-    /// of the global batch: it scales the loss, so that the gradients' sum over ranks and
+    /// Makes forward and backward on this rank's micro-batch, which may be empty. `weight` is its
+    /// share of the global batch: it scales the loss, so that the gradients' sum over ranks and
     /// micro-batches is the gradient of the mean over all samples. `last`: the step's last one,
     /// with which gradients are summed. Returns the unscaled mean loss; undefined if empty.
     virtual torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) = 0;
-    /// After the last micro-batch: waits for the gradients and updates the parameters. False where
-    /// the step was skipped, the gradients not being finite (GradScaler).
+    /// To be called after the last micro-batch: waits for the gradients and updates the parameters.
+    /// False where the step was skipped because gradients were not finite (GradScaler).
     virtual bool update() = 0;
     /// The phases that its steps mark, in order. Others are not reported.
     virtual std::vector<base::Phase> phases() const = 0;
@@ -80,9 +80,9 @@ struct EvaluationSums {
     std::int64_t count = 0;
 };
 
-/// The test pass (dropout off, no gradients) over samples [begin, end) of `source`, in batches as
-/// `config` says. `goes_on`, if given, is asked after each of `turns` batches (as many on all
-/// ranks, so that they can agree); false ends it, and the sums are then useless.
+/// Makes the test pass (dropout off, no gradients) over samples [begin, end) of `source`, in
+/// batches by `config`. `goes_on`, if given, is asked after each of `turns` batches (as many on all
+/// ranks, so that they can agree); false ends the pass, and the sums are then useless.
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,
                         const data::Loader::Config& config, const InputConverter& convert,
                         const std::function<bool()>& goes_on = {}, std::int64_t turns = 0);

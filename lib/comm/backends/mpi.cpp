@@ -24,7 +24,7 @@
 namespace ranklab::comm {
 namespace {
 
-// MPI tells a user's operation nothing of which one it is: one function each.
+// MPI does not pass the operation to a user's function: each has one of its own.
 template <class Format, ReduceOp op>
 void reduce(void* in, void* inout, int* count, MPI_Datatype*) {
     reduce_small_floats<Format>(static_cast<const std::uint16_t*>(in),
@@ -84,7 +84,7 @@ MPI_Op MpiOwnOps::op(DType dtype, ReduceOp op) const {
     return all.at(base::number_of(op));
 }
 
-// In the order of DType. Of 16-bit floating-point numbers the bits: MpiOwnOps knows how to reduce
+// In the order of DType. 16-bit floating-point numbers travel as their bits: MpiOwnOps can reduce
 // them.
 MPI_Datatype mpi_type(DType dtype) {
     static const std::array kTypes{MPI_UINT8_T, MPI_INT32_T,  MPI_INT64_T, MPI_FLOAT,
@@ -120,7 +120,7 @@ MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiOwnOps>
     MPI_Comm_free(&node);
 }
 
-// Another communicator for each node would take several times as long where many ranks share a
+// One communicator more for each node would take several times as long where many ranks share a
 // core.
 MpiCommunicator::MpiCommunicator(MPI_Comm comm, const MpiCommunicator& whole)
     : comm_(comm), own_ops_(whole.own_ops_), node_(whole.node_) {
@@ -213,8 +213,7 @@ void mpi_done(int rc, const char* call) {
 
 namespace {
 
-// While it lives. MPI allows no call beside the one that hangs, so that the process ends without
-// MPI.
+// Ends the process while it lives. MPI allows no second call while one hangs, so MPI is not called.
 base::Ticker exit_if_it_hangs(const char* call, int code) {
     constexpr auto kPatience = std::chrono::seconds(10);
     return {kPatience, [=](double) {
@@ -256,7 +255,7 @@ MpiEnvironment::~MpiEnvironment() {
     if (!running()) return;
     const auto limit = exit_if_it_hangs("MPI_Finalize", exit_code_);
     try {
-        // A rank that is still inside another call may be missed by the library's end.
+        // The library's end may miss a rank that is still inside another call.
         control_->barrier();
     } catch (const std::exception& error) {
         base::log::warn(fmt::format("the barrier before MPI_Finalize failed: {}", error.what()));

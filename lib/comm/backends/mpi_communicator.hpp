@@ -40,8 +40,7 @@ class MpiRequest final : public Request::State, base::Pinned {
     std::function<void()> finish_;
 };
 
-/// Reductions that MPI has not: of 16-bit floating-point numbers, whose bits travel as
-/// MPI_UINT16_T.
+/// Reductions that MPI lacks, for 16-bit floating-point numbers; their bits travel as MPI_UINT16_T.
 class MpiOwnOps : base::Pinned {
   public:
     /// After MPI_Init; freed before MPI_Finalize, with the last communicator that shares it.

@@ -20,8 +20,8 @@ constexpr int kTag = 7472;  // of no meaning; the communicator is the caller's o
 
 using Requests = std::vector<MPI_Request>;
 
-// Every element over `by`, in host memory and in place: the last step of an average where the
-// library has none. Integers are cut off towards zero, as C++ does. The buffer may lie at any byte.
+// Divides every element by `by`, in host memory and in place: the last step of an average where the
+// library has none. Integers are rounded towards zero, as in C++. The buffer may lie at any byte.
 void divide(const BufferView& buffer, int by) {
     visit_type(buffer.dtype, [&](auto value) {
         using T = decltype(value);
@@ -39,8 +39,8 @@ void divide(const BufferView& buffer, int by) {
     });
 }
 
-// One transfer: it is begun, and its requests are added, or made from beginning to end where there
-// are none.
+// One transfer: begins it and adds its requests, or makes it from beginning to end without
+// requests.
 using Form = std::function<void(Requests*)>;
 
 class MpiPrepared final : public Prepared {
@@ -164,7 +164,7 @@ Form latency(const Parts& p) {
     };
 }
 
-// The answer tells the sender that all has come.
+// The answer says to the sender that all has come.
 Form bandwidth(const Parts& p) {
     const bool first = p.rank() == 0;
     const int other = first ? p.ranks() - 1 : 0;

@@ -95,8 +95,8 @@ std::unique_ptr<Communicator> connected(Communicator& control) {
 
 #else
 
-// The entry stays in the catalogue: a refusal that says what is missing is friendlier than an
-// unknown name.
+// The entry stays in the catalogue: a refusal that says what is missing helps more than an unknown
+// name.
 constexpr const char* kWhy =
     "backend 'nccl' is not in this build: set RANKLAB_NCCL_ROOT to a folder with include/nccl.h "
     "and CUDA_HOME to a CUDA toolkit, and build again; or use another backend";

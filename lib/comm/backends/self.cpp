@@ -15,8 +15,7 @@ void copy(const BufferView& from, const BufferView& to) {
     if (from.bytes() != 0) std::memmove(to.data, from.data, from.bytes());
 }
 
-// One rank alone: every collective is a copy or nothing. The base case without an MPI library in
-// the way.
+// The communicator of one rank without an MPI library: every collective is a copy or does nothing.
 class SelfCommunicator final : public Communicator {
   public:
     int rank() const override { return 0; }

@@ -13,16 +13,16 @@ namespace ranklab::comm {
 namespace {
 
 // Collectives are called as nccl-tests and PyTorch do: they return once the work is on the stream.
-// A rank that does not come is the watchdog's: a communicator that NCCL makes non-blocking could be
-// aborted, but NCCL 2.28 then starts a thread for every collective, which would be measured.
+// The watchdog handles a missing rank: a non-blocking communicator could be aborted, but NCCL 2.28
+// then starts a thread for every collective, which would be measured.
 ncclConfig_t blocking_config() {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 1;
     return config;
 }
 
-// Where NCCL is made non-blocking all the same (NCCL_COMM_BLOCKING=0), calls are still under way
-// when they return.
+// Where the user makes NCCL non-blocking (NCCL_COMM_BLOCKING=0), calls are still under way when
+// they return.
 ncclResult_t settled(const NcclLibrary& library, ncclComm_t comm, ncclResult_t rc) {
     while (rc == ncclInProgress && comm != nullptr) {
         const ncclResult_t asked = library.get_async_error(comm, &rc);
@@ -97,8 +97,8 @@ void NcclChannel::check_async() {
     if (state != ncclInProgress) end(last_call_, state);
 }
 
-// Kernels that wait for a rank that will not come spin until they are told: without this the
-// process could not even end.
+// Kernels that wait for a missing rank spin until they are aborted: without this the process could
+// not end.
 void NcclChannel::abort() noexcept {
     try {
         device::select_gpu(place_.gpu);

@@ -13,8 +13,8 @@
 
 namespace ranklab::comm {
 
-// The functions we call. Each becomes a member of NcclLibrary, of the type that nccl.h declares:
-// get_version, ...
+// The functions that we call. Each becomes a member of NcclLibrary (get_version, ...) of the type
+// in nccl.h.
 #define RANKLAB_NCCL_FUNCTIONS(X)             \
     X(get_version, ncclGetVersion)            \
     X(get_error_string, ncclGetErrorString)   \
@@ -50,9 +50,8 @@ struct NcclLibrary {
 std::string nccl_version_text(int version);
 
 /// Where libnccl is looked for, first to last. `lookup` returns nullptr for an unset name.
-/// RANKLAB_NCCL_LIBRARY stands alone if it is set: an override that is silently passed over would
-/// be measured as something else. Else that of the build, that of the wheels that
-/// RANKLAB_TORCH_ROOT is one of, the loader's.
+/// RANKLAB_NCCL_LIBRARY is the only place if it is set, since a skipped override would falsify
+/// measurements. Else: the build's, that of the wheels next to RANKLAB_TORCH_ROOT, the loader's.
 std::vector<std::string> nccl_search_path(const std::function<const char*(const char*)>& lookup);
 
 /// The first of `paths` that can be loaded, with all its functions; EnvironmentError with all that

@@ -37,8 +37,8 @@ class NcclChannel : base::Pinned {
     /// not come.
     ~NcclChannel();
 
-    /// put(library, comm, stream) enqueues one operation, named `call`, after what is on the
-    /// compute stream.
+    /// Calls put(library, comm, stream), which enqueues one operation, named `call`, after the work
+    /// on the compute stream.
     template <class Put>
     void enqueue(const char* call, Put put) {
         begin(call);
@@ -69,7 +69,7 @@ class NcclChannel : base::Pinned {
     NcclPlace place_;
     device::Stream stream_;
     device::Event ready_;  // of the compute stream; recorded anew for each operation
-    // To be used again: making one costs more than an operation.
+    // Kept for reuse: making an event costs more than an operation.
     std::vector<device::Event> events_;
     const char* last_call_ = "nothing";  // for the sentence about what failed
     std::string failure_;                // why it was aborted

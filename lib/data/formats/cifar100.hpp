@@ -24,7 +24,7 @@ inline constexpr std::array<std::uint8_t, 100> kCifar100Coarse{
     10, 3,  2,  12, 12, 16, 12, 1,  9,  19, 2,  10, 0,  1,  16, 12, 9,  13, 15, 13,
     16, 19, 2,  4,  6,  19, 5,  5,  8,  19, 18, 1,  2,  15, 6,  0,  17, 8,  14, 13};
 
-/// The set in one file, labelled with the fine labels. DataError naming the file and the place:
+/// Reads the set in one file, with the fine labels. DataError naming the file and the place:
 /// missing, empty, not whole records, a label out of range, a coarse label that is not the fine
 /// label's.
 ImageSet read_cifar100(const std::filesystem::path& file);
@@ -32,8 +32,8 @@ ImageSet read_cifar100(const std::filesystem::path& file);
 /// train.bin and test.bin of a folder.
 ImageSets read_cifar100_folder(const std::filesystem::path& folder);
 
-/// The folder that holds train.bin: `directory` or cifar-100-binary in it; where `directory` is ""
-/// the same of RANKLAB_DATA, else of data/. DataError with all the places that were looked at.
+/// Finds the folder of train.bin: `directory`, or RANKLAB_DATA, else data/, where that is ""; or
+/// cifar-100-binary in it. DataError with all the places that were looked at.
 std::filesystem::path find_cifar100(const std::string& directory);
 
 }  // namespace ranklab::data

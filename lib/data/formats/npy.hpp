@@ -36,13 +36,13 @@ struct NpyHeader {
 
 class NpyFile {
   public:
-    /// DataError naming the file for whatever is not as it should be: no npy file, another type, a
-    /// shape that cannot be, values missing or too many. Memory never follows what a header claims.
+    /// DataError naming the file for any fault: not an npy file, another type, an impossible shape,
+    /// missing or surplus values. Memory never follows what a header claims.
     explicit NpyFile(const std::filesystem::path& path);
 
     const NpyHeader& header() const { return header_; }
-    /// Values from place `first` of the file on, as float32. DataError where the file has shrunk
-    /// since.
+    /// Reads values as float32 from place `first` of the file on. DataError where the file has
+    /// shrunk since.
     void read(std::uint64_t first, std::span<float> values) const;
 
   private:

@@ -80,8 +80,8 @@ void check_small(const fs::path& file, FileVerdict& verdict) {
     }
 }
 
-// Runs `work` on each rank: "" if all went well, else the first rank's sentence of a DataError or
-// Hdf5Error, on all ranks. An error of another kind is thrown on all.
+// Runs `work` on each rank. Returns on all ranks "", or the sentence of the first rank's DataError
+// or Hdf5Error. An error of another kind is thrown on all.
 std::string first_fault(comm::Communicator& control, const std::function<void()>& work) {
     std::string mine;
     comm::together(control, [&] {

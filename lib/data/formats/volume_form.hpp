@@ -1,5 +1,5 @@
-// The two datasets of a volume file, opened and checked before a value is read, and what a pass
-// over the values finds. What is not as it should be is a DataError with the file's name.
+// The two datasets of a volume file, opened and checked before a value is read, and the results of
+// a pass over the values. Faults are a DataError with the file's name.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,8 +37,8 @@ void check_extents(const std::filesystem::path& file, const hdf5::Volume& first,
 /// The checksum that was stored with its values, where one was.
 std::optional<std::uint64_t> stored_sum(const hdf5::Volume& volume);
 
-/// A checksum that can be summed up in any order. Of the elements from place `first` of a row-major
-/// array: the sum, modulo 2^64, of mix64(place * 0x9E3779B97F4A7C15 + the float's 32 bits).
+/// A checksum that can be summed in any order: for the elements from place `first` of a row-major
+/// array the sum, modulo 2^64, of mix64(place * 0x9E3779B97F4A7C15 + the float's 32 bits).
 inline std::uint64_t sum64(std::uint64_t first, std::span<const float> values) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -66,8 +66,8 @@ struct VolumeScan {
     /// Collective: of all ranks.
     void gather(comm::Communicator& control);
 };
-/// DataError where a value of `what` ("x.h5:/Nbody", "x.npy") is not finite, or the sum is not the
-/// stored one.
+/// Throws DataError where a value of `what` ("x.h5:/Nbody", "x.npy") is not finite, or the sum is
+/// wrong.
 void judge(const std::string& what, const VolumeScan& found, const std::vector<std::int64_t>& shape,
            std::optional<std::uint64_t> stored);
 

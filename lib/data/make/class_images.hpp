@@ -1,6 +1,5 @@
-// Images that a small network can tell apart: each class is a smooth pattern of its own, a sample
-// is its class's pattern, shifted, under noise. A sample is a function of seed, split and number
-// alone.
+// Images that a small network can distinguish: each class has a smooth pattern, and a sample is its
+// class's pattern, shifted and with noise. A sample is a function of seed, split and number alone.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +11,13 @@ namespace ranklab::data {
 /// The training samples, or the test samples: other samples of the same classes.
 enum class Split : std::uint64_t { train = 0, test = 1 };
 
-/// Which class sample i has: every `classes` samples in a row hold each class once, in an order of
+/// The class of a sample: every `classes` samples in a row hold each class once, in an order of
 /// their own.
 std::int64_t class_of_sample(std::uint64_t seed, Split split, std::int64_t sample,
                              std::int64_t classes);
 
-/// Colour images as in CIFAR-100: 100 classes, 3 planes of 32 x 32. A class is the colours and
-/// waves of its group (its coarse label) with waves of its own.
+/// Colour images as in CIFAR-100: 100 classes, 3 planes of 32 x 32. A class has the colours and
+/// waves of its group (its coarse label) and waves of its own.
 class ColourImages {
   public:
     static constexpr std::int64_t kClasses = 100;

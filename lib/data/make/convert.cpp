@@ -159,8 +159,8 @@ struct Exported {
     hdf5::VolumeShape shape{};
 };
 
-// The checks of `data verify`, but for the cube: npy volumes of any extents are taken, and given
-// back.
+// Makes the checks of `data verify` except that for a cube: npy volumes of any extents are
+// converted both ways.
 void check_sources(const fs::path& path, std::span<Exported> sources) {
     const auto file = open_volume_file(path);
     std::vector<hdf5::Volume> volumes;

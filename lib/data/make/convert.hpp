@@ -27,8 +27,7 @@ struct Converted {
 };
 
 /// Collective; the same on all ranks. The datasets get the checksum that `verify` compares.
-/// DataError for an input that is not as it should be, OptionError for inputs that do not make one
-/// file.
+/// DataError for a faulty input, OptionError for inputs that do not make one file.
 std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
                                    base::ProgressSink& progress);
 

@@ -228,7 +228,7 @@ std::uint64_t cosmology_bytes(const CosmologySpec& spec) {
 
 std::uint64_t cosmology_memory(const CosmologySpec& spec) {
     const std::uint64_t edge = spec.edge;
-    // Spectrum and cube, two float32 fields.
+    // The memory for the spectrum, the cube and two float32 fields.
     return edge * edge * (2 * 16 * (edge / 2 + 1) + 2 * 4 * edge);
 }
 

@@ -33,9 +33,9 @@ struct CosmologyReport {
 };
 
 /// Collective; rank 0 gets the report. Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32,
-/// with what they were made from as attributes. The datasets are the same bit by bit at any number
-/// of ranks and threads. Nothing is left under `target` unless all of it is right. EnvironmentError
-/// where there is no room on the disk or in memory, OptionError for a file that is there already.
+/// with their settings as attributes. The datasets are the same bit by bit at any number of ranks
+/// and threads. Nothing is left under `target` unless all of it is right. EnvironmentError where
+/// there is no room on the disk or in memory, OptionError for a file that is there already.
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
                                const std::filesystem::path& target, bool force,
                                const std::string& version, base::ProgressSink& progress);

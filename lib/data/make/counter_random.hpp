@@ -26,8 +26,8 @@ class CounterRandom {
     double uniform(std::uint64_t i) const;
     /// 64 random bits of block i.
     std::uint64_t bits(std::uint64_t i) const;
-    /// Normal numbers first, first + 1, ... of mean 0 and variance 1 (Box and Muller): block j has
-    /// those of 2j and 2j + 1.
+    /// Makes normal numbers first, first + 1, ... of mean 0 and variance 1 (Box and Muller): block
+    /// j has numbers 2j and 2j + 1.
     void normals(std::uint64_t first, std::span<double> out) const;
 
   private:

@@ -46,7 +46,7 @@ class FourierCube {
         });
         transform_forward();
     }
-    /// Makes the cube of the kept spectrum times filter(wave), which is real or purely imaginary
+    /// Makes the cube from the kept spectrum times filter(wave), which is real or purely imaginary
     /// and odd.
     template <class Filter>
     void inverse(const Filter& filter) {

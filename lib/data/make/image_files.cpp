@@ -39,8 +39,8 @@ Outputs open_all(comm::Communicator& control, const ImageFilesSpec& spec,
     return outputs;
 }
 
-// make(first, count) for this rank's part of `total` samples, a few at a time; a full disk on one
-// rank is told to all.
+// Calls make(first, count) for this rank's part of `total` samples, a few at a time; a full disk on
+// one rank fails on all.
 void share_out(comm::Communicator& control, std::int64_t total, base::ProgressSink& progress,
                const std::function<void(std::int64_t, std::int64_t)>& make) {
     const base::Share mine = base::share_of(total, control.rank(), control.world_size());

@@ -20,9 +20,9 @@ struct ImageFilesSpec {
     bool force = false;  ///< replace files that are there
 };
 
-/// Collective. DIRECTORY/cifar-100-binary/train.bin and test.bin: records of 3,074 bytes (coarse
-/// label, fine label, 1,024 bytes each of red, green and blue). Returns the files. The bytes are
-/// the same at any number of ranks. Errors as of OutputFile.
+/// Collective. Writes DIRECTORY/cifar-100-binary/train.bin and test.bin: records of 3,074 bytes
+/// (coarse label, fine label, 1,024 bytes each of red, green and blue). Returns the files. The
+/// bytes are the same at any number of ranks. Errors as in OutputFile.
 std::vector<std::filesystem::path> make_cifar100(comm::Communicator& control,
                                                  const ImageFilesSpec& spec,
                                                  base::ProgressSink& progress);

@@ -21,8 +21,7 @@ namespace ranklab::data {
 /// Progress of work in parts of known number, with the rate that it had so far.
 class Pace {
   public:
-    /// `unit` is that of the rate ("MiB/s"); `note` says what a step is. Both are literals of the
-    /// caller.
+    /// `unit` is the rate's ("MiB/s"); `note` names the step. Both must be string literals.
     Pace(base::ProgressSink& progress, std::int64_t total, std::string_view unit,
          std::string_view note)
         : progress_(progress), total_(total), unit_(unit), note_(note) {}
@@ -85,8 +84,8 @@ inline void transpose(std::span<const float> from, std::int64_t columns, std::sp
 /// Divides the 256 MiB of planes_a_piece: two copies of a piece are in memory.
 inline constexpr std::int64_t kPieceShare = 4;
 
-/// This rank's planes in pieces, as many pieces on every rank: visit(planes) with none where a rank
-/// has fewer.
+/// Visits this rank's planes in pieces, equally many on every rank: visit(planes) gets no planes
+/// where a rank has fewer.
 template <class Visit>
 void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape,
                     base::ProgressSink& progress, Visit visit) {

@@ -98,8 +98,8 @@ DataSet open_here(const DataRequest& request, std::int64_t ranks) {
                         train->how(), files.test.string(), test->edge(), test->how())};
 }
 
-// Each rank opens the files: what it keeps is a mapping or a descriptor, and a rank whose file
-// system lacks them is named.
+// Each rank opens the files, since it keeps a mapping or a descriptor; an error names the rank
+// whose file system lacks them.
 DataSet open(const DataRequest& request, comm::Communicator& control) {
     DataSet set;
     comm::together(control, [&] { set = open_here(request, control.world_size()); });

@@ -17,7 +17,7 @@
 namespace ranklab::data {
 namespace {
 
-// Each class is a fixed random pattern of coarse blocks; a sample is its class's pattern under
+// Each class is a fixed random pattern of coarse blocks; a sample is its class's pattern with
 // noise. So there is something to learn, and a seed gives the same bytes everywhere (mt19937's
 // numbers are fixed by the standard; its distributions are not, so none is used).
 class Generator {
@@ -146,9 +146,9 @@ class Noise final : public Source {
     std::shared_ptr<const std::vector<float>> pool_;
 };
 
-// N(0, 1), input and target apart. A sample is a window, begun at a place that follows from
-// Draw.random, of a pool of numbers twice its size that is made once: samples of other ranks, steps
-// and seeds really differ, and cost a copy.
+// Numbers from N(0, 1), separate for input and target. A sample is a window, begun at a place that
+// follows from Draw.random, of a pool of numbers twice its size that is made once: samples of other
+// ranks, steps and seeds really differ, and cost a copy.
 DataSet open_noise(const DataRequest& request, comm::Communicator& control) {
     constexpr std::int64_t kTrain = 1024;
     constexpr std::int64_t kTest = 128;

@@ -25,7 +25,7 @@ constexpr std::string_view kTableSuffix = ".csv";
 // A larger file is not such a table: one row a parameter of the largest networks takes some 100 KB.
 constexpr std::size_t kMostTableBytes = std::size_t{4} << 20;
 constexpr std::int64_t kMostElements =
-    1'000'000'000'000;  // of a row; the sum over all rows is a number, too
+    1'000'000'000'000;  // in a row; the sum over all rows still fits
 constexpr std::size_t kColumns = 5;
 
 std::optional<BucketRow> row_in(std::string_view line, std::size_t number) {

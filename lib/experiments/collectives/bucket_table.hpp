@@ -1,5 +1,5 @@
-// The gradient buckets of a model: what a training step reduces, from the tables that ship or from
-// one that `ranklab train --dry-run --buckets FILE` wrote.
+// The gradient buckets of a model, which a training step reduces: from the tables shipped with
+// ranklab or from one that `ranklab train --dry-run --buckets FILE` wrote.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct BucketTable {
 
 std::vector<std::string> shipped_models();
 
-/// The table of a shipped model, or (with a '/' in the name, or .csv at its end) of a file.
-/// OptionError where there is no model of that name; DataError where the file is missing, or is not
-/// such a table, or a part of one.
+/// The table of a shipped model, or of a file where the name has a '/' or ends in .csv. OptionError
+/// where there is no model of that name; DataError where the file is missing, not such a table, or
+/// only a part of one.
 BucketTable bucket_table(const std::string& name_or_file);
 
 BucketTable parse_bucket_table(const std::string& text);

@@ -18,12 +18,12 @@ enum class MemoryKind { pageable, pinned, device };
 struct BufferPlan {
     MemoryKind kind = MemoryKind::pageable;
     std::size_t unalign = 0;  ///< bytes behind a page's begin
-    /// At least so much, of which each call takes another part; 0: no rotation.
+    /// The least size of the pool, of which each call takes another part; 0: no rotation.
     std::size_t pool_bytes = 0;
 };
 
-/// Bytes that a rank needs for the message, with those for other calls. Each stays as large as the
-/// largest.
+/// The bytes that a rank needs for the message and for other calls. Each buffer stays as large as
+/// the largest message.
 struct MemoryNeed {
     std::uint64_t send = 0, receive = 0;
 };
@@ -52,7 +52,7 @@ class Buffers {
     explicit Buffers(const BufferPlan& plan, const MemoryNeed& need = {});
 
     /// The transfers that calls take in turn: one, or with rotation as many as the pool holds.
-    /// Valid until the next call of it.
+    /// Valid until it is called again.
     std::vector<comm::Transfer> transfers(const Message& message, int root, int ranks, int rank);
 
   private:

@@ -102,8 +102,8 @@ class Loop {
     }
 
   private:
-    // Room whose pages are there, so that no rank comes late for one that the kernel has yet to
-    // find.
+    // Touches the vector's pages beforehand, so that no rank is late because the kernel must
+    // provide one.
     void touch(std::vector<double>& times) const {
         times.resize(static_cast<std::size_t>(calls_));
         times.clear();

@@ -46,12 +46,12 @@ struct Policy {
 std::string text_of(Between between);
 std::string text_of(OverRanks over_ranks);
 
-/// One call's times, NaN of ranks that have no part in it; NaN where none has. rank_0 is the first
-/// that has.
+/// Combines one call's times, which are NaN for ranks without a part in it; NaN where no rank has
+/// one. rank_0 takes the first rank that has.
 double over_ranks(std::span<const double> of_ranks, OverRanks policy);
 
-/// The ranks' times of each call as one, in us, of one message where a call has several. Between
-/// two ranks the first one's time alone is that of a whole way there and back. Collective.
+/// Combines the ranks' times of each call, in us, for one message where a call has several. Between
+/// two ranks only the first one times the whole way there and back. Collective.
 std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const double> seconds,
                                   comm::Operation operation, OverRanks policy);
 
@@ -68,12 +68,12 @@ double cpu_seconds(clockid_t clock);
 
 /// This rank's own times.
 struct CallTimes {
-    /// A value per counted call; Between::nothing_loop has one: the loop's time per call.
+    /// One value per counted call; Between::nothing_loop has only one: the loop's time per call.
     std::vector<double> seconds;
     std::vector<double> came_s;  ///< when this rank came to each of them, by its clock
     double wall_s = 0;           ///< of the whole loop
     double off_core_s = 0;       ///< of it, in which this thread was not on a core
-    /// Between::window: calls that this rank began after the agreed moment.
+    /// With Between::window: calls that this rank began after the agreed moment.
     int late_begins = 0;
     /// Those of a later loop come behind these.
     void add(const CallTimes& later);
@@ -86,14 +86,14 @@ struct Caller {
     std::span<const std::unique_ptr<comm::Prepared>> calls;  ///< taken in turn
     /// This rank's clock minus the common one.
     double clock_offset_s = 0;
-    /// Between::window: until all have heard of it.
+    /// With Between::window: the time until all ranks know the agreed moment.
     double ahead_s = 0;
     double clock_error_s = 0;
     double sleep_s = 0;  ///< before each call: a fault
 };
 
-/// Makes so many calls, of which all are counted. Collective over the ranks of `data`, by ranks
-/// that have no part in the operation too.
+/// Makes `calls` calls, all of which are counted. Collective over the ranks of `data`, including
+/// those without a part in the operation.
 CallTimes time_calls(const Caller& caller, Between between, int calls);
 
 }  // namespace ranklab::experiments

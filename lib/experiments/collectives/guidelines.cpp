@@ -45,7 +45,7 @@ std::string text_of(const Guideline& guideline) {
     return fmt::format("{} <= {}", comm::name_of(guideline.left), base::join(right, " + "));
 }
 
-// The sum of the right side's times and of its intervals' upper ends; nothing where one was not
+// The sum of the right side's times and of its intervals' upper ends; nullopt where one was not
 // timed.
 std::optional<Timed> sum_of(const std::vector<Operation>& operations, std::uint64_t bytes,
                             const TimedMessages& timed) {
@@ -68,8 +68,8 @@ std::string verdict_of(const Timed& left, const Timed& right) {
     return left.us <= right.us ? "holds" : "cannot tell";
 }
 
-// Some of many comparisons look violated by chance: one size of several counts if a neighbour is
-// violated, too.
+// Some of many comparisons look violated by chance: one size of several counts only if a neighbour
+// is violated, too.
 void forgive_single_ones(std::span<GuidelineRow> rows) {
     if (rows.size() < 2) return;
     const auto broken = [&](std::size_t i) {

@@ -35,16 +35,16 @@ struct GuidelineRow {
     double ratio() const { return left_us / right_us; }
 };
 
-/// At each size at which all operations of a guideline were timed. VIOLATED: the left side's
+/// Checks each size at which all operations of a guideline were timed. VIOLATED: the left side's
 /// interval lies above the right side's sum of upper ends, by more than a tenth, and so at a
-/// neighbouring size, too; of fewer than 20 calls nobody can tell.
+/// neighbouring size, too; fewer than 20 calls give no verdict.
 std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed);
 
 /// The setting by which that library ("Open MPI v4.1.4, ...") takes another algorithm.
 std::string tuning_of(comm::Operation operation, const std::string& library);
 
-/// Adds to a run with its measurements the table `guidelines`, where it has rows, and a warning of
-/// what is violated.
+/// Adds the table `guidelines`, where it has rows, and a warning of violations to a run that has
+/// its measurements.
 void add_guidelines(results::Run& run, const Sweep& sweep, const std::string& library);
 
 }  // namespace ranklab::experiments

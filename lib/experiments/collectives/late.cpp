@@ -131,8 +131,8 @@ LateRank Arrivals::by_arrival() const {
                         100 * last_share(who))};
 }
 
-// MPI waits by turning round and round: who is off its core while the others turn keeps them
-// waiting, though all have come.
+// MPI waits by spinning: a rank that is off its core while the others spin keeps them waiting,
+// though all have come.
 LateRank Arrivals::by_core() const {
     constexpr std::size_t kFewestLoops = 3;
     constexpr double kLeastWall = 0.05;  // seconds

@@ -11,19 +11,19 @@
 
 namespace ranklab::experiments {
 
-/// Seconds by which this rank came to each call after the first of these ranks; NaN where it came
-/// to none. `offset_s`: of its clock. Collective.
+/// The seconds by which this rank came to each call after the first of these ranks; NaN where it
+/// had no part. `offset_s`: its clock's. Collective.
 std::vector<double> behind_the_first(const CallTimes& times, comm::Communicator& control,
                                      double offset_s);
 
-/// Calls of a barrier that one of these ranks left before another one came, by more than `error_s`;
-/// ranks that came to none have no part. Collective.
+/// Counts the calls of a barrier that one of these ranks left before another one came, by more than
+/// `error_s`; ranks without calls have no part. Collective.
 std::int64_t early_leavers(const CallTimes& times, comm::Communicator& control, double offset_s,
                            double error_s);
 
 struct LateRank {
     int rank = -1;  ///< -1: none is late
-    /// A call; median over its calls, or over its loops where it is off its core.
+    /// Median over its calls or, where it is off its core, over its loops; per call.
     double late_s = 0;
     std::string how;  ///< a clause: "comes 20.1 ms after the others to 98 % of the calls"
 };
@@ -33,9 +33,9 @@ class Arrivals {
   public:
     explicit Arrivals(std::size_t ranks) : late_(ranks), last_(ranks, 0) {}
 
-    /// Rows are calls, columns ranks: how long after the first rank each came; NaN of ranks that
-    /// had no part. By rank: how long its thread was not on a core while it made them, and how long
-    /// they took. `error_s`: how far moments of two ranks may be off.
+    /// Rows are calls, columns ranks: how long after the first rank each came; NaN for ranks
+    /// without a part. The vectors have for each rank the time that its thread was off its core
+    /// during the calls, and the calls' time. `error_s`: the error of two ranks' moments.
     void add(const measure::RankSamples& behind, const std::vector<double>& off_core_s,
              const std::vector<double>& wall_s, double error_s);
 
@@ -45,8 +45,8 @@ class Arrivals {
     /// Share of the calls to which it came last, by more than the clocks' error; NaN without calls.
     double last_share(std::size_t rank) const;
     double skew_s() const;
-    /// The rank that most calls wait for, or that sleeps while the others wait. Few calls tell
-    /// nothing.
+    /// The rank that most calls wait for, or that sleeps while the others wait. Few calls give no
+    /// verdict.
     LateRank verdict() const;
 
   private:

@@ -13,7 +13,7 @@ namespace ranklab::experiments {
 namespace {
 
 constexpr double kOld = 3;        // seconds
-constexpr double kDrift = 50e-6;  // of quartz clocks that nobody steers: twice 20 ppm, and some
+constexpr double kDrift = 50e-6;  // quartz clocks without steering: twice 20 ppm, and some
 
 Level part_of(comm::Communicator& data, comm::Communicator& control, std::string name, int color,
               bool active) {

@@ -24,11 +24,11 @@ struct HostsOfJob {
     int most_ranks = 0;  ///< on one of them
     bool has_levels() const { return count > 1 && most_ranks > 1; }
 };
-/// Collective.
+/// Finds the job's hosts. Collective.
 HostsOfJob hosts_of_job(comm::Communicator& control);
 
-/// The job and, where `all` are wanted, its parts that have at least two ranks. Hosts with fewer
-/// ranks than others do not take part in the level host. Collective.
+/// Makes the levels: the job and, with `all`, its parts that have at least two ranks. Hosts with
+/// fewer ranks than others do not take part in the level host. Collective.
 std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control,
                                const HostsOfJob& hosts, bool all);
 
@@ -44,14 +44,14 @@ class JobClocks {
 
     /// This rank's clock minus rank 0's.
     double mine() const { return now_[static_cast<std::size_t>(control_.rank())].offset_s; }
-    /// Within which two ranks' moments are compared: the least sure of all, and what they may have
-    /// drifted since.
+    /// The error of comparing two ranks' moments: that of the least certain offset, and the drift
+    /// since.
     double error_s() const;
 
     const std::vector<measure::ClockOffset>& first() const { return first_; }
-    const std::vector<measure::ClockOffset>& last() const {
+    const std::vector<measure::ClockOffset>& last() const {  ///< empty before finish()
         return last_;
-    }  ///< empty before finish()
+    }
 
   private:
     comm::Communicator& control_;

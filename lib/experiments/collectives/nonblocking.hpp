@@ -13,7 +13,7 @@
 
 namespace ranklab::experiments {
 
-/// Multiplications and additions of numbers in a first-level cache, counted in units of under a
+/// Computes multiplications and additions of numbers in the first-level cache, in units of under a
 /// microsecond.
 class Compute {
   public:
@@ -51,8 +51,8 @@ struct StartedTimes {
     std::vector<double> init, test, wait;
 };
 
-/// This rank's own times, in seconds. Collective. The compute is as long as the operation alone
-/// takes, its median over calls and its longest over ranks. A barrier stands before each call.
+/// Measures this rank's own times, in seconds. Collective. The compute takes as long as the
+/// operation alone: its median over calls, the longest over ranks. A barrier precedes each call.
 StartedTimes time_started(const Caller& caller, const Policy& policy, Help help, Compute& compute);
 
 /// In us, the longest over ranks, of which those that have no part bring no times. Collective.

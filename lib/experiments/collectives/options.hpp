@@ -30,16 +30,15 @@ struct CollectivesOptions {
     Fault fault;
 };
 
-/// Settles all that needs neither backend nor hosts. OptionError where two options do not go
-/// together.
+/// Settles all options that need neither backend nor hosts. OptionError where two options conflict.
 CollectivesOptions settle_collectives(options::Options& options, int world_size);
 
-/// Settles the backend and the memory of the buffers. Collective. OptionError and EnvironmentError
-/// where what is asked for cannot serve, on all ranks.
+/// Settles the backend and the memory of the buffers. Collective. OptionError or EnvironmentError
+/// on all ranks where the chosen ones cannot be used.
 comm::BackendEntry settle_backend(CollectivesOptions& settled, comm::Communicator& control);
 
-/// The messages of all forms, and the most memory that a rank needs for one of them. OptionError
-/// where nothing is left to time.
+/// Plans the messages of all forms, and finds the most memory that a rank needs for one.
+/// OptionError where there is nothing to time.
 std::vector<Message> planned_messages(const CollectivesOptions& options,
                                       const comm::BackendEntry& backend, int ranks);
 

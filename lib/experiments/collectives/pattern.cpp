@@ -23,7 +23,7 @@ struct Precision {
     double whole;
     double unit;
 };
-// In the order of DType. A sum that does not fit into u8 may wrap, or stay at 255: Open MPI 4.1
+// In the order of DType. A sum that does not fit into u8 may wrap or saturate at 255: Open MPI 4.1
 // does both.
 constexpr std::array<Precision, 7> kPrecisions{{{255, 0},
                                                 {0x1p31, 0},
@@ -40,7 +40,7 @@ std::uint64_t mixed(std::uint64_t number) {
     return number ^ number >> 33U;
 }
 
-// With fewer numbers than this a place is no longer told from its neighbours.
+// With fewer numbers than this a place no longer differs from its neighbours.
 constexpr double kFewestNumbers = 3;
 
 template <class T>
@@ -166,7 +166,7 @@ std::size_t Pattern::wrong_of_reduction(const BufferView& buffer, std::size_t fi
 void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host,
                   int rank) {
     constexpr int kPoison =
-        0xA5;  // of more than a byte, in no type a number of the pattern or a sum of them
+        0xA5;  // in types of several bytes neither a number of the pattern nor a sum of them
     const bool sends = message.operation != Operation::broadcast || rank == host.root;
     if (host.receive.bytes() > 0) std::memset(host.receive.data, kPoison, host.receive.bytes());
     if (message.operation == Operation::broadcast && sends) pattern.fill(host.receive, rank, 0);
@@ -208,8 +208,8 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const Buffe
 
 namespace {
 
-// A copy of a transfer's buffers in host memory, to fill and to compare: the buffers themselves,
-// where they are there already.
+// A copy of a transfer's buffers in host memory, to fill and to compare; buffers in host memory are
+// used themselves.
 class HostSide {
   public:
     explicit HostSide(const comm::Transfer& transfer) : transfer_(transfer), host_(transfer) {
@@ -258,8 +258,7 @@ class HostSide {
     Memory send_, receive_;
 };
 
-// The bit is of the first element's last byte: in every type the change is larger than a sum's
-// tolerance.
+// The bit is in the first element's last byte: in every type the change exceeds a sum's tolerance.
 void flip_a_bit(const comm::BufferView& result) {
     if (result.count == 0) return;
     static_cast<unsigned char*>(result.data)[comm::size_of(result.dtype) - 1] ^= 1U;

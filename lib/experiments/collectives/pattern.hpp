@@ -1,5 +1,5 @@
-// Numbers that tell the rank and the place they come from, and what an operation makes of them:
-// every element of a result is compared.
+// Numbers that identify the rank and the place they come from, and the results of operations on
+// them: every element of a result is compared.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 namespace ranklab::experiments {
 
 /// The numbers of one call: whole numbers with a period of 8191 elements, so small that a sum over
-/// ranks fits into the type and is exact whatever its order. Where there are too many ranks for
-/// that, some of them send zeros, at each place others. An average of floating-point numbers may be
-/// off by (n + 2) units in the last place.
+/// ranks fits into the type and is exact whatever its order. With too many ranks for that, some
+/// ranks send zeros, different ones at each place. An average of floating-point numbers may be off
+/// by (n + 2) units in the last place.
 class Pattern {
   public:
     /// `salt`: another one gives other numbers, so that what an earlier call left is wrong.
@@ -41,8 +41,8 @@ class Pattern {
     double tolerance_ = 0;      // relative
 };
 
-/// Host memory of a rank for one message: what it sends, or sends and receives in place, and poison
-/// where a result will be.
+/// Fills a rank's host memory for one message: the numbers that it sends, in place or not, and
+/// poison where a result will be.
 void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host,
                   int rank);
 /// Elements of this rank's result, where Prepared::result() says it is, that are wrong.
@@ -56,8 +56,8 @@ struct CheckedCall {
     std::uint64_t salt = 0;    ///< another one of each check
     bool flips_a_bit = false;  ///< a fault: in the result
 };
-/// Makes the call on numbers of its own: elements of this rank's result that are wrong. Collective
-/// in `data`.
+/// Makes the call on numbers of its own and counts the wrong elements of this rank's result.
+/// Collective in `data`.
 std::int64_t wrong_of_call(const Message& message, comm::Communicator& data,
                            const comm::Transfer& transfer, comm::Prepared& call,
                            const CheckedCall& how);

@@ -156,8 +156,8 @@ void Sweep::note_arrivals(const CallTimes& times, const Level& level) {
                   comm::gather_values(control_, times.wall_s), clocks_.error_s());
 }
 
-// So few that the sweep can be ended soon, and that calls x ranks fit into little memory of each
-// rank.
+// Chooses so few calls that the sweep can end soon, and that calls x ranks take little memory of
+// each rank.
 int Sweep::calls_at_once(double call_s, int left) const {
     const double fit =
         std::min(kBetweenAsks / std::max(call_s, 1e-9), kMostGathered / control_.world_size());

@@ -27,16 +27,16 @@ struct MessageRow {
     int ranks = 1;
     int root = -1;
     int bucket = -1;  ///< of --from-model, in the order of a training step; -1: no bucket
-    /// Each call's time, over ranks; of one message where a call has several.
+    /// The time of each call, over ranks; for one message where a call has several.
     std::vector<double> us = {};
-    /// Elements (of a barrier: calls) of all ranks; nothing: not checked.
+    /// Wrong elements (for a barrier: calls) of all ranks; nullopt: not checked.
     std::optional<std::int64_t> wrong = {};
-    /// Each visit's share of time in which the compute kernel ran.
+    /// For each visit the share of time in which the compute kernel ran.
     std::vector<double> load_shares = {};
     double late_begins = 0;                    ///< calls that began after the agreed moment
     std::optional<StartedTimes> started = {};  ///< us, of each call; the longest over ranks
     std::optional<std::int64_t> started_wrong = {};
-    /// "bucket 3", or "allreduce:fp32:sum:8" and what else tells it apart:
+    /// The name: "bucket 3", or "allreduce:fp32:sum:8" and further distinctions:
     /// ":in-place:loaded:hosts".
     std::string name() const;
     /// One of the same form differs in its size alone.
@@ -45,13 +45,13 @@ struct MessageRow {
 
 class Sweep {
   public:
-    /// All outlive it. Collective. `ends`: asked on all ranks, often, while calls are made; true
-    /// stops them.
+    /// All arguments outlive it. Collective. `ends` is asked on all ranks, often, while calls are
+    /// made; true stops them.
     Sweep(const CollectivesOptions& options, const comm::BackendEntry& backend,
           comm::Communicator& data, comm::Communicator& control, std::function<bool()> ends);
 
-    /// Visits of messages: each in every round, and each round in an order of its own, so that what
-    /// drifts, and what one message leaves to the next, is in all of them.
+    /// The number of visits: a message is visited in every round, and each round has an order of
+    /// its own, so that drift and effects of one message on the next reach all messages alike.
     std::size_t planned() const { return order_.size(); }
     std::size_t done() const { return done_; }
     /// Makes the next one. False where it was ended in its midst; not after the last. Collective.
@@ -121,15 +121,14 @@ struct SweepEnd {
     bool hit_time_limit = false;
 };
 
-/// Measurements, tables, facts, verdicts and warnings of what is measured so far; the same on all
-/// ranks.
+/// Adds measurements, tables, facts, verdicts and warnings of all that is measured so far; the same
+/// on all ranks.
 void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd& end,
                           const CollectivesOptions& options, const comm::BackendEntry& backend,
                           comm::Communicator& control);
 
-/// Adds to a run with its measurements and their intervals the tables messages, nonblocking,
-/// buckets, fits, guidelines and clocks, as far as they have rows. `library`: what serves the
-/// backend.
+/// Adds the tables messages, nonblocking, buckets, fits, guidelines and clocks, where they have
+/// rows, to a run that has its measurements and intervals. `library`: the backend's.
 void add_collectives_tables(results::Run& run, const Sweep& sweep,
                             const CollectivesOptions& options, const std::string& library);
 

@@ -166,7 +166,7 @@ void add_fit(Rows& table, const results::Run& run, std::span<const MessageRow> r
                is_known ? fit.alpha / fit.beta : stats::kNone, 100 * fit.worst, mark_of(fit)});
 }
 
-// The rows of a form lie beside each other.
+// The rows of a form are adjacent.
 results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     Rows table("fits");
     std::span<const MessageRow> rest(sweep.rows());
@@ -181,8 +181,8 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// Only then is a time that of the whole operation: where ranks that are done early count, or go on,
-// it is not.
+// Only then does a time cover the whole operation: it does not where ranks that are done early
+// count, or go on.
 bool allows_guidelines(const Policy& policy) {
     return policy.over_ranks == OverRanks::longest && begins_together(policy.between);
 }

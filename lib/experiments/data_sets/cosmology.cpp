@@ -11,7 +11,7 @@ namespace ranklab::experiments {
 namespace {
 
 constexpr std::int64_t kLargestEdge = 16384;
-// Squares and products of such are still numbers, in float32 too.
+// Squares and products of such scales are finite in float32 too.
 constexpr double kLargestScale = 1e6;
 
 data::CosmologySpec spec_of(const options::Options& options) {

@@ -1,5 +1,5 @@
-// The interface between app and experiments: options in, Run out. Experiments read no argv and
-// print nothing.
+// The interface between app and experiments, which take options and return runs. They read no argv
+// and print nothing.
 #pragma once
 
 #include <exception>
@@ -17,7 +17,7 @@
 
 namespace ranklab::experiments {
 
-/// Marks the part of the work that is counted, on every rank and outside of what is timed: app
+/// Marks the part of the work that is counted, on every rank and outside of timed parts: app
 /// watches the hosts meanwhile.
 struct CountedPart {
     std::function<void()> begins = [] {};
@@ -29,7 +29,7 @@ struct RunContext {
     comm::Communicator& control;  ///< control plane: options, verdicts, timings
     options::Options& options;    ///< settled; the same on all ranks
     base::ProgressSink& progress;
-    host::StartUp* start_up = nullptr;  ///< nullptr: nobody asks how long the start-up took
+    host::StartUp* start_up = nullptr;  ///< nullptr: start-up is not measured
     CountedPart counting = {};
 
     /// This part of the start-up is done.
@@ -44,7 +44,7 @@ struct Listing {
     std::vector<std::pair<std::string, std::string>> entries;  ///< name, summary
 };
 
-/// The runs of a process: one, or one a strategy and their comparison (`io --strategy a,b`).
+/// The runs of a process: one, or one per strategy and their comparison (`io --strategy a,b`).
 /// Complete on rank 0; exit codes and validity are the same on all ranks. A failed verification is
 /// a run with valid = false and an exit code, its reason first among the warnings.
 struct Runs {
@@ -57,14 +57,14 @@ class Plan {
   public:
     virtual ~Plan() = default;
 
-    /// Facts that header and dry run show beside the options ("parameters").
+    /// Facts that header and dry run show after the options ("parameters").
     virtual std::vector<results::Setting> facts() const = 0;
     /// Settles what follows from where the ranks are. Collective, no work.
     virtual void agree(options::Options&, comm::Communicator& /*control*/) {}
     /// The part of a dry run beyond printing the plan. Collective, after agree().
     virtual void rehearse(comm::Communicator& /*control*/) {}
 
-    /// Collective. What makes the work impossible throws. The runs hold measurements, tables,
+    /// Collective. Throws where the work is impossible. The runs hold measurements, tables,
     /// warnings and verdicts; `config` where it differs from the context's options.
     virtual Runs run(const RunContext& context) = 0;
 };
@@ -82,24 +82,22 @@ class Experiment {
     virtual void describe(options::Schema& schema) const = 0;
     virtual std::vector<Listing> listings() const = 0;
 
-    /// Asked of a process that no launcher started, before anything else is done: whether it needs
-    /// MPI for these options. Where it does not, the control plane is a communicator of one rank
-    /// without MPI.
+    /// Whether a process that no launcher started needs MPI for these options; asked before
+    /// anything else. Without MPI the control plane is a communicator of one rank.
     virtual bool needs_mpi(const options::Options&) const { return true; }
-    /// Asked before MPI is started: whether other threads than the main one call it, for which the
-    /// library locks in each call.
+    /// Whether other threads than the main one call MPI, which makes the library lock in each call;
+    /// asked before MPI is started.
     virtual bool threads_call_mpi(const options::Options&) const { return true; }
 
     /// Whether the ranks may compute on GPUs, which the launch guard then looks at.
     virtual bool may_use_gpus(const options::Options&) const { return false; }
     /// Whether the options ask for several ranks: one alone looks like a slow single device.
     virtual bool wants_ranks(const options::Options&) const { return false; }
-    /// --threads where nothing is said: 0 for the cores of the rank's cpuset, as far as its cgroup
-    /// allows.
+    /// The default of --threads: 0 for the cores of the rank's cpuset, as far as its cgroup allows.
     virtual int default_threads() const { return 0; }
 
-    /// Settles what the options leave open and refuses what cannot be (OptionError): the same on
-    /// all ranks, no work.
+    /// Settles the options that are open and refuses impossible ones (OptionError): the same on all
+    /// ranks, no work.
     virtual std::unique_ptr<Plan> settle(options::Options& options, int world_size) = 0;
 };
 

@@ -12,9 +12,9 @@
 
 namespace ranklab::experiments {
 
-/// Up to so many ranks a run stores each rank's samples. Above, it stores the rows' maxima over
-/// ranks, and a summary of each rank (table `rank_summaries`). No number of the answer depends on
-/// it.
+/// A run of up to so many ranks stores each rank's samples; one of more stores the rows' maxima
+/// over ranks, and a summary of each rank (table `rank_summaries`). No number of the answer depends
+/// on it.
 inline constexpr int kMostRanksStored = 64;
 
 /// The value of each row: a member, or what a function makes of the row.
@@ -39,9 +39,9 @@ results::Measurement one_column(std::string_view name, const std::string& axis,
 results::Measurement rate(std::string_view name, const std::string& axis,
                           std::span<const double> counts, std::span<const double> costs);
 
-/// Adds measurements to which each rank has its own part. Collective: all ranks call the same verbs
-/// in the same order, with as many rows. Summaries are the same on all ranks; the ranks' columns
-/// are on rank 0 alone.
+/// Adds measurements of which each rank has a part. Collective: all ranks call the same verbs in
+/// the same order, with as many rows. Summaries are the same on all ranks; the ranks' columns are
+/// on rank 0 alone.
 class RankMeasurements {
   public:
     /// `participants`: ranks 0 .. participants - 1 count; 0: all.
@@ -63,8 +63,8 @@ class RankMeasurements {
     /// Load imbalance of a cost of each rank.
     void add_imbalance(double my_cost);
 
-    /// After the last one: the table of the ranks' summaries, where the run has more ranks than it
-    /// stores.
+    /// To be called last: adds the table of the ranks' summaries, where the run has more ranks than
+    /// it stores.
     void finish();
 
   private:

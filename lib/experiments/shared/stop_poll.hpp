@@ -1,5 +1,5 @@
-// SIGTERM, SIGHUP and Ctrl-C reach whichever ranks they reach: the ranks ask each other, so that
-// all stop at the same place.
+// SIGTERM, SIGHUP and Ctrl-C may reach only some ranks: the ranks ask each other, so that all stop
+// at the same place.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@
 namespace ranklab::experiments {
 
 /// Asks between units of work (steps, batches), of which all ranks make equally many, and outside
-/// of what is timed: after the first unit, then after every kMostUnits, or more often where they
-/// are long, so that a quarter of a second passes in between, or one unit.
+/// of timed parts: after the first unit, then after every kMostUnits, or more often where units are
+/// long, so that a quarter of a second passes in between, or one unit.
 class StopPoll {
   public:
     static constexpr std::int64_t kMostUnits = 25;
@@ -24,7 +24,7 @@ class StopPoll {
     void unit_done() { ++done_; }
     /// Whether the ranks ask now; the same on all ranks.
     bool due() const { return done_ >= next_; }
-    /// Collective. True where any rank was told to stop: the same on all ranks, and for good.
+    /// Collective. True where any rank got a stop signal: the same on all ranks, and from then on.
     bool ask();
     /// After a unit: the three together.
     bool asked() {
@@ -53,16 +53,15 @@ class StopPoll {
 };
 
 /// Collective, before there is anything to keep: base::Interrupted ("stopped by SIGTERM `where`")
-/// on the lowest rank that was told to stop, comm::PeerError on the others.
+/// on the lowest rank that got a signal, comm::PeerError on the others.
 void stop_if_asked(comm::Communicator& control, const std::string& where);
 
-/// Collective. The same where the ranks have agreed on the signal (0: none), and nothing was
-/// measured.
+/// Collective. Throws these errors where the ranks have agreed on the signal (0: none), and nothing
+/// was measured.
 void refuse_after_a_stop(comm::Communicator& control, int signal);
 
-/// A run that somebody stopped: the first warning says how far it came ("after 57 of 200 steps"),
-/// and the exit code is 128 + the signal, where no check failed. Nothing where none was received
-/// (0).
+/// Marks a stopped run: the first warning says how far it came ("after 57 of 200 steps"), and the
+/// exit code is 128 + the signal, where no check failed. Does nothing without a signal (0).
 void mark_stopped(results::Run& run, int signal, const std::string& what_is_there);
 
 class StopNotes {
@@ -70,16 +69,16 @@ class StopNotes {
     /// Notes go over `control`, by way of rank 0.
     explicit StopNotes(comm::Communicator& control) : control_(control) {}
 
-    /// Between two pieces of work, and while a rank waits for others: the signal that this rank was
-    /// told to stop by, or that another one tells of; 0: go on. Looks for notes ten times a second
-    /// at most.
+    /// For use between two pieces of work, and while a rank waits for others: the stop signal that
+    /// this rank got, or that another one reports; 0: go on. Looks for notes ten times a second at
+    /// most.
     int heard();
-    /// The signal that another rank tells of, ignoring this rank's own: for a rank that is about to
+    /// The signal that another rank reports, without this rank's own: for a rank that is about to
     /// finish.
     int heard_from_others();
 
-    /// Collective, after the work: takes the notes that nobody looked for any more. A message that
-    /// is never received is a fault of the program to MPI, and some libraries say so on stdout.
+    /// Collective, after the work: receives the notes that are left. A message that is never
+    /// received is an error to MPI, and some libraries report it on stdout.
     void settle();
 
   private:

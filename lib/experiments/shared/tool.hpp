@@ -1,6 +1,6 @@
 // The interface between app and programs with sub-commands (`ranklab data make cosmology ...`):
 // each verb has options of its own, does its work on all ranks and gives a text to print. Tools
-// read no argv and print nothing, and what they do is not stored among the runs.
+// read no argv and print nothing, and are not stored as runs.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ struct ToolPlace {
 
 struct ToolReport {
     std::string text;  ///< for stdout, on rank 0
-    /// A sentence: what was looked at is not right (exit code 3), the same on all ranks.
+    /// A sentence that says what is wrong with the data (exit code 3), the same on all ranks.
     std::string wrong;
 };
 
@@ -31,8 +31,8 @@ class Verb {
     virtual std::string summary() const = 0;   ///< one sentence
     virtual std::string examples() const = 0;  ///< indented command lines
     virtual void describe(options::Schema& schema) const = 0;
-    /// As Experiment::settle; returns what a dry run shows beside the options. The words after the
-    /// verb are options.positional().
+    /// Works as Experiment::settle; returns what a dry run shows after the options. The words after
+    /// the verb are options.positional().
     virtual std::vector<results::Setting> resolve(options::Options& options,
                                                   int world_size) const = 0;
     virtual ToolReport run(const ToolPlace& place) = 0;

@@ -16,18 +16,18 @@ struct Verdict {
     std::string detail;
 };
 
-/// The table of what was verified; a failed check makes the run invalid (exit code 3), with its
-/// reason as a warning.
+/// Adds the table of checks; a failed check makes the run invalid (exit code 3), with its reason as
+/// a warning.
 void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts);
 
 /// A warning: a batch that the data set cannot fill.
 void add_doubts(results::Run& run);
 
-/// Call it when all measurements are there. Gives every series of at least 6 rows (its axis is not
-/// "run") the interval that allows for their dependence (stats::estimate_median); adds the table
-/// `statistics` of the times that matter, with outliers, which stay counted, and the end of the
-/// warm-up as the series itself shows it; and a warning where the interval of a whole step, job or
-/// epoch cannot be trusted, or is as wide as its value. Several ratios lose their mean: ratios are
+/// To be called when all measurements are there. Gives every series of at least 6 rows (its axis is
+/// not "run") an interval that allows for dependence (stats::estimate_median). Adds the table
+/// `statistics` of the important times, with outliers, which stay counted, and the end of the
+/// warm-up that the series shows. Adds a warning where the interval of a whole step, job or epoch
+/// cannot be trusted, or is as wide as its value. Several ratios lose their mean, since ratios are
 /// not averaged.
 void add_statistics(results::Run& run);
 

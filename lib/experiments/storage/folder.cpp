@@ -23,8 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr long double kGB = 1e9L;
-// From here on, what a file system could never hold is a slip of the options, not a disk that is
-// too small.
+// From this size on wrong options are to blame, not a small disk: no file system could hold it.
 constexpr long double kAbsurd = 1e12L;
 
 struct Room {
@@ -155,7 +154,7 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
 
 StorageFolder::~StorageFolder() {
     if (control_.rank() != 0 || options_.keeps_files()) return;
-    std::error_code ignored;  // not empty: somebody else's
+    std::error_code ignored;  // not empty: has other files
     for (const auto& path : made_) fs::remove(path, ignored);
 }
 

@@ -19,17 +19,17 @@ struct Footprint {
 Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy);
 
 /// OptionError, with the arithmetic, where the records can never fit into the file system, or one
-/// of them not into memory. No work, no change.
+/// of them not into memory. Changes nothing.
 void check_fits(const StorageOptions& options);
 
 /// OptionError where the strategy would replace a file that is not ranklab's. No change.
 void check_files(const StorageOptions& options);
 
-/// Made by rank 0, with those above it, unless it is there. Those that it made are removed at the
-/// end where nothing is left in them, but for --keep. Both arguments outlive it.
+/// Rank 0 makes the folder and its parents where they are missing, and removes those that it made
+/// at the end if they are empty, but for --keep. Both arguments outlive it.
 class StorageFolder : base::Pinned {
   public:
-    /// All ranks. OptionError or EnvironmentError where there can be no such folder, it cannot be
+    /// Collective. OptionError or EnvironmentError where the folder is impossible, cannot be
     /// written or has no room; DataError where it is only to be read and missing.
     StorageFolder(comm::Communicator& control, const StorageOptions& options);
     ~StorageFolder();

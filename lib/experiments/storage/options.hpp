@@ -39,8 +39,8 @@ struct StorageOptions : vocabulary::StorageSettings {
 /// one.
 std::vector<io::StrategyEntry> chosen_strategies(const std::string& names);
 
-/// Settles what the options leave open; OptionError where two of them do not go together. One a
-/// strategy, in ladder order; of several each has a folder of its own.
+/// Settles open options; OptionError where two conflict. Returns one per strategy, in ladder order;
+/// of several each has a folder of its own.
 std::vector<StorageOptions> settle_storage(options::Options& options);
 
 }  // namespace ranklab::experiments

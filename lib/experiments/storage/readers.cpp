@@ -33,7 +33,7 @@ std::vector<int> numbers(int first, int end) {
     return ranks;
 }
 
-// By record: the rank that reads it.
+// Returns for each record the rank that reads it.
 std::vector<int> shared_out(std::size_t files, const std::vector<int>& ranks) {
     std::vector<int> by_record;
     const int parts = static_cast<int>(ranks.size());
@@ -69,8 +69,8 @@ ReadPlan plan_of(const WrittenBy& written, const std::vector<int>& reader, int r
     return plan;
 }
 
-// How many ranks further each record is read: the smallest step that takes most of them to another
-// node.
+// The shift from a record's writer to its reader, in ranks: the smallest that takes most records to
+// another node.
 int best_step(const WrittenBy& written) {
     const auto ranks = static_cast<int>(written.node.size());
     std::vector<std::int64_t> wrote(ranks);

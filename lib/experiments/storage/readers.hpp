@@ -15,7 +15,7 @@ namespace ranklab::experiments {
 
 enum class WhoReads {
     writers,           ///< each record its writer (rank 0: also what its worker processes wrote)
-    all,               ///< all ranks, each a part, whoever wrote it
+    all,               ///< all ranks, each a part, of any writer
     others,            ///< no rank what it wrote, all on the writers' nodes
     some_other_nodes,  ///< the same, some of them on other nodes than the writer
     other_nodes,       ///< the same, each on another node than the writer

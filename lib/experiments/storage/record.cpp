@@ -26,8 +26,8 @@ namespace {
 
 using base::IoPhase;
 
-// Aggregate bandwidth is of all bytes from the first open to the last close, of any rank. The
-// ranks' clocks may differ: what they share is the barrier at which each began.
+// The aggregate bandwidth counts all bytes from the first open to the last close of any rank. The
+// ranks' clocks may differ, so times count from the barrier at which all began.
 std::vector<double> spans_of(const RankMeasurements& of_ranks,
                              const std::vector<WriteTrial>& writes) {
     std::vector<double> spans = of_ranks.largest(
@@ -52,7 +52,7 @@ void add_rates(results::Run& run, const std::vector<double>& spans, const std::v
     run.measurements.push_back(rate(vocabulary::kFileRate, "repetition", counted(files), costs));
 }
 
-// Rates are of numbers, whatever form the files give them.
+// Rates count the numbers, in any form of the files.
 std::vector<double> mib_of_numbers(std::vector<double> records, const StorageOptions& options) {
     for (double& count : records) count *= 8 * base::real(options.job.values_per_record()) / kMiB;
     return records;

@@ -28,13 +28,13 @@ struct ReadPass {
 struct StorageRecord {
     std::vector<WriteTrial> writes;  ///< warm-up first
     std::vector<ReadPass> reads;
-    /// A value per counted repetition; the same on all ranks that took part.
+    /// One value per counted repetition; the same on all ranks that took part.
     std::vector<io::Ceilings> ceilings;
     std::vector<results::Table> tables;  ///< of the strategy: rank 0
     std::vector<std::string> warnings;
     measure::Convergence convergence;  ///< of --target-ci
     bool hit_time_limit = false;       ///< before all planned repetitions were made
-    /// The exit code of what ended it before that; a signal's is 128 + N.
+    /// The exit code where something ended it early; a signal's is 128 + N.
     int ended_by = 0;
 };
 
@@ -43,13 +43,13 @@ struct StorageRecord {
 void fill_storage_run(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                       comm::Communicator& control);
 
-/// Tables io_phases, io_ranks, io_reads and ceilings, and those of the strategy. Collective over
+/// Adds the tables io_phases, io_ranks, io_reads and ceilings, and the strategy's. Collective over
 /// `control`.
 void add_storage_tables(results::Run& run, const StorageRecord& record,
                         const StorageOptions& options, comm::Communicator& control);
 
-/// A run of its own that holds the table `ladder` of at least one run. `asked`: strategies;
-/// `signal`: 0 where none ended them.
+/// Makes a run of its own with the table `ladder` of at least one run. `asked`: the number of
+/// strategies; `signal`: the one that ended them, or 0.
 results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, int signal);
 
 }  // namespace ranklab::experiments

@@ -69,7 +69,7 @@ StorageRecord Repetitions::finish() {
     return std::move(record_);
 }
 
-// Records tables and warnings of the last whole repetition.
+// Records the strategy's tables and warnings of the last whole repetition.
 void Repetitions::note_strategy() {
     record_.tables = runner_.strategy().tables();
     record_.warnings.clear();
@@ -112,7 +112,7 @@ bool Repetitions::write(std::int64_t repetition, Turn turn) {
     return true;
 }
 
-// The same bytes by the same ranks, beside each repetition: the machine's mood is then that of the
+// The same bytes by the same ranks, next to each repetition: the machine's load is then that of the
 // strategy's. Where there are few repetitions, several times: a best needs several.
 void Repetitions::measure_ceilings() {
     comm::together_politely(

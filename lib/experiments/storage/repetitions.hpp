@@ -20,7 +20,7 @@ class Repetitions {
 
     /// Makes the next one; true while there is another one to make. Collective.
     bool make(Turn turn);
-    /// No more are made: the last one failed with that exit code, or a signal wants it so (128 +
+    /// Makes no more repetitions: the last one failed with that exit code, or a signal came (128 +
     /// its number).
     void end_early(int exit_code);
     StorageRecord finish();

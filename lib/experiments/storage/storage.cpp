@@ -34,8 +34,8 @@ struct Strategy {
           repetitions(options, context) {}
 };
 
-// The repetitions of all strategies: a round makes one of each, in random order. A strategy that
-// fails leaves the others to go on; a signal ends them all.
+// The repetitions of all strategies: a round makes one of each, in random order. When a strategy
+// fails the others go on; a signal ends them all.
 class Ladder : base::Pinned {
   public:
     Ladder(const std::vector<StorageOptions>& settled, const RunContext& context)
@@ -53,8 +53,8 @@ class Ladder : base::Pinned {
         while (!all_.empty()) all_.pop_back();
     }
 
-    // In ladder order, and what compares several. A strategy that a signal or a failure ended
-    // before its first whole repetition has none.
+    // The runs in ladder order, and the comparison of several. A strategy that ended before its
+    // first whole repetition has none.
     Runs runs() {
         climb();
         if (!failure_ && !has_counted()) refuse_after_a_stop(context_.control, signal_);
@@ -71,7 +71,7 @@ class Ladder : base::Pinned {
         std::vector<Strategy*> left;
         for (const auto& strategy : all_) left.push_back(strategy.get());
         while (!left.empty()) {
-            // The same on all ranks.
+            // The order is the same on all ranks.
             if (left.size() > 1) std::shuffle(left.begin(), left.end(), lot_);
             for (auto* strategy : left) {
                 make_one(*strategy);
@@ -106,7 +106,7 @@ class Ladder : base::Pinned {
         try {
             remove_files(strategy);
         } catch (const base::Error&) {
-            return;  // the failure is told
+            return;  // it is reported
         }
     }
     bool has_counted() const {

@@ -55,8 +55,8 @@ StrategyRunner::StrategyRunner(const StorageOptions& options, comm::Communicator
 }
 
 StrategyRunner::~StrategyRunner() {
-    // After an error or a signal something may still be under way among the ranks: MPI must not
-    // free what it goes on with. The process is about to end.
+    // After an error or a signal transfers may still be under way: MPI must not free their memory.
+    // The process is about to end.
     strategy_.reset();
     if (left_ || std::uncaught_exceptions() > 0) static_cast<void>(ranks_.release());
 }
@@ -185,7 +185,7 @@ ReadTrial StrategyRunner::read(const ReadPlan& plan, bool compare) {
     ReadTrial trial;
     trial.compared = compare;
     cut_ = false;
-    // All look before anyone reads: of a shared file, one rank's reading makes another's part
+    // All ranks look before any reads: in a shared file one rank's reading makes another's part
     // resident.
     comm::together(control_, [&] {
         if (plan.count() > 0) trial.cache = evidence_before(plan);

@@ -21,8 +21,8 @@ struct WriteTrial {
     double open_s = 0;
     base::IoTimes times;
     double begin_s = 0;  ///< on the clock of `times`
-    /// Times of the slowest process that wrote for this rank: phases write and fsync, and open and
-    /// close.
+    /// The times of the slowest process that wrote for this rank: phases write and fsync, and open
+    /// and close.
     double slowest_write_s = 0;
     double slowest_create_s = 0;
 };
@@ -57,14 +57,13 @@ class StrategyRunner {
     bool takes_part() const { return control_.rank() < participants_; }
     comm::Communicator& ranks() { return *ranks_; }
 
-    /// `late` is asked between two records, and where it says yes the work under way is left: by
-    /// writing only where one rank writes alone (another could wait for this one for ever), by
-    /// reading on each rank.
+    /// `late` is asked between two records. Where it returns true the work under way ends: writing
+    /// only where one rank writes alone (otherwise another could wait for ever), reading on each
+    /// rank.
     void stop_when(std::function<bool()> late) { late_ = std::move(late); }
     bool was_cut() const { return cut_; }
 
-    /// Collective over `control`. What was there of an earlier writing is removed before the clock
-    /// starts.
+    /// Collective over `control`. Files of an earlier writing are removed before the clock starts.
     WriteTrial write(Turn turn = {});
     const WrittenBy& written() const { return written_; }
     /// Collective. This rank reads its part of the plan; with `compare`, each value is compared
@@ -72,20 +71,20 @@ class StrategyRunner {
     ReadTrial read(const ReadPlan& plan, bool compare);
     /// A signal or a failure has stopped the work: no more is written or read.
     void leave() { left_ = true; }
-    /// Collective. Removes the records, whatever there is of them.
+    /// Collective. Removes all records that exist.
     void remove();
 
     void evict(const ReadPlan& plan);
 
     const io::Strategy& strategy() const { return *strategy_; }
-    /// Something else than a record goes on: tells the watchdog; throws base::Interrupted as a
-    /// record does.
+    /// Reports progress other than a record to the watchdog; throws base::Interrupted as a record
+    /// does.
     void beat();
-    /// This rank waits for others that work: tells the watchdog; those who work stop where it was
-    /// told to.
+    /// Reports to the watchdog that this rank waits for working ones; they stop at this rank's
+    /// signal.
     void wait_for(const std::string& whom);
-    /// How many records there are, each in a file of its own, or, for a shared file, "data.h5 ...":
-    /// what a user who stopped the work finds.
+    /// The records that a user finds after stopping the work: their number, or "data.h5 ..." for a
+    /// shared file.
     std::string what_there_is() const;
 
   private:

@@ -50,8 +50,8 @@ double phases_s(const base::IoTimes& times) {
     return sum;
 }
 
-// A record contains its phases but send and wait, which are the strategy's, and the job contains
-// everything: their own time is the rest.
+// A record contains its phases except send and wait, which belong to the strategy, and the job
+// contains everything: each one's own time is the rest.
 results::Table phases_table(const base::IoTimes& times, const IoTally& job) {
     const IoTally& records = times.records();
     const double phases = phases_s(times);
@@ -119,8 +119,8 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
     return std::move(table).table();
 }
 
-// The strategy's effort beside the ceilings: the slowest writer's phases in its fastest repetition,
-// as the ceilings are the fastest of theirs.
+// The strategy's effort, to compare with the ceilings: the slowest writer's phases in its fastest
+// repetition, as ceilings are those of their fastest.
 io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup,
                              const StorageOptions& options, comm::Communicator& control) {
     const auto fastest = [&](double WriteTrial::*seconds) {

@@ -76,7 +76,7 @@ class Trials {
            StopPoll& stop)
         : steps_(steps), plan_(plan), control_(control), stop_(stop) {}
 
-    /// The first step, in which a sync strategy settles its buckets' order with the ranks, must not
+    /// Makes the first step, in which a sync strategy agrees on its buckets' order: it must not
     /// fall into a silent trial.
     void settle() {
         steps_.plan(next_, next_ + 1);
@@ -160,7 +160,7 @@ std::vector<TrialTimes> make_trials(TrainingSteps& steps, const AblationPlan& pl
             progress.activity(fmt::format("ablation: round {} of {}, {}", r, plan.trials,
                                           kTrialNames[static_cast<std::size_t>(trial)]));
             made.push_back(trials.make(trial));
-            // A stop that was heard in a round's very last step leaves the round whole.
+            // A stop in a round's very last step leaves the round whole.
             const bool whole = made.size() == round.size() && made.back().all_steps();
             if (stop.signal() != 0 && !whole) return all;
         }
@@ -199,8 +199,8 @@ std::vector<Part> waterfall(const std::vector<TrialTimes>& trials) {
 
 namespace {
 
-// How much longer one part took than another, a value a round; "rest" is what the parts do not
-// explain.
+// Whether one part took clearly longer than another, by a value per round; "rest" is what the parts
+// do not explain.
 bool is_clearly_longer(const std::vector<TrialTimes>& trials, const Part& a, const Part& b) {
     const auto find = [](const std::vector<Part>& parts, const std::string& name) {
         return std::ranges::find(parts, name, &Part::part)->step_s;

@@ -31,7 +31,7 @@ struct TrialTimes {
     std::int64_t steps = 0;
     std::int64_t samples = 0;  ///< of all ranks
 
-    /// False where a stop was heard in it.
+    /// False where a stop came in it.
     bool all_steps() const { return static_cast<std::int64_t>(step_times.size()) == steps; }
     double longest() const;
     double mean() const;  ///< over ranks
@@ -44,9 +44,9 @@ struct AblationPlan {
     std::uint64_t seed = 1;   ///< of the order within a round
 };
 
-/// Rounds of all kinds of trials, each round in another order, the same on all ranks. Where a rank
-/// is told to stop, the whole rounds until then. At the end the ranks' training states are equal,
-/// if they were. Collective.
+/// Makes rounds of all kinds of trials, each round in another order, the same on all ranks. After a
+/// stop signal it returns the whole rounds. At the end the ranks' training states are equal, if
+/// they were before. Collective.
 std::vector<TrialTimes> make_trials(TrainingSteps& steps, const AblationPlan& plan,
                                     comm::Communicator& control, base::ProgressSink& progress,
                                     StopPoll& stop);
@@ -63,27 +63,26 @@ struct Part {
 
 /// The parts of the step, which add up to it. With T the step time (mean over trials of the longest
 /// rank) and C the compute trials: compute = mean over ranks of C; imbalance = T(C) - compute;
-/// communication = T(full)
-/// - T(nocomm); input = T(full) - T(synthetic); rest = what is left: parts that hide each other, or
-/// noise. `trials` holds at least one full and one compute trial (one rank: synthetic is compute);
-/// where there was no nocomm, communication is 0.
+/// communication = T(full) - T(nocomm); input = T(full) - T(synthetic); rest = the remainder: parts
+/// that hide each other, or noise. `trials` holds at least one full and one compute trial (one
+/// rank: synthetic is compute); where there was no nocomm, communication is 0.
 std::vector<Part> waterfall(const std::vector<TrialTimes>& trials);
 
 /// "compute limits: compute 97.1 %, input 2.0 %, ...": the largest part, but for the rest, where it
-/// was longer than the next one in rounds enough (Student's t on the differences, a value a round,
-/// 95 %); otherwise "undecided: ...".
+/// was clearly longer than the next one (Student's t on the differences, a value per round, 95 %);
+/// otherwise "undecided: ...".
 std::string what_limits(const std::vector<TrialTimes>& trials);
 
 /// Adds throughput_*_samples_per_s and the tables `ablation` and `waterfall`, and a warning where a
-/// kind of trial was not made. Of at least one round.
+/// kind of trial was not made. `trials` has at least one round.
 void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials);
 
 /// The trials in benchy's JSON. EnvironmentError where `path` cannot be written.
 void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& trials);
 
-/// Before the trials: they take long, and a place that cannot be written would be seen after them
-/// alone. Throws OptionError where `path` is not a regular file, EnvironmentError where it cannot
-/// be written.
+/// To be called before the trials: they take long, and a bad place would be noticed only after
+/// them. Throws OptionError where `path` is not a regular file, EnvironmentError where it cannot be
+/// written.
 void check_benchy_file(const std::string& path);
 
 }  // namespace ranklab::experiments

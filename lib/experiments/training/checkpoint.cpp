@@ -11,7 +11,7 @@
 namespace ranklab::experiments {
 namespace {
 
-// Parameters, and twice as much for the optimizer: no optimizer of ours keeps more. A generator's
+// The parameters, and twice their size for the optimizer: none of ours keeps more. A generator's
 // state is 5 KiB.
 std::uint64_t expected_bytes(const nn::Model& model, int ranks, bool own_buffers) {
     constexpr std::uint64_t kPerRank = 8192;

@@ -14,8 +14,7 @@
 
 namespace ranklab::experiments {
 
-/// The options that decide the numbers, as the vocabulary has them, with their settled values, and
-/// `facts`.
+/// The options that decide the numbers, by the vocabulary, with their settled values, and `facts`.
 CheckpointSettings settings_of_numbers(const options::Options& options, CheckpointSettings facts);
 
 class Checkpoints {
@@ -29,20 +28,20 @@ class Checkpoints {
     };
 
     /// Collective. Looks at the folder, and with `resume` reads the checkpoint on rank 0 and hands
-    /// it to all; where there is none yet, the log says so and the run begins anew. `model` tells
-    /// how much will be written. OptionError, DataError or EnvironmentError, on all ranks, before
-    /// the work.
+    /// it to all; where there is none yet, the log says so and the run begins anew. `model`
+    /// determines how much will be written. OptionError, DataError or EnvironmentError, on all
+    /// ranks, before the work.
     Checkpoints(const Plan& plan, comm::Communicator& control, const nn::Model& model);
 
-    /// Adds a state that each rank saves and restores for itself. Before restore and save; in one
-    /// order on all ranks. LibTorch's CPU generator is there already.
+    /// Adds a state that each rank saves and restores for itself. To be called before restore and
+    /// save, in one order on all ranks. LibTorch's CPU generator is already included.
     void keep(RankState state) { states_.push_back(std::move(state)); }
 
     /// Steps of the run that this one resumes; 0 for a new one.
     std::int64_t completed_steps() const { return resumed_from_; }
 
     /// Collective. Puts model, optimizer and this rank's states where the stored run left them;
-    /// without one to go on from, nothing. DataError where they do not fit.
+    /// does nothing without such a run. DataError where they do not fit.
     void restore(nn::Model& model, train::Optimizer& optimizer);
 
     /// Whether a checkpoint is due after that many steps. At the end of a run one always is.
@@ -51,11 +50,11 @@ class Checkpoints {
     }
 
     /// Collective; returns on all ranks when rank 0 has the file on the disk. False where that
-    /// failed: it is said, the last one is still there, and the run goes on.
+    /// failed: the failure is reported, the last file stays, and the run goes on.
     bool save(std::int64_t completed_steps, const nn::Model& model, train::Optimizer& optimizer);
 
-    /// On rank 0: what was resumed, what was written; warning and exit code where the last one was
-    /// not.
+    /// On rank 0: adds facts on what was resumed and written, a warning and an exit code where the
+    /// last write failed.
     void describe(results::Run& run) const;
 
   private:

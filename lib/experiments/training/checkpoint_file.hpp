@@ -47,8 +47,8 @@ std::vector<std::byte> encode(const Checkpoint& checkpoint);
 /// DataError unless the bytes are a whole, undamaged checkpoint of this schema.
 Checkpoint decode(std::span<const std::byte> bytes);
 
-/// FOLDER/checkpoint.h5 has one writer at a time: each new one is written beside it, brought to the
-/// disk and renamed. Errors speak of --checkpoint.
+/// FOLDER/checkpoint.h5 has one writer at a time: each new one is written under another name,
+/// brought to the disk and renamed. Errors name --checkpoint.
 class CheckpointFile {
   public:
     static constexpr const char* kPrevious = "checkpoint.previous.h5";
@@ -57,15 +57,15 @@ class CheckpointFile {
 
     const std::filesystem::path& path() const { return path_; }
 
-    /// Before the work: makes the folder, and takes away what killed writers left. EnvironmentError
-    /// where a file of `expected_bytes` could not be written there now.
+    /// To be called before the work: makes the folder, and removes files that killed writers left.
+    /// EnvironmentError where a file of `expected_bytes` could not be written there now.
     void prepare(std::uint64_t expected_bytes) const;
 
     /// The file's bytes, or nothing where there is no file yet.
     std::optional<std::vector<std::byte>> read() const;
 
-    /// An existing file is kept as checkpoint.previous.h5 when the next one is written. False
-    /// without one.
+    /// Makes the next write keep an existing file as checkpoint.previous.h5. False where there is
+    /// none.
     bool set_aside_first();
 
     /// On the disk when this returns; if it throws before, the last one is still there.

@@ -14,7 +14,7 @@
 namespace ranklab::experiments {
 
 /// One rank's own state, such as a random generator's, as bytes. `load` throws DataError for bytes
-/// that are none of `save`'s.
+/// that `save` did not make.
 struct RankState {
     std::string name;
     std::function<std::string()> save;
@@ -27,15 +27,15 @@ RankState generator_state(const std::string& name, const at::Generator& generato
 /// LibTorch's generator of this process for the CPU: dropout's, among others.
 RankState torch_cpu_generator();
 
-/// The model's buffers as this rank has them, where ranks keep their own: the bytes of one after
-/// the other. It shares them.
+/// The model's buffers on this rank, for ranks that keep their own: the bytes of one after the
+/// other. It shares them.
 RankState own_buffers(const nn::Model& model);
 
 /// Parameters, buffers and the optimizer's state into `checkpoint`, on rank 0's side.
 void put_training(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer);
 
-/// The other way. DataError where they are of another model; what was changed by then is not
-/// changed back.
+/// Puts the checkpoint's state back. DataError where it is of another model; earlier changes are
+/// not undone.
 void take_training(const Checkpoint& checkpoint, nn::Model& model, train::Optimizer& optimizer);
 
 /// The states of rank `rank`, which have to be those in `states`, by name and number.

@@ -81,7 +81,7 @@ std::vector<double> differences(const torch::Tensor& expected,
 }  // namespace
 
 double gradient_bound(torch::Dtype dtype, Compression compression) {
-    // 11 bits, rounded at each of two ends and in the sum.
+    // fp16 has 11 bits, rounded at both ends and in the sum.
     if (compression == Compression::fp16) return 4e-3;
     if (compression == Compression::bf16) return 3e-2;  // 8 bits
     return dtype == torch::kDouble ? 1e-12 : 1e-5;

@@ -22,8 +22,8 @@ struct GateResult {
     double norm = 0;    ///< the gradient's, over all parameters: far above 1 nothing can be learned
 };
 
-/// The relative difference that may come from another order of summation, or from travelling in
-/// fewer bits.
+/// The relative difference that another order of summation, or compression to fewer bits, may
+/// cause.
 double gradient_bound(torch::Dtype dtype, train::Compression compression);
 
 /// Collective. Makes the first step's gradient twice from the same random numbers: by `sync`, and
@@ -35,8 +35,8 @@ GateResult check_first_gradient(nn::Model& model, train::GradientSync& sync,
                                 comm::Communicator& data, comm::Communicator& control,
                                 double bound);
 
-/// The compared parts of the model: buffers (BatchNorm's running statistics) are equal only where
-/// rank 0's were just handed to all. In a step each rank updates its own.
+/// The compared parts of the model: buffers (BatchNorm's running statistics) are equal only after a
+/// broadcast from rank 0, since each rank updates its own in a step.
 enum class Compared { parameters, parameters_and_buffers };
 
 /// Whether all ranks have the same model, bit by bit; where they have not, what differs.

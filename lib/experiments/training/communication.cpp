@@ -24,12 +24,12 @@ using measure::RankSamples;
 // it.
 constexpr double kMostlyLast = 0.8;
 constexpr double kNoticeableWait = 0.05;
-// And when luck would hardly make it so: of ranks that are alike, some rank would come last so
-// often in one of a thousand runs. Steps in a row are not independent, so a few of them never say
-// it, however many ranks.
+// The chance that ranks that are alike give this result: some rank would come last so often in one
+// of a thousand runs. Successive steps are not independent, so a few never suffice, with any number
+// of ranks.
 constexpr double kByLuck = 0.001;
 constexpr std::size_t kFewestSteps = 6;  // fewer have no 95 % interval of a median
-// Steps whose stamps are looked at, however many ranks there are.
+// The least number of steps whose stamps are examined, for any number of ranks.
 constexpr std::size_t kFewestLooked = 16;
 constexpr std::size_t kMostValues = std::size_t{1} << 18U;  // of all ranks, in one exchange
 
@@ -42,8 +42,8 @@ double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
 }
 
-// Its gradients are there: the rest of the backward phase is not this rank's work. PyTorch's
-// reducer waits for all sums in there.
+// The moment at which this rank's gradients are complete: the rest of its backward phase is not its
+// own work, as PyTorch's reducer waits there for all sums.
 double own_backward_end(const StepReductions& step) {
     double ready = step.backward_begin;
     for (const auto& times : step.reductions) ready = std::max(ready, times.ready);
@@ -106,7 +106,7 @@ results::Measurement of_pairs(std::string_view name, double value, std::size_t n
     return m;
 }
 
-// The overlap by the probe's pairs, beside that by the stamps of its steps.
+// The overlap by the probe's pairs, and that by the stamps of its steps.
 void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicator& control) {
     const OverlapPairs pairs = gathered(probe, control);
     if (pairs.with.empty()) return;
@@ -232,8 +232,8 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, s
 
 }  // namespace
 
-// Some rank of those comes last in `times` of the steps or more: at most ranks x P(Bin(steps,
-// 1/ranks) >= times).
+// The chance that some rank comes last in `times` of the steps or more is at most ranks x
+// P(Bin(steps, 1/ranks) >= times).
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks) {
     if (steps < kFewestSteps ||
         static_cast<double>(times) < kMostlyLast * static_cast<double>(steps))
@@ -271,8 +271,8 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
         const double transfer = moving_time(shortest(moving_time, i)->reductions[i]);
         result.transfers.push_back(transfer);
         result.transfer += transfer;
-        // It ended on all ranks at once; on the one that came last it lies at the end of what that
-        // one saw.
+        // The transfer ended on all ranks at once: on the rank that came last it fills the end of
+        // its interval.
         const auto last = shortest(whole_time, i);
         const double end = last->reductions[i].end;
         result.hidden += overlap_of(end - transfer, end, last->backward_begin, last->backward_end);

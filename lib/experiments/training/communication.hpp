@@ -1,6 +1,6 @@
 // Analysis of all ranks' reductions: transfer time, how much of it is hidden behind backward, and
-// which rank the others waited for. No torch in here, and no ranks in analyse(): it can be tested
-// on made-up stamps.
+// which rank the others waited for. It uses no torch, and analyse() uses no ranks, so that tests
+// can use made-up stamps.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace ranklab::experiments {
 struct ReductionTimes {
     double ready = 0;   ///< this rank's gradients were there
     double start = 0;   ///< handed to the library
-    double moving = 0;  ///< all ranks were known to have come, or somebody began to move it
+    double moving = 0;  ///< all ranks were known to have come, or the transfer began
     double end = 0;     ///< the sum was there
 };
 
@@ -28,9 +28,9 @@ struct StepReductions {
     std::vector<ReductionTimes> reductions;
 };
 
-/// Some of a rank's steps, spread evenly over a run whose length nobody knows beforehand: where
-/// there is no more room every second one goes, and half as many come from then on. The same steps
-/// on all ranks.
+/// Some of a rank's steps, spread evenly over a run of unknown length: when the room is full every
+/// second one is dropped, and half as many are taken from then on. The steps are the same on all
+/// ranks.
 class SampledSteps {
   public:
     SampledSteps() = default;
@@ -49,8 +49,8 @@ class SampledSteps {
 
 /// One step of all ranks. Clocks of different hosts are not compared: a reduction ends everywhere
 /// when the last rank has come and the data has travelled, so the shortest of the ranks' (end -
-/// moving) is the transfer, and what a rank's (end - start) is longer was waiting: of the
-/// reduction, and of the rank only as far as it was not in its backward meanwhile.
+/// moving) is the transfer. A rank's (end - start) beyond that is the reduction's waiting, and the
+/// rank's own only outside of its backward.
 struct StepAnalysis {
     double transfer = 0;       ///< sum over reductions: total communication
     double hidden = 0;         ///< of it, inside the backward of the rank that came last
@@ -61,19 +61,19 @@ struct StepAnalysis {
 };
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 
-/// Whether a rank that came last in so many of the steps is late, and not unlucky: in most of them,
-/// and in so many that it would happen to no rank of a thousand runs whose ranks are alike.
+/// Whether a rank that came last in `times` of the steps is really late: it did in most of them,
+/// and in so many that chance would cause it in one of a thousand runs at most.
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 
-/// Calls `take` with each step of all ranks, by rank, of those that have as many reductions as the
-/// last one (the first ones may have had other buckets). Collective, in pieces of a few steps:
-/// never are all of them in memory. Of many steps of many ranks some alone, spread evenly over
-/// them, so that what is kept of each rank's stays bounded.
+/// Calls `take` with each step of all ranks, by rank, that has as many reductions as the last one
+/// (the first ones may have had other buckets). Collective, in pieces of a few steps, so that
+/// memory never holds all of them. With many steps and ranks it takes only some, spread evenly, so
+/// that the data kept per rank stays bounded.
 void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take);
 
-/// Pairs of steps, with communication and with the same arithmetic without it; each is this rank's
-/// time.
+/// Pairs of steps, one with communication and one with the same arithmetic without it; times of
+/// this rank.
 struct OverlapProbe {
     std::vector<double> with;
     std::vector<double> without;
@@ -94,8 +94,8 @@ struct StepMedians {
 };
 
 /// Collective. Adds measurements and the tables `communication` (a row a reduction) and `waiting`
-/// (a row a rank), and of a late rank a fact and a warning that names it, its host and its phase.
-/// Where not all steps were looked at, the fact `steps_looked_at` says how many: "262 of 10000".
+/// (a row a rank), and for a late rank a fact and a warning that names it, its host and its phase.
+/// If only some steps were examined, the fact `steps_looked_at` says "262 of 10000".
 void add_communication(results::Run& run, const SampledSteps& mine, const OverlapProbe& probe,
                        const CommunicationFacts& facts, const StepMedians& medians,
                        const std::string& host, comm::Communicator& control);

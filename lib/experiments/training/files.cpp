@@ -82,16 +82,16 @@ namespace {
 constexpr const char* kBucketsSetting = "buckets";
 constexpr std::int64_t kSamples = 2;  // BatchNorm of one sample with one voxel has no variance
 
-// Larger samples than the model's own cost memory and time, and where its parameters are the same,
-// so is what is reduced.
+// Samples larger than the model's own cost memory and time, and do not change the reductions where
+// the parameters stay the same.
 TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& options) {
     TrainingOptions own = options;
     own.input.edge = std::min(own.input.edge, model_entry(options.settings).input.height);
     return outline_of(own).parameters == options.outline.parameters ? own : options;
 }
 
-// On the CPU wherever the run computes: the order in which backward reaches the parameters is the
-// network's.
+// The options for the CPU, even of a run on a GPU: the network determines the order in which
+// backward reaches the parameters.
 SpeedOptions speed_on_cpu(const TrainingOptions& options) {
     SpeedOptions speed = options.speed;
     speed.cuda = speed.cuda_graph = false;
@@ -113,8 +113,8 @@ torch::Tensor loss_of(nn::Model& model, const TrainingOptions& options, torch::D
     return model.loss(model.forward(input), targets);
 }
 
-// A step with a backward, after which the order is known, and one without samples, which reduces
-// the buckets that all later steps have.
+// Makes a step with a backward, after which the order is known, and one without samples, which
+// reduces the buckets of all later steps.
 void settle_buckets(train::GradientSync& sync, const torch::Tensor& loss) {
     sync.begin_step({loss}, true);
     loss.backward();

@@ -1,4 +1,4 @@
-// Files that a training run writes beside the results file.
+// Files that a training run writes besides the results file.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace ranklab::experiments {
 
-/// Before the work starts: OptionError if the file's folder is missing or it is not a file,
+/// To be called before the work: OptionError if the file's folder is missing or it is not a file,
 /// EnvironmentError if `model` could not be written there now (read-only, forbidden, full).
 void check_parameter_file(const std::string& path, const nn::Model& model);
 
@@ -20,7 +20,7 @@ void write_parameter_file(const std::string& path, const nn::Model& model);
 
 /// For a dry run, on rank 0. Makes the model and one backward of two random samples on the CPU, by
 /// which the strategy settles its buckets, and writes what a step then reduces to --buckets.
-/// OptionError or EnvironmentError where the place will not take it, before that work.
+/// OptionError or EnvironmentError, before that work, where the file cannot be written.
 void write_bucket_file(const TrainingOptions& options);
 
 }  // namespace ranklab::experiments

@@ -19,19 +19,19 @@ struct LrDefaults {
     std::int64_t warmup_steps = 0;
 };
 
-/// Settles them, once batch and length are: with --steps the cosines fall over these and the
-/// warm-up. OptionError for what cannot be.
+/// Settles the learning rate's options, once batch and length are settled: with --steps the cosines
+/// fall over these and the warm-up. OptionError for impossible ones.
 train::LrSettings settle_learning_rate(vocabulary::TrainingSettings& settings,
                                        const vocabulary::CommonSettings& common,
                                        const LrDefaults& defaults);
 
-/// The steps that a cosine falls over, where neither --lr-total-steps nor --steps said it:
-/// `run_steps`, all of the run, or what the published form makes of epochs and samples.
+/// Settles the steps that a cosine falls over, where neither --lr-total-steps nor --steps gives
+/// them: `run_steps`, all of the run, or the published form's number from epochs and samples.
 void settle_lr_total(vocabulary::TrainingSettings& all, train::LrSettings& settings,
                      std::int64_t samples, std::int64_t run_steps);
 
-/// For a person's eye, before the run: first and highest rate, and the last one where the steps are
-/// known. `run_steps`: --steps and the warm-up; 0: not known.
+/// A text for the user before the run: the first and highest rate, and the last one where the steps
+/// are known. `run_steps`: --steps and the warm-up; 0: not known.
 std::string lr_text(const train::LrSettings& settings, std::int64_t run_steps);
 
 /// OptionError where a rate of the run is not a usable number.

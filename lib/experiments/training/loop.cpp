@@ -250,8 +250,8 @@ std::int64_t TrainingLoop::counted(std::int64_t step) const {
     return std::max<std::int64_t>(0, step + 1 - setup_.schedule.first - setup_.schedule.warmup);
 }
 
-// The steps that were planned are made in any case; then the target, the time or the most steps end
-// it.
+// The planned steps are made in any case; then the target, the time limit or the most steps end the
+// loop.
 bool TrainingLoop::enough_steps(bool late, std::int64_t step) {
     const std::int64_t now = counted(step);
     const bool ends = now >= record_.least_steps && (late || step + 1 == setup_.schedule.total);
@@ -311,8 +311,8 @@ void TrainingLoop::save_checkpoint(std::int64_t step) {
     record_.end.has_checkpoint = true;
 }
 
-// False where it was not made, or not to its end: no evaluation once the time limit is over or a
-// rank was told to stop.
+// False where the evaluation was not made, or not to its end: after the time limit or a stop signal
+// there is none.
 bool TrainingLoop::evaluate_epoch(EpochRow& row) {
     if (late_ || stop_.signal() != 0) return false;
     setup_.progress.activity("evaluating the test samples");

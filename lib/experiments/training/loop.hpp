@@ -19,10 +19,10 @@ class TrainingLoop {
 
     /// The gate, then all steps, or until a check ends them. Collective.
     void run();
-    /// Instead of run(): the gate, then the trials of an ablation; where a rank was told to stop,
-    /// those of whole rounds. Collective.
+    /// Replaces run(): makes the gate, then the trials of an ablation; after a stop signal those of
+    /// whole rounds count. Collective.
     void ablate();
-    /// After run(), as the last; nothing where that did not go well. The parameters are of no use
+    /// To be called last, after run(); does nothing if that failed. The parameters are of no use
     /// afterwards. Collective.
     void probe_overlap();
     /// The record so far, equal on all ranks but for a rank's own times.
@@ -31,9 +31,9 @@ class TrainingLoop {
     std::vector<Verdict> verdicts() const;
     /// The signal that ended it early, agreed between the ranks; 0: none.
     int stop_signal() const { return record_.end.signal; }
-    /// nullptr but in mode dp.
+    /// Null in other modes than dp.
     const train::DataParallel* replicas() const { return steps_.replicas(); }
-    /// nullptr but with fp16.
+    /// Null without fp16.
     const train::GradScaler* scaler() const { return steps_.scaler(); }
 
   private:

@@ -121,7 +121,7 @@ train::LrSettings settle_rate(TrainingSettings& settings, const CommonSettings& 
          .warmup_steps = defaults.lr_warmup_steps});
 }
 
-// A GPU takes the fused kernel where LibTorch has one.
+// On a GPU the fused kernel is used where LibTorch has one.
 void settle_optimizer(TrainingSettings& settings, bool on_gpu) {
     const auto optimizer = entry_of(train::optimizers(), *settings.optimizer);
     if (settings.fused_optimizer && !optimizer.has_fused)
@@ -236,8 +236,8 @@ void check_checkpoints(const TrainingSettings& settings, int world_size) {
                         sync.name));
 }
 
-// For a first look: seconds of the small networks on any machine. Enough for a median with an
-// interval.
+// The default number of steps: it takes seconds for small networks on any machine, and is enough
+// for a median with an interval.
 constexpr std::int64_t kStepsAtFirst = 100;
 
 void settle_length(TrainingSettings& settings, CommonSettings& common) {

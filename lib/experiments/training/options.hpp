@@ -1,5 +1,5 @@
-// The options of `ranklab train`, typed and settled; what they make of the catalogues and the
-// machine; the run.
+// The options of `ranklab train`, typed and settled by the catalogues and the machine, and the run
+// that they define.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace ranklab::experiments {
 
-/// real: as read. synthetic: the first batch, again and again. io_only: batches are made, nothing
+/// real: batches as read. synthetic: the first batch repeatedly. io_only: batches are made, nothing
 /// is computed.
 enum class Input { real, synthetic, io_only };
 
@@ -51,8 +51,8 @@ struct OverlapWay {
     train::Transfer transfer = train::Transfer::background;
 };
 
-/// The settled options of a run, and what follows from several of them or is of another type. The
-/// data decide --warmup where only --epochs are given; the ranks agree on --mpi-progress later.
+/// The settled options of a run, with values that follow from several of them or have another type.
+/// The data decide --warmup where only --epochs is given; the ranks agree on --mpi-progress later.
 struct TrainingOptions {
     vocabulary::TrainingSettings settings;
     vocabulary::CommonSettings common;
@@ -77,8 +77,8 @@ struct TrainingOptions {
 
 void describe_training(options::Schema& schema);
 
-/// Settles defaults (of the model's document, of the number of ranks) into `options`; OptionError
-/// for what cannot be.
+/// Settles the defaults from the model's document and the number of ranks in `options`; OptionError
+/// for impossible ones.
 TrainingOptions settle_training(options::Options& options, int world_size);
 
 /// The catalogue's, or the user's own from a file.
@@ -98,8 +98,8 @@ int compute_threads(const TrainingOptions& options);
 /// "made for 288 ranks" with what a smaller job needs; "" without --expected-ranks.
 std::string made_for_note(const TrainingOptions& options, int world_size);
 
-/// How buckets are moved: as the user says it, or else by where the ranks are and whether a core is
-/// left beside those that compute; the same on all ranks. Collective.
+/// How buckets are moved: as the user says, or else by where the ranks are and whether a core is
+/// free of compute threads; the same on all ranks. Collective.
 OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control);
 
 /// OptionError or EnvironmentError where ranks or memory will not do. Collective.
@@ -108,8 +108,8 @@ void check_resources(const TrainingOptions& options, const RunContext& around);
 /// The plan of a run: what the options settle to, and the run itself.
 std::unique_ptr<Plan> plan_training(options::Options& options, int world_size);
 
-/// Collective. What the number of samples decides (the warm-up of epochs, the length of a cosine),
-/// and the memory format, it settles in the context's options.
+/// Collective. Settles in the context's options the values that depend on the number of samples
+/// (the warm-up of epochs, the length of a cosine) and the memory format.
 results::Run make_training_run(TrainingOptions options, const RunContext& around);
 
 /// The catalogue's entry of that name; the name was checked by the schema.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kFewestPairs = 6;  // fewer have no 95 % interval of a median
 
-// Stamps and steps' times measure one thing in two ways. Further apart than this one of them is
+// Stamps and steps' times measure one thing in two ways. If they differ by more, one of them is
 // wrong.
 constexpr stats::Interval kAgreement{0.75, 1.25};
 
@@ -57,8 +57,7 @@ std::string why_none(const OverlapEstimate& estimate, double overlap, const stat
 OverlapEstimate estimate_overlap(const OverlapPairs& pairs) {
     OverlapEstimate estimate;
     estimate.exposed = differences(pairs.with, pairs.without);
-    // Moving data takes the processor too, so backward may get longer by it: that part was not
-    // hidden.
+    // Moving data takes the processor too, so backward may get longer: that part was not hidden.
     estimate.backward_longer = differences(pairs.backward_with, pairs.backward_without);
     const double total = median(pairs.total);
     if (!(total > 0)) {

@@ -23,11 +23,11 @@ struct OverlapEstimate {
     double overlap = stats::kNone;                 ///< NaN where `why_none` is not empty
     stats::Interval ci;
     double balance = stats::kNone;
-    std::string why_none;  ///< a clause: why no overlap can be told from these pairs
+    std::string why_none;  ///< a clause: why these pairs give no overlap
 };
 
-/// docs/overlap.md has the formulae. An overlap is told only where enough pairs were timed, stamps
-/// and steps' times agree, and the value and at least a part of what its interval leaves open lie
+/// Estimates by the formulae of docs/overlap.md. It gives an overlap only where enough pairs were
+/// timed, stamps and steps' times agree, and the value and at least a part of its interval lie
 /// within 0 and 1.
 OverlapEstimate estimate_overlap(const OverlapPairs& pairs);
 

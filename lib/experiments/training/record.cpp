@@ -87,8 +87,8 @@ std::size_t warmup_rows(const TrainingRecord& record) {
     return std::min(static_cast<std::size_t>(record.schedule.warmup), record.steps.size());
 }
 
-// The loader's threads work beside the steps: what data_time_s does not show. A set that has
-// nothing to decode or to augment has no measurement of it.
+// Adds the work of the loader's threads during the steps, which data_time_s does not show. A set
+// without decoding or augmentation has no such measurement.
 void add_reading(const TrainingRecord& record, RankMeasurements& of_ranks) {
     const auto add = [&](const char* name, double StepNotes::*time, bool always) {
         const auto mine = column_of(record.notes, time);

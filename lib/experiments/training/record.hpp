@@ -21,7 +21,7 @@ struct EpochRow {
     std::int64_t epoch = 0;    ///< from 1, as the original counts
     std::int64_t steps = 0;    ///< that ran
     std::int64_t samples = 0;  ///< true count of all ranks
-    /// The sum of its steps' times on this rank: nothing between them is in it.
+    /// The sum of its steps' times on this rank, without the time between them.
     double time_s = 0;
     double lr = 0;            ///< at its first step
     double loss_sum = 0;      ///< of its steps, on this rank
@@ -29,19 +29,19 @@ struct EpochRow {
     bool evaluated = false;
     double validation_time_s = stats::kNone;  ///< of the evaluation after it, on this rank
     double validation_loss = 0;
-    double validation_accuracy = stats::kNone;  ///< of models that tell classes
+    double validation_accuracy = stats::kNone;  ///< of models that classify
 };
 
 /// How far a run came that ended before its plan did.
 struct EarlyEnd {
     bool at_time_limit = false;
-    int signal = 0;  ///< SIGTERM, SIGINT: somebody asked for it
-    /// After the last step, as "the evaluation was made"; "": steps are.
+    int signal = 0;  ///< SIGTERM, SIGINT: the user's request
+    /// The part missing after the last step, after "before": "the evaluation was made"; "": none.
     std::string missing;
     bool has_checkpoint = false;  ///< of its last step
 };
 
-/// A step's facts beside its times.
+/// A step's facts other than its times.
 struct StepNotes {
     double read_s = 0, decode_s = 0, augment_s = 0;  ///< by the loader's threads
     double rate = 0;                                 ///< of learning
@@ -64,7 +64,7 @@ struct TrainingRecord {
     CommunicationFacts facts;
     OverlapProbe probe;
     std::vector<double> checkpoint_times;        ///< seconds of each that was written, on this rank
-    double time_to_first_step_s = stats::kNone;  ///< NaN: not to be told
+    double time_to_first_step_s = stats::kNone;  ///< NaN: not known
     EarlyEnd end;                                ///< of a run that did not come to its own
     measure::Convergence convergence;            ///< of --target-ci
     std::int64_t least_steps = 0;                ///< that it was to count

@@ -17,7 +17,7 @@
 namespace ranklab::experiments {
 namespace {
 
-// Fewer than it is made for, and nobody said how they make the batch.
+// There are fewer ranks than it is made for, and no option says how they make the batch.
 bool is_short_of_ranks(const TrainingOptions& options, int world_size) {
     const auto& settings = options.settings;
     return settings.expected_ranks && world_size < *settings.expected_ranks &&
@@ -49,8 +49,8 @@ void check_made_for(const TrainingOptions& options, int world_size) {
                     bytes_text(local * sample_bytes(options)), parts_for(options, world_size)));
 }
 
-// A step's samples, as they are computed with, and the batches made ahead, of a byte an element at
-// least.
+// The memory of a step's samples in the computing type, and of the batches made ahead, at least a
+// byte per element.
 void check_memory(const TrainingOptions& options) {
     const std::int64_t batch = *options.settings.batch_size;
     const double ahead = options.input.workers > 0 ? 1.0 + options.input.prefetch : 1.0;
@@ -89,8 +89,8 @@ std::string made_for_note(const TrainingOptions& options, int world_size) {
 }
 
 // Measured (docs/overlap.md): between hosts a sleeping thread with non-blocking allreduces hides
-// the network. Within a host moving is the processors' own work: the blocking allreduce does it in
-// a third of the time, beside backward only where a core is free.
+// the network. Within a host the processors move the data: the blocking allreduce takes a third of
+// the time, and runs during backward only where a core is free.
 OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control) {
     auto& settings = options.settings;
     const bool one_host = control.local_size() == control.world_size();
@@ -136,7 +136,7 @@ nn::ModelConfig model_config(const TrainingOptions& options) {
 
 }  // namespace
 
-// One seed gives every rank the same weights; rank 0's are broadcast all the same, and compared
+// One seed gives every rank the same weights; rank 0's are broadcast nevertheless, and compared
 // afterwards.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
     const auto entry = model_entry(options.settings);

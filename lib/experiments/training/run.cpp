@@ -173,8 +173,8 @@ void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& mo
     fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
 }
 
-// Writes a file beside the run. The run is not lost where that fails: it is stored, with that as
-// its exit code. On rank 0, whose code all ranks agree on.
+// Writes a file besides the run. If that fails the run is still stored, with that failure's exit
+// code. For rank 0, whose code all ranks take over.
 void write_beside(results::Run& run, const std::function<void()>& write) {
     try {
         write();
@@ -348,8 +348,8 @@ class TrainingPlan final : public Plan {
         });
     }
 
-    /// Stopped by a signal on any rank: the run of what was done by then, marked; before its first
-    /// step base::Interrupted.
+    /// After a signal on any rank it returns the run so far, marked; before the first step it
+    /// throws base::Interrupted.
     Runs run(const RunContext& context) override {
         return {{make_training_run(settled_, context)}};
     }

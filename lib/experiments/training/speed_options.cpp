@@ -19,7 +19,7 @@ using train::Precision;
 using vocabulary::settle;
 using vocabulary::TrainingSettings;
 
-// Why this run cannot be on a GPU, whatever the machine has; "" where it can.
+// Why this run cannot use a GPU on any machine; "" where it can.
 std::string why_not_cuda(const TrainingSettings& settings, int world_size) {
     if (settings.sync == "c10d")
         return "--sync c10d reduces in host memory; use --sync bucketed, or --device cpu";
@@ -30,8 +30,8 @@ std::string why_not_cuda(const TrainingSettings& settings, int world_size) {
     return {};
 }
 
-// Mode dp takes as many GPUs as it has replicas; by itself it goes nowhere where it would have to
-// be refused.
+// Mode dp takes as many GPUs as it has replicas; the default never chooses GPUs where they would be
+// refused.
 bool choose_cuda(const TrainingSettings& settings, int world_size, const CountGpus& count_gpus) {
     const std::string& asked = settings.device;
     const std::string why_not = why_not_cuda(settings, world_size);
@@ -107,8 +107,8 @@ SpeedOptions settle_speed(TrainingSettings& settings, int world_size, const Coun
     return speed;
 }
 
-// As asked; else as the model's document has it, but on a GPU in 16 bits alone, for its tensor
-// cores.
+// The format is as asked; else as the model's document has it, but on a GPU only in 16 bits, for
+// its tensor cores.
 bool settle_channels_last(TrainingSettings& settings, const SpeedOptions& speed,
                           const nn::Outline& outline, bool by_default) {
     constexpr const char* kAsked = "channels-last";

@@ -1,5 +1,5 @@
-// The options of `ranklab train` that say what a step is computed in and how fast: precision,
-// device, memory format, graphs.
+// The options of `ranklab train` for a step's number format and speed: precision, device, memory
+// format, graphs.
 #pragma once
 
 #include <cstdint>
@@ -33,20 +33,19 @@ struct SpeedOptions {
 using CountGpus = std::function<std::int64_t()>;
 std::int64_t usable_gpus();
 
-/// Settles --device, --replicas and --backend; OptionError for what cannot be. After the mode and
-/// the sync are settled.
+/// Settles --device, --replicas and --backend after the mode and the sync; OptionError for
+/// impossible ones.
 SpeedOptions settle_speed(vocabulary::TrainingSettings& settings, int world_size,
                           const CountGpus& count_gpus = usable_gpus);
 
-/// The memory format: as asked; else as the model's document has it (`by_default`), but on a GPU in
-/// 16 bits alone, for its tensor cores. OptionError where it would break.
+/// Settles the memory format: as asked; else as the model's document has it (`by_default`), but on
+/// a GPU only in 16 bits, for its tensor cores. OptionError where it would break.
 bool settle_channels_last(vocabulary::TrainingSettings& settings, const SpeedOptions& speed,
                           const nn::Outline& outline, bool by_default);
 
 /// Collective. With a GPU: this rank's is selected, LibTorch's CUDA part is loaded, and this thread
-/// computes on a stream of its own from here on. EnvironmentError on all ranks where one has none.
-/// On the CPU, that all ranks compute there. In mode dp there is a GPU for each replica, or
-/// EnvironmentError.
+/// computes on a stream of its own from here on. EnvironmentError on all ranks where one has none,
+/// or where mode dp lacks a GPU for a replica. Without a GPU: all ranks compute on the CPU.
 class ComputeDevice {
   public:
     ComputeDevice(const SpeedOptions& options, comm::Communicator& control);
@@ -60,13 +59,13 @@ class ComputeDevice {
     std::unique_ptr<Stream> stream_;
 };
 
-/// `model`, made for fp32 on the CPU, as the options want it computed: its type, place and memory
-/// format changed, and a decorator around it where it is computed in another way. `name`: what
-/// messages call it.
+/// Prepares `model`, made for fp32 on the CPU, as the options demand: changes its type, place and
+/// memory format, and puts a decorator around it for another way of computing. `name`: its name in
+/// messages.
 std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model, const SpeedOptions& options,
                                     torch::Device device, const std::string& name);
 
-/// Why the rank cannot compute on GPUs, `seen` of them being there: "" where it can. `why_none`
+/// Why the rank cannot compute on `wanted` GPUs where it sees `seen`; "" where it can. `why_none`
 /// says why it sees none.
 std::string too_few_gpus(std::int64_t wanted, std::int64_t seen, const std::string& why_none);
 

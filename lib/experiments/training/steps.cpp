@@ -132,8 +132,8 @@ std::vector<base::Phase> TrainingSteps::phases() const {
     return all;
 }
 
-// Replica r of N takes of the batch what rank r of N would: with the same random numbers, dp's
-// losses are then those of ddp.
+// Replica r of N takes the samples that rank r of N would: with the same random numbers, dp's
+// losses then equal ddp's.
 std::vector<data::Draw> TrainingSteps::draws_of(data::Sampler& sampler, std::int64_t batch) const {
     const std::int64_t per_epoch = sampler.steps_per_epoch();
     if (sampler.epoch() != batch / per_epoch) sampler.set_epoch(batch / per_epoch);

@@ -1,5 +1,5 @@
-// Makes the steps of a training run: batches, the stepper that computes them, and what they leave
-// to be measured.
+// Makes the steps of a training run: batches, the stepper that computes them, and their
+// measurements.
 #pragma once
 
 #include <chrono>
@@ -79,8 +79,8 @@ class TrainingSteps {
     };
     /// Changes the input of the steps planned from now on.
     void set_input(Input input) { input_ = input; }
-    /// Steps first .. end - 1 come next, in order: their batches are made ahead. Steps are counted
-    /// over epochs, from 0.
+    /// Plans steps first .. end - 1 as the next ones, in order: their batches are made ahead. Steps
+    /// are counted over epochs, from 0.
     void plan(std::int64_t first, std::int64_t end);
     /// The next planned step, timed, the phases on recorder().
     Counts make(std::int64_t step);
@@ -91,7 +91,7 @@ class TrainingSteps {
     void broadcast_buffers();
 
     train::Optimizer& optimizer() { return *optimizer_; }
-    /// nullptr but with fp16; its skipped() steps do not count for a schedule by steps.
+    /// Null without fp16; its skipped() steps do not count for a schedule by steps.
     train::GradScaler* scaler() const { return scaler_.get(); }
     const train::InputConverter& converter() const { return convert_; }
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
@@ -103,15 +103,15 @@ class TrainingSteps {
     void reserve(std::int64_t steps) { recorder_.reserve(static_cast<std::size_t>(steps)); }
     /// The times of all steps so far, out of the recorder.
     std::vector<measure::StepTimes> take_times() { return recorder_.take(); }
-    /// The time that the loader's threads spent on the last step's samples, beside the step.
+    /// The time that the loader's threads spent on the last step's samples during steps.
     const data::ReadTimes& last_reading() const { return last_reading_; }
-    /// nullptr but in mode dp.
+    /// Null in other modes than dp.
     train::DataParallel* replicas() const { return replicas_; }
 
     /// Those of this rank that compute; none on the CPU.
     std::vector<torch::Device> gpus() const;
 
-    /// Rank 0's training state on all ranks, where they are kept equal: after steps without
+    /// Copies rank 0's training state to all ranks, where they are kept equal, after steps without
     /// communication.
     void make_ranks_equal();
     /// While on, steps compute the same and communicate nothing. All ranks switch together.
@@ -156,7 +156,7 @@ class TrainingSteps {
     std::int64_t batches_ = 0;
 };
 
-/// Pairs of steps with and without communication, fewer where a rank was told to stop. Without
+/// Makes pairs of steps with and without communication, fewer after a stop signal. Without
 /// communication the ranks drift apart; at the end they are equal again, but the model is not that
 /// of the run. Collective.
 OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, std::int64_t pairs,

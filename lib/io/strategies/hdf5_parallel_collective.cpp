@@ -1,5 +1,5 @@
-// The tenth strategy: all ranks take part in every write, each with a block of a record's rows; or,
-// where one dataset holds all records, each with all its records in one call.
+// The tenth strategy: all ranks take part in every write, each with a block of a record's rows or,
+// where one dataset holds all records, with all its records in one call.
 #include <algorithm>
 
 #include "base/numbers.hpp"
@@ -34,8 +34,8 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
         return kMostBytesAtOnce / (8 * job.values_per_record());
     }
 
-    /// This rank's share of `total` in pieces of `step` at most: equally many on all ranks, of
-    /// which rank 0 has the longest share.
+    /// Visits this rank's share of `total` in pieces of at most `step`: equally many on all ranks,
+    /// by rank 0's share, which is the longest.
     template <class Piece>
     void in_pieces(std::int64_t total, std::int64_t step, Piece piece) const {
         const int ranks = place().ranks.world_size();

@@ -1,5 +1,5 @@
 // The ninth strategy: all ranks make all datasets of one HDF5 file together, as parallel HDF5
-// demands, then each writes whole records of its own, waiting for nobody.
+// demands, then each writes whole records of its own without waiting.
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "io/hdf5_strategy.hpp"

@@ -1,5 +1,5 @@
 // Rank 0 hands out the records by messages, and every rank, rank 0 too, writes what it has been
-// given: a share each, or chunk by chunk to whoever asks (--dynamic).
+// given: a share each, or chunk by chunk on request (--dynamic).
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -24,7 +24,7 @@ constexpr std::int64_t kChunkBytes = 2 * sizeof(std::int64_t);
 constexpr std::uint8_t kNext = 1;
 constexpr std::uint8_t kGaveUp = 0;  // in place of another request: this rank has failed
 
-// Has left when this returns, whatever the other rank is at.
+// The message has left when this returns, even if the other rank is busy.
 void send_chunk(comm::Communicator& ranks, const Share& chunk, int to) {
     const std::array<std::int64_t, 2> message{chunk.first, chunk.count};
     comm::send(ranks, comm::view(std::span(message)), to, kChunkTag);
@@ -41,13 +41,13 @@ void request(comm::Communicator& ranks, std::uint8_t what) {
 }
 
 // Chunks of records 0..files-1 in ascending order, and rank 0's side of the others' requests,
-// served from a thread of its own: rank 0 writes records itself, and were it to look for requests
-// between its records, each would wait for two of them (docs/writing.md has the measurement). The
-// thread sleeps between looks instead of waiting inside MPI, which would take a core from the work.
+// served from a thread of its own: rank 0 writes records itself; if it looked for requests between
+// its records, each would wait for two of them (docs/writing.md has the measurement). The thread
+// sleeps between looks instead of waiting inside MPI, which would take a core from the work.
 //
-// While it lives, `ranks` is the thread's alone, and the other threads of this process make no MPI
-// calls (MPI_THREAD_SERIALIZED is enough then). It ends when every other rank has been told that
-// there is no more, or has said that it failed, which closes the queue for all.
+// While it lives, only its thread uses `ranks`, and other threads of this process make no MPI calls
+// (MPI_THREAD_SERIALIZED is enough then). It ends when every other rank knows that there are no
+// more chunks, or has reported a failure, which closes the queue for all.
 class ChunkServer {
   public:
     ChunkServer(comm::Communicator& ranks, std::int64_t files, std::int64_t chunk_files)
@@ -58,8 +58,8 @@ class ChunkServer {
           waited_for_(ranks.world_size() - 1) {
         if (waited_for_ > 0) thread_ = base::thread_without_signals([this] { serve(); });
     }
-    // Closes the queue and goes on serving until all others know: none is left waiting, whatever
-    // happened here.
+    // Closes the queue and serves until all others know it, so that none keeps waiting, even after
+    // an error.
     ~ChunkServer() {
         close();
         if (thread_.joinable()) thread_.join();
@@ -77,16 +77,16 @@ class ChunkServer {
         if (thread_.joinable()) thread_.join();
         if (failure_) std::rethrow_exception(failure_);
     }
-    // After finish(): what each rank was given over MPI, and the time that its answers took (phase
-    // send).
+    // Valid after finish(): the records that each rank got over MPI, and the time of its answers
+    // (phase send).
     const std::vector<Handed>& handed() const { return handed_; }
     const base::IoTimes& times() const { return times_; }
 
   private:
     void close() { next_.store(files_); }
 
-    // Looks often while requests come, and seldom while the ranks are at long records: a look takes
-    // some microseconds of a core that rank 0 works on.
+    // Looks often while requests come, and seldom while the ranks write long records: a look takes
+    // some microseconds of a core that rank 0 uses.
     void serve() {
         constexpr std::chrono::microseconds kShortest{10};
         constexpr std::chrono::microseconds kLongest{200};
@@ -105,7 +105,7 @@ class ChunkServer {
             close();
         }
     }
-    // False: nobody has asked.
+    // False: there is no request.
     bool serve_one() {
         if (!comm::probe(ranks_, comm::kAnyRank, kRequestTag)) return false;
         base::count_progress();
@@ -163,8 +163,8 @@ class MpiSend final : public FileStrategy {
         return chunk;
     }
 
-    // All are sent before rank 0's own work: the published program had rank 0 write its chunk when
-    // it came to itself in the order of ranks, and those after it waited for that.
+    // Sends all shares before rank 0's own work: in the published program rank 0 wrote its chunk at
+    // its place in the order of ranks, and the later ranks waited for that.
     Share send_shares() {
         const auto mark = place().times.phase(IoPhase::send);
         auto& ranks = place().ranks;

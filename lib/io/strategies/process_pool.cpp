@@ -1,6 +1,6 @@
-// The fourth strategy: a pool of worker processes. As in the original, every task takes the two
-// meshgrids with it through a pipe, 16 bytes to send for every 8 written; and with a blocking apply
-// one worker works at a time.
+// The fourth strategy: a pool of worker processes. As in the original, every task sends the two
+// meshgrids through a pipe, 16 bytes for every 8 written; with a blocking apply one worker works at
+// a time.
 #include "base/numbers.hpp"
 #include "io/process_strategy.hpp"
 

@@ -25,7 +25,7 @@ class MnistCnn final : public Model {
     }
 
     torch::Tensor forward(const torch::Tensor& images) override {
-        // relu_ in place: the convolutions do not need their output for the backward pass.
+        // The ReLU works in place: the convolutions do not need their output in backward.
         auto x = conv1_->forward(images).relu_();
         x = relu_max_pool_2x2(conv2_->forward(x), ops_);
         const bool drops = dropout_ && is_training();

@@ -1,6 +1,6 @@
 // A template: copy this file to add a model, and put its name into ENTRIES in
 // lib/nn/CMakeLists.txt. It is a real model (softmax regression), compiled, tested by the contract
-// tests and offered as `--model template-softmax`, so that it cannot rot.
+// tests and offered as `--model template-softmax`, so that it stays valid.
 #include <torch/nn/modules/linear.h>
 
 #include "nn/model.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 class TemplateSoftmax final : public Model {
   public:
-    // 1. Register every module: what is not registered is not trained, not synchronised and not
+    // 1. Register every module: an unregistered one is not trained, not synchronised and not
     // counted.
     explicit TemplateSoftmax(const ModelConfig& config) {
         const auto& in = config.input;
@@ -18,8 +18,8 @@ class TemplateSoftmax final : public Model {
             "linear", torch::nn::Linear(in.channels * in.height * in.width, in.classes));
     }
 
-    // 2. images [N, channels, height, width] -> log-probabilities [N, classes]. For other scores,
-    // or for a field of values, override loss() too.
+    // 2. Map images [N, channels, height, width] to log-probabilities [N, classes]. For other
+    // scores, or for a field of values, override loss() too.
     torch::Tensor forward(const torch::Tensor& images) override {
         return torch::log_softmax(linear_->forward(images.flatten(1)), 1);
     }
@@ -30,8 +30,8 @@ class TemplateSoftmax final : public Model {
 
 }  // namespace
 
-// 3. The function's name is the file's name + _entry. The input's shape tells `--data synthetic`
-// what to make.
+// 3. The function's name is the file's name + _entry. The input's shape defines what `--data
+// synthetic` makes.
 ModelEntry template_softmax_entry() {
     return {.name = "template-softmax",
             .summary = "softmax regression: the template to copy when adding a model",

@@ -12,7 +12,7 @@ namespace {
 using torch::nn::Conv3d;
 using torch::nn::ConvTranspose3d;
 
-// With stride 2 and padding 1: exactly half, or exactly twice, the edge.
+// With stride 2 and padding 1 it exactly halves, or doubles, the edge.
 constexpr std::int64_t kKernel = 4;
 
 Conv3d halving(std::int64_t in, std::int64_t out) {
@@ -44,10 +44,10 @@ void check_input(const ModelConfig& config) {
     }
 }
 
-// The 3D U-Net that tells gas (temperature, density ...) from dark matter (Harrington et al.,
+// The 3D U-Net that predicts gas (temperature, density ...) from dark matter (Harrington et al.,
 // arXiv:2106.12662), as the NERSC tutorial trains it: 116,977,029 parameters, no norms. Going down
-// each layer halves the edges; going up each doubles them and takes, beside what comes from below,
-// what the way down had at that size: concatenated as [from below, from the way down].
+// each layer halves the edges; going up each doubles them and takes the output from below and that
+// of the way down at the same size, concatenated as [from below, from the way down].
 class UNet3d final : public Model {
   public:
     explicit UNet3d(const ModelConfig& config)
@@ -91,8 +91,8 @@ class UNet3d final : public Model {
         return up_.back()->forward(x).tanh_();
     }
 
-    // L1 over all channels; lambda_rho weighs channel 0's, the density's, once more as exp(14 x):
-    // its peaks.
+    // The loss is L1 over all channels; lambda_rho weighs the peaks of channel 0, the density, once
+    // more as exp(14 x).
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
         namespace F = torch::nn::functional;
         auto loss = F::l1_loss(output, targets);
@@ -104,7 +104,7 @@ class UNet3d final : public Model {
     }
 
   private:
-    // As the original's apply(weights_init): apply visits children in the order of their
+    // Works as the original's apply(weights_init): apply visits children in the order of
     // registration, and each of them is a convolution. The constructors have drawn PyTorch's
     // default weights before, all of which this replaces; a seed's weights are those of the
     // original only because they have.

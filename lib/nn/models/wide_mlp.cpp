@@ -5,8 +5,8 @@
 namespace ranklab::nn {
 namespace {
 
-// Wide on purpose: 36,818,954 parameters are 147 MB of fp32 gradients, while a small batch is
-// computed in no time, so that what the ranks send each other is a large share of the step.
+// A wide network: its 36,818,954 parameters are 147 MB of fp32 gradients, while a small batch is
+// computed quickly, so that communication is a large share of the step.
 class WideMlp final : public Model {
   public:
     explicit WideMlp(const ModelConfig& config) {

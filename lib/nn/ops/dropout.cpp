@@ -14,8 +14,8 @@
 namespace ranklab::nn {
 namespace {
 
-// mt19937 by the block (M. Matsumoto, T. Nishimura, ACM TOMACS 8 (1998) 3), continuing a state of
-// torch's generator. The loops are written so that the compiler can use vector instructions.
+// Runs mt19937 by the block (M. Matsumoto, T. Nishimura, ACM TOMACS 8 (1998) 3) on torch's state.
+// The loops are written so that the compiler can use vector instructions.
 class BlockTwister {
   public:
     static constexpr std::size_t kWords = at::MERSENNE_STATE_N;
@@ -44,8 +44,8 @@ class BlockTwister {
     static std::uint32_t mix(std::uint32_t u, std::uint32_t v) {
         return (((u & 0x80000000U) | (v & 0x7fffffffU)) >> 1U) ^ ((v & 1U) != 0 ? 0x9908b0dfU : 0U);
     }
-    // torch's counter: left_ counts down to 1, where the next draw twists; then 625 stands for 624
-    // words to take.
+    // The counter of torch, left_, counts down to 1, where the next draw twists; then 625 stands
+    // for 624 words to take.
     void twist() {
         constexpr std::size_t kShift = at::MERSENNE_STATE_M;
         auto& s = state_.state_;
@@ -62,8 +62,8 @@ class BlockTwister {
     std::array<std::uint32_t, kWords> words_{};
 };
 
-// factors[i] = 1/keep where torch's Bernoulli number is 1, else 0. That number is u < keep for u of
-// 53 bits, made of two words.
+// Sets factors[i] to 1/keep where torch's Bernoulli number is 1, else to 0. That number is u < keep
+// for u of 53 bits, made of two words.
 template <class T>
 void draw_factors(std::span<T> factors, double keep, BlockTwister& random) {
     const auto limit = static_cast<std::uint64_t>(std::ceil(std::ldexp(keep, 53)));
@@ -128,7 +128,7 @@ class FastDropout : public torch::autograd::Function<FastDropout> {
     }
 };
 
-// torch::dropout takes no generator: its three operations, which do.
+// Since torch::dropout takes no generator, this calls its three operations, which do.
 torch::Tensor dropout_from(const at::Generator& generator, const torch::Tensor& x, double p) {
     return x * torch::empty_like(x).bernoulli_(1 - p, generator).div_(1 - p);
 }

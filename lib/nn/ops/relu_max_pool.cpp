@@ -7,8 +7,8 @@
 namespace ranklab::nn {
 namespace {
 
-// The place of a maximum in its window, 0..3, is kept in an integer as wide as the value: the
-// compiler can then use vector instructions on both together.
+// The place of a maximum in its window, 0..3, is an integer as wide as the value, so that the
+// compiler can use vector instructions on both together.
 template <class T>
 using Place = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 constexpr int kNoGradient = 4;

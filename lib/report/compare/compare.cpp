@@ -36,14 +36,12 @@ bool nothing_verified(const Run& run) {
 // "" where they count.
 std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     const auto code = static_cast<base::ExitCode>(run.exit_code);
-    // Before `valid`: a run that did not converge may be marked as one whose numbers are not to be
-    // used.
+    // This comes before `valid`: a run that did not converge may be marked as invalid.
     if (code == base::ExitCode::invalid_measurement) return "not converged or cache-tainted";
     if (!run.valid) return "invalid";
     if (run.verified() == "NO") return "verification failed";
     if (code == base::ExitCode::time_limit) return "ended by the time limit";
-    // A run below a threshold is a result like any other: without it a regression would hide
-    // itself.
+    // A run below a threshold counts as any other: without it a regression would be hidden.
     if (run.exit_code != 0 && code != base::ExitCode::below_threshold)
         return fmt::format("exit code {}", run.exit_code);
     if (run.measurements.empty())
@@ -98,7 +96,7 @@ Names all_measurements(const Runs& runs) {
     return names;
 }
 
-// The measurements asked for, by default the headline ones of the command, as far as the runs have
+// The requested measurements, by default the headline ones of the command, as far as the runs have
 // them.
 Names measurements_of(const std::string& command, const Runs& runs, const Names& asked) {
     const Names all = all_measurements(runs);
@@ -193,8 +191,8 @@ Outcome outcome_of(const CompareRow& row, double min_effect) {
     return verdict == stats::Verdict::worse ? Outcome::worse : Outcome::better;
 }
 
-// p-values corrected over all rows with enough runs, then the verdicts, and where there is none the
-// runs needed.
+// Corrects p-values over all rows with enough runs, then sets the verdicts, or the runs needed
+// where there is none.
 void close_rows(Comparison& comparison) {
     std::vector<CompareRow*> rows;
     Values p;

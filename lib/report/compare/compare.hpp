@@ -1,6 +1,5 @@
-// Is B different from A? Two sets of runs in, rows with verdicts out (docs/compare.md). The unit is
-// the run: one value a process and measurement, since the steps of one run are not independent
-// samples.
+// Compares two sets of runs, A and B, in rows with verdicts (docs/compare.md). The unit is the run:
+// one value per process and measurement, since the steps of one run are not independent samples.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +18,7 @@ namespace ranklab::report::compare {
 struct CompareOptions {
     /// Smallest relative change of interest: 0.03 = 3 %.
     double min_effect = 0.03;
-    /// Empty: the headline ones of the command; {"all"}: all.
+    /// The measurements; empty: the command's headline ones; {"all"}: all.
     std::vector<std::string> measurements = {};
     std::vector<std::string> ignore = {};  ///< what may differ: KEY, or KEY* for all that begin so
     bool with_unverified = false;          ///< also count runs of which nothing was verified
@@ -33,14 +32,14 @@ struct Side {
 /// Which runs are A, and which are B: two results files, or two labels or revisions of one file.
 struct SidesAsked {
     std::string a, b;  ///< FILE, label:TEXT, rev:HEX or id:RUN
-    /// Labels, revisions and ids are looked up in it.
+    /// The file in which labels, revisions and ids are looked up.
     std::filesystem::path file = "results/ranklab.h5";
     /// Conditions as in Selection, on both sides.
     std::vector<std::string> where;
 };
 
 /// Reads the runs of both sides, without their samples. OptionError where a side matches nothing;
-/// what results::ResultFile says of a file that is none.
+/// the errors of results::ResultFile for a file that is none.
 std::pair<Side, Side> read_sides(const SidesAsked& asked);
 
 enum class Outcome { better, worse, same, changed, too_noisy, too_few_runs };
@@ -53,8 +52,8 @@ struct CompareRow {
     stats::Difference difference;
     double corrected_p = stats::kNone;  ///< Holm's, over all rows that have enough runs
     Outcome outcome = Outcome::too_few_runs;
-    /// Runs a side at which the smallest change of interest is found; 0: not known, or the row has
-    /// its verdict.
+    /// The runs per side that would find the smallest change of interest; 0: not known, or the row
+    /// has its verdict.
     std::size_t runs_needed = 0;
     std::vector<double> a = {}, b = {};  ///< the values, one a process
 
@@ -67,7 +66,7 @@ struct CompareRow {
 struct DifferingKey {
     std::string key;
     std::vector<std::string> a, b;  ///< the values that occur
-    /// It had to be allowed; otherwise it is of the facts that are only said.
+    /// The difference had to be allowed; otherwise it is a fact that is only noted.
     bool allowed = false;
 };
 
@@ -75,7 +74,7 @@ struct DifferingKey {
 struct CompareGroup {
     std::string command;
     model::Conditions settings;  ///< that all of them share
-    std::string title;           ///< what tells it from the others
+    std::string title;           ///< what distinguishes it
     std::size_t runs_a = 0, runs_b = 0;
     std::size_t shared = 0;  ///< runs that are on both sides
     std::vector<DifferingKey> differing;
@@ -87,7 +86,7 @@ struct CompareGroup {
 
 struct SideSummary {
     std::string name;
-    /// Runs that are compared, or would be if the other side had their counterpart.
+    /// The runs that are compared, or would be if the other side had their counterpart.
     std::size_t runs = 0;
     std::string first_utc, last_utc;
     std::vector<std::string> labels, versions, revisions;
@@ -105,14 +104,13 @@ struct Comparison {
     bool same_runs() const;
     /// Rows without a verdict, and configurations that one side lacks.
     std::size_t inconclusive() const;
-    /// worse where a row is; otherwise inconclusive, better, changed or same.
+    /// The outcome is worse where a row is; otherwise inconclusive, better, changed or same.
     std::string overall() const;
 };
 
-/// OptionError where runs of A and B are of one command and their settings or surroundings differ
-/// in what was not allowed to, where they have no command in common, or where no run has a
-/// measurement that is asked for. Error with the code invalid_measurement where no run of a side
-/// can be used.
+/// OptionError where runs of A and B are of one command and differ in settings or surroundings that
+/// were not allowed to, have no command in common, or lack a requested measurement. Error with the
+/// code invalid_measurement where no run of a side can be used.
 Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
 
 /// The verdicts that make a gate fail.
@@ -120,14 +118,13 @@ struct Gate {
     bool fail_on_regression = false;
     bool fail_on_inconclusive = false;
 };
-/// below_threshold where a row is worse, invalid_measurement where one has no verdict, as far as
-/// the gate cares; 0 otherwise.
+/// Returns below_threshold where a row is worse, invalid_measurement where one has no verdict, if
+/// the gate asks for it; 0 otherwise.
 int exit_code_of(const Comparison& comparison, const Gate& gate);
 
-/// The verdict, a table a configuration, and what a reader must know beside them.
+/// The verdict, a table per configuration, and further notes for the reader.
 std::string comparison_text(const Comparison& comparison, const Gate& gate);
-/// One object by docs/schema/compare.schema.json, ending in a newline; numbers that are none are
-/// null.
+/// One object by docs/schema/compare.schema.json, ending in a newline; NaN and infinities are null.
 std::string comparison_json(const Comparison& comparison, const Gate& gate);
 /// For a comment on a change.
 std::string comparison_markdown(const Comparison& comparison, const Gate& gate);

@@ -43,7 +43,7 @@ Conditions decisive_conditions(const Run& run) {
     for (const auto& [key, value] : {std::pair{"devices", model::devices_of(run)},
                                      {"file_system", model::file_system_of(run)}})
         if (!value.empty()) conditions[key] = value;
-    if (model::cache_kind(run) == "cold") conditions["cache"] = "cold";  // beside no other
+    if (model::cache_kind(run) == "cold") conditions["cache"] = "cold";  // matches only itself
     return conditions;
 }
 
@@ -61,8 +61,7 @@ Conditions noted_conditions(const Run& run) {
     return conditions;
 }
 
-// All that could be allowed to differ, if only because it does so without a word. A command never
-// may.
+// All keys that may be allowed to differ, including those that always are. A command never may.
 std::set<std::string> keys_of(const Runs& runs) {
     std::set<std::string> keys;
     for (const Run* run : runs) {
@@ -103,12 +102,12 @@ std::map<std::string, OfSides> values_by_key(const Configuration& one,
     return values;
 }
 
-// A difference of times then says nothing of a change, so the message does not offer to ignore it.
+// A difference of times then does not show a change, so the message does not offer to ignore it.
 bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }
 
-// Neither side has the other's: compared they would tell of the settings, not of the change.
+// Neither side has the other's: a comparison would show the settings, not the change.
 void refuse_counterparts_that_differ(const All& all, const std::vector<std::string>& ignore) {
     std::map<std::string, Configuration> alone;  // by command
     for (const auto& one : all)
@@ -227,7 +226,7 @@ std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
 std::vector<DifferingKey> differing_keys(const Configuration& one,
                                          const std::vector<std::string>& ignore) {
     constexpr std::size_t kMostValues =
-        3;  // of more it is a fact of each run, which cannot be compared
+        3;  // with more values it is a fact of each run, and not comparable
     std::vector<DifferingKey> keys;
     const auto add = [&](const std::string& key, const OfSides& values, bool allowed) {
         if (values.first != values.second)

@@ -19,8 +19,8 @@ using results::Detail;
 using results::ResultFile;
 using results::Run;
 
-// By its beginning; a stored one is cut short itself, so a word that begins with it is the same
-// revision too.
+// A revision matches by its beginning; the stored one is shortened, so a word that begins with it
+// matches too.
 bool is_revision(const Run& run, const std::string& word) {
     constexpr std::size_t kShortest = 7;
     const std::string clean = run.git_revision.substr(0, run.git_revision.find('-'));

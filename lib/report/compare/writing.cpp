@@ -47,7 +47,7 @@ std::string of_group(const Comparison& comparison, const CompareGroup& group) {
     return comparison.groups.size() == 1 ? "" : fmt::format(" ({})", group.title);
 }
 
-// All that a reader must know beside the rows.
+// All further notes for the reader.
 Lines notes_of(const Comparison& comparison) {
     Lines lines;
     for (const auto& [which, side] : {std::pair{"A", &comparison.a}, {"B", &comparison.b}})

@@ -14,7 +14,7 @@
 namespace ranklab::report::figures {
 namespace {
 
-// Okabe and Ito's colours that are legible on white, told apart by colour-blind readers too.
+// Okabe and Ito's colours that are legible on white, and distinct for colour-blind readers.
 constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                               "#e69f00", "#56b4e9", "#777777"};
 constexpr std::array kShapes{7, 9, 5, 13, 11, 6, 8};
@@ -46,7 +46,7 @@ struct Range {
     bool is_logarithmic() const { return low > 0 && high > low && std::isfinite(high); }
 };
 
-// gnuplot's command; "" where its own tics are better.
+// The command for gnuplot; "" where its own tics are better.
 std::string tics_at(const char* axis, const std::vector<double>& places,
                     const std::function<std::string(double)>& text_of) {
     if (places.size() < 2) return "";
@@ -56,7 +56,7 @@ std::string tics_at(const char* axis, const std::vector<double>& places,
     return fmt::format("set {}tics ({}) nomirror\n", axis, base::join(list, ", "));
 }
 
-// Those of `values` whose labels have room beside each other.
+// The `values` whose labels have room next to each other.
 std::string plain_tics(const std::vector<double>& values) {
     std::vector<double> places;
     const std::size_t every = values.size() / (kMostTics + 1) + 1;
@@ -215,7 +215,7 @@ std::string bar_axes(const Figure& figure, double smallest, double most) {
            decimal_tics("x", range, figure.unit);
 }
 
-// The first category on top, its name above its bar and its number beside it.
+// The first category is on top, its name above its bar and its number next to it.
 std::string bars(const Figure& figure) {
     std::vector<Bar> all(figure.categories.size());
     std::string data;

@@ -1,5 +1,5 @@
-// The figures of a report: each one description, drawn by gnuplot as the same picture on a page and
-// on paper. Where the runs have nothing for a figure, there is none.
+// The figures of a report: each has one description, which gnuplot draws alike for pages and paper.
+// A figure without data in the runs is left out.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@
 
 namespace ranklab::report::figures {
 
-/// gnuplot cannot draw larger ones.
+/// Larger ones cannot be drawn by gnuplot.
 inline bool is_drawn(double number) {
     return std::abs(number) < 1e300;
 }
@@ -43,10 +43,10 @@ struct Figure {
     std::string x_label = {}, y_label = {};  ///< bars lie: theirs is the length's, x_label
     std::string unit = {};                   ///< of the values: of y, or of the bars' length
     std::vector<Series> series = {};
-    /// Bars have them; not empty: series are stacked on each other.
+    /// The categories of bars; not empty: series are stacked.
     std::vector<std::string> categories = {};
     bool log_x = false, log_y = false;  ///< of log_x there are dots in the bars' places
-    /// Empty: gnuplot's own, or where x_bytes 64 KiB, 1 MiB, ...
+    /// The tics; empty: gnuplot's own, or 64 KiB, 1 MiB, ... where x_bytes is true.
     std::vector<double> x_tics = {};
     bool x_bytes = false;             ///< of a logarithmic x
     double shaded_to = stats::kNone;  ///< from the left edge to here: warm-up
@@ -59,10 +59,10 @@ struct Figure {
 /// The numbers of its points, but for lines that are ideals.
 Frame frame_of(const Figure& figure);
 
-/// gnuplot's script with the data in it; it makes NAME.svg, .pdf or .png by the variable `ending`.
+/// The gnuplot script with its data; it makes NAME.svg, .pdf or .png by the variable `ending`.
 std::string script_of(const Figure& figure);
-/// The SVG, drawn in a temporary folder; nothing where gnuplot is missing or fails, and then
-/// `why_not` says why.
+/// The SVG, drawn in a temporary folder; nullopt where gnuplot is missing or fails: `why_not` says
+/// why.
 std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not);
 
 /// The input of figures. The groups hold repetitions: runs that differ in nothing else.
@@ -80,7 +80,7 @@ struct Source {
     }
 };
 
-/// Figures of one question, and tables beside them.
+/// Figures of one question, and their tables.
 struct Section {
     std::string id, heading;
     std::vector<Figure> figures = {};
@@ -100,7 +100,7 @@ Section published_section(const Source& source);
 /// Groups of valid runs of that command, the newest first, at most `most`.
 std::vector<const model::Group*> newest_groups(const model::Groups& groups,
                                                const std::string& command, std::size_t most);
-/// "mnist-cnn, ddp bucketed, 2 ranks": what names each beside the others.
+/// "mnist-cnn, ddp bucketed, 2 ranks": the name of each among the others.
 std::vector<std::string> names_of(const model::Groups& groups,
                                   const std::vector<const model::Group*>& some);
 
@@ -108,10 +108,10 @@ struct Plotted {
     std::vector<std::pair<std::filesystem::path, std::string>> pictures;  ///< the .svg, its title
     std::size_t beside = 0;  ///< files: .pdf, .png, scripts, tables
 };
-/// Into `folder` (made if missing) each figure as .svg, .pdf and .png with its script (.gp) and its
-/// numbers (.csv and, where they fit a page, .tex). OptionError where there is nothing to draw;
-/// EnvironmentError where the folder cannot be written or gnuplot is missing or fails: all scripts
-/// and numbers are there then all the same.
+/// Writes into `folder` (made if missing) each figure as .svg, .pdf and .png with its script (.gp)
+/// and its numbers (.csv and, where they fit a page, .tex). OptionError where there is nothing to
+/// draw; EnvironmentError where the folder cannot be written or gnuplot is missing or fails:
+/// scripts and numbers are written even then.
 Plotted plot(const Source& source, const std::filesystem::path& folder);
 
 }  // namespace ranklab::report::figures

@@ -27,7 +27,7 @@ void write_plot_file(const fs::path& path, const std::string& text) {
     if (!base::write_whole(file.get(), text)) base::throw_errno("write", path, errno, "plots");
 }
 
-// Makes the picture of that ending ("svg") beside the script; EnvironmentError where it did not.
+// Makes the picture of that ending ("svg") in the script's folder; EnvironmentError on failure.
 fs::path draw(const fs::path& script, const std::string& ending) {
     // In other locales gnuplot warns of its own degree sign.
     const std::string line =

@@ -22,8 +22,7 @@ using results::Run;
 constexpr std::size_t kMostCurves = 5, kMostRuns = 3, kMostLadders = 4;
 constexpr double kLogarithmicFrom = 20;  // largest / smallest of bars
 
-// In place only where nothing is out of place: one beside the other no reader would tell them
-// apart.
+// Draws curves in place only where there are none out of place: side by side they would look alike.
 std::vector<SizeCurve> drawn_curves(const Run& run) {
     auto all = model::size_curves_of(run);
     std::set<std::string> out_of_place;

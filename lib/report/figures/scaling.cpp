@@ -21,7 +21,7 @@ using PointOf = std::function<Point(std::size_t group, double width, const Curve
 constexpr std::size_t kMostCurves = 6;
 constexpr double kLogarithmicFrom = 8;  // widest / narrowest
 
-// From the baseline on: what a perfect machine would show. `power`: 1: grows as the ranks do, 0:
+// The line of a perfect machine from the baseline on. `power` 1: it grows as the ranks do, 0: it
 // stays.
 Series ideal_of(const Curve& curve, const Point& base, int power, std::size_t colour) {
     constexpr int kPieces = 32;

@@ -87,8 +87,8 @@ struct LossCurve {
     std::vector<double> steps = {}, samples = {}, seconds = {}, loss = {}, rate = {};
 };
 
-// An epoch's steps share its samples; each has a whole global batch but the last, which has what is
-// left.
+// An epoch's steps share its samples; each has a whole global batch but the last, which has the
+// rest.
 std::vector<double> samples_after_steps(const Run& run, std::size_t steps) {
     const results::Table* epochs = run.find_table("epochs");
     const double batch = std::strtod(run.setting("global-batch-size").c_str(), nullptr);

@@ -57,7 +57,7 @@ std::string rate_lines(const Run& run) {
                        with_half_width(m->summary, 1));
 }
 
-// benchy's summary lines, as its scripts look for them; "" for runs without an ablation.
+// The summary lines of benchy, as its scripts expect them; "" for runs without an ablation.
 std::string benchy_lines(const Run& run) {
     const Table* table = run.find_table("ablation");
     std::string text;
@@ -87,8 +87,7 @@ std::string part_name(const std::string& phase) {
     return found == std::end(kNames) ? "moving between replicas" : found->second;
 }
 
-// A rank that the others wait for in most steps, as the run itself found; "" where it is now one,
-// now another.
+// The rank that the others wait for in most steps, as the run itself found; "" where it changes.
 std::string last_rank(const Run& run) {
     const Table* table = run.find_table("waiting");
     const std::string late = run.fact("communication", "late_rank");

@@ -11,8 +11,8 @@ namespace ranklab::report::formats {
 
 /// "33.2 ms (32.9 .. 33.5), 50 counted"; "" where the run has no such time.
 std::string counted_time(const results::Run& run, std::string_view measurement);
-/// "89 % computing": the sum of each name's percents, the largest first, without those below
-/// `least`.
+/// Shares such as "89 % computing": the sum of each name's percents, the largest first, without
+/// those below `least`.
 std::vector<std::string> shares_of(const std::vector<std::pair<std::string, double>>& parts,
                                    double least);
 

@@ -45,7 +45,7 @@ std::string phases(const Run& run) {
     return shares.empty() ? "" : model::some_of(shares, 4) + " of all ranks' time";
 }
 
-// The ceiling that binds, beside the strategy's own writing and fsync, or opening and closing,
+// The binding ceiling, compared with the strategy's own writing and fsync, or opening and closing,
 // without waiting.
 std::string nearest_ceiling(const Run& run) {
     const Table* ceilings = run.find_table("ceilings");

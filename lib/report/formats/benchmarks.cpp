@@ -60,7 +60,7 @@ std::string parts_of(const Run& run, std::span<const Part> parts) {
     return text;
 }
 
-// With "/ranks:2" and the batch of each rank or the worker processes: runs of one name are
+// The name has "/ranks:2" and the batch of each rank or the worker processes: runs of one name are
 // repetitions.
 std::string configuration_name(const Run& run) {
     return workload_name(run) + parts_of(run, kSize) +
@@ -68,10 +68,10 @@ std::string configuration_name(const Run& run) {
 }
 
 constexpr std::size_t kMostRepetitions =
-    1000;  // of one run: a million steps are too many for compare.py
+    1000;  // per run: a million steps are too many for compare.py
 constexpr double kMiB = 1048576.0, kGB = 1e9;
 
-// compare.py prints times without decimals, in their own unit.
+// Times are printed by compare.py without decimals, in their own unit.
 constexpr const char* kUnit = "us";
 double microseconds_per(const std::string& unit) {
     return unit == "s" ? 1e6 : 1;
@@ -109,7 +109,7 @@ struct Benchmark {
     std::vector<double> times, rates;  // in kUnit, and in what the counter counts
     const char* counter = nullptr;
 };
-// By configuration and time.
+// The benchmarks by configuration and time.
 using Benchmarks = std::map<std::pair<std::string, std::string>, Benchmark>;
 
 void add(Benchmarks& all, const Run& run) {

@@ -95,8 +95,8 @@ class Trace {
         put({{"name", what}, {"ph", "M"}, {"pid", pid}, {"tid", tid}, {"args", {{"name", text}}}});
     }
 
-    // Steps one after another; inside each the phases of the same row, which end with it at the
-    // latest.
+    // Adds steps one after another; inside each the phases of the same row, which end with it at
+    // the latest.
     void add_rank(const Run& run, const Measurement& steps, const vocabulary::Quantity& whole,
                   std::size_t rank, std::size_t most, std::size_t pid) {
         const std::string axis = steps.axis.empty() ? "step" : steps.axis;

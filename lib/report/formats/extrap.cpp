@@ -36,8 +36,8 @@ double parameter(const Run& run, const std::string& key) {
     return *value;
 }
 
-// "forward_time_s" is the time of the phase "forward" of the step; of other measurements the name
-// is the metric. The path goes on behind the workload's.
+// "forward_time_s" is the time of the step's phase "forward"; for other measurements the name is
+// the metric. The path continues the workload's.
 std::pair<std::string, std::string> path_and_metric(const std::string& name) {
     constexpr std::string_view kTime = "_time_s";
     const auto* known = vocabulary::find_quantity(name);
@@ -51,9 +51,9 @@ std::pair<std::string, std::string> path_and_metric(const std::string& name) {
 // A run at a point of Extra-P's parameters.
 struct Point {
     Json params = Json::object();
-    // Kind: the workload without the way in which ranks work together.
+    // `kind` is the workload without the way in which ranks work together.
     std::string workload = {}, kind = {};
-    // The single-device code on one rank: the beginning of each ladder of its kind.
+    // Whether it is the single-device code on one rank, with which each ladder of its kind begins.
     bool alone = false;
     std::vector<std::pair<std::string, double>> values = {};  // of measurements
 };
@@ -130,8 +130,8 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
     std::map<std::string, std::vector<model::Conditions>> met;
     std::vector<Point> points;
     runs.visit(results::Detail::summaries, [&](const Run& run) {
-        // The ladder's summary of several runs has no measurements of its own, and "1,2" for its
-        // ranks.
+        // The ladder's summary of several runs has no measurements of its own, and its ranks are
+        // "1,2".
         if (!run.valid || run.measurements.empty()) return;
         met[run.command].push_back(model::kept_apart_by(run, false));
         points.push_back(point_of(run, names));

@@ -1,5 +1,5 @@
-// A file's runs for a person at a terminal, and for other programs. docs/output_formats.md
-// describes each form.
+// A file's runs as text for a terminal, and for other programs. docs/output_formats.md describes
+// each form.
 #pragma once
 
 #include <cstddef>
@@ -24,26 +24,26 @@ struct Screen {
 /// with the lines
 ///   Img/sec per rank: m +- h
 ///   Total img/sec on N rank(s): M +- H
-/// of throughput_samples_per_s (M: median; H: the longer side of its 95 % interval; m, h: divided
-/// by N).
+/// from throughput_samples_per_s (M: the median; H: the longer side of its 95 % interval; m and h:
+/// these divided by N).
 std::string answer_text(const results::Run& run, const Screen& screen = {});
 /// The answer on one line: the rate, or why there is none.
 std::string answer_line(const results::Run& run);
 /// "  name          value", on as many lines of 80 columns as it takes; "" without a value.
 std::string screen_line(std::string_view name, std::string_view value);
 
-/// One run: what ran, when and where, the answer, the phases; with `verbose` all measurements and
-/// tables. `network`: what the network gives the buckets, a sentence.
+/// The text of one run: its work, time and place, the answer, the phases; with `verbose` all
+/// measurements and tables. `network`: a sentence on the network's time for the buckets.
 std::string run_text(const results::Run& run, bool verbose, const std::string& network = "");
 
-/// A list of runs, which are the last of `all`. `chosen` says which runs these are; `see_one`: what
-/// to type before an id to see one.
+/// A list of runs, the last ones of `all`. `chosen` describes these runs; `see_one`: the command
+/// that shows the run of an id.
 std::string runs_text(const Frame& list, std::size_t all, const std::string& chosen,
                       const std::string& see_one);
 
-/// nccl-tests' output for a run of comm: the columns that it has stand where it has them, and
-/// ranklab's own to their right. Every line but the rows begins with '#'. "" where nothing of the
-/// kind was measured.
+/// A run of comm in the form of nccl-tests' output: its columns stand at their places, and
+/// ranklab's own to their right. Every line but the rows begins with '#'. "" where no such message
+/// was measured.
 std::string nccl_text(const results::Run& run);
 
 /// A row a group with its scaling; the verdicts first. Invalid runs are left out and counted.
@@ -51,42 +51,42 @@ std::string groups_text(const model::Groups& groups);
 std::string groups_markdown(const model::Groups& groups, const std::string& chosen);
 std::string groups_latex(const model::Groups& groups, const std::string& chosen);
 std::string groups_csv(const model::Groups& groups);
-/// {"schema":1,"group_by":[...],"efficiency_per":"core","groups":[...],"findings":[...]}, one line;
+/// One line {"schema":1,"group_by":[...],"efficiency_per":"core","groups":[...],"findings":[...]};
 /// null where there is no number.
 std::string groups_json(const model::Groups& groups);
 
 // For other programs, one run held at a time.
 
-/// CSV: `#` comment lines, one header, one row a measurement. Numbers read back to the same double;
-/// NaN is an empty field.
+/// Writes CSV: `#` comment lines, one header, one row per measurement. Numbers read back to the
+/// same double; NaN is an empty field.
 void write_csv(const model::ChosenRuns& runs, const model::Sink& sink);
 
-/// {"schema":1,"runs":[...]} in the order given, one line a run, as docs/schema/report.schema.json
-/// describes it. Numbers read back to the same double; NaN and infinities become null. Samples are
-/// left out.
+/// Writes {"schema":1,"runs":[...]} in the given order, one line per run, by
+/// docs/schema/report.schema.json. Numbers read back to the same double; NaN and infinities become
+/// null. Samples are left out.
 std::string runs_json(const std::vector<results::Run>& runs);
 void write_json(const model::ChosenRuns& runs, const model::Sink& sink);
 
-/// Google Benchmark's JSON, for its tools/compare.py: a benchmark is a time of a configuration, a
-/// repetition a run, or a step of the only run.
+/// Writes Google Benchmark's JSON, for its tools/compare.py: a benchmark is a time of a
+/// configuration, a repetition is a run, or a step of the only run.
 void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink);
 
-/// For Extra-P: JSON lines, one a median of a valid run. `keys`: the settings that are parameters,
-/// empty: ranks; `ranks` is written as p. A single-device run on one rank begins the ladders of its
-/// workload. Warns of measurements that are left out, since Extra-P takes only those that have all
-/// points. OptionError where a parameter is not a number in some run.
+/// Writes JSON lines for Extra-P, one per median of a valid run. `keys`: the settings that are
+/// parameters (empty: ranks); `ranks` is written as p. A single-device run on one rank begins the
+/// ladders of its workload. Warns of measurements that are left out, since Extra-P takes only those
+/// that have all points. OptionError where a parameter is not a number in some run.
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink);
 
-/// Chrome's Trace Event Format, for Perfetto: of each run that stored samples the first
-/// `most_steps` counted steps (repetitions of io). Of everything the newest run alone is drawn.
-/// Warns of runs that were asked for and are left out; OptionError where all are.
+/// Writes Chrome's Trace Event Format, for Perfetto: the first `most_steps` counted steps
+/// (repetitions of io) of each run that stored samples; without a choice only the newest run. Warns
+/// of requested runs that are left out; OptionError where all are.
 void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps,
                         const model::Sink& sink);
 
-/// "train/mnist-cnn/ddp/bucketed", "io/mpi-send/files:15/size:100": what is run, without how much
-/// of it. The precision and the device stand in it where they are not fp32 and cpu, the data set
-/// where it is another than synthetic. Spaces become '_'.
+/// "train/mnist-cnn/ddp/bucketed", "io/mpi-send/files:15/size:100": the work of a run without its
+/// amount. It has the precision and the device where they are not fp32 and cpu, and the data set
+/// where it is not synthetic. Spaces become '_'.
 std::string workload_name(const results::Run& run);
 
 }  // namespace ranklab::report::formats

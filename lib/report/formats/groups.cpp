@@ -15,8 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using model::Groups;
 
-// The first conditions that a reader asks for; where all runs share them they stand below the
-// table.
+// The most important conditions, which stand below the table where all runs share them.
 std::string conditions_of(const Groups& groups) {
     static constexpr const char* kFirst =
         "command,model,data,mode,sync,op,datatype,from-model,memory,backend,device,precision,batch-"
@@ -28,7 +27,7 @@ std::string conditions_of(const Groups& groups) {
         if (std::ranges::find(groups.keys, key) != groups.keys.end()) continue;
         std::string value = groups.common(key);
         if (key.starts_with("libraries."))
-            value = value.substr(0, value.find(','));  // it tells more
+            value = value.substr(0, value.find(','));  // the rest is detail
         if (!value.empty()) parts.push_back(fmt::format("{} = {}", key, value));
     }
     return base::join(parts, ", ");

@@ -1,6 +1,5 @@
-// A run of `ranklab comm` as those read it who know nccl-tests: the columns that it has stand where
-// it has them, so that programs that read its output read ours. Every line but the rows begins with
-// '#'.
+// A run of `ranklab comm` in the form of nccl-tests' output: its columns stand at their places, so
+// that programs that read its output can read ours. Every line but the rows begins with '#'.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +52,7 @@ std::string head_text(bool per_iter) {
     return text;
 }
 
-// time, algbw, busbw, #wrong; "N/A" for all where there is no such message.
+// The columns time, algbw, busbw and #wrong; "N/A" for all where there is no such message.
 std::string first_columns(const Message* one) {
     if (one == nullptr) return fmt::format("  {0:>7}  {0:>6}  {0:>6}  {0:>6}", "N/A");
     const std::string wrong = one->wrong >= 0 ? fmt::to_string(one->wrong) : "N/A";

@@ -1,5 +1,5 @@
-// The one table of a report: lists, groups, ladders, messages, phases, ranks. Whoever has rows
-// makes a Frame, and every writer takes one.
+// The table type of reports: lists, groups, ladders, messages, phases and ranks become Frames, and
+// every writer takes one.
 #pragma once
 
 #include <concepts>
@@ -17,7 +17,7 @@
 
 namespace ranklab::report {
 
-/// Things told apart by a key, in the order in which they were met.
+/// Things that differ by a key, in the order of their first use.
 template <class Key, class Thing>
 class InOrderMet {
   public:
@@ -53,7 +53,7 @@ struct Cell {
 
 struct Column {
     std::string name;  ///< as machine formats have it, with its unit: "step_time_s"
-    /// The cells' unit: "s", "B", "MiB/s", "1" for a ratio; "" for texts and counts.
+    /// The unit of the cells: "s", "B", "MiB/s", "1" for a ratio; "" for texts and counts.
     std::string unit = {};
     bool key = false;       ///< it says which row it is
     bool interval = false;  ///< its cells may have one
@@ -108,17 +108,17 @@ std::string exact(const Cell& cell);
 // The writers. Those for people show numbers in the units that people read; those for programs
 // (csv, json) all digits in base units.
 
-/// Columns aligned on a screen of 80, keys flush left; of a wider table the columns come in blocks
-/// behind the keys. A column `note` refers to the doubts of the rows, which stand below it, and the
-/// notes below these.
+/// A table for a screen of 80 columns, keys flush left; a wider table is split into blocks of
+/// columns, each after the keys. A column `note` refers to the rows' doubts below the table, and
+/// notes follow these.
 std::string text_of(const Frame& frame);
-/// RFC 4180: one header, a row each; an interval is two columns more, NAME_low and NAME_high; the
-/// doubts' sentences are the column `marks`. A column with numbers has no words. A text that a
-/// spreadsheet would take for a formula has an apostrophe before it.
+/// CSV by RFC 4180: one header, then the rows; an interval takes two more columns, NAME_low and
+/// NAME_high; the column `marks` has the doubts' sentences. A column with numbers has no words. A
+/// text that a spreadsheet would take for a formula gets an apostrophe before it.
 std::string csv_of(const Frame& frame);
 std::string csv_cell(const std::string& text);
-/// One line that every reader takes: numbers that are none become null, bytes that are not UTF-8
-/// U+FFFD.
+/// One line that every JSON reader accepts: NaN and infinities become null, bytes that are not
+/// UTF-8 U+FFFD.
 std::string json_line(const nlohmann::ordered_json& json);
 /// GitHub's.
 std::string markdown_of(const Frame& frame);
@@ -128,8 +128,8 @@ std::string markdown_text(const std::string& text);
 std::string latex_of(const Frame& frame, const std::string& label);
 /// A <table>; each number has all its digits as data-value. Doubts and notes stand below it.
 std::string html_of(const Frame& frame);
-/// Fit for an element's text and for a quoted attribute: markup, control characters, broken UTF-8
-/// and marks that turn the direction of writing are replaced.
+/// Makes a text safe in an element and in a quoted attribute: replaces markup, control characters,
+/// broken UTF-8 and marks that turn the direction of writing.
 std::string html_escape(std::string_view text);
 
 }  // namespace ranklab::report

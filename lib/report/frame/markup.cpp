@@ -1,4 +1,4 @@
-// A Frame as HTML, Markdown and LaTeX. What a results file holds may come from anywhere: no text of
+// A Frame as HTML, Markdown and LaTeX. The contents of a results file are not trusted: no text of
 // it becomes markup.
 #include <fmt/format.h>
 
@@ -174,9 +174,9 @@ std::string harmless(std::string_view raw) {
 
 }  // namespace
 
-// A spreadsheet takes a text that begins with one of these for a formula. One apostrophe says that
-// it is a text; a text that has one of its own gets another, so that to drop the first always gives
-// the text back.
+// A spreadsheet takes a text that begins with one of these for a formula. An apostrophe marks it as
+// text; a text that begins with one gets another, so that dropping the first always restores the
+// text.
 std::string csv_cell(const std::string& raw) {
     std::string field = harmless(raw);
     if (raw.find_first_of("=+-@\t\r\n'") == 0) field.insert(field.begin(), '\'');

@@ -1,5 +1,4 @@
-// Numbers for a person's eye: three digits in the unit that people read. Machine formats never use
-// these.
+// Numbers for people: three digits in a suitable unit. Machine formats never use these.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +10,8 @@
 
 namespace ranklab::report {
 
-/// "33.2", "1928", "0.982": three significant digits, all of those before the point; "n/a" for
-/// none.
+/// Three significant digits, and all digits before the point: "33.2", "1928", "0.982"; "n/a" for
+/// NaN.
 std::string digits(double value);
 /// "33.2 ms", "324 MiB", "1.20 GB/s", "1928 samples/s"; of unit "" or "1" the number alone.
 std::string readable(double value, std::string_view unit);

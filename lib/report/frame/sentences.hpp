@@ -1,5 +1,5 @@
-// The sentences of reports: each verdict and each doubt is data, and one row of one table makes it
-// a sentence.
+// The sentences of reports: verdicts and doubts are data, and a table has one row for the sentence
+// of each.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ constexpr std::size_t kNarrowest = 24;  // of a text that goes on in the next li
 struct TextColumn {
     std::vector<std::string> texts;  // the head, then the cells
     bool left = false;               // its texts are flush left and go on in the next line
-    bool beside = false;             // an interval, which stays beside its number
+    bool beside = false;             // an interval, which stays next to its number
 
     std::size_t width() const {
         return base::columns_of(std::ranges::max(texts, {}, base::columns_of));
@@ -135,7 +135,7 @@ std::string block(const TextTable& table, const Places& chosen, std::vector<std:
     return text;
 }
 
-// With the column `next` and the interval beside it.
+// With the column `next` and its interval.
 Places with_next(const TextTable& table, Places chosen, std::size_t next) {
     do chosen.push_back(next++);
     while (next < table.columns.size() && table.columns[next].beside);
@@ -152,8 +152,8 @@ TextTable numbered(TextTable table) {
     return table;
 }
 
-// The columns of a table that is wider than the screen come in blocks, each behind the keys; where
-// these take more than half a line, behind the row's number. There only the last column goes on in
+// A table that is wider than the screen is split into blocks of columns, each after the keys, or
+// after the row's number where keys take more than half a line. Only the last column continues in
 // the next line.
 std::string on_screen(const TextTable& table) {
     Places all(table.columns.size()), keys(table.keys);

@@ -16,7 +16,7 @@ namespace ranklab::report::model {
 /// Where a report goes, piece by piece, in order.
 using Sink = std::function<void(std::string_view)>;
 
-/// Runs that meet all of several conditions, each KEY=VALUE, KEY!=VALUE, or with < <= > >= where
+/// Selects the runs that meet all conditions, each KEY=VALUE, KEY!=VALUE, or with < <= > >= where
 /// both are numbers; VALUE may list alternatives (a,b) and end in * for "begins with".
 class Selection {
   public:
@@ -51,8 +51,8 @@ class ChosenRuns {
     /// results::ResultFile says of a file that it cannot read and of an id that it lacks.
     ChosenRuns(results::ResultFile file, Choice choice);
 
-    /// One after the other, in the order stored; one is held at a time. With `wanted` those that it
-    /// wants too, which need not look at measurements: the run may come without them.
+    /// Visits runs one after the other, in the order stored, and holds one at a time. `wanted`
+    /// further selects runs; it gets a run perhaps without measurements.
     void visit(results::Detail detail, const std::function<void(results::Run&&)>& take,
                const std::function<bool(const results::Run&)>& wanted = nullptr) const;
     /// Without their measurements; of a choice without conditions the runs' headers alone are read.
@@ -75,14 +75,14 @@ class ChosenRuns {
     results::ResultFile file_;
     Choice choice_;
     Selection selection_;
-    /// The run of choice_.id, or those of choice_.last, found once: later runs do not come in
-    /// between.
+    /// The run of choice_.id, or those of choice_.last, found once, so that later runs change
+    /// nothing.
     std::optional<std::vector<results::RunHeader>> named_;
 };
 
 /// A row for each of the last `most` runs: its id, what ran ("train mnist-cnn ddp on 2 x 1": model
-/// or strategy, mode, ranks x threads), its command's first rate, its label. Of a run that cannot
-/// be read the header alone is told.
+/// or strategy, mode, ranks x threads), its command's first rate, its label. A run that cannot be
+/// read shows its header alone.
 Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,
                 std::size_t most);
 

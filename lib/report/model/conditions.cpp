@@ -194,9 +194,9 @@ std::string hosts_of(const Run& run) {
 }
 
 std::string devices_of(const Run& run) {
-    std::set<std::string> devices;  // without what tells one GPU from another of its kind
+    std::set<std::string> devices;  // without the identity of GPUs of one kind
     for (const auto& row : run.hosts) devices.insert(row.device.substr(0, row.device.find(" [")));
-    // Older programs stored that of whatever they computed on.
+    // Older programs stored that of any device they computed on.
     if (run.setting("device") == "cuda" && devices == std::set<std::string>{"cpu"}) return "";
     return joined(devices);
 }

@@ -35,8 +35,8 @@ std::vector<HostRow> computing(const Run& run) {
     return rows;
 }
 
-// Compute threads of a rank, of all its replicas; 0: not known. Older programs stored those of rank
-// 0 alone.
+// The compute threads of a rank with all its replicas; 0: not known. Older programs stored only
+// rank 0's.
 std::size_t threads_of(const Run& run, const HostRow& row) {
     if (run.command == "io")
         return static_cast<std::size_t>(std::max<std::int64_t>(1, workers_of(run)));
@@ -74,8 +74,8 @@ struct Host {
     std::vector<std::size_t> threads;
 };
 
-// A rank cannot use what only others may, nor can those that share theirs with nobody use more of
-// it.
+// A rank cannot use cores of other ranks only, and ranks with cores of their own cannot use more
+// than these.
 void add(Cores& cores, const Host& host) {
     for (const auto& together : base::connected(host.sets)) {
         base::NumberRanges all;

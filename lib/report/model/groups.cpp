@@ -280,7 +280,7 @@ std::vector<std::string> Groups::titles(const std::vector<const Group*>& some,
     order.insert(order.end(), keys.begin(), keys.end());
     for (const auto& key : order) {
         if (kNamed.contains(key) || key == "ranks") continue;
-        // By title and ranks.
+        // The values by title and ranks.
         std::map<std::pair<std::string, std::string>, std::set<std::string>> values;
         const auto before = titles;
         for (std::size_t i = 0; i < some.size(); ++i)

@@ -1,5 +1,5 @@
-// Runs as one Frame, and groups of its rows: what they are grouped by, kept apart by, measured and
-// doubted for.
+// Runs as one Frame, and groups of its rows: their keys, the conditions that keep them apart, their
+// measurements and doubts.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ struct Asked {
     std::vector<std::string> ignore = {};        ///< conditions that may differ within a group
 };
 
-/// A row a run. Its columns are named by what they are for: a key by its name,
-/// "condition:host.cpu", "measured:step_time_s".
+/// One row per run. Columns are named by their use: a key by its name, "condition:host.cpu",
+/// "measured:step_time_s".
 struct RunsFrame {
     Frame frame;
     Asked asked;
     std::vector<std::string> ids;
     std::vector<Cores> cores;  ///< a run each
-    /// Places: what a row and its baseline should have in common.
+    /// `places`: the conditions that a row and its baseline should share.
     std::vector<Conditions> factors, places;
     std::vector<std::set<Mark>> marks;  ///< why each run is to be read with care
     std::set<std::string> conditions;   ///< all that some run has
@@ -38,7 +38,7 @@ struct RunsFrame {
     explicit RunsFrame(Asked what);
     /// A run read with its summaries (results::Detail).
     void add(const results::Run& run);
-    /// After all runs: OptionError where `ignore` has something that no run has.
+    /// To be called after all runs: OptionError where `ignore` has a key that no run has.
     void check_ignored() const {
         if (!frame.empty()) refuse_unknown_ignored(asked.ignore, conditions);
     }
@@ -53,7 +53,7 @@ RunsFrame runs_frame(const ChosenRuns& runs, Asked asked);
 /// Runs with equal keys and conditions.
 struct Group {
     std::vector<std::string> key;  ///< in the order of Groups::keys
-    /// Rows of those that count: valid, with a measurement; the newest last.
+    /// The rows of runs that count: valid, with a measurement; the newest last.
     std::vector<std::size_t> runs;
     std::size_t invalid = 0, without = 0;
     Cores cores;
@@ -82,7 +82,7 @@ class Groups {
 
     std::vector<Group> all;         ///< sorted by their keys
     std::vector<std::string> keys;  ///< those asked for, and then `apart`
-    /// Conditions in which the groups differ: nobody asked for them.
+    /// Conditions in which the groups differ, without being keys.
     std::vector<std::string> apart;
     std::size_t without = 0;  ///< runs with none of the measurements
 
@@ -112,7 +112,7 @@ class Groups {
     void keep_keys(const std::vector<std::size_t>& columns, std::size_t asked);
 
     RunsFrame runs_;
-    std::vector<std::string> names_;  ///< of groups that nobody gave keys for
+    std::vector<std::string> names_;  ///< of groups without given keys
 };
 
 }  // namespace ranklab::report::model

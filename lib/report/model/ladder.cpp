@@ -230,8 +230,8 @@ bool is_rung(const Run& run) {
            time->summary.n > 0 && !run.setting("strategy").empty();
 }
 
-// A run says who took part; of older ones job_time_s has a column each, or where it is read without
-// samples the options say it.
+// A run stores the ranks that took part; in older ones job_time_s has a column for each, or the
+// options give them where samples are not read.
 std::int64_t ranks_of(const Run& run) {
     const auto told = base::number_in<std::int64_t>(run.fact("storage", "participants"));
     if (told && *told > 0) return *told;

@@ -1,5 +1,5 @@
-// The file-writing ladder: what a run of `ranklab io` is, and the rows of several strategies with
-// what they say.
+// The file-writing ladder: the meaning of a run of `ranklab io`, and the rows of several strategies
+// with their findings.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ bool is_rung(const results::Run& run);
 /// Ranks that took part, at least 1; worker processes, 0 for strategies that have none.
 std::int64_t ranks_of(const results::Run& rung);
 std::int64_t workers_of(const results::Run& rung);
-/// Whether rank 0 writes all of its files, whatever the number of ranks.
+/// Whether rank 0 writes all of its files, with any number of ranks.
 bool writes_on_rank_0(const results::Run& rung);
 /// "100 records of 300 x 300 float64"
 std::string records_text(const results::Run& run);
@@ -25,7 +25,7 @@ std::string records_text(const results::Run& run);
 /// One row of the table `ladder`; NaN and "" where the table has nothing.
 struct LadderRow {
     std::string strategy = {};
-    std::string name = {};  ///< with ranks and workers where they tell rows apart
+    std::string name = {};  ///< with ranks and workers where rows differ in them
     std::int64_t ranks = 1;
     std::int64_t workers = 0;  ///< 0: a strategy without worker processes
     std::int64_t n = 0;        ///< repetitions
@@ -50,12 +50,12 @@ struct Ladder {
 };
 /// The run's table `ladder`; no rows where it has none.
 Ladder ladder_of(const results::Run& run);
-/// From runs of one strategy each, the newest last: a row for the newest run of each strategy,
-/// ranks and workers that has the files, size and surroundings of the last run.
+/// Makes a ladder from runs of one strategy each, the newest last: a row for the newest run of each
+/// strategy, ranks and workers that has the files, size and surroundings of the last run.
 Ladder newest_ladder(const std::vector<results::Run>& runs);
 
-/// The rows as a table: the fastest first, or where `wide` in their order, with files/s and
-/// ceilings, too.
+/// The rows as a table, the fastest first; with `wide` in their order, with files/s and ceilings,
+/// too.
 Frame frame_of(const Ladder& ladder, bool wide);
 
 }  // namespace ranklab::report::model

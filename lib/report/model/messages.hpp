@@ -1,4 +1,4 @@
-// The table `messages` of a run of `ranklab comm`: what a call of an operation took, by message
+// The table `messages` of a run of `ranklab comm`: the time of an operation's call, by message
 // size.
 #pragma once
 
@@ -27,8 +27,8 @@ struct Message {
 bool is_comm(const results::Run& run);
 /// In the order stored; none where the run has no such table.
 std::vector<Message> messages_of(const results::Run& run);
-/// The rows of a table that tells its rows apart by the same columns (`fits`, `nonblocking`), as
-/// far as it has them.
+/// The rows of a table that identifies rows by the same columns (`fits`, `nonblocking`), as far as
+/// it has them.
 std::vector<Message> messages_in(const results::Table& table);
 
 /// Messages that differ in their size alone, ascending.
@@ -41,14 +41,14 @@ struct SizeCurve {
 /// In the order in which each was met first.
 std::vector<SizeCurve> size_curves_of(const results::Run& run);
 
-/// "allreduce", and behind it what the others that it stands beside do not share: "allreduce fp32
-/// sum, in-place, within a host, loaded".
+/// "allreduce", and the properties that `others` do not share: "allreduce fp32 sum, in-place,
+/// within a host, loaded".
 std::string curve_name(const Message& one, const std::vector<Message>& others);
 /// With all of it, but for what is usual: "allreduce fp32 sum".
 std::string full_name(const Message& one);
 
-/// The message that the plain `time_us` is of, as the run says it (fact collectives.headline).
-/// nullptr where `messages`, those of the run, have it not.
+/// The message of the plain `time_us`, by the run's fact collectives.headline. nullptr where the
+/// run's `messages` lack it.
 const Message* headline_message(const results::Run& run, const std::vector<Message>& messages);
 /// The headline of a run without its tables: "allreduce of fp32, 4 MiB". "" where nothing was
 /// timed.

@@ -37,8 +37,8 @@ bool names(const std::string& list, const std::string& one) {
     return list == "all" || std::ranges::find(all, one) != all.end();
 }
 
-// As a step meets it: calls apart, until the last rank is done, of nothing that was spoilt on
-// purpose.
+// Whether it measured the network as a step uses it: separate calls, until the last rank is done,
+// without deliberate disturbance.
 bool is_the_networks(const Run& comm) {
     const auto is = [&](const char* setting, const char* value) {
         const std::string found = comm.setting(setting);
@@ -49,8 +49,8 @@ bool is_the_networks(const Run& comm) {
            comm.fact("collectives", "late_rank").empty() && comm.cut_short().empty();
 }
 
-// By its settings, and the conditions by which `compare` tells runs apart, as far as both have
-// them.
+// Decides by its settings, and the conditions that keep runs apart in `compare`, as far as both
+// have them.
 bool is_network_of(const Run& comm, const Run& training) {
     if (!is_comm(comm) || !comm.valid || !is_the_networks(comm)) return false;
     const auto of_training = machine_of(training);
@@ -156,7 +156,7 @@ NetworkCost network_cost(const Run& comm, const Run& training) {
 std::optional<NetworkCost> network_cost(const results::ResultFile& file, const Run& training) {
     std::vector<results::RunHeader> found;
     const auto headers =
-        file.runs();  // of thousands of runs without one of comm nothing more is read
+        file.runs();  // without a run of comm nothing more is read, even of thousands
     if (std::ranges::any_of(headers, [](const auto& run) { return run.command == "comm"; }))
         file.visit(
             results::Detail::settings, [&](const Run& run) { return is_network_of(run, training); },

@@ -1,5 +1,5 @@
-// The network's own time beside a training step's: the buckets of a training run on the curve that
-// a run of `ranklab comm` measured.
+// The network's own share of a training step: the buckets of a training run on the curve that a run
+// of `ranklab comm` measured.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct NetworkPoint {
 };
 
 struct BucketCost {
-    /// Without a time outside of what was measured: nothing is extrapolated.
+    /// It has no time outside of the measured sizes: nothing is extrapolated.
     NetworkPoint network = {};
     double step_s = stats::kNone;
 };
@@ -38,14 +38,14 @@ struct NetworkCost {
     /// One sentence.
     std::string text() const;
 };
-/// Allreduces of the gradients' type by all ranks of the job with nothing beside them, in place
-/// where that was measured (a step sums in place), and the buckets of --from-model; between two
-/// sizes a straight line of the logarithms.
+/// Takes allreduces of the gradients' type by all ranks of the job without other load, in place
+/// where that was measured (a step sums in place), and the buckets of --from-model; interpolates
+/// between two sizes by a straight line of the logarithms.
 NetworkCost network_cost(const results::Run& comm, const results::Run& training);
 
-/// By a valid run of comm that measured what these gradients meet: allreduce of their type by as
-/// many ranks, on the same hosts and machine, by the same backend. The newest one that reaches all
-/// buckets, otherwise the newest one; nothing where there is none.
+/// Takes a valid run of comm with these conditions: allreduce of the gradients' type by as many
+/// ranks, on the same hosts and machine, by the same backend. The newest one that reaches all
+/// buckets wins, otherwise the newest one; nullopt where there is none.
 std::optional<NetworkCost> network_cost(const results::ResultFile& file,
                                         const results::Run& training);
 

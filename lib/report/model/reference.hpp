@@ -1,4 +1,4 @@
-// Published figures, to be put beside ours: results/reference/*.csv, whose README describes the
+// Published figures to compare with ours: results/reference/*.csv, whose README describes the
 // columns.
 #pragma once
 
@@ -30,8 +30,8 @@ struct References {
 /// All *.csv of the folder, by name; nothing where there is no such folder.
 References read_references(const std::filesystem::path& folder);
 
-/// For the text of a run: a line a published figure of the same experiment that the run measured
-/// too; "" where there is none.
+/// Lines for the text of a run, one for each published figure of the same experiment that the run
+/// measured too; "" where there is none.
 std::string reference_lines(const results::Run& run, const References& references);
 
 }  // namespace ranklab::report::model

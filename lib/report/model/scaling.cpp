@@ -19,8 +19,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Caches that suddenly hold the work make a little more than 1; more says that the baseline is
-/// none.
+/// Caches that suddenly hold the work give a little more than 1; higher values show a wrong
+/// baseline.
 constexpr double kMostEfficiency = 1.2;
 constexpr const char *kOfRank = "batch-size", *kOfAll = "global-batch-size";
 
@@ -70,12 +70,12 @@ class Baselines {
     std::string over_;
     bool over_ranks_;
     std::vector<double> widths_;
-    /// A group each: the keys that say what is done, and with those of how, too.
+    /// For each group the keys of its work, and those with the keys of its method.
     Names work_, curves_;
 };
 
-// The other keys, but for the batch, of which either half makes a kind of scaling. Hosts count
-// where each group ran on one: on several, more ranks need other ones.
+// Compares the keys except the batch, whose two forms make the kinds of scaling. Hosts count where
+// each group ran on one: on several, more ranks need others.
 Baselines::Baselines(const Groups& groups, const std::string& over)
     : groups_(groups), over_(over), over_ranks_(over == "ranks") {
     const std::size_t hosts = groups.place_of("hosts"), place = groups.place_of(over);
@@ -147,7 +147,7 @@ Against Baselines::first_of(const std::vector<std::size_t>& candidates, const Gr
     return {};
 }
 
-// The work of a step or job over the baseline's; nothing where the two make no scaling of that
+// The work of a step or job over the baseline's; nullopt where the two give no scaling of that
 // kind.
 std::optional<double> Baselines::growth_of_work(const Group& base, const Group& group,
                                                 bool weak) const {

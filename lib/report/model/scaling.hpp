@@ -24,11 +24,11 @@ struct Against {
     bool exists() const { return baseline != kNoBaseline; }
 };
 
-/// One group. Strong: the same work in all; weak: the same on each rank. Rows of the baseline's
-/// ranks are both.
+/// The scaling of one group. Strong: the same work in all; weak: the same on each rank. Rows of the
+/// baseline's ranks are both.
 struct ScalingRow {
     double width = 0;  ///< how many ranks, threads or workers
-    /// Equal of groups that differ in the width, and the batch that goes with it, alone.
+    /// Equal for groups that differ only in the width and the corresponding batch.
     std::string curve = {};
     Against strong = {}, weak = {};
     stats::RatioEstimate speedup = {};  ///< T(baseline) / T of strong; NaN: none
@@ -50,19 +50,19 @@ struct Scaling {
     bool has_weak() const;
 };
 
+inline constexpr std::size_t kMostScaled = 200;  ///< more groups are not scaled
 /// Scales all groups over the first of the keys ranks, threads and workers. The baseline of a group
-/// is the single-device runs whose other keys are the same, but for those that mean nothing on one
-/// device; where there are none the fewest ranks whose other keys are the same. Strong is claimed
+/// is the single-device runs whose other keys are the same, except those without meaning on one
+/// device; without such runs, the fewest ranks whose other keys are the same. Strong is claimed
 /// where the work of all ranks is the same (global-batch-size; files and size of io), weak where
 /// that of each rank is (batch-size). Without such a key groups that did the same work are compared
 /// with the usual way to do it (mode single, strategy text-loop, sync per-parameter), or with the
-/// first one. Intervals are those between runs, from three a side on.
-inline constexpr std::size_t kMostScaled = 200;  ///< of more groups there is no scaling
+/// first one. Intervals are those between runs, from three per side on.
 Scaling scaling_of(const Groups& groups);
-/// Scales over the key `over`.
+/// Scales all groups over the key `over`.
 Scaling scaling_over(const Groups& groups, const std::string& over);
 
-/// Groups with one baseline that differ in what is scaled alone, ascending, the baseline first.
+/// Groups with one baseline that differ only in what is scaled, ascending, the baseline first.
 struct Curve {
     std::string title;
     std::vector<std::size_t> groups;
@@ -75,11 +75,11 @@ std::string baseline_note(const Groups& groups, std::size_t base);
 /// The groups as a table: keys, runs, cores, speedup, efficiency, the measurements.
 Frame frame_of(const Groups& groups, const Scaling& scaling);
 
-/// The fastest of each baseline and the groups that did its work, and how much is left at the most
-/// ranks of each curve of weak scaling.
+/// Adds the fastest of each baseline and the groups that did its work, and the efficiency at the
+/// most ranks of each curve of weak scaling.
 void add_findings(Scaling& scaling, const Groups& groups);
-/// Speedups and the fastest of ways to do the same work, where no key is a number of ranks or the
-/// like.
+/// Compares ways to do the same work by speedups and the fastest, where no key is a number of ranks
+/// or the like.
 void compare_ways(Scaling& scaling, const Groups& groups);
 /// The best rate of collectives, whose calls belong to no step or job.
 void add_best_rate(Scaling& scaling, const Groups& groups);
@@ -88,10 +88,10 @@ void add_best_rate(Scaling& scaling, const Groups& groups);
 std::string common_time(const Groups& groups, const Group& a, const Group& b);
 /// T(base) / T(group) of their common time.
 stats::RatioEstimate speedup_of(const Groups& groups, const Group& base, const Group& group);
-/// Settings that define the work, as against how ranks work together. The surroundings are another
-/// matter.
+/// Whether a setting defines the work, unlike those of how ranks work together and the
+/// surroundings.
 bool is_work(const std::string& key);
-/// Names of the factors, but for those that `is_free`, in which two groups differ or one has
+/// The names of the factors, except those that `is_free`, in which two groups differ or one has
 /// several.
 template <class IsFree>
 std::vector<std::string> differing_factors(const Group& a, const Group& b, IsFree is_free) {

@@ -46,8 +46,8 @@ stats::RatioEstimate ratio(const Groups& groups, const std::string& measurement,
                                        : stats::run_ratio(of_b, of_a);
 }
 
-// Which of the rows, two at least, is best at the measurement, which all of them have, and whether
-// their runs tell. `baseline`: one of the rows, or kNoBaseline.
+// Finds the best of at least two rows at a measurement that all have, and whether their runs
+// suffice. `baseline`: one of the rows, or kNoBaseline.
 Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
                 std::size_t baseline) {
     const auto name = [&](std::size_t row) { return groups.name(groups.all[row]); };
@@ -74,8 +74,8 @@ Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
     return finding;
 }
 
-// The keys say how: ways to work together, or to write. Ways to sum gradients are compared on as
-// many cores.
+// The keys are methods of working together or of writing. Methods of summing gradients are compared
+// on equally many cores.
 bool did_the_same_work(const Groups& groups, const Rows& rows) {
     const auto is_way = [](const std::string& key) { return key == "strategy" || !is_work(key); };
     if (!std::ranges::all_of(groups.keys, is_way)) return false;

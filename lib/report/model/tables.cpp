@@ -198,7 +198,7 @@ std::string use_text(const results::Run& run) {
     const results::Table* const table = run.find_table("job_use");
     double wall_s = 0, cpu_s = 0, cpus = 0, fullest = 0;
     std::map<std::string, double>
-        memory;  // of a host the ranks' peaks together: the most at a time
+        memory;  // for each host the sum of its ranks' peaks: the most at a time
     for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row) {
         const auto at = [&](const char* column) { return number_at(*table, column, row); };
         wall_s = std::max(wall_s, at("wall_s"));

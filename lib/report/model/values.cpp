@@ -51,8 +51,8 @@ const Field* find_field(const std::string& key) {
     return field == kFields.end() ? nullptr : field;
 }
 
-// A group of facts ("libraries.*") is known by what runs have; the environment has any variable
-// that a user sets.
+// A group of facts ("libraries.*") is known by its runs; the environment may have any variable of a
+// user.
 bool is_known_key(const std::string& key) {
     const auto* const fact = vocabulary::find_fact(key);
     return find_field(key) != nullptr || vocabulary::find_setting(key) != nullptr ||
@@ -78,8 +78,8 @@ std::set<std::string> stored_measurements(const results::Run& run) {
     return names;
 }
 
-// `sentence` has a place for the name and one for what to do. The files are read for unknown names
-// alone.
+// `sentence` has a place for the name and one for the advice. The files are read only for unknown
+// names.
 template <class IsKnown, class NamesOf, class Offered>
 void refuse_unknown(std::vector<std::string> names, const std::vector<results::ResultFile>& files,
                     results::Detail detail, IsKnown is_known, NamesOf names_of,

@@ -13,7 +13,7 @@
 
 namespace ranklab::report::model {
 
-/// The first `most` of them, and how many more there are: "a, b and 3 more". With `longest` each is
+/// The first `most` texts and the number of the others: "a, b and 3 more". With `longest` each is
 /// made fit for a sentence (base::printable).
 template <class Texts>
 std::string some_of(const Texts& all, std::size_t most, std::string_view between = ", ",
@@ -29,10 +29,10 @@ std::string some_of(const Texts& all, std::size_t most, std::string_view between
 /// The run's value of `key`, as text: a setting ("model"), a field of the run (id, command, label,
 /// version, git_revision, exit_code, cut_short, valid: 0 or 1), `ranks` or `nodes` (of the hosts
 /// that took part), or a fact of the context ("machine.kernel": section.key). A setting goes first.
-/// "" where it has none.
+/// "" without a value.
 std::string value_of(const results::Run& run, const std::string& key);
-/// OptionError for a key, or a measurement, that neither the vocabulary nor a run of these files
-/// has. Of files without runs nothing is refused.
+/// OptionError for a key or measurement that neither the vocabulary nor a run of these files has.
+/// With files without runs nothing is refused.
 void refuse_unknown_keys(const std::vector<std::string>& keys,
                          const std::vector<results::ResultFile>& files);
 void refuse_unknown_measurements(const std::vector<std::string>& names,
@@ -55,7 +55,7 @@ double number_at(const results::Table& table, const std::string& column, std::si
 /// A cell as text; "" where there is no such column or row.
 std::string text_at(const results::Table& table, const std::string& column, std::size_t row);
 
-/// Where a training step's time goes, from the table `phases`: means over ranks and counted steps,
+/// A part of a training step's time, from the table `phases`: means over ranks and counted steps,
 /// so that all parts, with `other`, add up to the step. (Measurements of phases are the slowest
 /// rank's in each step; those do not add up.)
 struct StepPart {
@@ -66,18 +66,17 @@ struct StepPart {
 /// In the table's order; none where the run has no such table.
 std::vector<StepPart> step_parts(const results::Run& run);
 
-/// The share of its job that a run used, as seff tells it of a Slurm job, from the table `job_use`:
-/// "97 % of 2 CPUs for 14.2 s (waiting in MPI counts), 812 MiB of memory"; "" where nothing is
-/// known.
+/// The share of its job that a run used, as seff reports it for a Slurm job, from the table
+/// `job_use`: "97 % of 2 CPUs for 14.2 s (waiting in MPI counts), 812 MiB of memory"; "" where
+/// nothing is known.
 std::string use_text(const results::Run& run);
 
 /// A stored table for people: units in place of the endings of the columns' names, each interval
-/// (low, high) with its column, without texts that say nothing. Of more rows than `most` the first,
-/// or of a table with a row a rank those that matter most; a note says how many more there are.
+/// (low, high) with its column, without texts that say nothing. It keeps the first `most` rows, or
+/// the most important ones where a row is a rank; a note gives the number of the others.
 Frame frame_of(const results::Table& table, std::size_t most = SIZE_MAX);
 
-/// The run's measurements, but for those of single messages, which have their own table: a row
-/// each.
+/// The run's measurements, a row each, except those of single messages, which have their own table.
 Frame measurements_of(const results::Run& run);
 
 }  // namespace ranklab::report::model

@@ -16,8 +16,8 @@ using Data = kainjow::mustache::data;
 using Object = kainjow::mustache::object;
 using List = kainjow::mustache::list;
 
-/// The template of that name; what a results file holds reaches it by {{name}} alone, which escapes
-/// it.
+/// Fills the template of that name; contents of results files enter only by {{name}}, which escapes
+/// them.
 std::string filled(const char* name, const Data& data);
 
 /// Groups that the page shows whole, by their newest run.
@@ -32,9 +32,9 @@ std::string runs_of(const figures::Source& source);
 std::string environment_of(const model::Groups& groups);
 std::string definitions_of(const model::Groups& groups);
 
-/// UTF-8 HTML. `reference`: the folder of published figures (results/reference/*.csv); empty: none
-/// are shown. Figures are drawn by gnuplot; where it is missing the page says so in their places,
-/// their numbers are there all the same. Throws what ChosenRuns::visit throws.
+/// The page in UTF-8 HTML. `reference`: the folder of published figures (results/reference/*.csv);
+/// empty: none are shown. Figures are drawn by gnuplot; where it is missing, the page says so in
+/// their places and still has their numbers. Throws what ChosenRuns::visit throws.
 std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& reference = {});
 
 }  // namespace ranklab::report::page

@@ -8,20 +8,20 @@
 namespace ranklab::vocabulary {
 
 enum class FactRole {
-    /// Times depend on it: runs that differ in it are never pooled nor compared unasked.
+    /// Times depend on it: runs that differ in it are pooled or compared only on request.
     surroundings,
     work,  ///< it says that the work is another: compared, but the settings say it too
-    /// It may matter and differs too often to be refused; a fact without a row is noted.
+    /// It may matter, but differs too often to be refused; a fact without a row is noted.
     noted,
-    outcome  ///< it differs from run to run, tells what came out, or is what a comparison is about
+    outcome  ///< it differs from run to run, is a result, or is the subject of a comparison
 };
 
 struct Fact {
-    /// "host.cpu"; with '*' at its end all that begin so, if no longer row fits.
+    /// "host.cpu"; with '*' at its end all keys that begin so, if no longer row fits.
     std::string_view name;
     FactRole role;
     std::string_view reason;
-    /// It follows from the number of ranks, or from how one rank is started.
+    /// Follows from the number of ranks, or from the way one rank is started.
     bool follows_ranks = false;
     /// Stored since a later version: a run that has that other fact and not this one is older.
     std::string_view since_beside = {};
@@ -30,7 +30,7 @@ struct Fact {
 std::span<const Fact> facts();
 /// The row of that fact, the most exact one; nullptr where there is none.
 const Fact* find_fact(std::string_view name);
-/// noted where there is no row.
+/// Returns noted where there is no row.
 FactRole role_of_fact(std::string_view name);
 
 /// Whether the key is that one, or begins like a pattern that ends in '*'.

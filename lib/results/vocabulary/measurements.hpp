@@ -1,7 +1,6 @@
-// The measurements: one row for each name, with its unit, kind, direction and definition. Whoever
-// makes a measurement takes unit and kind from here, and whoever shows one its definition: a new
-// measurement is one row here and the place that makes it. docs/measurement.md says more of how
-// each is taken.
+// The measurements: one row for each name, with its unit, kind, direction and definition. Code that
+// makes one takes unit and kind from here, and reports take its definition: a new measurement is
+// one row here and the code that makes it. docs/measurement.md describes how each is taken.
 #pragma once
 
 #include <span>
@@ -11,21 +10,19 @@
 
 namespace ranklab::vocabulary {
 
-/// cost: seconds, bytes...; summed and averaged. rate: derived from summed cost, never averaged.
-/// ratio: never averaged. count: exact.
+/// A cost (seconds, bytes ...) is summed and averaged. A rate follows from summed costs, never
+/// averaged. ratio: never averaged. count: exact.
 enum class Kind { cost, rate, ratio, count };
 
 enum class Better { less, more, neither };
 
-/// Where a measurement is shown before anybody asks for it; each place has those of the places
-/// before it, too.
+/// Where a measurement is shown by default; each place also shows those of the places before it.
 enum class Shown {
     groups,  ///< tables of groups of runs
-    /// `ranklab compare`: few, since each row more makes all of them harder to tell from chance
-    /// (Holm).
+    /// In `ranklab compare`: few, since each further row makes all of them less significant (Holm).
     compare,
     summary,  ///< the page's summary
-    asked     ///< nowhere: somebody asks by name
+    asked     ///< nowhere: only by name
 };
 
 struct Quantity {
@@ -40,13 +37,13 @@ struct Quantity {
     std::string_view shown_for = {};  ///< the command of whose runs it is shown
 };
 
-/// The part before the suffix of a name ("time_us:allreduce:fp32:sum:8"): one row describes all of
-/// them.
+/// The part of a name before its suffix ("time_us:allreduce:fp32:sum:8"): one row describes all of
+/// a family.
 std::string_view family_of(std::string_view name);
 
 /// All of them; parts of a whole stand in the order in which they happen.
 std::span<const Quantity> quantities();
-/// nullptr where there is none of that name: another program, or a later one, made it.
+/// Returns nullptr where there is none of that name: another program, or a later one, made it.
 const Quantity* find_quantity(std::string_view name);
 /// Throws Error where there is none: a name in the program that the table lacks is a bug.
 const Quantity& quantity(std::string_view name);
@@ -63,8 +60,7 @@ const Quantity& part_of(const Quantity& whole, std::string_view phase);
 /// a rate rise.
 Better better_of(std::string_view name, Kind kind);
 
-// The names that more than one room reads. As all names they are checked against the table
-// (vocabulary_test).
+// The names that several rooms read. Like all names, vocabulary_test checks them against the table.
 inline constexpr std::string_view kStepTime = "step_time_s";
 inline constexpr std::string_view kJobTime = "job_time_s";
 inline constexpr std::string_view kEpochTime = "epoch_time_s";

@@ -17,7 +17,7 @@ Schema made_common_settings() {
         .text("config", "FILE", std::nullopt,
               "INI file of these options (key = value); the command line wins over it")
         .bind(&CommonSettings::config, kEssential,
-              Role::bookkeeping)  // its settings stand among the others
+              Role::bookkeeping)  // its settings are stored with the others
         .text("output", "FILE", "results/ranklab.h5",
               "the shared results file, to which ranklab adds the run; none stores nothing")
         .bind(&CommonSettings::output, kEssential, Role::bookkeeping)

@@ -1,6 +1,5 @@
-// The settings that runs store: a row for each option, with what it is to a run. Who parses the
-// command line, who stores a run and who compares two of them read the same rows: a new option is
-// one row here and the place that uses it.
+// The settings that runs store: a row for each option, with its meaning for a run. Parsing, storing
+// and comparing read the same rows: a new option is one row here and the code that uses it.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +28,7 @@ struct CommonSettings {
     bool dry_run = false, quiet = false, verbose = false, json = false, list = false;
 };
 
-/// The options of `ranklab io`, as the rows of storage_settings() bind them. Choices are their
-/// words.
+/// The options of `ranklab io`, as the rows of storage_settings() bind them. Choices are texts.
 struct StorageSettings {
     std::string strategy;
     std::int64_t files = 0, size = 0;
@@ -135,7 +133,7 @@ struct CollectivesSettings {
 };
 
 /// The options of `ranklab train`, `ranklab io`, `ranklab comm`, and of all. The experiment adds
-/// what it alone knows (the models) by Schema::offer.
+/// values that it alone knows (the models) by Schema::offer.
 const options::Schema& training_settings();
 const options::Schema& storage_settings();
 const options::Schema& collectives_settings();
@@ -147,18 +145,18 @@ void settle(std::optional<Value>& value, Default fallback) {
     if (!value) value = static_cast<Value>(fallback);
 }
 
-/// Names of launchers' options for how many ranks there are, which is nothing that ranklab is told.
+/// Names of launchers' options for the number of ranks, which ranklab does not take.
 options::Schema launch_names();
 
 options::Schema target_row(const std::string& least);
-/// --target-ci, bound to Settings::target_ci, where `least` names the option that says how many
-/// samples there are at least ("--steps").
+/// Adds --target-ci, bound to Settings::target_ci; `least` names the option for the least number of
+/// samples ("--steps").
 template <class Settings>
 options::Schema target_setting(const std::string& least) {
     return target_row(least).bind(&Settings::target_ci);
 }
 
-/// More threads than any machine runs: beyond it there is a slip of the keyboard.
+/// More threads than any machine runs: a larger number is a typing error.
 inline constexpr std::int64_t kMostThreads = 4096;
 
 /// The row of that name; nullptr where there is none: a later program stored it, or another one.
@@ -169,11 +167,11 @@ const options::Option& setting_row(std::string_view name);
 /// The value of another setting of a run; "" where it has none.
 using OtherSettings = std::function<std::string(const std::string&)>;
 
-/// The purpose for which a setting may matter. One without a row matters for all; a value that
-/// equals the behaviour without the setting does not.
+/// The purpose for which a setting may matter. A setting without a row matters for all, but not
+/// with a value that equals the behaviour without it.
 enum class Asker {
     comparison,  ///< has it to be equal for two runs to be compared?
-    group,       ///< does it tell groups apart, whatever how long or often was measured?
+    group,       ///< does it distinguish groups, apart from the length of measuring?
     factor       ///< is a run that differs in it alone no repetition?
 };
 bool matters_to(Asker asker, std::string_view setting, std::string_view value = {});

@@ -13,8 +13,8 @@ const options::Relation kVolumes{
 const options::Relation kOwnData{
     .other = "data", .values = {"npy", "hdf5"}, .because = "it names the files of your own data"};
 
-// More of these no machine runs, and none of them is a limit that a user meets: beyond it there is
-// a slip of the keyboard, and bytes or threads that a system would fail at without a sentence.
+// Limits beyond any machine, which users do not reach: larger numbers are typing errors, for which
+// the system would fail without a clear message.
 constexpr std::int64_t kMostSamples =
     200'000'000;  // torch.randperm's way of drawing ends at 2^32/20
 constexpr std::int64_t kMostBatch = 1'000'000'000;

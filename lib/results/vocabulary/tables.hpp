@@ -1,4 +1,4 @@
-// The tables that runs store beside their measurements: columns with their types and what they say.
+// The tables that runs store besides their measurements: columns with their types and meanings.
 #pragma once
 
 #include <span>
@@ -21,10 +21,10 @@ struct TableSchema {
 };
 
 std::span<const TableSchema> tables();
-/// nullptr where there is none of that name.
+/// Returns nullptr where there is none of that name.
 const TableSchema* find_table(std::string_view name);
 
-/// The lines that make a CSV a table of gradient buckets: `ranklab train --buckets` writes it,
+/// The lines that mark a CSV as a table of gradient buckets: `ranklab train --buckets` writes it,
 /// `ranklab comm --from-model` reads it.
 inline constexpr std::string_view kBucketTitle =
     "# ranklab: the gradient buckets that a training step reduces, in their order";

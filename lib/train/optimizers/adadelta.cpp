@@ -14,9 +14,8 @@ namespace ranklab::train {
 namespace {
 
 // Adadelta (Zeiler 2012, arXiv:1212.5701) as PyTorch defines it; LibTorch's C++ API has none.
-//   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;  u = rho u + (1 - rho) d^2;  p
-//   = p - lr
-//   d
+//   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;
+//   u = rho u + (1 - rho) d^2;  p = p - lr d
 // On the CPU ours makes one pass over memory per parameter, where LibTorch's operations on whole
 // tensors make eight. On a GPU LibTorch's operations on lists make one kernel for many parameters.
 class Adadelta final : public Optimizer {

@@ -27,8 +27,8 @@ struct StepFactors {
 // torch.optim.Adam:
 //   m += (1 - b1) (g - m);  v = b2 v + (1 - b2) g^2;
 //   p -= lr / (1 - b1^k) m / (sqrt(v) / sqrt(1 - b2^k) + eps)
-// k counts a parameter's own steps, those for which it had a gradient. All ways to make the step
-// keep this state, so that a checkpoint of one serves the others.
+// The number k counts the steps for which a parameter had a gradient. All implementations share
+// this state, so that a checkpoint of one fits the others.
 class AdamState : public Optimizer {
   public:
     void set_lr(double lr) override { lr_ = lr; }
@@ -64,9 +64,9 @@ class AdamState : public Optimizer {
     double lr_;
 };
 
-// Ours: one pass over memory and no temporary, where operations on whole tensors make seven passes
-// and a temporary as large as the parameter. With the 446 MiB of the U-Net the step is bound by
-// memory.
+// Ranklab's own Adam makes one pass over memory without a temporary, where operations on whole
+// tensors make seven and need one as large as the parameter. With the U-Net's 446 MiB memory limits
+// the step.
 class Adam final : public AdamState {
   public:
     Adam(std::vector<torch::Tensor> parameters, double lr)

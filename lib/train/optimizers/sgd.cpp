@@ -19,8 +19,8 @@ class Sgd final : public Optimizer {
     }
 
     // LibTorch makes a parameter's buffer at its first step with a gradient; until then there is
-    // none, and zeros in its place would not be the same: the first step copies the gradient, signs
-    // of zeros too.
+    // none, and zeros in its place would differ: the first step copies the gradient with the signs
+    // of zeros.
     std::vector<OptimizerState> state() override {
         OptimizerState buffers{"momentum_buffer", {}};
         for (const auto& parameter : parameters_) {
@@ -50,8 +50,8 @@ class Sgd final : public Optimizer {
     torch::optim::SGD optimizer_;
 };
 
-// The same steps by LibTorch's fused kernel: one call for all parameters, one pass over memory. Its
-// state is Sgd's, so that a checkpoint serves both.
+// Makes Sgd's steps by LibTorch's fused kernel: one call for all parameters, one pass over memory.
+// Its state is Sgd's, so that a checkpoint fits both.
 class FusedSgd final : public Optimizer {
   public:
     FusedSgd(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
@@ -60,8 +60,8 @@ class FusedSgd final : public Optimizer {
           lr_(config.lr),
           momentum_(config.momentum) {}
 
-    // The kernel takes a whole list as being at its first step or not: those that begin go by
-    // themselves.
+    // The kernel treats a whole list as being at its first step or not: parameters at theirs get a
+    // separate call.
     void step() override {
         const torch::NoGradGuard no_gradients;
         Lists going;

@@ -14,9 +14,8 @@ struct Bucket {
     std::size_t pending = 0;   // members that backward has not reached yet
 };
 
-// Buckets of gradients that are summed while backward goes on. Gradients are views of their bucket:
-// nothing is copied in or out. Buckets are reduced in their order on all ranks, whichever is full
-// first.
+// Sums buckets of gradients while backward goes on. Gradients are views of their bucket: nothing is
+// copied in or out. All ranks reduce buckets in their order, even if another one is full first.
 class BucketedSync final : public GradientSync {
   public:
     explicit BucketedSync(const SyncSetup& setup)

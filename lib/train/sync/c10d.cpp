@@ -85,8 +85,8 @@ ProcessGroupPtr make_process_group(comm::Communicator& comm, ReductionQueue& que
     return group;
 }
 
-// The sum of a bucket. Without a hook the reducer divides by the number of ranks, but here each
-// rank's loss is weighted before backward.
+// Sums a bucket. Without a hook the reducer divides by the number of ranks, but here each rank's
+// loss is weighted before backward.
 class SumHook final : public c10d::CppCommHookInterface<ProcessGroupPtr> {
   public:
     SumHook(ProcessGroupPtr group, ReductionQueue& queue)
@@ -102,8 +102,8 @@ class SumHook final : public c10d::CppCommHookInterface<ProcessGroupPtr> {
     ReductionQueue& queue_;
 };
 
-// PyTorch's own reducer, from the LibTorch we link, over our communicator: the reference in the
-// same program.
+// Uses PyTorch's own reducer, from the LibTorch we link, over our communicator, as a reference in
+// the same program.
 class C10dSync final : public GradientSync {
   public:
     explicit C10dSync(const SyncSetup& setup)

@@ -7,8 +7,8 @@
 namespace ranklab::train {
 namespace {
 
-// One blocking allreduce of all gradients, which are views of one buffer: nothing is copied in or
-// out.
+// Makes one blocking allreduce of all gradients, which are views of one buffer: nothing is copied
+// in or out.
 class FlatSync final : public GradientSync {
   public:
     explicit FlatSync(comm::Communicator& comm) : comm_(comm) {}
