@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 
@@ -57,7 +56,9 @@ void check_array(const hdf5::Rows& array, const Field& wanted, const hdf5::Rows&
         throw base::DataError(
             fmt::format("{} holds no samples: its shape is {}, and the first axis is the sample",
                         array.name, base::shape_text(array.shape)));
-    if (array.sizes() != wanted.sizes)
+    const bool one_number =
+        wanted.elements() == 1 && Field{wanted.element, array.sizes()}.elements() == 1;
+    if (array.sizes() != wanted.sizes && !one_number)
         throw base::DataError(
             fmt::format("{} holds samples of {}, and {} are expected", array.name,
                         base::shape_text(array.sizes()), base::shape_text(wanted.sizes)),
@@ -107,7 +108,8 @@ DataSet open_here(const DataRequest& request, comm::Communicator& control, const
     if (!request.is_own())
         throw base::OptionError("files of your own are for your own network; use one",
                                 {"model FILE.pt"});
-    if (request.input_files.size() != request.own_inputs.size() || request.target_file.empty())
+    if (request.input_files.size() != request.own_inputs.size() ||
+        request.input_files.front().empty() || request.target_file.empty())
         throw base::OptionError(fmt::format("your own data are a file for each of {} inputs, with "
                                             "commas, and one of targets",
                                             request.own_inputs.size()),

@@ -26,7 +26,7 @@ struct DataRequest {
     std::vector<std::int64_t> input{};
     std::vector<std::int64_t> target{};  ///< [] for a class
     std::int64_t classes = 0;
-    /// A user's network has these, i64 below `classes`; `input` and `target` are unused then.
+    /// A user's network has these, i64 below `classes`; `input` and `target` are their sizes.
     std::vector<Field> own_inputs{};
     Field own_target{};
     std::vector<std::string> input_files{};  ///< one for each of own_inputs
@@ -39,7 +39,11 @@ struct DataRequest {
     VolumeRequest volume{};
 
     bool is_own() const { return !own_inputs.empty(); }
-    bool is_image() const { return !is_own() && input.size() == 3 && target.empty(); }
+    /// [channels, height, width] of one class, as labelled images are.
+    bool is_image() const {
+        return input.size() == 3 && target.empty() &&
+               (!is_own() || (own_inputs.size() == 1 && own_target.element == Element::i64));
+    }
     ImageShape image_shape() const { return {input.at(0), input.at(1), input.at(2)}; }
 };
 

@@ -91,7 +91,7 @@ DataSet open_images(const DataRequest& request, comm::Communicator& control,
             throw base::OptionError(
                 "this data set holds labelled images, which the model does not take; use another "
                 "set",
-                {"data cosmology", "data synthetic"});
+                {"data synthetic"});
         sets = load(request);
         keep_first(sets.train, request.train_samples, "train-samples");
         keep_first(sets.test, request.test_samples, "validation-samples");

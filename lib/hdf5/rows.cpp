@@ -13,6 +13,10 @@
 namespace ranklab::hdf5 {
 namespace {
 
+// Rows of one chunk are unpacked once where they are read one after the other.
+constexpr std::size_t kChunkCache = std::size_t{64} << 20U;
+constexpr std::size_t kChunkSlots = 12421;
+
 std::string type_of(const Object& dataset) {
     const std::string& what = dataset.path();
     const Id type = own<H5Dget_type>(what, dataset.id());
@@ -45,18 +49,24 @@ void read_row(const Object& dataset, std::int64_t index, base::Element as, std::
 
 }  // namespace
 
+bool names_dataset(const std::string& name) {
+    return name.find(":/") != std::string::npos;
+}
+
 Rows open_rows(const std::string& name) try {
     const auto colon = name.rfind(":/");
-    if (colon == std::string::npos)
+    if (!names_dataset(name))
         throw base::OptionError(
             fmt::format("{} does not name a dataset; write FILE:/DATASET", name));
     const std::string file = name.substr(0, colon);
+    const std::lock_guard lock(library_mutex());
     if (!is_hdf5(file))
         throw base::DataError(fmt::format("{} is not an HDF5 file; check the name", file));
-    const std::lock_guard lock(library_mutex());
     const auto opened = std::make_shared<const File>(File::open_to_read(file));
+    const Id access = own<H5Pcreate>(name, H5P_DATASET_ACCESS);
+    check<H5Pset_chunk_cache>(name, access.get(), kChunkSlots, kChunkCache, 0.75);
     const auto dataset = std::make_shared<const Object>(
-        open_dataset_inside(opened->root().id(), name.substr(colon + 1), name), name);
+        open_dataset_inside(opened->root().id(), name.substr(colon + 1), name, access.get()), name);
     const auto shape = shape_of(*dataset);
     return {name,
             {shape.begin(), shape.end()},

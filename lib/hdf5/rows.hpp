@@ -23,6 +23,7 @@ struct Rows {
     std::vector<std::int64_t> sizes() const { return {shape.begin() + 1, shape.end()}; }
 };
 
+bool names_dataset(const std::string& name);  ///< as "FILE:/DATASET"
 /// "FILE:/DATASET", of any layout: read through the library. OptionError for another name;
 /// DataError where that is not a dataset of integers or floating-point numbers.
 Rows open_rows(const std::string& name);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/error.hpp"
 
@@ -22,7 +23,9 @@ void Model::to(torch::Dtype dtype, bool non_blocking) {
 
 std::int64_t parameter_count(const Model& model) {
     std::int64_t count = 0;
-    for (const auto& parameter : model.parameters()) count += parameter.numel();
+    std::unordered_set<const c10::TensorImpl*> seen;  // weights may be shared
+    for (const auto& parameter : model.parameters())
+        if (seen.insert(parameter.unsafeGetTensorImpl()).second) count += parameter.numel();
     return count;
 }
 

@@ -38,6 +38,8 @@ struct InputShape {
     std::vector<std::int64_t> input_sizes() const {
         return is_own() ? base::packed(own).sizes : sizes(channels);
     }
+    /// int64 in place of numbers: tokens, or several inputs packed.
+    bool is_whole() const { return is_own() && base::packed(own).element == base::Element::i64; }
     /// The sizes of the target field; [] for a class.
     std::vector<std::int64_t> target_sizes() const {
         if (is_own()) return own_target.sizes;

@@ -1,5 +1,6 @@
 #include "nn/outline.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/record_function.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
@@ -28,7 +29,8 @@ namespace {
 // LibTorch's callbacks are plain functions: the sum goes through here.
 struct Count {
     std::int64_t samples = 0;
-    ForwardFlops found{};
+    std::int64_t flops = 0;
+    bool inside = false;  ///< an operation that is counted: those in it are its parts
 };
 thread_local Count* counting = nullptr;
 
@@ -66,40 +68,55 @@ std::unique_ptr<at::ObserverContext> before_product(const torch::Tensor& left,
     return call;
 }
 
-// All are [N, heads, length, width]: scores of all pairs, and their sums of values.
-std::unique_ptr<at::ObserverContext> before_attention(const torch::Tensor& query,
-                                                      const torch::Tensor& key,
-                                                      const torch::Tensor& value) {
-    auto call = std::make_unique<Call>();
-    call->macs = query.size(1) * query.size(2) * key.size(2) * (key.size(3) + value.size(3));
-    call->rows = query.size(0);
-    return call;
-}
-
-// Exactly one of the nested operations of a layer is counted.
-std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) {
-    const std::string_view name = function.name();
-    const auto inputs = function.inputs();
-    if (name == "aten::convolution") return before_convolution(inputs);
-    if (name == "aten::addmm") return before_product(inputs[1].toTensor(), inputs[2].toTensor());
+std::unique_ptr<at::ObserverContext> call_of(std::string_view name,
+                                             c10::ArrayRef<const c10::IValue> inputs) {
+    if (name == "aten::convolution" || name == "aten::_convolution")
+        return before_convolution(inputs);
+    if (name == "aten::addmm" || name == "aten::baddbmm")
+        return before_product(inputs[1].toTensor(), inputs[2].toTensor());
     if (name == "aten::mm" || name == "aten::bmm")
         return before_product(inputs[0].toTensor(), inputs[1].toTensor());
-    if (name == "aten::baddbmm") return before_product(inputs[1].toTensor(), inputs[2].toTensor());
-    if (name == "aten::_scaled_dot_product_flash_attention_for_cpu")
-        return before_attention(inputs[0].toTensor(), inputs[1].toTensor(), inputs[2].toTensor());
-    if (name == "aten::mkldnn_rnn_layer" && counting != nullptr)
-        counting->found.uncounted = "recurrent layers";
     return nullptr;
+}
+
+// From TorchScript the inputs are the interpreter's stack, whose last ones are the operation's.
+std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) {
+    if (counting == nullptr || counting->inside) return nullptr;
+    const auto stack = function.inputs();
+    const auto own = std::min(stack.size(), function.num_inputs());
+    auto call = call_of(function.name(), stack.slice(stack.size() - own));
+    counting->inside = call != nullptr;
+    return call;
 }
 
 void after(const at::RecordFunction& function, at::ObserverContext* context) {
     if (context == nullptr || counting == nullptr) return;
     const auto& call = static_cast<const Call&>(*context);
     const std::int64_t of_output =
-        call.times_the_output ? elements_behind_first(function.outputs()[0].toTensor()) : 1;
+        call.times_the_output ? elements_behind_first(function.outputs().back().toTensor()) : 1;
     const std::int64_t rows_of_a_sample = counting->samples > 0 ? call.rows / counting->samples : 1;
-    counting->found.flops += 2 * call.macs * of_output * rows_of_a_sample;
+    counting->inside = false;
+    counting->flops += 2 * call.macs * of_output * rows_of_a_sample;
 }
+
+// Attention and recurrent layers as the products that they are made of, which LibTorch else
+// computes in one operation.
+class Unfused : base::Pinned {
+  public:
+    Unfused() : flash_(context().userEnabledFlashSDP()), one_dnn_(context().userEnabledMkldnn()) {
+        set(false, false);
+    }
+    ~Unfused() { set(flash_, one_dnn_); }
+
+  private:
+    static at::Context& context() { return at::globalContext(); }
+    static void set(bool flash, bool one_dnn) {
+        context().setSDPUseFlash(flash);
+        context().setUserEnabledMkldnn(one_dnn);
+    }
+
+    bool flash_, one_dnn_;
+};
 
 class Counting : base::Pinned {
   public:
@@ -116,13 +133,14 @@ class Counting : base::Pinned {
     }
 
   private:
+    Unfused unfused_;
     at::CallbackHandle handle_;
 };
 
 }  // namespace
 
 // Gradients are on: without them LibTorch runs a transformer's layer as one operation.
-ForwardFlops forward_flops(Model& model, const torch::Tensor& batch) {
+std::int64_t forward_flops(Model& model, const torch::Tensor& batch) {
     const bool was_training = model.is_training();
     model.eval();
     Count counted{.samples = batch.size(0)};
@@ -131,7 +149,7 @@ ForwardFlops forward_flops(Model& model, const torch::Tensor& batch) {
         model.forward(batch);
     }
     model.train(was_training);
-    return counted.found;
+    return counted.flops;
 }
 
 Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "nn/model.hpp"
 
@@ -25,22 +24,16 @@ class UninitialisedScope {
     std::unique_ptr<Guard> guard_;
 };
 
-struct ForwardFlops {
-    std::int64_t flops = 0;
-    /// Layers whose products are not among them; "" where there are none.
-    std::string uncounted{};
-};
-
 /// FLOPs of one sample's forward: 2 x the multiply-accumulates of convolutions, transposed
 /// convolutions, matrix products and attention, by the shapes of the operations that `model` calls.
 /// Not counted: biases, activations, norms, pooling. Training takes about three times as many. With
 /// an empty batch [0, input_sizes()] nothing is computed, and a matrix product's rows count as the
 /// samples': one per sample. It uses eval mode and restores the model's mode.
-ForwardFlops forward_flops(Model& model, const torch::Tensor& batch);
+std::int64_t forward_flops(Model& model, const torch::Tensor& batch);
 
 struct Outline {
     std::int64_t parameters = 0;
-    ForwardFlops forward{};  ///< of one sample
+    std::int64_t forward_flops = 0;  ///< of one sample: see forward_flops
     /// The model has weights of convolutions, whose memory format matters.
     bool convolves = false;
     /// The model has 1 x 1 convolutions of fewer than 8 channels: with channels-last and a stride

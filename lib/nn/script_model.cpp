@@ -17,8 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t kCheckedBatch = 2;
 constexpr const char* kSave =
-    "save it with torch.jit.save(torch.jit.trace(model, example), 'model.pt') in PyTorch";
+    "save it with torch.jit.save(torch.jit.script(model), 'model.pt'), or with "
+    "torch.jit.trace(model, example), in PyTorch";
 
 // The line of LibTorch's message that says what failed; the others are where.
 std::string reason_of(const std::exception& error) {
@@ -99,7 +101,8 @@ class ScriptModel final : public Model {
             return compute(input);
         } catch (const std::exception& error) {
             throw base::DataError(
-                fmt::format("the model cannot compute its input: {}", reason_of(error)), {"model"});
+                fmt::format("the model cannot compute these samples: {}", reason_of(error)),
+                {"inputs", "batch-size"});
         }
     }
 
@@ -110,12 +113,18 @@ class ScriptModel final : public Model {
         std::vector<c10::IValue> inputs;
         for (auto& each : unpacked(input, input_, weights_.front().scalar_type()))
             inputs.emplace_back(std::move(each));
-        return script_.forward(std::move(inputs)).toTensor();
+        const auto output = script_.forward(std::move(inputs));
+        if (output.isTensor()) return output.toTensor();
+        throw base::OptionError(
+            fmt::format("the model answers with a {}, and one tensor is expected; export a module "
+                        "whose forward returns its scores alone",
+                        output.tagKind()),
+            {"model"});
     }
 
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
-        if (loss_ == "mse") return torch::mse_loss(output, targets);
-        if (loss_ == "l1") return torch::l1_loss(output, targets);
+        if (loss_ == "mse") return torch::mse_loss(output.reshape(targets.sizes()), targets);
+        if (loss_ == "l1") return torch::l1_loss(output.reshape(targets.sizes()), targets);
         if (loss_ == "nll") return torch::nll_loss_nd(output, targets);
         return torch::nn::functional::cross_entropy(output, targets);
     }
@@ -140,13 +149,14 @@ torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request)
     model.eval();
     try {
         const auto type = model.weights().front().scalar_type();
-        return model.compute(sample_input(request.input, 1, type));
+        return model.compute(sample_input(request.input, kCheckedBatch, type));
+    } catch (const base::Error&) {
+        throw;
     } catch (const std::exception& error) {
         throw base::OptionError(
-            fmt::format(
-                "{} does not make one tensor of a batch of such samples: {}; give the shape "
-                "of one sample, and trace the model with a batch of them",
-                request.path, reason_of(error)),
+            fmt::format("{} cannot compute a batch of {} such samples: {}; give the shape of one "
+                        "sample, and export a model that takes batches of any size",
+                        request.path, kCheckedBatch, reason_of(error)),
             {"input-shape"});
     }
 }
@@ -156,8 +166,7 @@ torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request)
 torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::Dtype dtype) {
     auto sizes = shape.input_sizes();
     sizes.insert(sizes.begin(), count);
-    const bool whole = shape.is_own() && base::packed(shape.own).element == base::Element::i64;
-    return whole ? torch::zeros(sizes, torch::kLong) : torch::randn(sizes, dtype);
+    return shape.is_whole() ? torch::zeros(sizes, torch::kLong) : torch::randn(sizes, dtype);
 }
 
 ModelEntry script_entry(const ScriptRequest& request) {
@@ -186,11 +195,12 @@ void check_script(const ScriptRequest& request) {
             {"model"});
     auto wanted = request.input.target_sizes();
     if (request.input.classifies()) wanted.insert(wanted.begin(), request.input.classes);
-    if (output.dim() > 0 && output.sizes().slice(1).vec() == wanted) return;
+    wanted.insert(wanted.begin(), kCheckedBatch);
+    const bool one_number = wanted.size() == 2 && wanted[1] == 1 && output.dim() == 1;
+    if (output.sizes() == wanted || (one_number && output.numel() == kCheckedBatch)) return;
     throw base::OptionError(
-        fmt::format("{} answers a sample with {}, and {} are expected", request.path,
-                    output.dim() > 0 ? shape_text(output.sizes().slice(1)) : "one value a batch",
-                    shape_text(wanted)),
+        fmt::format("{} answers a batch of {} with {}, and {} are expected", request.path,
+                    kCheckedBatch, shape_text(output.sizes()), shape_text(wanted)),
         {request.input.classifies() ? "classes" : "target-shape"});
 }
 
@@ -204,9 +214,7 @@ std::string structure_hash(const std::string& path) {
         const auto [bytes, size] = archive.getRecord(record);
         text += record + std::string(static_cast<const char*>(bytes.get()), size);
     }
-    std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    return fmt::format("{:016x}", hash);
+    return fmt::format("{:016x}", base::fingerprint(text));
 }
 
 }  // namespace ranklab::nn

@@ -18,7 +18,7 @@ struct ScriptRequest {
 /// Its `make` reads the file anew. The name is the file's stem.
 ModelEntry script_entry(const ScriptRequest& request);
 
-/// Computes one sample. OptionError, naming options, unless the network takes
+/// Computes two samples. OptionError, naming options, unless the network takes
 /// the input's shape, answers with the target's, and has parameters to train; DataError for a file
 /// that is not TorchScript.
 void check_script(const ScriptRequest& request);

@@ -91,7 +91,7 @@ DataParallel::DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimize
                         .generator = generator_of(setup, r)};
         replica.state = state_of(*replica.model);
         if (r > 0) check_alike(replica.state, replicas_.front().state);
-        parameters_.push_back(replica.model->parameters());
+        parameters_.push_back(trained_parameters(*replica.model));
         replicas_.push_back(std::move(replica));
     }
     threads_.run([this](std::size_t r) { places_.enter(r); });

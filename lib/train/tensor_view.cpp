@@ -15,14 +15,15 @@
 namespace ranklab::train {
 namespace {
 
-constexpr std::array<std::pair<comm::DType, torch::Dtype>, 7> kTypes{
+constexpr std::array<std::pair<comm::DType, torch::Dtype>, 8> kTypes{
     {{comm::DType::f32, torch::kFloat},
      {comm::DType::f64, torch::kDouble},
      {comm::DType::f16, torch::kHalf},
      {comm::DType::bf16, torch::kBFloat16},
      {comm::DType::i64, torch::kLong},
      {comm::DType::i32, torch::kInt},
-     {comm::DType::u8, torch::kByte}}};
+     {comm::DType::u8, torch::kByte},
+     {comm::DType::u8, torch::kBool}}};
 
 }  // namespace
 

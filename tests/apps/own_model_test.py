@@ -48,6 +48,20 @@ class OwnModel(cli.Case):
                 with self.subTest(name, ranks=ranks):
                     self.assertVerified(*own_networks.options(name), ranks=ranks)
 
+    def test_counts_parameters_and_flops_as_pytorch(self):
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        from torch.utils.flop_counter import FlopCounterMode
+
+        for name in own_networks.NETWORKS:
+            own_networks.export(name, self.folder)
+            network, (inputs, _) = own_networks.network(name).eval(), own_networks.samples(name, 1)
+            # PyTorch's counter does not know the fused operations.
+            with torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+                network(*map(torch.from_numpy, inputs))
+            plan = self.train(*own_networks.options(name), "--dry-run").stdout
+            self.assertIn(f"# parameters: {sum(p.numel() for p in network.parameters())}\n", plan)
+            self.assertIn(f"# forward-flops-per-sample: {counter.get_total_flops()} ", plan, name)
+
     def test_takes_the_options_of_other_networks(self):
         own_networks.export("two-inputs", self.folder)
         words = own_networks.options("two-inputs")
@@ -57,6 +71,9 @@ class OwnModel(cli.Case):
         self.assertVerified(*words, "--mode", "dp", "--replicas", 2)
         plan = self.train(*words, "--dry-run", "--buckets", "b.csv")
         self.assertIn("# parameters: 369\n", plan.stdout)
+        own_networks.export("language", self.folder)
+        self.assertCode(self.train(*own_networks.options("language"), "--dry-run", "--buckets", "l.csv"), 0)
+        self.assertVerified(*own_networks.options("language"), "--mode", "dp")
         self.assertIn("\n0,6,169,fp32,", (self.folder / "b.csv").read_text(), "frozen parameters have no gradient, and unused ones zeros")
 
     def test_modules_of_other_types_and_with_randomness(self):
@@ -127,10 +144,10 @@ class OwnModel(cli.Case):
         for name, network in (("pair", Pair), ("detached", Detached), ("nan", NoNumber)):
             save(network(8, 5), self.folder / f"{name}.pt", torch.ones(2, 8))
         shape = ("--input-shape", 8, "--classes", 5)
-        save_it = "save it with torch.jit.save(torch.jit.trace(model, example), 'model.pt')"
+        save_it = "save it with torch.jit.save(torch.jit.script(model), 'model.pt')"
         for name, code, sentence in (("state", 3, save_it), ("pickled", 3, save_it), ("text", 3, "is not TorchScript"), ("cut", 3, "cut.pt is not TorchScript"),
                                      ("newer", 3, "or older"), ("missing", 3, "is not a file that can be read"), ("folder", 3, "is not a file that can be read"),
-                                     ("frozen", 2, "has no parameters to train"), ("pair", 2, "pair.pt does not make one tensor"),
+                                     ("frozen", 2, "has no parameters to train"), ("pair", 2, "answers with a Tuple, and one tensor is expected"),
                                      ("detached", 2, "does not depend on a parameter to train"), ("nan", 3, "the first gradient's norm is nan")):
             self.assertRefused(code, sentence, "--model", f"{name}.pt", *shape)
 
@@ -138,12 +155,12 @@ class OwnModel(cli.Case):
         save(nn.Linear(8, 5), self.folder / "net.pt")
         for sentence, *words in (("needs --input-shape",), ("needs --classes, or --target-shape", "--input-shape", 8),
                                  ("--input-shape 8xa: give sizes", "--input-shape", "8xa", "--classes", 5),
-                                 ("of a batch of such samples: ", "--input-shape", 9, "--classes", 5), ("of a batch of such samples: ", "--input-shape", "8:int64", "--classes", 5),
-                                 ("of a batch of such samples: ", "--input-shape", "8,8", "--classes", 5),
-                                 ("answers a sample with 5, and 6 are expected", "--input-shape", 8, "--classes", 6),
+                                 ("cannot compute a batch of 2 such samples: ", "--input-shape", 9, "--classes", 5), ("cannot compute a batch of 2 such samples: ", "--input-shape", "8:int64", "--classes", 5),
+                                 ("cannot compute a batch of 2 such samples: ", "--input-shape", "8,8", "--classes", 5),
+                                 ("answers a batch of 2 with 2x5, and 2x6 are expected", "--input-shape", 8, "--classes", 6),
                                  ("--loss mse is of numbers; use --target-shape", "--input-shape", 8, "--classes", 5, "--loss", "mse"),
                                  ("--loss nll is of classes; use --classes", "--input-shape", 8, "--target-shape", 5, "--loss", "nll"),
-                                 ("--width and --jit are for", "--input-shape", 8, "--classes", 5, "--width", 2)):
+                                 ("--width, --jit, --dropout and --image-size are for", "--input-shape", 8, "--classes", 5, "--dropout", "off")):
             self.assertRefused(2, sentence, "--model", "net.pt", *words)
         self.assertRefused(2, "--classes is for --model FILE.pt", "--classes", 5)
         self.assertRefused(2, "files of your own are for your own network", "--data", "npy", "--model", "mnist-cnn")

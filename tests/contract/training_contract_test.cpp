@@ -200,9 +200,9 @@ TEST_P(Model, HasTheParametersItIsKnownFor) {
 // Told from an empty batch, and from one that is computed.
 TEST_P(Model, CountsItsWork) {
     const auto model = make(1);
-    const auto of_two = forward_flops(*model, inputs(2)).flops;
+    const auto of_two = forward_flops(*model, inputs(2));
     EXPECT_GT(of_two, 0);
-    EXPECT_EQ(outline_of(GetParam(), config_).forward.flops, of_two);
+    EXPECT_EQ(outline_of(GetParam(), config_).forward_flops, of_two);
     EXPECT_TRUE(model->is_training()) << "as it was";
 }
 

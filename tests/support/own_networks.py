@@ -87,14 +87,16 @@ class TwoInputs(nn.Module):
 
 
 class Language(nn.Module):
-    """Scores of the next token at each place: [N, tokens, places]."""
+    """Scores of the next token at each place, [N, tokens, places], with a mask and weights that are used twice."""
 
     def __init__(self):
         super().__init__()
         self.inner = Transformer()
+        self.inner.head.weight = self.inner.embedding.weight
+        self.register_buffer("mask", torch.triu(torch.ones(16, 16), 1).bool())
 
     def forward(self, tokens):
-        return self.inner.head(self.inner.encoder(self.inner.embedding(tokens))).transpose(1, 2)
+        return self.inner.head(self.inner.encoder(self.inner.embedding(tokens), self.mask)).transpose(1, 2)
 
 
 INTEGERS = np.int64

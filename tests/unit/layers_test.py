@@ -21,7 +21,7 @@ EXCLUSIVE = [
     (("mpi.h", "mpi-ext.h", "nccl.h"), {"comm"}),
     (("hdf5.h", "H5*.h", "hdf5_hl.h"), {"hdf5"}),
     (("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h"), {"device"}),
-    (("boost/*",), {"options", "stats"}),
+    (("boost/*",), {"options", "results", "stats"}),
     (("fftw3.h",), {"data"}),
     (("torch/*", "c10/*", "ATen/*"), {"nn", "train", "experiments/training"}),
 ]

@@ -41,7 +41,7 @@ std::string first_bytes(const fs::path& file) {
 
 // The name first: a damaged file of that name is damaged, not of another kind.
 std::string kind_of(const fs::path& file) {
-    if (file.string().find(":/") != std::string::npos) return "HDF5 dataset";
+    if (hdf5::names_dataset(file.string())) return "HDF5 dataset";
     base::refuse_irregular<base::DataError>(file);
     if (!fs::exists(file))
         throw base::DataError(fmt::format("{} does not exist; check the name", file.string()));
@@ -174,7 +174,8 @@ void check_array(comm::Communicator& control, FileVerdict& verdict) {
             verdict.kind == "npy" ? open_npy_rows(verdict.file) : hdf5::open_rows(verdict.file);
         shape = array.shape;
         verdict.content = fmt::format("{} {}", base::shape_text(shape), array.type);
-        if (shape.empty()) return;
+        if (shape.empty())
+            throw base::DataError(fmt::format("{} is one number, not an array", verdict.file));
         std::vector<float> values(Field{Element::f32, array.sizes()}.elements());
         const auto mine = base::share_of(shape[0], control.rank(), control.world_size());
         for (std::int64_t i = mine.first; i < mine.end(); ++i) {
@@ -277,7 +278,7 @@ std::vector<FileVerdict> verify(comm::Communicator& control, const fs::path& pat
         if (control.rank() != 0) return;
         if (std::error_code ignored; !fs::is_directory(path, ignored))
             base::refuse_irregular<base::DataError>(path);
-        if (!fs::exists(path) && path.string().find(":/") == std::string::npos)
+        if (!fs::exists(path) && !hdf5::names_dataset(path.string()))
             throw base::DataError(fmt::format("{} does not exist; check the name", path.string()));
         if (fs::is_directory(path)) {
             found = look_into(path);

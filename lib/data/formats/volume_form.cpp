@@ -31,7 +31,7 @@ hdf5::Volume checked(const fs::path& file, const hdf5::Group& root, const Volume
         fail(file,
              fmt::format(
                  "it has no dataset /{}: a volume file holds /Nbody [4, L, L, L] and /Hydro [5, "
-                 "L, L, L]",
+                 "L, L, L]; name another dataset as FILE:/DATASET",
                  wanted.name));
     auto volume =
         hdf5::Volume::open(root, wanted.name, fmt::format("{}:/{}", file.string(), wanted.name));

@@ -174,7 +174,7 @@ DataSet open_noise(const DataRequest& request, comm::Communicator& control) {
 }
 
 DataSet open(const DataRequest& request, comm::Communicator& control) {
-    if (!request.is_image()) return open_noise(request, control);
+    if (request.is_own() || !request.is_image()) return open_noise(request, control);
     return open_images(request, control, load);
 }
 

@@ -56,20 +56,21 @@ void run_strategy(nn::Model& model, GradientSync& sync, const TensorBatch& batch
     sync.finish();
 }
 
-// Relative to the parameter's own largest number, or to a tenth of the largest of all: the gradient
-// of a bias before BatchNorm is 0, and what is computed is rounding.
+// Relative to the parameter's own largest number, beyond rounding of the largest of all: the
+// gradient of a bias before BatchNorm is 0, and what is computed is rounding.
 std::vector<double> differences(const torch::Tensor& expected,
-                                const std::vector<torch::Tensor>& parameters) {
+                                const std::vector<torch::Tensor>& parameters, double rounding) {
     std::vector<double> worst;
     std::int64_t begin = 0;
-    const double least_scale = 0.1 * expected.to(torch::kDouble).abs().max().item<double>();
+    const double allowed = rounding * expected.to(torch::kDouble).abs().max().item<double>();
     for (const auto& parameter : parameters) {
         const auto wanted = expected.narrow(0, begin, parameter.numel()).to(torch::kDouble);
         const auto& given = parameter.grad();  // none of a parameter that is not used
         const auto is = given.defined() ? given.detach().reshape({-1}).to(torch::kDouble)
                                         : torch::zeros_like(wanted);
-        const double scale = std::max(wanted.abs().max().item<double>(), least_scale);
-        const double difference = (is - wanted).abs().max().item<double>();
+        const double scale = wanted.abs().max().item<double>();
+        const double most = (is - wanted).abs().max().item<double>();
+        const double difference = most <= allowed ? 0.0 : most;
         // NaN compares as no difference at all: it must not pass.
         worst.push_back(std::isfinite(difference) ? (scale > 0 ? difference / scale : difference)
                                                   : std::numeric_limits<double>::infinity());
@@ -89,14 +90,14 @@ double gradient_bound(torch::Dtype dtype, Compression compression) {
 
 GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const TensorBatch& batch,
                                 double weight, comm::Communicator& data,
-                                comm::Communicator& control, double bound) {
+                                comm::Communicator& control, double bound, double rounding) {
     const auto parameters = train::trained_parameters(model);
     train::Rewind rewind(model, train::default_generators(batch.input.device()));
     const torch::Tensor wanted = reference(model, parameters, batch, weight, data);
     rewind();
     run_strategy(model, sync, batch, weight);
     rewind();
-    auto worst = differences(wanted, parameters);
+    auto worst = differences(wanted, parameters, rounding);
     control.allreduce(comm::view(std::span(worst)), comm::ReduceOp::max);
     const auto names = train::trained_parameter_names(model);
     GateResult result{.passed = true,

@@ -29,11 +29,12 @@ double gradient_bound(torch::Dtype dtype, train::Compression compression);
 /// Collective. Makes the first step's gradient twice from the same random numbers: by `sync`, and
 /// from torch::autograd::grad and one blocking allreduce over `data` (what --sync flat does).
 /// Leaves parameters, buffers and the generator as they were; the gradients are left to the next
-/// begin_step(). `sync` must be attached to trained_parameters(model).
+/// begin_step(). `sync` must be attached to trained_parameters(model). A difference of up to
+/// `rounding` times the gradient's largest number is none.
 GateResult check_first_gradient(nn::Model& model, train::GradientSync& sync,
                                 const train::TensorBatch& batch, double weight,
-                                comm::Communicator& data, comm::Communicator& control,
-                                double bound);
+                                comm::Communicator& data, comm::Communicator& control, double bound,
+                                double rounding);
 
 /// The compared parts of the model: buffers (BatchNorm's running statistics) are equal only after a
 /// broadcast from rank 0, since each rank updates its own in a step.

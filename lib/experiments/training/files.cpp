@@ -106,11 +106,11 @@ std::vector<std::int64_t> batch_of(std::vector<std::int64_t> sizes) {
 
 torch::Tensor loss_of(nn::Model& model, const TrainingOptions& options, torch::Dtype type) {
     const auto shape = data_request(options);
-    const auto targets = shape.target.empty()
-                             ? torch::randint(shape.classes, {kSamples}, torch::kLong)
+    const auto input = model_input(options);
+    const auto targets = input.classifies()
+                             ? torch::randint(input.classes, batch_of(shape.target), torch::kLong)
                              : torch::randn(batch_of(shape.target), type);
-    const auto input = nn::sample_input(model_input(options), kSamples, type);
-    return model.loss(model.forward(input), targets);
+    return model.loss(model.forward(nn::sample_input(input, kSamples, type)), targets);
 }
 
 // Makes a step with a backward, after which the order is known, and one without samples, which

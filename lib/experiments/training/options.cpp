@@ -66,7 +66,7 @@ nn::InputShape own_shape(const TrainingSettings& settings) {
     if (settings.target_shape == "same")
         shape.own_target.sizes = shape.own.front().sizes;
     else if (settings.target_shape)
-        shape.own_target = field_of("target-shape", *settings.target_shape);
+        shape.own_target.sizes = field_of("target-shape", *settings.target_shape).sizes;
     shape.own_target.element = settings.classes ? base::Element::i64 : base::Element::f32;
     return shape;
 }
@@ -100,9 +100,10 @@ void settle_model_file(TrainingSettings& settings) {
         throw base::OptionError(fmt::format(
             "--loss {} is of {}; {}", request.loss, settings.classes ? "numbers" : "classes",
             settings.classes ? "use --target-shape, without --classes" : "use --classes"));
-    if (settings.width != 1 || settings.jit)
+    if (settings.width != 1 || settings.jit || settings.dropout == "off" || settings.image_size)
         throw base::OptionError(
-            "--width and --jit are for the networks that ranklab has; leave them out");
+            "--width, --jit, --dropout and --image-size are for the networks "
+            "that ranklab has; leave them out");
     nn::check_script(request);
 }
 
@@ -272,6 +273,7 @@ void check_profile(const TrainingSettings& settings) {
 void settle_all(TrainingOptions& all, int world_size) {
     auto& settings = all.settings;
     settle_model_file(settings);
+    if (!settings.model_file.empty()) all.structure = nn::structure_hash(settings.model_file);
     settle_model_defaults(settings);
     settle_batch(settings, world_size);
     settle_mode(settings, world_size);

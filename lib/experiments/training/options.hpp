@@ -59,7 +59,8 @@ struct TrainingOptions {
     bool has_own_batch = false;  ///< --batch-size was given
     bool is_first_look = false;  ///< neither --steps nor --epochs was given
 
-    nn::Outline outline;  ///< of the model
+    nn::Outline outline;    ///< of the model
+    std::string structure;  ///< a hash of a user's own network
     SpeedOptions speed;
     train::Compression compression = train::Compression::none;
     OverlapWay way;                    ///< see settle_overlap_way

@@ -2,8 +2,6 @@
 #include <torch/utils.h>
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <span>
 #include <thread>
 
@@ -150,11 +148,12 @@ nn::Outline outline_of(const TrainingOptions& options) {
 
 std::int64_t sample_bytes(const TrainingOptions& options) {
     const auto input = model_input(options);
-    const auto elements = [](const std::vector<std::int64_t>& sizes) {
-        return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+    const auto bytes = [](std::vector<std::int64_t> sizes, bool whole) {
+        using base::Element;
+        return base::Field{whole ? Element::i64 : Element::f32, std::move(sizes)}.bytes();
     };
-    return std::int64_t{sizeof(float)} *
-           (elements(input.input_sizes()) + elements(input.target_sizes()));
+    return static_cast<std::int64_t>(bytes(input.input_sizes(), input.is_whole()) +
+                                     bytes(input.target_sizes(), input.classifies()));
 }
 
 data::DataRequest data_request(const TrainingOptions& options) {

@@ -159,14 +159,14 @@ void add_replicas(results::Run& run, const train::DataParallel& replicas) {
 }
 
 void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& model,
-               const std::string& model_file) {
+               const std::string& structure) {
     const auto fact = [&run](const char* key, const std::string& value) {
         run.context.push_back({"training", key, value});
     };
     run.context.push_back({"libraries", "libtorch", TORCH_VERSION});
     run.context.push_back({"libraries", "libtorch_cpu_capability", at::get_cpu_capability()});
     fact("parameters", fmt::format("{}", nn::parameter_count(model)));
-    if (!model_file.empty()) fact("structure", nn::structure_hash(model_file));
+    if (!structure.empty()) fact("structure", structure);
     fact("data_origin", data.origin);
     fact("train_samples", fmt::format("{}", data.train->size()));
     fact("test_samples", fmt::format("{}", data.test->size()));
@@ -273,7 +273,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
                        .curves = curves.get()},
                       *model, sampler);
     drive(loop, run, options, *model, control);
-    add_facts(run, data, *model, options.settings.model_file);
+    add_facts(run, data, *model, options.structure);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
@@ -297,21 +297,17 @@ std::vector<std::string> open_until_the_data(const TrainingOptions& options) {
     return open;
 }
 
-std::string flops_text(const nn::ForwardFlops& forward) {
-    if (!forward.uncounted.empty()) return fmt::format("not counted: it has {}", forward.uncounted);
-    return fmt::format(
-        "{} ({:.4g} GFLOP: 2 x multiply-accumulates of convolutions, matrix "
-        "products and attention; training about 3 times that)",
-        forward.flops, 1e-9 * static_cast<double>(forward.flops));
-}
-
 std::vector<results::Setting> facts_of(const TrainingOptions& options, int world_size) {
     const auto& outline = options.outline;
     const auto& settings = options.settings;
     const auto steps = settings.steps ? *settings.steps + options.common.warmup.value_or(0) : 0;
     std::vector<results::Setting> facts{
         {"parameters", fmt::format("{}", outline.parameters), true},
-        {"forward-flops-per-sample", flops_text(outline.forward), false},
+        {"forward-flops-per-sample",
+         fmt::format("{} ({:.4g} GFLOP: 2 x multiply-accumulates of convolutions and matrix "
+                     "products; training about 3 times that)",
+                     outline.forward_flops, 1e-9 * static_cast<double>(outline.forward_flops)),
+         false},
         {"learning-rate", lr_text(options.rate, steps), false},
         {"ranks", fmt::format("{}", world_size), true}};
     if (const auto open = open_until_the_data(options); !open.empty())

@@ -238,11 +238,14 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
     if (trains_alone()) return {check, "not verified", "sync none sums nothing"};
     const auto& speed = setup_.options.speed;
     const double scale = train::gate_scale(speed.precision);
+    const double of_device = train::rounding_bound(speed.precision, setup_.device.type());
+    const auto bound_of = [&](train::Compression compression) {
+        return std::max(gradient_bound(speed.parameter_type(), compression), of_device);
+    };
     const auto gate = experiments::check_first_gradient(
         model_, *sync_, batch, scale * share_of(batch.count(), sampler_.global_count(0)),
-        setup_.data_plane, setup_.control,
-        std::max(gradient_bound(speed.parameter_type(), setup_.options.compression),
-                 train::rounding_bound(speed.precision, setup_.device.type())));
+        setup_.data_plane, setup_.control, bound_of(setup_.options.compression),
+        0.1 * bound_of(train::Compression::none));
     const std::string detail = fmt::format(
         "largest relative difference {:.1e} ({}), allowed {:.0e}; the gradient's norm is {:.3g}",
         gate.worst, gate.where, gate.bound, gate.norm / scale);

@@ -32,7 +32,7 @@ void add_work(Schema& rows) {
               "with commas")
         .bind(&TrainingSettings::input_shape, kDecidesNumbers)
         .integer("classes", {1, 1'000'000'000}, kOpen,
-                 "FILE.pt: classes of the target; tokens are below it, too")
+                 "FILE.pt: classes of the target; synthetic tokens are below it")
         .bind(&TrainingSettings::classes, kDecidesNumbers)
         .text("target-shape", "SIZES|same", kOpen,
               "FILE.pt: the target is numbers of this shape; with --classes, a class for each")
