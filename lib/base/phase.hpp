@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/annotation.hpp"
 #include "base/handle.hpp"
 #include "base/progress.hpp"
 
@@ -41,7 +42,12 @@ class PhaseSink {
     ///   auto p = sink.phase(Phase::backward);
     class Mark : Pinned {
       public:
-        Mark(PhaseSink& sink, Phase phase) : sink_(sink), phase_(phase) { sink_.enter(phase_); }
+        Mark(PhaseSink& sink, Phase phase)
+            : sink_(sink),
+              phase_(phase),
+              annotation_(kPhaseNames[static_cast<std::size_t>(phase)].data()) {
+            sink_.enter(phase_);
+        }
         ~Mark() {
             sink_.leave(phase_);
             count_progress();
@@ -50,6 +56,7 @@ class PhaseSink {
       private:
         PhaseSink& sink_;
         Phase phase_;
+        Annotation annotation_;
     };
     [[nodiscard]] Mark phase(Phase phase) { return Mark(*this, phase); }
 };

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/annotation.hpp"
 #include "base/error.hpp"
 #include "base/progress.hpp"
 
@@ -225,6 +226,7 @@ class Loader::State {
         std::size_t sample = first;
         begin(lock);
         try {
+            const base::Annotation mark("loader: read samples");
             for (; sample < last; ++sample)
                 source_.read(slot.draws[sample], slot.batch.input.get() + sample * input_bytes_,
                              slot.batch.target.get() + sample * target_bytes_, times);

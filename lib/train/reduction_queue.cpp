@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/annotation.hpp"
 #include "base/progress.hpp"
 
 namespace ranklab::train {
@@ -168,7 +169,10 @@ class ReductionQueue::Worker {
             return;
         }
         for (start_what_may(); !under_way_.empty(); start_what_may()) {
-            under_way_.front().reduction->complete();
+            {
+                const base::Annotation mark("reduce a bucket");
+                under_way_.front().reduction->complete();
+            }
             complete_first();
         }
     }
@@ -179,6 +183,7 @@ class ReductionQueue::Worker {
         comm::BufferView buffer;
         std::function<void(std::exception_ptr)> done;
         std::unique_ptr<Reduction> reduction;
+        std::unique_ptr<base::Annotation> mark = {};  // of the thread
     };
 
     // With mutex_ locked.
@@ -196,6 +201,8 @@ class ReductionQueue::Worker {
             stamps_[started_++].start = Clock::now();
             lock.unlock();
             Task& task = under_way_.back();
+            if (progress_ == Progress::thread && base::annotation_hooks.load() != nullptr)
+                task.mark = std::make_unique<base::Annotation>("reduce a bucket");
             task.reduction =
                 std::make_unique<Reduction>(comm_, task.buffer, transfer_, piece_bytes_);
             lock.lock();

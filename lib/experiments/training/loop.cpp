@@ -162,7 +162,12 @@ void TrainingLoop::do_step(std::int64_t step) {
     learning_rate_ = rates_.rate(updates_, setup_.schedule.epoch_of(step));
     steps_.optimizer().set_lr(learning_rate_);
     if (in_epoch == 0 || step == setup_.schedule.first) start_epoch(setup_.schedule.epoch_of(step));
-    const auto counts = steps_.make(step);
+    if (setup_.trace != nullptr) setup_.trace->before(step);
+    const auto counts = [&] {
+        const base::Annotation mark("step");
+        return steps_.make(step);
+    }();
+    if (setup_.trace != nullptr) setup_.trace->after(step);
     if (counts.updated) ++updates_;
 
     if (step == setup_.schedule.first && setup_.start_up != nullptr) {

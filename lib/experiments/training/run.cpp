@@ -256,6 +256,12 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     if (options.settings.tensorboard)
         curves = std::make_unique<Curves>(*options.settings.tensorboard, schedule.first,
                                           around.options, control);
+    std::unique_ptr<TraceWindow> trace;
+    if (options.settings.trace)
+        trace = std::make_unique<TraceWindow>(
+            *options.settings.trace,
+            window_of(options.settings.trace_window.value_or(""), schedule), options.speed.cuda,
+            control);
 
     results::Run run;
     TrainingLoop loop({.options = options,
@@ -270,13 +276,15 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
                        .checkpoints = checkpoints.get(),
                        .start_up = around.start_up,
                        .counting = around.counting,
-                       .curves = curves.get()},
+                       .curves = curves.get(),
+                       .trace = trace.get()},
                       *model, sampler);
     drive(loop, run, options, *model, control);
     add_facts(run, data, *model, options.structure);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
+    if (trace) trace->describe(run);
     if (curves && !curves->whole())
         run.warnings.push_back(
             fmt::format("the curves in {} end early: the file could not be "

@@ -20,6 +20,7 @@
 #include "experiments/training/curves.hpp"
 #include "experiments/training/options.hpp"
 #include "experiments/training/record.hpp"
+#include "experiments/training/trace_window.hpp"
 #include "measure/device_phases.hpp"
 #include "measure/samples.hpp"
 #include "train/replica_check.hpp"
@@ -58,7 +59,8 @@ struct TrainingSetup {
     Checkpoints* checkpoints = nullptr;  ///< none: no checkpoints; else schedule.first is theirs
     host::StartUp* start_up = nullptr;   ///< of the process
     CountedPart counting = {};
-    Curves* curves = nullptr;  ///< of --tensorboard
+    Curves* curves = nullptr;      ///< of --tensorboard
+    TraceWindow* trace = nullptr;  ///< of --trace
 };
 
 /// The strategy that the options ask for. The communicators outlive it.

@@ -69,7 +69,7 @@ struct TrainingSettings {
     std::string dropout, shuffle, sharding;
     std::optional<std::int64_t> train_samples, validation_samples;
     std::string input;
-    std::optional<std::string> profile, tensorboard;
+    std::optional<std::string> profile, tensorboard, trace, trace_window;
     std::int64_t loader_cost_us = 0;
     std::optional<std::int64_t> workers;
     std::int64_t prefetch = 2;

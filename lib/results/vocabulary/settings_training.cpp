@@ -351,7 +351,16 @@ void add_views(Schema& rows) {
         .text("tensorboard", "DIR", kOpen,
               "write curves there for TensorBoard while it trains, every 10 steps")
         .bind(&TrainingSettings::tensorboard, Role::kept)
-        .excludes({.other = "ablation", .because = "its trials are not one training"});
+        .excludes({.other = "ablation", .because = "its trials are not one training"})
+        .text("trace", "FILE.json", kOpen,
+              "write what LibTorch's profiler sees in a few steps, for Perfetto and TensorBoard: "
+              "each rank FILE.rankN.json, and all of them FILE.json")
+        .bind(&TrainingSettings::trace, Role::kept)
+        .excludes({.other = "ablation", .because = "its trials are not one training"})
+        .text("trace-window", "FIRST:COUNT", kOpen,
+              "the steps of --trace, from 1 (default: three after the warm-up)")
+        .bind(&TrainingSettings::trace_window, Role::bookkeeping)
+        .needs({.other = "trace"});
 }
 
 void add_checks(Schema& rows) {

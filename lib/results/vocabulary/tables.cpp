@@ -32,6 +32,14 @@ constexpr Column kLines[] = {
     {"contents", text, "the line, as pseudo-code"},
 };
 
+constexpr Column kOperators[] = {
+    {"operator", text, "LibTorch's name"},
+    {"calls", whole, "in the window of the trace, on rank 0"},
+    {"self_s", number, "of all calls, without the operators that they call"},
+    {"total_s", number, "with them"},
+    {"percent", number, "of all operators' self time"},
+};
+
 constexpr Column kCommunication[] = {
     {"bucket", whole, "in the order of their reductions"},
     {"parameters", whole, "tensors in it"},
@@ -382,6 +390,7 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"convergence", "a look at --target-ci", kConvergence},
     {"phases", "a phase of the step", kPhases},
     {"lines", "a line of the training loop", kLines},
+    {"operators", "an operator of the trace, by its self time", kOperators},
     {"epochs", "an epoch", kEpochs},
     {"communication", "a bucket of gradients", kCommunication},
     {"waiting", "a rank", kWaiting},

@@ -32,9 +32,10 @@ Names together(const Names& one, const Names& other) {
 const Names kToNobody{"output",        "label",          "config",       "quiet",
                       "seed",          "directory",      "time-limit",   "stall-timeout",
                       "lock-timeout",  "expected-ranks", "expect-ranks", "data-dir",
-                      "memory-format", "inputs",         "targets"};
-const Names kToComparisonAlone{"repetitions", "target-ci",       "checkpoint", "resume",
-                               "benchy-json", "save-parameters", "keep",       "json-file"};
+                      "memory-format", "inputs",         "targets",      "trace-window"};
+const Names kToComparisonAlone{
+    "repetitions",     "target-ci", "checkpoint", "resume",      "benchy-json",
+    "save-parameters", "keep",      "json-file",  "tensorboard", "trace"};
 const Names kNotToGroups{"warmup",   "steps",           "epochs",           "overlap-steps",
                          "evaluate", "eval-batch-size", "check-parameters", "reads",
                          "ceilings", "check-write",     "check-read",       "checkpoint-every"};
@@ -60,9 +61,9 @@ TEST(Settings, OfALaterProgramMatterToAll) {
 }
 
 TEST(Settings, OfFilesCountByBeingSet) {
-    EXPECT_EQ(
-        those_that([](const auto& option) { return option.role == options::Role::kept; }),
-        (Names{"checkpoint", "resume", "save-parameters", "benchy-json", "keep", "json-file"}));
+    EXPECT_EQ(those_that([](const auto& option) { return option.role == options::Role::kept; }),
+              (Names{"checkpoint", "resume", "save-parameters", "benchy-json", "keep", "json-file",
+                     "tensorboard", "trace"}));
 }
 
 TEST(Settings, SomeMeanNothingOnASingleDevice) {

@@ -1,0 +1,160 @@
+"""What a run shows of its inside: --profile, --tensorboard."""
+
+import collections
+import json
+import struct
+import unittest
+
+import ranklab_cli as cli
+
+cli.need_train()
+h5py, = cli.modules("h5py")
+
+SMALL = ("--model", "mnist-cnn", "--width", 8, "--data", "synthetic", "--train-samples", 240, "--validation-samples", 20, "--batch-size", 4, "--threads", 1, "--warmup", 0)
+
+
+def fields(message):
+    """[(field, value)] of a protobuf message: numbers of varints, bytes of all else."""
+    found, at = [], 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(message):
+        tag = varint()
+        if tag & 7 == 0:
+            value = varint()
+        else:
+            size = {1: 8, 2: None, 5: 4}[tag & 7]
+            size = varint() if size is None else size
+            value, at = message[at:at + size], at + size
+        found.append((tag >> 3, value))
+    return found
+
+
+def events(path):
+    """The events of a file, of whole records."""
+    data, at, found = path.read_bytes(), 0, []
+    while at + 12 <= len(data):
+        (size,) = struct.unpack_from("<Q", data, at)
+        found.append(dict(fields(data[at + 12:at + 12 + size])))
+        at += 16 + size
+    return found
+
+
+def scalars(folder):
+    """{tag: {step: value}}"""
+    (path,) = folder.glob("events.out.tfevents.*")
+    found = {}
+    for event in events(path):
+        for field, value in fields(event.get(5, b"")):
+            one = dict(fields(value))
+            if 2 in one:
+                found.setdefault(one[1].decode(), {})[event[2]] = struct.unpack("<f", one[2])[0]
+    return found
+
+
+class Inside(cli.Case):
+    def train(self, *words, ranks=1, code=0):
+        (self.folder / "r.h5").unlink(missing_ok=True)
+        result = cli.ranklab("train", *SMALL, *words, "--output", "r.h5", ranks=ranks, cwd=self.folder)
+        self.assertCode(result, code)
+        return result
+
+    def tables(self):
+        with h5py.File(self.folder / "r.h5") as file:
+            (run,) = file["runs"].values()
+            return {name: table[()] for name, table in run["tables"].items()}, {name: data[()].ravel() for name, data in run["samples"].items()}
+
+    def test_lines_have_the_hits_of_the_loop(self):
+        for ranks in (1, 2, 3):
+            result = self.train("--epochs", 3, "--profile", "lines", "--tensorboard", f"t{ranks}", ranks=ranks)
+            self.assertIn("for batch in loader:", result.stdout)
+            tables, _ = self.tables()
+            hits = {row["contents"].decode().strip(): row["hits"] for row in tables["lines"]}
+            steps = 3 * 60 // ranks
+            self.assertEqual(hits["for batch in loader:"], steps + 3)
+            for line in ("x, y = batch.to(device)", "loss = loss_of(model(x), y)", "loss.backward()", "optimizer.step()", "sum += loss.item()", "progress.update(loss)"):
+                self.assertEqual(hits[line], steps, line)
+            self.assertEqual(hits["if step % 10 == 0: log(loss)"], steps // 10)
+            self.assertEqual(hits["evaluate(model, test)"], 3)
+            self.assertAlmostEqual(sum(row["percent"] for row in tables["lines"]), 100, 6)
+
+    def test_a_costly_loader_is_seen_in_its_line(self):
+        shares = []
+        for cost in (0, 3000):
+            self.train("--steps", 10, "--profile", "lines", "--loader-cost-us", cost, "--workers", 0)
+            tables, _ = self.tables()
+            shares.append(next(row["time_s"] for row in tables["lines"] if row["contents"].decode().startswith("for batch")))
+        self.assertGreater(shares[1], shares[0] + 40 * 3000e-6 * 0.99, "40 samples of 3 ms of CPU time")
+
+    def test_curves_are_the_stored_numbers(self):
+        self.train("--epochs", 2, "--tensorboard", "curves", ranks=2)
+        found = scalars(self.folder / "curves")
+        _, samples = self.tables()
+        logged = [1, 11, 21, 31, 41, 51]
+        self.assertEqual(list(found["Loss/train"]), logged)
+        for step in logged:
+            self.assertAlmostEqual(found["Loss/train"][step], samples["train_loss"][step - 1], 5)
+            self.assertAlmostEqual(found["Learning Rate"][step], samples["learning_rate"][step - 1], 6)
+        self.assertEqual(list(found["Loss/valid"]), [30, 60])
+        for step, loss, accuracy in zip((30, 60), samples["validation_loss"], samples["validation_accuracy"]):
+            self.assertAlmostEqual(found["Loss/valid"][step], loss, 5)
+            self.assertAlmostEqual(found["Accuracy/valid"][step], accuracy, 6)
+        self.assertLessEqual({"Avg iters per sec", "Throughput/samples per sec", "Phases/step", "Phases/forward", "Phases/sync"}, set(found))
+
+    def test_a_folder_has_the_curves_of_one_run(self):
+        words = ("--tensorboard", "curves", "--checkpoint", "checkpoint")
+        self.train(*words, "--steps", 20)
+        self.assertSays(self.train(*words, "--steps", 20, code=2), 2, "curves holds the curves of another run")
+        self.train(*words, "--steps", 40, "--resume")
+        (path,) = (self.folder / "curves").glob("*")
+        starts = [event[2] for event in events(path) if 7 in event]
+        self.assertEqual(starts, [0, 20])
+        self.assertEqual(list(scalars(self.folder / "curves")["Loss/train"]), [1, 11, 21, 31])
+
+    def test_traces_nest_and_name_their_rank(self):
+        self.train("--steps", 12, "--trace", "t.json", "--trace-window", "5:2", "--workers", 1, "--inject-delay", "1:forward:30", ranks=2)
+        for rank in (0, 1):
+            text = (self.folder / f"t.rank{rank}.json").read_text()
+            self.assertIn(f'"rank": {rank}', text)
+            found = [event for event in json.loads(text)["traceEvents"]]
+            self.assertNotIn("ProfilerStep#", text)
+            self.assertTrue(all(event["bp"] == "e" for event in found if event["ph"] == "f"))
+            spans = sorted((event["pid"], event["tid"], event["ts"], -event["dur"], event["name"]) for event in found if event.get("cat") in ("cpu_op", "user_annotation"))
+            open_spans = []
+            for *thread, start, negative, name in spans:
+                open_spans = [span for span in open_spans if span[0] == thread and span[1] > start + 1e-3]
+                self.assertTrue(not open_spans or start - negative <= open_spans[-1][1] + 1e-3, f"{name} crosses the end of the span that it begins in")
+                open_spans.append((thread, start - negative))
+            marks = [event for event in found if event.get("cat") == "user_annotation"]
+            count = collections.Counter(event["name"] for event in marks)
+            self.assertEqual({name: count[name] for name in ("step", "data", "copy", "forward", "backward", "sync", "optimizer")},
+                             dict.fromkeys(("step", "data", "copy", "forward", "backward", "sync", "optimizer"), 2))
+            self.assertGreater(count["reduce a bucket"], 0)
+            self.assertGreater(count["loader: read samples"], 0)
+            delayed = min(event["dur"] for event in marks if event["name"] == "forward") > 30000
+            self.assertEqual(delayed, rank == 1, "us of the injected delay")
+        merged = json.loads((self.folder / "t.json").read_text())["traceEvents"]
+        names = {event["pid"]: event["args"]["name"] for event in merged if event["name"] == "process_name"}
+        self.assertEqual({name.split(":")[0] for name in names.values()}, {"rank 0", "rank 1"})
+        tables, _ = self.tables()
+        self.assertIn(b"aten::mm", tables["operators"]["operator"])
+
+    def test_impossible_options(self):
+        for words, sentence in ((("--profile", "line"), "--profile line: give lines, layers, or both"),
+                                (("--tensorboard", "c", "--ablation"), "--tensorboard"), (("--trace", "t"), "--trace t: give a file of the name FILE.json"),
+                                (("--trace", "t.json", "--steps", 5, "--trace-window", "4:3"), "within the run's steps, 1 to 5"), (("--profile", "lines", "--ablation"), "--profile")):
+            self.assertSays(self.train(*words, code=2), 2, sentence)
+
+
+if __name__ == "__main__":
+    unittest.main()
