@@ -1,6 +1,7 @@
 #include "app/run_facts.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -42,6 +43,17 @@ results::Table use_table(const std::vector<host::Use>& uses) {
     return std::move(table).table();
 }
 
+results::Table monitor_table(const std::vector<host::MonitorRow>& rows) {
+    const auto mib = [](double bytes) { return bytes / (1 << 20); };
+    results::Rows table("monitor");
+    for (const auto& row : rows)
+        table.add({row.time_s, row.host, std::int64_t{row.rank}, row.cpu_percent, row.wait_percent,
+                   row.threads, row.rss_bytes, row.page_faults_per_s, mib(row.read_bytes_per_s),
+                   mib(row.written_bytes_per_s), mib(row.sent_bytes_per_s),
+                   mib(row.received_bytes_per_s), row.pressure_percent});
+    return std::move(table).table();
+}
+
 // Collective: of the parts that all ranks have, in their order.
 std::vector<StartUpPart> gather_parts(comm::Communicator& control, const host::StartUp& mine) {
     const auto ranks = comm::gather_values(control, mine.parts());
@@ -80,6 +92,15 @@ RunFacts::RunFacts(Session& session, const Launch& launch, const options::Option
       started_(unix_now()),
       meter_(session.control().rank(), launch.placements) {
     meter_.begin();
+    if (!common_.monitor) return;
+    const auto processes = comm::gather_values(session.control(), static_cast<int>(::getpid()));
+    const auto& mine = launch.placements[static_cast<std::size_t>(session.control().rank())];
+    std::vector<std::pair<int, pid_t>> here;
+    for (const auto& place : launch.placements)
+        if (place.host == mine.host)
+            here.emplace_back(place.rank, processes[static_cast<std::size_t>(place.rank)]);
+    if (mine.local_rank == 0)
+        monitor_ = std::make_unique<host::Monitor>(std::move(here), *common_.monitor);
 }
 
 experiments::CountedPart RunFacts::counted_part() {
@@ -87,6 +108,10 @@ experiments::CountedPart RunFacts::counted_part() {
 }
 
 void RunFacts::gather() {
+    if (common_.monitor)
+        for (auto& rows : comm::gather_values(
+                 session_.control(), monitor_ ? monitor_->stop() : std::vector<host::MonitorRow>()))
+            monitored_.insert(monitored_.end(), rows.begin(), rows.end());
     uses_ = comm::gather_values(session_.control(), meter_.use());
     start_up_ = gather_parts(session_.control(), session_.start_up());
 }
@@ -98,6 +123,7 @@ void RunFacts::complete(std::vector<results::Run>& runs, const std::string& comm
         complete_one(run);
     }
     runs.back().tables.push_back(use_table(uses_));
+    if (common_.monitor) runs.back().tables.push_back(monitor_table(monitored_));
     runs.back().tables.push_back(start_up_table(start_up_));
 }
 

@@ -1,6 +1,7 @@
 // Facts of a run that the program knows: its command line, its hosts, and how busy they were.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "base/clock.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "host/load.hpp"
+#include "host/monitor.hpp"
 #include "host/topology.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
@@ -48,6 +50,8 @@ class RunFacts {
     base::Clock::time_point began_ = base::Clock::now();
     std::int64_t started_;  // seconds since 1970
     host::UseMeter meter_;
+    std::unique_ptr<host::Monitor> monitor_;  // of --monitor, on the first rank of a host
+    std::vector<host::MonitorRow> monitored_;
     std::vector<host::Use> uses_;
     std::vector<StartUpPart> start_up_;
 };

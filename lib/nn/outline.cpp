@@ -4,9 +4,10 @@
 #include <ATen/record_function.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
-#include <string_view>
+#include <utility>
 
 #include "base/handle.hpp"
+#include "nn/products.hpp"
 #include "nn/script_model.hpp"
 
 namespace ranklab::nn {
@@ -34,69 +35,25 @@ struct Count {
 };
 thread_local Count* counting = nullptr;
 
-std::int64_t elements_behind_first(const torch::Tensor& t) {
-    std::int64_t product = 1;
-    for (std::int64_t d = 1; d < t.dim(); ++d) product *= t.size(d);
-    return product;
-}
-
-// Facts about a call before it runs: its inputs are gone afterwards.
 struct Call final : at::ObserverContext {
-    std::int64_t macs = 0;          ///< of one row of the first dimension
-    bool times_the_output = false;  ///< ... and for each element of the output's row
-    std::int64_t rows = 0;
+    explicit Call(std::unique_ptr<Products> of) : products(std::move(of)) {}
+    std::unique_ptr<Products> products;
 };
 
-// Each element of a convolution's output, or of a transposed one's input, is multiplied with the
-// weights of one index of the weight's first dimension: the element's channel.
-std::unique_ptr<at::ObserverContext> before_convolution(c10::ArrayRef<const c10::IValue> inputs) {
-    auto call = std::make_unique<Call>();
-    const auto& input = inputs[0].toTensor();
-    const bool transposed = inputs[6].toBool();
-    call->macs = elements_behind_first(inputs[1].toTensor()) *
-                 (transposed ? elements_behind_first(input) : 1);
-    call->times_the_output = !transposed;
-    call->rows = input.size(0);
-    return call;
-}
-
-std::unique_ptr<at::ObserverContext> before_product(const torch::Tensor& left,
-                                                    const torch::Tensor& right) {
-    auto call = std::make_unique<Call>();
-    call->macs = right.size(-2) * right.size(-1);
-    call->rows = left.numel() / std::max<std::int64_t>(1, left.size(-1));
-    return call;
-}
-
-std::unique_ptr<at::ObserverContext> call_of(std::string_view name,
-                                             c10::ArrayRef<const c10::IValue> inputs) {
-    if (name == "aten::convolution" || name == "aten::_convolution")
-        return before_convolution(inputs);
-    if (name == "aten::addmm" || name == "aten::baddbmm")
-        return before_product(inputs[1].toTensor(), inputs[2].toTensor());
-    if (name == "aten::mm" || name == "aten::bmm")
-        return before_product(inputs[0].toTensor(), inputs[1].toTensor());
-    return nullptr;
-}
-
-// From TorchScript the inputs are the interpreter's stack, whose last ones are the operation's.
 std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) {
     if (counting == nullptr || counting->inside) return nullptr;
-    const auto stack = function.inputs();
-    const auto own = std::min(stack.size(), function.num_inputs());
-    auto call = call_of(function.name(), stack.slice(stack.size() - own));
-    counting->inside = call != nullptr;
-    return call;
+    auto products = products_of(function);
+    if (!products) return nullptr;
+    counting->inside = true;
+    return std::make_unique<Call>(std::move(products));
 }
 
 void after(const at::RecordFunction& function, at::ObserverContext* context) {
     if (context == nullptr || counting == nullptr) return;
-    const auto& call = static_cast<const Call&>(*context);
-    const std::int64_t of_output =
-        call.times_the_output ? elements_behind_first(function.outputs().back().toTensor()) : 1;
-    const std::int64_t rows_of_a_sample = counting->samples > 0 ? call.rows / counting->samples : 1;
+    const auto& products = *static_cast<const Call&>(*context).products;
+    const std::int64_t rows = counting->samples > 0 ? products.rows / counting->samples : 1;
     counting->inside = false;
-    counting->flops += 2 * call.macs * of_output * rows_of_a_sample;
+    counting->flops += 2 * products.macs_of_row(function) * rows;
 }
 
 // Attention and recurrent layers as the products that they are made of, which LibTorch else

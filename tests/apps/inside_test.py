@@ -63,9 +63,9 @@ def scalars(folder):
 
 
 class Inside(cli.Case):
-    def train(self, *words, ranks=1, code=0):
+    def train(self, *words, ranks=1, code=0, env=None):
         (self.folder / "r.h5").unlink(missing_ok=True)
-        result = cli.ranklab("train", *SMALL, *words, "--output", "r.h5", ranks=ranks, cwd=self.folder)
+        result = cli.ranklab("train", *SMALL, *words, "--output", "r.h5", ranks=ranks, cwd=self.folder, env=env)
         self.assertCode(result, code)
         return result
 
@@ -149,10 +149,42 @@ class Inside(cli.Case):
         tables, _ = self.tables()
         self.assertIn(b"aten::mm", tables["operators"]["operator"])
 
+    def test_layers_add_up_to_forward_and_backward(self):
+        for ranks in (1, 2):
+            result = self.train("--steps", 20, "--profile", "lines,layers", ranks=ranks)
+            self.assertIn("conv2", result.stdout)
+            tables, samples = self.tables()
+            layers = tables["layers"]
+            self.assertEqual([row["layer"].decode() for row in layers], ["conv1", "conv2", "fc1", "fc2"])
+            phases = {row["phase"].decode(): row["per_hit_s"] for row in tables["phases"]}
+            for phase in ("forward", "backward"):
+                total = sum(row[f"{phase}_s"] for row in layers)
+                self.assertLess(abs(total - phases[phase]), 0.05 * phases[phase], phase)
+            # 4 images of 28 x 28: 4 and 8 filters of 3 x 3, then 8 x 12 x 12 to 16 to 10.
+            self.assertEqual([int(row["forward_flops"]) for row in layers],
+                             [2 * 4 * 26 * 26 * 4 * 9, 2 * 4 * 24 * 24 * 8 * 4 * 9, 2 * 4 * 8 * 12 * 12 * 16, 2 * 4 * 16 * 10])
+            ready = [row["gradient_ready_s"] for row in layers]
+            self.assertEqual(sorted(ready, reverse=True), ready, "backward goes from the last layer to the first")
+
+    def test_monitor_agrees_with_what_the_processes_used(self):
+        self.train("--steps", 150, "--monitor", 0.1, "--batch-size", 32, "--width", 1, ranks=2, env=cli.environment(RANKLAB_SYSTEM_ROOT="/"))
+        tables, _ = self.tables()
+        rows = tables["monitor"]
+        self.assertEqual(set(rows["rank"]), {-1, 0, 1})
+        for rank in (0, 1):
+            mine = rows[rows["rank"] == rank]
+            seconds = mine["time_s"] - [0, *mine["time_s"][:-1]]
+            used = (mine["cpu_percent"] / 100 * seconds).sum()
+            (job,) = tables["job_use"][tables["job_use"]["rank"] == rank]
+            self.assertGreater(used, 0.8 * job["cpu_s"], "the counted part is a part of what is monitored; ticks are of 10 ms")
+            self.assertLess(used, job["cpu_s"] + 1.5)
+            self.assertLess(mine["rss_bytes"].max(), 1.1 * job["peak_rss_bytes"])
+            self.assertGreater(mine["rss_bytes"].max(), 0.8 * job["peak_rss_bytes"])
+
     def test_impossible_options(self):
         for words, sentence in ((("--profile", "line"), "--profile line: give lines, layers, or both"),
                                 (("--tensorboard", "c", "--ablation"), "--tensorboard"), (("--trace", "t"), "--trace t: give a file of the name FILE.json"),
-                                (("--trace", "t.json", "--steps", 5, "--trace-window", "4:3"), "within the run's steps, 1 to 5"), (("--profile", "lines", "--ablation"), "--profile")):
+                                (("--trace", "t.json", "--steps", 5, "--trace-window", "4:3"), "within the run's steps, 1 to 5"), (("--profile", "lines", "--ablation"), "--profile"), (("--profile", "layers", "--jit"), "--profile layers sees")):
             self.assertSays(self.train(*words, code=2), 2, sentence)
 
 

@@ -101,6 +101,8 @@ void TrainingLoop::run() {
     setup_.counting.ends();
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
     record_.steps = steps_.take_times();
+    if (const auto* profile = steps_.layers(); profile != nullptr)
+        layers_ = {profile->layers(), profile->batches()};
     record_.lines.batches = steps_.batches();
     record_.lines.host = steps_.recorder().host_seconds();
     note_gpu_memory();
@@ -108,6 +110,7 @@ void TrainingLoop::run() {
 
 // A look at the machine takes a rank its time, for which the others must not wait within a step.
 void TrainingLoop::note_counting_begins() {
+    if (steps_.layers() != nullptr) steps_.layers()->restart();
     setup_.counting.begins();
     setup_.control.barrier();
 }

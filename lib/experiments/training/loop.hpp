@@ -7,6 +7,7 @@
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/ablation.hpp"
 #include "experiments/training/checks.hpp"
+#include "experiments/training/layers.hpp"
 #include "experiments/training/record.hpp"
 #include "experiments/training/steps.hpp"
 #include "train/lr_schedule.hpp"
@@ -28,6 +29,7 @@ class TrainingLoop {
     /// The record so far, equal on all ranks but for a rank's own times.
     const TrainingRecord& record() const { return record_; }
     const std::vector<TrialTimes>& trials() const { return trials_; }
+    const ProfiledLayers& layers() const { return layers_; }
     std::vector<Verdict> verdicts() const;
     /// The signal that ended it early, agreed between the ranks; 0: none.
     int stop_signal() const { return record_.end.signal; }
@@ -68,6 +70,7 @@ class TrainingLoop {
     TrainingSteps steps_;
     TrainingRecord record_;
     std::vector<TrialTimes> trials_;  // of whole rounds
+    ProfiledLayers layers_;
     Verdict gate_;
     EpochRow epoch_;
     train::LrSchedule rates_;

@@ -264,9 +264,14 @@ train::Compression compression_of(const TrainingSettings& settings) {
 void check_profile(const TrainingSettings& settings) {
     if (!settings.profile) return;
     for (const auto& name : base::split(*settings.profile, ','))
-        if (name != "lines")
+        if (name != "lines" && name != "layers")
             throw base::OptionError(fmt::format("--profile {}: give lines, layers, or both",
                                                 base::printable(*settings.profile, 60)));
+    if (settings.profile->find("layers") == std::string::npos) return;
+    if (settings.mode == "dp" || settings.jit || settings.cuda_graph)
+        throw base::OptionError(
+            "--profile layers sees the operations of one thread, one by one: "
+            "leave --mode dp, --jit and --cuda-graph out");
 }
 
 // Settles the options that follow from others, in their order.

@@ -219,6 +219,10 @@ void finish(results::Run& run, const TrainingLoop& loop, const TrainingOptions& 
         add_trials(run, loop, options, around.control.rank());
     else
         fill_run(run, loop.record(), loop.verdicts(), host::host_name(), around.control);
+    add_layers(run, loop.layers(),
+               torch::TensorOptions(options.speed.parameter_type())
+                   .device(options.speed.cuda ? torch::kCUDA : torch::kCPU),
+               around.control);
     around.progress.finish();
 }
 

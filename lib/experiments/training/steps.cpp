@@ -22,6 +22,20 @@ std::optional<Delay> delay_on(const TrainingSetup& setup) {
     return delay && delay->rank == setup.control.rank() ? delay : std::nullopt;
 }
 
+base::PhaseSink& marks_of(measure::PhaseRecorder& recorder, measure::DevicePhases* device) {
+    if (device != nullptr) return *device;
+    return recorder;
+}
+
+std::unique_ptr<train::LayerProfile> make_layer_profile(const TrainingSetup& setup,
+                                                        const nn::Model& model,
+                                                        base::PhaseSink& marks) {
+    if (!setup.options.profiles("layers")) return nullptr;
+    std::function<void()> wait;
+    if (!setup.device.is_cpu()) wait = [] { device::synchronize(device::compute_stream()); };
+    return std::make_unique<train::LayerProfile>(model, marks, std::move(wait));
+}
+
 // Rank 0's running statistics are everyone's, where ranks are kept equal at all.
 std::unique_ptr<train::BufferSync> make_buffer_sync(const TrainingSetup& setup,
                                                     const nn::Model& model, bool keeps_ranks_equal,
@@ -74,8 +88,8 @@ TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model,
           entry_of(train::gradient_syncs(), *setup.options.settings.sync).keeps_ranks_equal),
       device_phases_(setup.device.is_cpu() ? nullptr
                                            : std::make_unique<measure::DevicePhases>(recorder_)),
-      phases_(device_phases_ ? static_cast<base::PhaseSink&>(*device_phases_) : recorder_,
-              delay_on(setup)),
+      layers_(make_layer_profile(setup, model, marks_of(recorder_, device_phases_.get()))),
+      phases_(layers_ ? *layers_ : marks_of(recorder_, device_phases_.get()), delay_on(setup)),
       data_plane_(setup.data_plane),
       sync_(make_sync(setup.options, data_plane_, setup.control)),
       buffers_(make_buffer_sync(setup, model, keeps_ranks_equal_, data_plane_)),

@@ -23,6 +23,7 @@
 #include "experiments/training/trace_window.hpp"
 #include "measure/device_phases.hpp"
 #include "measure/samples.hpp"
+#include "train/layer_profile.hpp"
 #include "train/replica_check.hpp"
 #include "train/trainer.hpp"
 
@@ -99,6 +100,8 @@ class TrainingSteps {
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
     std::vector<base::Phase> phases() const;
     const measure::PhaseRecorder& recorder() const { return recorder_; }
+    /// nullptr without --profile layers.
+    train::LayerProfile* layers() const { return layers_.get(); }
     /// Micro-batches of all steps so far.
     std::int64_t batches() const { return batches_; }
     /// So many steps are to come.
@@ -142,6 +145,7 @@ class TrainingSteps {
     bool keeps_ranks_equal_;  // as the sync strategy promises
     measure::PhaseRecorder recorder_;
     std::unique_ptr<measure::DevicePhases> device_phases_;  // on a GPU
+    std::unique_ptr<train::LayerProfile> layers_;
     DelayedPhases phases_;
     comm::SilentCommunicator data_plane_;
     std::unique_ptr<train::GradientSync> sync_;

@@ -23,6 +23,7 @@ using results::Run;
 using results::Table;
 
 constexpr std::size_t kMostWarnings = 3;
+constexpr std::size_t kMostProfiled = 24;              // rows of a profile's table
 constexpr const char *kRed = "1;31", *kYellow = "33";  // of a terminal
 
 // The same text with that word, where it first stands, in colour, where the screen has colours.
@@ -149,14 +150,14 @@ std::string learned(const Run& run) {
 // The table of --profile, all of it.
 std::string profile_of(const Run& run, const char* name) {
     const Table* table = run.find_table(name);
-    return table == nullptr ? "" : '\n' + text_of(model::frame_of(*table));
+    return table == nullptr ? "" : '\n' + text_of(model::frame_of(*table, kMostProfiled));
 }
 
 std::string train_answer(const Run& run) {
     return rate_lines(run) + benchy_lines(run) +
            screen_line("step", counted_time(run, vocabulary::kStepTime)) +
            screen_line("limit", limit(run)) + screen_line("communication", communication(run)) +
-           learned(run) + profile_of(run, "lines");
+           learned(run) + profile_of(run, "lines") + profile_of(run, "layers");
 }
 
 std::string train_result(const Run& run) {

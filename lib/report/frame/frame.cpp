@@ -95,6 +95,8 @@ std::pair<std::string, std::string> named_unit(std::string_view column) {
                                          Ending{"MiB_per_s", "MiB/s", ""},
                                          Ending{"_MiBps", "MiB/s", ""},
                                          Ending{"_GBps", "GB/s", ""},
+                                         Ending{"_GFLOP_per_s", "GFLOP/s", ""},
+                                         Ending{"_per_s", "/s", ""},
                                          Ending{"_us", "us", ""},
                                          Ending{"_s", "s", ""},
                                          Ending{"_bytes", "B", ""},

@@ -21,12 +21,13 @@ namespace {
 
 using results::Table;
 
-// Tables with a row a rank: by this column the ranks that are to be looked at come first.
+// Long tables: by this column the rows that are to be looked at come first.
 struct Worst {
     std::string_view table, column;
 };
 constexpr std::array kWorst{Worst{"io_ranks", "job_s"}, Worst{"waiting", "came_last_share"},
-                            Worst{"job_use", "cpu_s"}, Worst{"clocks", "late_us"}};
+                            Worst{"layers", "percent"}, Worst{"job_use", "cpu_s"},
+                            Worst{"clocks", "late_us"}};
 
 Column column_of(const std::string& name) {
     auto [head, unit] = named_unit(name);

@@ -22,6 +22,7 @@ struct CommonSettings {
     std::int64_t seed = 1;
     std::optional<int> threads;
     std::optional<double> time_limit;  ///< seconds
+    std::optional<double> monitor;     ///< seconds between samples
     std::optional<int> expect_ranks;
     double lock_timeout = 0;   ///< seconds
     double stall_timeout = 0;  ///< seconds; 0: never

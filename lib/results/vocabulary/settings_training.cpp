@@ -344,8 +344,10 @@ void add_way(Schema& rows) {
 
 void add_views(Schema& rows) {
     rows.section("What is looked at")
-        .text("profile", "lines,layers", kOpen,
-              "lines: the time of each line of the training loop, as line_profiler's table")
+        .text(
+            "profile", "lines,layers", kOpen,
+            "lines: the time of each line of the training loop, as line_profiler's table; layers: "
+            "of each layer of the network, beside this machine's roofline")
         .bind(&TrainingSettings::profile)
         .excludes({.other = "ablation", .because = "it has trials in place of the loop"})
         .text("tensorboard", "DIR", kOpen,

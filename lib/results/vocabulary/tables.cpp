@@ -32,6 +32,22 @@ constexpr Column kLines[] = {
     {"contents", text, "the line, as pseudo-code"},
 };
 
+constexpr Column kLayers[] = {
+    {"layer", text, "the module, and what follows it until the next one with parameters"},
+    {"calls", whole, "uses of its parameters in a forward"},
+    {"forward_s", number, "a micro-batch; mean over those counted and over ranks"},
+    {"backward_s", number, "a micro-batch; mean"},
+    {"percent", number, "of forward and backward"},
+    {"gradient_ready_s", number, "from the beginning of backward; mean"},
+    {"forward_flops", whole, "a micro-batch: convolutions and matrix products"},
+    {"forward_GFLOP_per_s", number, "forward_flops / forward_s; 1e9 a second"},
+    {"flops_per_byte", number, "forward_flops / (parameter_bytes + activation_bytes)"},
+    {"roof_percent", number,
+     "of the lower one of roof_gflops_per_s and flops_per_byte x roof_gb_per_s"},
+    {"parameter_bytes", whole, "of the module"},
+    {"activation_bytes", whole, "outputs of its operations, a micro-batch"},
+};
+
 constexpr Column kOperators[] = {
     {"operator", text, "LibTorch's name"},
     {"calls", whole, "in the window of the trace, on rank 0"},
@@ -69,6 +85,22 @@ constexpr Column kJobUse[] = {
     {"peak_rss_bytes", whole, "highest resident set of the process"},
     {"memory_asked_bytes", whole,
      "what the job asked Slurm for on the host; 0: nothing, or not known"},
+};
+
+constexpr Column kMonitor[] = {
+    {"time_s", number, "since the work began"},
+    {"host", text, "where"},
+    {"rank", whole, "in the world; -1: the host"},
+    {"cpu_percent", number, "CPU time of its threads, of one CPU; of a host of all its CPUs"},
+    {"wait_percent", number, "time in which its threads waited for a CPU, added up"},
+    {"threads", number, "now"},
+    {"rss_bytes", number, "resident now; of a host: memory in use"},
+    {"page_faults_per_s", number, "small and large"},
+    {"read_MiB_per_s", number, "by system calls, from caches too"},
+    {"written_MiB_per_s", number, "by system calls"},
+    {"sent_MiB_per_s", number, "of a host, but for loopback"},
+    {"received_MiB_per_s", number, "of a host, but for loopback"},
+    {"pressure_percent", number, "of the time some thread of the host waited for a CPU"},
 };
 
 constexpr Column kRankSummaries[] = {
@@ -390,11 +422,13 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"convergence", "a look at --target-ci", kConvergence},
     {"phases", "a phase of the step", kPhases},
     {"lines", "a line of the training loop", kLines},
+    {"layers", "a layer", kLayers},
     {"operators", "an operator of the trace, by its self time", kOperators},
     {"epochs", "an epoch", kEpochs},
     {"communication", "a bucket of gradients", kCommunication},
     {"waiting", "a rank", kWaiting},
     {"job_use", "a rank", kJobUse},
+    {"monitor", "a sample of a rank or a host", kMonitor},
     {"rank_summaries", "a rank of a measurement (runs of more than 64 ranks)", kRankSummaries},
     {"start_up", "a part of the way from the process' start to its first step", kStartUp},
     {"ablation", "a kind of trial", kAblation},

@@ -1,0 +1,185 @@
+#include "host/monitor.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "base/numbers.hpp"
+
+namespace ranklab::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "NAME: VALUE ..." or "NAME VALUE ..." of each line.
+std::map<std::string, double> values_of(const fs::path& file) {
+    std::map<std::string, double> values;
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream words(line);
+        std::string name;
+        double value = 0;
+        if (!(words >> name >> value)) continue;
+        if (name.ends_with(':')) name.pop_back();
+        values.emplace(name, value);
+    }
+    return values;
+}
+
+double value_of(const std::map<std::string, double>& values, const char* name) {
+    const auto found = values.find(name);
+    return found == values.end() ? kNotKnown : found->second;
+}
+
+// The fields of stat after the command's closing bracket: the third of proc(5) is the first.
+std::vector<double> stat_fields(const fs::path& file) {
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    std::vector<double> fields;
+    if (const auto end = line.rfind(')'); end != std::string::npos) {
+        std::istringstream words(line.substr(end + 1));
+        std::string state;
+        words >> state;
+        fields.push_back(0);
+        for (double value = 0; words >> value;) fields.push_back(value);
+    }
+    return fields;
+}
+
+double run_queue_wait_s(const fs::path& process) {
+    std::error_code gone;
+    double sum = 0;
+    for (const auto& task : fs::directory_iterator(process / "task", gone)) {
+        std::ifstream in(task.path() / "schedstat");
+        double ran_ns = 0, waited_ns = 0;
+        if (in >> ran_ns >> waited_ns) sum += 1e-9 * waited_ns;
+    }
+    return gone ? kNotKnown : sum;
+}
+
+void add_network(Counters& counters, const fs::path& root) {
+    std::ifstream in(root / "proc/net/dev");
+    for (std::string line; std::getline(in, line);) {
+        const auto colon = line.find(':');
+        if (colon == std::string::npos) continue;
+        std::istringstream name(line.substr(0, colon)), words(line.substr(colon + 1));
+        std::string device;
+        name >> device;
+        std::array<double, 9> numbers{};
+        for (double& number : numbers) words >> number;
+        if (device == "lo" || !words) continue;
+        if (counters.sent_bytes != counters.sent_bytes)
+            counters.sent_bytes = counters.received_bytes = 0;
+        counters.received_bytes += numbers[0];
+        counters.sent_bytes += numbers[8];
+    }
+}
+
+// "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345" in microseconds.
+double stalled_s(const fs::path& file) {
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    const auto at = line.find("total=");
+    return at == std::string::npos ? kNotKnown : 1e-6 * std::atof(line.c_str() + at + 6);
+}
+
+}  // namespace
+
+Counters counters_of_process(pid_t pid, const fs::path& root) {
+    const fs::path process = root / "proc" / std::to_string(pid);
+    const auto stat = stat_fields(process / "stat");
+    if (stat.size() < 22) return {};
+    const double tick_s = 1 / base::real(sysconf(_SC_CLK_TCK));
+    const auto io = values_of(process / "io");
+    return {.cpu_s = tick_s * (stat[11] + stat[12]),
+            .wait_s = run_queue_wait_s(process),
+            .threads = stat[17],
+            .rss_bytes = stat[21] * base::real(sysconf(_SC_PAGESIZE)),
+            .page_faults = stat[7] + stat[9],
+            .read_bytes = value_of(io, "rchar"),
+            .written_bytes = value_of(io, "wchar")};
+}
+
+Counters counters_of_host(const fs::path& root) {
+    Counters counters;
+    std::ifstream in(root / "proc/stat");
+    std::string cpu;
+    double user = 0, nice = 0, system = 0;
+    if (in >> cpu >> user >> nice >> system)
+        counters.cpu_s = (user + nice + system) / base::real(sysconf(_SC_CLK_TCK));
+    const auto memory = values_of(root / "proc/meminfo");
+    counters.rss_bytes = 1024 * (value_of(memory, "MemTotal") - value_of(memory, "MemAvailable"));
+    counters.page_faults = value_of(values_of(root / "proc/vmstat"), "pgfault");
+    add_network(counters, root);
+    counters.stalled_s = stalled_s(root / "proc/pressure/cpu");
+    return counters;
+}
+
+Monitor::Monitor(std::vector<std::pair<int, pid_t>> ranks, double interval_s)
+    : host_(host_name()), began_(base::Clock::now()), last_(began_) {
+    subjects_.push_back({-1, 0, counters_of_host()});
+    for (const auto& [rank, pid] : ranks)
+        subjects_.push_back({rank, pid, counters_of_process(pid)});
+    thread_ = std::thread([this, interval_s] { work(interval_s); });
+}
+
+std::vector<MonitorRow> Monitor::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) {
+        thread_.join();
+        sample();
+    }
+    return std::move(rows_);
+}
+
+void Monitor::work(double interval_s) {
+    std::unique_lock lock(mutex_);
+    auto next = began_;
+    while (true) {
+        next += std::chrono::duration_cast<base::Clock::duration>(
+            std::chrono::duration<double>(interval_s));
+        if (changed_.wait_until(lock, next, [this] { return stopping_; })) return;
+        lock.unlock();
+        sample();
+        lock.lock();
+    }
+}
+
+void Monitor::sample() {
+    const auto now = base::Clock::now();
+    const double seconds = base::seconds_between(last_, now);
+    last_ = now;
+    if (seconds <= 0) return;
+    for (auto& [rank, pid, last] : subjects_) {
+        const Counters is = rank < 0 ? counters_of_host() : counters_of_process(pid);
+        const auto rate = [&](double Counters::*sum) { return (is.*sum - last.*sum) / seconds; };
+        rows_.push_back({.time_s = base::seconds_between(began_, now),
+                         .host = host_,
+                         .rank = rank,
+                         .cpu_percent = 100 * rate(&Counters::cpu_s),
+                         // Threads that ended take their waits with them.
+                         .wait_percent = std::max(100 * rate(&Counters::wait_s), 0.0),
+                         .threads = is.threads,
+                         .rss_bytes = is.rss_bytes,
+                         .page_faults_per_s = rate(&Counters::page_faults),
+                         .read_bytes_per_s = rate(&Counters::read_bytes),
+                         .written_bytes_per_s = rate(&Counters::written_bytes),
+                         .sent_bytes_per_s = rate(&Counters::sent_bytes),
+                         .received_bytes_per_s = rate(&Counters::received_bytes),
+                         .pressure_percent = 100 * rate(&Counters::stalled_s)});
+        last = is;
+    }
+}
+
+}  // namespace ranklab::host

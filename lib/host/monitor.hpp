@@ -1,0 +1,88 @@
+// --monitor: what a host and its ranks use, sampled beside the run by a thread of the host's first
+// rank. From /proc (proc(5), Documentation/accounting/psi.rst).
+#pragma once
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/handle.hpp"
+#include "host/process.hpp"
+
+namespace ranklab::host {
+
+inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+
+/// Sums since the start of a process or a host, and what it holds now; NaN where the system does
+/// not say.
+struct Counters {
+    double cpu_s = kNotKnown;   ///< of all threads; of a host of all CPUs
+    double wait_s = kNotKnown;  ///< threads that could run and had no CPU; not of a host
+    double threads = kNotKnown;
+    double rss_bytes = kNotKnown;  ///< of a host: memory that is not available
+    double page_faults = kNotKnown;
+    double read_bytes = kNotKnown, written_bytes = kNotKnown;   ///< by system calls; not of a host
+    double sent_bytes = kNotKnown, received_bytes = kNotKnown;  ///< of a host: but for loopback
+    double stalled_s = kNotKnown;  ///< of a host: some thread waited for a CPU (pressure stall)
+};
+
+Counters counters_of_process(pid_t pid, const std::filesystem::path& root = system_root());
+Counters counters_of_host(const std::filesystem::path& root = system_root());
+
+/// A sample: rates since the sample before it.
+struct MonitorRow {
+    double time_s = 0;  ///< since the monitor began
+    std::string host;
+    int rank = -1;  ///< -1: the host
+    double cpu_percent = kNotKnown, wait_percent = kNotKnown, threads = kNotKnown,
+           rss_bytes = kNotKnown, page_faults_per_s = kNotKnown, read_bytes_per_s = kNotKnown,
+           written_bytes_per_s = kNotKnown, sent_bytes_per_s = kNotKnown,
+           received_bytes_per_s = kNotKnown, pressure_percent = kNotKnown;
+
+    static auto fields(auto& self) {
+        return std::tie(self.time_s, self.host, self.rank, self.cpu_percent, self.wait_percent,
+                        self.threads, self.rss_bytes, self.page_faults_per_s, self.read_bytes_per_s,
+                        self.written_bytes_per_s, self.sent_bytes_per_s, self.received_bytes_per_s,
+                        self.pressure_percent);
+    }
+};
+
+class Monitor : base::Pinned {
+  public:
+    /// Samples until stop(), every `interval_s`. `ranks`: rank and process of each rank of this
+    /// host.
+    Monitor(std::vector<std::pair<int, pid_t>> ranks, double interval_s);
+    ~Monitor() { stop(); }
+
+    /// Takes a last sample; the rows in the order of time.
+    std::vector<MonitorRow> stop();
+
+  private:
+    struct Subject {
+        int rank;
+        pid_t pid;
+        Counters last;
+    };
+    void work(double interval_s);
+    void sample();
+
+    std::vector<Subject> subjects_;
+    std::vector<MonitorRow> rows_;
+    std::string host_;
+    base::Clock::time_point began_, last_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+}  // namespace ranklab::host

@@ -1,0 +1,172 @@
+#include "train/layer_profile.hpp"
+
+#include <ATen/SequenceNumber.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "nn/products.hpp"
+
+namespace ranklab::train {
+namespace {
+
+// LibTorch's callbacks are plain functions of any thread: only the one that computes is profiled.
+thread_local LayerProfile* profiled = nullptr;
+
+std::string owner_of(const std::string& parameter) {
+    const auto dot = parameter.rfind('.');
+    return dot == std::string::npos ? "(top)" : parameter.substr(0, dot);
+}
+
+}  // namespace
+
+struct LayerProfile::Hooks {
+    struct Call final : at::ObserverContext {
+        bool outermost = false;
+        std::unique_ptr<nn::Products> products;
+    };
+
+    static std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) {
+        LayerProfile* const profile = profiled;
+        if (profile == nullptr || !profile->profiles()) return nullptr;
+        auto call = std::make_unique<Call>();
+        call->outermost = profile->depth_++ == 0;
+        const bool is_forward = profile->phase_ == base::Phase::forward;
+        if (is_forward ? call->outermost : function.scope() == at::RecordScope::BACKWARD_FUNCTION)
+            profile->begin(function);
+        if (is_forward && !profile->counts_products_) {
+            call->products = nn::products_of(function);
+            profile->counts_products_ = call->products != nullptr;
+        }
+        return call;
+    }
+
+    static void after(const at::RecordFunction& function, at::ObserverContext* context) {
+        LayerProfile* const profile = profiled;
+        if (profile == nullptr || context == nullptr) return;
+        const auto& call = static_cast<const Call&>(*context);
+        --profile->depth_;
+        auto& layer = profile->layers_[profile->current_];
+        if (call.products) {
+            profile->counts_products_ = false;
+            layer.forward_flops += 2 * call.products->macs_of_row(function) * call.products->rows;
+        }
+        if (!call.outermost || profile->phase_ != base::Phase::forward) return;
+        const auto& outputs = function.outputs();
+        if (outputs.empty() || !outputs.back().isTensor()) return;
+        if (const auto& tensor = outputs.back().toTensor(); tensor.defined())
+            layer.activation_bytes += static_cast<std::int64_t>(tensor.nbytes());
+    }
+};
+
+LayerProfile::LayerProfile(const nn::Model& model, base::PhaseSink& sink,
+                           std::function<void()> wait)
+    : sink_(sink),
+      wait_(std::move(wait)),
+      handle_(at::addThreadLocalCallback(
+          at::RecordFunctionCallback(Hooks::before, Hooks::after)
+              .needsInputs(true)
+              .needsOutputs(true)
+              .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}))) {
+    for (const auto& item : model.named_parameters()) {
+        const std::string name = owner_of(item.key());
+        auto found = std::ranges::find(layers_, name, &LayerTimes::name);
+        if (found == layers_.end()) found = layers_.insert(found, LayerTimes{.name = name});
+        const auto layer = static_cast<std::size_t>(found - layers_.begin());
+        if (layer_of_.emplace(item.value().unsafeGetTensorImpl(), layer).second)
+            found->parameter_bytes += static_cast<std::int64_t>(item.value().nbytes());
+    }
+    profiled = this;
+}
+
+LayerProfile::~LayerProfile() {
+    profiled = nullptr;
+    at::removeCallback(handle_);
+}
+
+void LayerProfile::enter(base::Phase phase) {
+    sink_.enter(phase);
+    phase_ = phase;
+    if (!profiles()) return;
+    since_ = base::Clock::now();
+    if (phase == base::Phase::backward) {
+        backward_began_ = since_;
+        ready_.assign(layers_.size(), 0);
+    }
+    if (phase == base::Phase::forward) {
+        forward_.clear();
+        current_ = order_.empty() ? 0 : order_.front();
+    }
+}
+
+void LayerProfile::leave(base::Phase phase) {
+    if (profiles()) move_to(current_);
+    if (phase == base::Phase::backward) {
+        ++batches_;
+        for (std::size_t i = 0; i < ready_.size(); ++i) layers_[i].gradient_ready_s += ready_[i];
+    }
+    phase_ = base::Phase::data;
+    sink_.leave(phase);
+}
+
+void LayerProfile::begin(const at::RecordFunction& function) {
+    if (phase_ == base::Phase::backward) {
+        move_to(layer_of_sequence(function.seqNr()));
+        return;
+    }
+    const auto own = layer_of_inputs(function);
+    const std::size_t layer = own.value_or(current_);
+    move_to(layer);
+    if (own) {
+        ++layers_[layer].calls;
+        if (std::ranges::find(order_, layer) == order_.end()) order_.push_back(layer);
+    }
+    if (forward_.empty() || forward_.back().second != layer)
+        forward_.emplace_back(static_cast<std::int64_t>(at::sequence_number::peek()), layer);
+}
+
+// The time since the last change was the current layer's.
+void LayerProfile::move_to(std::size_t layer) {
+    if (wait_) wait_();
+    const auto now = base::Clock::now();
+    auto& last = layers_[current_];
+    const double seconds = base::seconds_between(since_, now);
+    (phase_ == base::Phase::forward ? last.forward_s : last.backward_s) += seconds;
+    if (phase_ == base::Phase::backward)
+        ready_[current_] = base::seconds_between(backward_began_, now);
+    since_ = now;
+    current_ = layer;
+}
+
+std::optional<std::size_t> LayerProfile::layer_of_inputs(const at::RecordFunction& function) const {
+    for (const auto& input : nn::inputs_of(function)) {
+        if (!input.isTensor()) continue;
+        const auto found = layer_of_.find(input.toTensor().unsafeGetTensorImpl());
+        if (found != layer_of_.end()) return found->second;
+    }
+    return std::nullopt;
+}
+
+// AccumulateGrad has no number: it belongs to the operation before it.
+std::size_t LayerProfile::layer_of_sequence(std::int64_t number) const {
+    if (number < 0 || forward_.empty()) return current_;
+    const auto next = std::ranges::upper_bound(forward_, number, {},
+                                               &std::pair<std::int64_t, std::size_t>::first);
+    return next == forward_.begin() ? forward_.front().second : std::prev(next)->second;
+}
+
+void LayerProfile::restart() {
+    for (auto& layer : layers_)
+        layer = {.name = layer.name, .parameter_bytes = layer.parameter_bytes};
+    batches_ = 0;
+}
+
+std::vector<LayerTimes> LayerProfile::layers() const {
+    std::vector<LayerTimes> used;
+    for (const std::size_t layer : order_) used.push_back(layers_[layer]);
+    return used;
+}
+
+}  // namespace ranklab::train
