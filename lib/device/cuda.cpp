@@ -7,6 +7,10 @@
 #include "device/gpus.hpp"
 #include "device/memory.hpp"
 
+// Declared in cuda_profiler_api.h, which not every toolkit's runtime package has.
+extern "C" cudaError_t cudaProfilerStart();
+extern "C" cudaError_t cudaProfilerStop();
+
 namespace ranklab::device {
 namespace {
 
@@ -80,6 +84,14 @@ GpuList list_gpus() {
     }
     if (list.gpus.empty()) list.why_none = "the CUDA runtime lists no GPU";
     return list;
+}
+
+// A failure means that there is no GPU: there is nothing to record then.
+void start_cuda_profiler() {
+    if (cudaProfilerStart() != cudaSuccess) static_cast<void>(cudaGetLastError());
+}
+void stop_cuda_profiler() {
+    if (cudaProfilerStop() != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
 
 void select_gpu(int index) {

@@ -31,6 +31,11 @@ constexpr int gpu_of(int local_rank, int gpus) {
 /// For this thread, from here on; CudaError if there is no such GPU.
 void select_gpu(int index);
 
+/// nsys and ncu, told to wait for the CUDA profiler, record between these calls. Nothing without
+/// them, or in a build without CUDA.
+void start_cuda_profiler();
+void stop_cuda_profiler();
+
 /// "13.0" of the CUDA runtime in this build, "" without one.
 std::string cuda_runtime_version();
 

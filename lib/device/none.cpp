@@ -26,6 +26,8 @@ GpuList list_gpus() {
 std::string cuda_runtime_version() {
     return {};
 }
+void start_cuda_profiler() {}
+void stop_cuda_profiler() {}
 void select_gpu(int) {
     refuse();
 }

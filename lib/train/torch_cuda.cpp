@@ -48,14 +48,17 @@ bool has_torch_cuda() {
     return module().handle != nullptr && at::globalContext().hasCUDA();
 }
 
+void open_torch_cuda() {
+    if (module().handle != nullptr) return;
+    throw base::EnvironmentError(
+        fmt::format("LibTorch's CUDA part could not be loaded ({}); build where LibTorch and the "
+                    "CUDA runtime are found, or compute on the CPU",
+                    module().why_not),
+        {"device cpu"});
+}
+
 void load_torch_cuda() {
-    if (module().handle == nullptr) {
-        throw base::EnvironmentError(
-            fmt::format("a GPU needs LibTorch's CUDA part, which could not be loaded ({}); build "
-                        "where LibTorch and the CUDA runtime are found, or compute on the CPU",
-                        module().why_not),
-            {"device cpu"});
-    }
+    open_torch_cuda();
     if (!at::globalContext().hasCUDA())
         throw base::EnvironmentError(
             "LibTorch sees no GPU that it can use; look at CUDA_VISIBLE_DEVICES and the driver "

@@ -18,6 +18,8 @@ namespace ranklab::train {
 /// LibTorch looks for GPUs, as torch::manual_seed does: a negative answer is final.
 bool has_torch_cuda();
 
+/// Loads the CUDA part, with or without a GPU. EnvironmentError where this build has none.
+void open_torch_cuda();
 /// Loads the CUDA part, so that tensors can be made on the selected GPU (device/gpus.hpp).
 /// EnvironmentError that says what is missing: LibTorch's CUDA part in this build, or a usable GPU.
 void load_torch_cuda();

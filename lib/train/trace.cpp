@@ -8,10 +8,13 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "base/annotation.hpp"
 #include "base/error.hpp"
 #include "base/numbers.hpp"
+#include "device/gpus.hpp"
+#include "train/torch_cuda.hpp"
 
 // Declared in torch/csrc/profiler/kineto_shim.h, which needs Kineto's own headers.
 namespace torch::autograd::profiler {
@@ -33,6 +36,11 @@ void end_annotation(void* mark) {
     delete static_cast<at::RecordFunction*>(mark);
 }
 constexpr base::AnnotationHooks kHooks{begin_annotation, end_annotation};
+
+std::unordered_set<at::RecordScope> scopes() {
+    return {at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
+            at::RecordScope::USER_SCOPE};
+}
 
 bool is_operator(const profiler::KinetoEvent& event) {
     return event.deviceType() == c10::DeviceType::CPU &&
@@ -76,9 +84,7 @@ Trace::Trace(bool gpu) {
     std::set<impl::ActivityType> activities{impl::ActivityType::CPU};
     if (gpu) activities.insert(impl::ActivityType::CUDA);
     profiler::prepareProfiler(config, activities);
-    profiler::enableProfiler(config, activities,
-                             {at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
-                              at::RecordScope::USER_SCOPE});
+    profiler::enableProfiler(config, activities, scopes());
     base::annotation_hooks = &kHooks;
 }
 
@@ -103,6 +109,19 @@ std::vector<OperatorTime> Trace::save(const std::string& path, int rank, int wor
     for (const auto& event : result->events())
         if (is_operator(event)) events.push_back(&event);
     return operators_of(std::move(events));
+}
+
+NvtxRanges::NvtxRanges() {
+    open_torch_cuda();
+    device::start_cuda_profiler();
+    profiler::enableProfiler(impl::ProfilerConfig(impl::ProfilerState::NVTX), {}, scopes());
+    base::annotation_hooks = &kHooks;
+}
+
+NvtxRanges::~NvtxRanges() {
+    base::annotation_hooks = nullptr;
+    profiler::disableProfiler();
+    device::stop_cuda_profiler();
 }
 
 }  // namespace ranklab::train

@@ -33,4 +33,12 @@ class Trace : base::Pinned {
     bool running_ = true;
 };
 
+/// While it lives, LibTorch's operators and ranklab's annotations are NVTX ranges, and the CUDA
+/// profiler is on: for nsys and ncu. EnvironmentError where LibTorch's CUDA part is missing.
+class NvtxRanges : base::Pinned {
+  public:
+    NvtxRanges();
+    ~NvtxRanges();
+};
+
 }  // namespace ranklab::train

@@ -149,6 +149,17 @@ class Inside(cli.Case):
         tables, _ = self.tables()
         self.assertIn(b"aten::mm", tables["operators"]["operator"])
 
+    def test_nvtx_ranges_are_those_of_the_window(self):
+        counter = cli.BIN.parent / "tests" / "libnvtx_counter.so"
+        if not counter.exists():
+            self.skipTest("this build has no NVTX headers")
+        out = self.folder / "ranges"
+        self.train("--steps", 8, "--nvtx", "--trace-window", "4:3", env=cli.environment(NVTX_INJECTION64_PATH=counter, NVTX_COUNTER=out))
+        count = collections.Counter(line.split(",")[0] for line in out.read_text().splitlines())
+        for name in ("step", "data", "copy", "forward", "backward", "sync", "optimizer"):
+            self.assertEqual(count[name], 3, name)
+        self.assertGreater(count["aten::addmm"], 0)
+
     def test_layers_add_up_to_forward_and_backward(self):
         for ranks in (1, 2):
             result = self.train("--steps", 20, "--profile", "lines,layers", ranks=ranks)
@@ -184,7 +195,7 @@ class Inside(cli.Case):
     def test_impossible_options(self):
         for words, sentence in ((("--profile", "line"), "--profile line: give lines, layers, or both"),
                                 (("--tensorboard", "c", "--ablation"), "--tensorboard"), (("--trace", "t"), "--trace t: give a file of the name FILE.json"),
-                                (("--trace", "t.json", "--steps", 5, "--trace-window", "4:3"), "within the run's steps, 1 to 5"), (("--profile", "lines", "--ablation"), "--profile"), (("--profile", "layers", "--jit"), "--profile layers sees")):
+                                (("--trace", "t.json", "--steps", 5, "--trace-window", "4:3"), "within the run's steps, 1 to 5"), (("--profile", "lines", "--ablation"), "--profile"), (("--nvtx", "--trace", "t.json"), "LibTorch has one profiler at a time"), (("--profile", "layers", "--jit"), "--profile layers sees")):
             self.assertSays(self.train(*words, code=2), 2, sentence)
 
 

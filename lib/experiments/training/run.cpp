@@ -261,9 +261,9 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
         curves = std::make_unique<Curves>(*options.settings.tensorboard, schedule.first,
                                           around.options, control);
     std::unique_ptr<TraceWindow> trace;
-    if (options.settings.trace)
+    if (options.settings.trace || options.settings.nvtx)
         trace = std::make_unique<TraceWindow>(
-            *options.settings.trace,
+            options.settings.trace.value_or(""),
             window_of(options.settings.trace_window.value_or(""), schedule), options.speed.cuda,
             control);
 

@@ -14,6 +14,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
+#include "train/torch_cuda.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -74,20 +75,27 @@ TraceWindow::TraceWindow(std::string path, StepWindow window, bool gpu, comm::Co
     : path_(std::move(path)), window_(window), gpu_(gpu), control_(control) {
     // Without a GPU Kineto prints that it found none.
     if (!gpu) ::setenv("KINETO_LOG_LEVEL", "5", /*overwrite=*/0);
-    const fs::path folder = fs::absolute(path_).parent_path();
     comm::together(control, [&] {
-        if (!path_.ends_with(".json") || !fs::is_directory(folder))
+        if (path_.empty()) return train::open_torch_cuda();
+        if (!path_.ends_with(".json") || !fs::is_directory(fs::absolute(path_).parent_path()))
             throw base::OptionError(fmt::format(
                 "--trace {}: give a file of the name FILE.json in a folder that exists", path_));
     });
 }
 
 void TraceWindow::before(std::int64_t step) {
-    if (step + 1 == window_.first) trace_ = std::make_unique<train::Trace>(gpu_);
+    if (step + 1 != window_.first) return;
+    if (path_.empty())
+        ranges_ = std::make_unique<train::NvtxRanges>();
+    else
+        trace_ = std::make_unique<train::Trace>(gpu_);
 }
 
 void TraceWindow::after(std::int64_t step) {
-    if (trace_ && step + 1 == window_.first + window_.count - 1) write();
+    if (step + 1 != window_.first + window_.count - 1) return;
+    written_ = true;
+    ranges_.reset();
+    if (trace_) write();
 }
 
 void TraceWindow::write() {
@@ -95,7 +103,6 @@ void TraceWindow::write() {
     comm::together(
         control_, [&] { operators_ = trace_->save(mine, control_.rank(), control_.world_size()); });
     trace_.reset();
-    written_ = true;
     merge(comm::gather_values(control_, static_cast<std::int64_t>(fs::file_size(mine))));
 }
 
@@ -131,6 +138,7 @@ void TraceWindow::describe(results::Run& run) const {
         run.warnings.push_back("there is no trace: the run ended before the window's last step");
         return;
     }
+    if (path_.empty()) return;
     run.warnings.insert(run.warnings.end(), warnings_.begin(), warnings_.end());
     double whole = 0;
     for (const auto& row : operators_) whole += row.self_s;

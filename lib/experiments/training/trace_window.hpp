@@ -1,4 +1,5 @@
-// --trace FILE.json: the steps of --trace-window, as LibTorch's profiler sees them on each rank.
+// --trace FILE.json and --nvtx: the steps of --trace-window, as LibTorch's profiler sees them on
+// each rank.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ StepWindow window_of(const std::string& text, const measure::Schedule& schedule)
 
 class TraceWindow {
   public:
-    /// `path`: FILE.json; rank N writes FILE.rankN.json.
+    /// `path`: FILE.json; rank N writes FILE.rankN.json. "": NVTX ranges in place of a file.
     TraceWindow(std::string path, StepWindow window, bool gpu, comm::Communicator& control);
 
     void before(std::int64_t step);
@@ -41,6 +42,7 @@ class TraceWindow {
     bool gpu_;
     comm::Communicator& control_;
     std::unique_ptr<train::Trace> trace_;
+    std::unique_ptr<train::NvtxRanges> ranges_;
     std::vector<train::OperatorTime> operators_;
     std::vector<std::string> warnings_;
     bool written_ = false;

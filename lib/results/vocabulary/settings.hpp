@@ -71,6 +71,7 @@ struct TrainingSettings {
     std::optional<std::int64_t> train_samples, validation_samples;
     std::string input;
     std::optional<std::string> profile, tensorboard, trace, trace_window;
+    bool nvtx = false;
     std::int64_t loader_cost_us = 0;
     std::optional<std::int64_t> workers;
     std::int64_t prefetch = 2;

@@ -360,9 +360,15 @@ void add_views(Schema& rows) {
         .bind(&TrainingSettings::trace, Role::kept)
         .excludes({.other = "ablation", .because = "its trials are not one training"})
         .text("trace-window", "FIRST:COUNT", kOpen,
-              "the steps of --trace, from 1 (default: three after the warm-up)")
+              "the steps of --trace and --nvtx, from 1 (default: three after the warm-up)")
         .bind(&TrainingSettings::trace_window, Role::bookkeeping)
-        .needs({.other = "trace"});
+        .flag(
+            "nvtx",
+            "for nsys and ncu: operators, phases and buckets as NVTX ranges, and the CUDA profiler "
+            "on, in the steps of --trace-window")
+        .bind(&TrainingSettings::nvtx, Role::bookkeeping)
+        .excludes({.other = "trace", .because = "LibTorch has one profiler at a time"})
+        .excludes({.other = "ablation", .because = "its trials are not one training"});
 }
 
 void add_checks(Schema& rows) {

@@ -32,7 +32,7 @@ Names together(const Names& one, const Names& other) {
 const Names kToNobody{
     "output",        "label",         "config",       "quiet",          "seed",         "directory",
     "time-limit",    "stall-timeout", "lock-timeout", "expected-ranks", "expect-ranks", "data-dir",
-    "memory-format", "inputs",        "targets",      "trace-window",   "monitor"};
+    "memory-format", "inputs",        "targets",      "trace-window",   "monitor",      "nvtx"};
 const Names kToComparisonAlone{
     "repetitions",     "target-ci", "checkpoint", "resume",      "benchy-json",
     "save-parameters", "keep",      "json-file",  "tensorboard", "trace"};
