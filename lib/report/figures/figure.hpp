@@ -93,6 +93,7 @@ Section phases_section(const Source& source);
 Section buckets_section(const Source& source);
 Section steps_section(const Source& source);
 Section losses_section(const Source& source);
+Section inside_section(const Source& source);
 Section collectives_section(const Source& source);
 Section ladder_section(const Source& source);
 Section published_section(const Source& source);
@@ -103,6 +104,9 @@ std::vector<const model::Group*> newest_groups(const model::Groups& groups,
 /// "mnist-cnn, ddp bucketed, 2 ranks": the name of each among the others.
 std::vector<std::string> names_of(const model::Groups& groups,
                                   const std::vector<const model::Group*>& some);
+
+/// Long lines keep the least and the largest point of each piece, so that no peak is lost.
+std::vector<Point> line_points(const std::vector<double>& x, const std::vector<double>& y);
 
 struct Plotted {
     std::vector<std::pair<std::filesystem::path, std::string>> pictures;  ///< the .svg, its title

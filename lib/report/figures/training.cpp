@@ -40,23 +40,6 @@ std::vector<double> numbers_to(std::size_t last) {
     return numbers;
 }
 
-// Long lines keep the least and the largest point of each piece, so that no peak is lost.
-std::vector<Point> line_points(const std::vector<double>& x, const std::vector<double>& y) {
-    std::vector<Point> points;
-    const std::size_t piece = std::max<std::size_t>(1, 2 * y.size() / kMostPoints);
-    for (std::size_t begin = 0; begin < y.size(); begin += piece) {
-        const auto first = y.begin() + static_cast<std::ptrdiff_t>(begin);
-        const auto last =
-            y.begin() + static_cast<std::ptrdiff_t>(std::min(y.size(), begin + piece));
-        const auto [low, high] = std::minmax_element(first, last);
-        for (const auto one : {std::min(low, high), std::max(low, high)}) {
-            const auto i = static_cast<std::size_t>(one - y.begin());
-            if (points.empty() || points.back().x != x[i]) points.push_back({x[i], y[i]});
-        }
-    }
-    return points;
-}
-
 Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
     const std::vector<double> all = rows_of(run, vocabulary::kStepTime);
     const auto counted_steps = run.find(vocabulary::kStepTime)->largest_of_rows();
@@ -131,6 +114,22 @@ constexpr Axis kAxes[] = {
     {"learning_rate", "optimizer steps", "learning rate", &LossCurve::steps, &LossCurve::rate}};
 
 }  // namespace
+
+std::vector<Point> line_points(const std::vector<double>& x, const std::vector<double>& y) {
+    std::vector<Point> points;
+    const std::size_t piece = std::max<std::size_t>(1, 2 * y.size() / kMostPoints);
+    for (std::size_t begin = 0; begin < y.size(); begin += piece) {
+        const auto first = y.begin() + static_cast<std::ptrdiff_t>(begin);
+        const auto last =
+            y.begin() + static_cast<std::ptrdiff_t>(std::min(y.size(), begin + piece));
+        const auto [low, high] = std::minmax_element(first, last);
+        for (const auto one : {std::min(low, high), std::max(low, high)}) {
+            const auto i = static_cast<std::size_t>(one - y.begin());
+            if (points.empty() || points.back().x != x[i]) points.push_back({x[i], y[i]});
+        }
+    }
+    return points;
+}
 
 Section phases_section(const Source& source) {
     Section section{"phases", "Where a step's time goes", {}, {}};

@@ -153,6 +153,8 @@ void RunsFrame::add(const Run& run) {
         if (m.summary.n > 0)
             put({.name = std::string(kMeasured) + m.name, .unit = m.unit, .interval = true},
                 {m.summary.median, m.summary.ci95});
+    for (const auto& table : run.tables)
+        if (run.valid) newest_with[table.name] = run.id;
 }
 
 RunsFrame runs_frame(const ChosenRuns& runs, Asked asked) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ struct RunsFrame {
     std::vector<Conditions> factors, places;
     std::vector<std::set<Mark>> marks;  ///< why each run is to be read with care
     std::set<std::string> conditions;   ///< all that some run has
+    /// For each stored table the id of the newest valid run with it.
+    std::map<std::string, std::string> newest_with;
 
     /// OptionError for an empty or repeated key.
     explicit RunsFrame(Asked what);

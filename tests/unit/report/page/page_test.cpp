@@ -18,6 +18,7 @@ namespace {
 
 using results::StoredRun;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Runs = std::vector<StoredRun>;
@@ -98,6 +99,84 @@ TEST(Figures, AreDrawnWithTheirScriptsAndNumbers) {
     StoredRun nothing = step_run("a", 1, 0.1);
     nothing.valid = false;
     EXPECT_THROW(figures::plot(Made({nothing}).source(), folder / "none"), base::OptionError);
+}
+
+// Nine ranks, rank 0 the idlest, at two times, and their host; two GPUs; three layers, one of them
+// without FLOPs.
+StoredRun watched_run(const std::string& id) {
+    using Texts = std::vector<std::string>;
+    using Numbers = std::vector<double>;
+    using Counts = std::vector<std::int64_t>;
+    StoredRun run = step_run(id, 2, 0.1);
+    run.context.push_back({"training", "roof_gflops_per_s", "100"});
+    run.context.push_back({"training", "roof_gb_per_s", "10"});
+    run.context.push_back({"host", "logical_cpus", "4"});
+    Numbers times, cpu;
+    Counts ranks;
+    for (const double time : {1.0, 2.0})
+        for (std::int64_t rank = -1; rank < 9; ++rank) {
+            times.push_back(time);
+            ranks.push_back(rank);
+            cpu.push_back(rank < 0 ? 200 : 90 + static_cast<double>(rank));
+        }
+    run.tables = {
+        {"lines", {{"line", Counts{1, 2}}, {"contents", Texts{"for batch:", "    x, y = batch"}}}},
+        {"layers",
+         {{"layer", Texts{"conv1", "norm", "fc"}},
+          {"percent", Numbers{30, 10, 60}},
+          {"forward_GFLOP_per_s", Numbers{80, 0, 2}},
+          {"flops_per_byte", Numbers{64, 0, 0.5}}}},
+        {"operators", {{"operator", Texts{"aten::mm"}}, {"self_s", Numbers{0.5}}}},
+        {"monitor",
+         {{"time_s", times},
+          {"host", Texts(times.size(), "node01")},
+          {"rank", ranks},
+          {"cpu_percent", cpu}}},
+        {"gpu_monitor",
+         {{"time_s", Numbers{1, 1, 2, 2}},
+          {"host", Texts(4, "node01")},
+          {"gpu", Counts{0, 1, 0, 1}},
+          {"power_W", Numbers{300, NAN, 310, 90}}}}};
+    return run;
+}
+
+std::vector<std::string> titles_of(const figures::Figure& figure) {
+    std::vector<std::string> titles;
+    for (const auto& series : figure.series) titles.push_back(series.title);
+    return titles;
+}
+
+TEST(Figures, ShowTheInsideOfTheNewestRunThatHasIt) {
+    StoredRun invalid = watched_run("c");
+    invalid.valid = false;
+    const Made made({watched_run("a"), step_run("b", 2, 0.1), invalid});
+    const auto inside = figures::inside_section(made.source());
+    ASSERT_EQ(inside.figures.size(), 3U);
+    const auto &roofline = inside.figures[0], &cpu = inside.figures[1], &power = inside.figures[2];
+    EXPECT_THAT(titles_of(roofline), ElementsAre("fc", "conv1", "roof: 100 GFLOP/s, 10.0 GB/s"));
+    const auto& roof = roofline.series.back().points;
+    ASSERT_EQ(roof.size(), 3U);
+    EXPECT_EQ(std::pair(roof[0].x, roof[0].y), std::pair(0.5, 5.0));
+    EXPECT_EQ(std::pair(roof[1].x, roof[1].y), std::pair(10.0, 100.0));
+    EXPECT_EQ(std::pair(roof[2].x, roof[2].y), std::pair(64.0, 100.0));
+    EXPECT_EQ(cpu.series.size(), 9U);
+    EXPECT_EQ(titles_of(cpu).front(), "rank 0 on node01");
+    EXPECT_EQ(titles_of(cpu).back(), "host node01");
+    EXPECT_EQ(cpu.series.back().points[0].y, 50);
+    EXPECT_THAT(cpu.caption, HasSubstr("the 8 of 9 ranks with the lowest means"));
+    EXPECT_THAT(titles_of(power), ElementsAre("GPU 0 of node01", "GPU 1 of node01"));
+    EXPECT_EQ(power.series[1].points.size(), 1U);
+    EXPECT_THAT(page::html_page(made.stored.chosen()),
+                AllOf(HasSubstr("Layers of run a"), HasSubstr("Lines of run a"),
+                      HasSubstr("    x, y = batch"), HasSubstr("aten::mm"),
+                      HasSubstr("fig-roofline"), HasSubstr("fig-monitor"),
+                      HasSubstr("fig-gpu_power"), Not(HasSubstr("is not drawn"))));
+}
+
+TEST(Figures, SayNothingOfAnInsideThatNoRunHas) {
+    const Made made(sample_runs());
+    EXPECT_TRUE(figures::inside_section(made.source()).figures.empty());
+    EXPECT_THAT(page::html_page(made.stored.chosen()), Not(HasSubstr("id=\"inside\"")));
 }
 
 // Numbers that no picture has room for, and titles that would end gnuplot's quotes.

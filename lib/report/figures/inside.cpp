@@ -1,0 +1,199 @@
+// The inside of a run: lines of the loop, layers, operators, CPUs and GPUs over time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "base/numbers.hpp"
+#include "report/figures/figure.hpp"
+#include "report/frame/readable.hpp"
+#include "report/model/values.hpp"
+
+namespace ranklab::report::figures {
+namespace {
+
+using model::number_at;
+using model::row_count;
+using model::text_at;
+using results::Run;
+using results::Table;
+
+constexpr std::size_t kMostRows = 24, kMostLines = 8, kNamedLayers = 6, kGrey = 6;
+
+std::vector<std::size_t> rows_with_most(const Table& table, const char* column) {
+    std::vector<std::size_t> rows(row_count(table));
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    std::ranges::stable_sort(rows, std::greater(),
+                             [&](std::size_t row) { return number_at(table, column, row); });
+    return rows;
+}
+
+double number_of_fact(const Run& run, const char* section, const char* key) {
+    return base::number_in(run.fact(section, key)).value_or(stats::kNone);
+}
+
+// A point for each layer with FLOPs, those first that take most time; the others share a name.
+std::vector<Series> points_of(const Table& layers) {
+    std::vector<Series> all;
+    for (const std::size_t row : rows_with_most(layers, "percent")) {
+        const Point point{number_at(layers, "flops_per_byte", row),
+                          number_at(layers, "forward_GFLOP_per_s", row)};
+        if (!(point.x > 0 && point.y > 0)) continue;
+        if (all.size() < kNamedLayers)
+            all.push_back({text_at(layers, "layer", row), Look::points, all.size(), {}});
+        else if (all.size() == kNamedLayers)
+            all.push_back({"other layers", Look::marks, kGrey, {}});
+        all.back().points.push_back(point);
+    }
+    return all;
+}
+
+// The limit of these layers, from left of the ridge and of all points to right of them.
+Series roof_of(const Run& run, const std::vector<Series>& layers) {
+    const double peak = number_of_fact(run, "training", "roof_gflops_per_s"),
+                 bandwidth = number_of_fact(run, "training", "roof_gb_per_s"),
+                 ridge = peak / bandwidth;
+    double left = ridge / 4, right = ridge * 4;
+    for (const auto& series : layers)
+        for (const auto& point : series.points)
+            left = std::min(left, point.x), right = std::max(right, point.x);
+    return {fmt::format("roof: {}, {}", readable(peak, "GFLOP/s"), readable(bandwidth, "GB/s")),
+            Look::dashed,
+            kGrey,
+            {{left, left * bandwidth}, {ridge, peak}, {right, peak}}};
+}
+
+Figure roofline(const Run& run, const Table& layers) {
+    Figure figure{.name = "roofline",
+                  .title = "Roofline of the layers",
+                  .x_label = "FLOPs per byte",
+                  .y_label = "rate in forward",
+                  .unit = "GFLOP/s",
+                  .series = points_of(layers),
+                  .log_x = true,
+                  .log_y = true};
+    if (figure.empty()) return figure;
+    if (Series roof = roof_of(run, figure.series); roof.points.front().y > 0)
+        figure.series.push_back(std::move(roof));
+    figure.caption = fmt::format(
+        "Run {}: layers with FLOPs, those first that take most time. Bytes are parameters and "
+        "outputs: what is read from a cache may exceed the roof.",
+        run.id);
+    return figure;
+}
+
+struct Line {
+    std::string name;
+    std::vector<double> times, values;
+
+    double mean() const {
+        return std::accumulate(values.begin(), values.end(), 0.0) /
+               static_cast<double>(values.size());
+    }
+};
+
+// A line for each name; rows whose name is "" have none.
+std::vector<Line> lines_of(const Table& table, const char* column,
+                           const std::function<std::string(std::size_t)>& name_of) {
+    InOrderMet<std::string, Line> lines;
+    for (std::size_t row = 0; row < row_count(table); ++row) {
+        const std::string name = name_of(row);
+        const double time = number_at(table, "time_s", row), value = number_at(table, column, row);
+        if (name.empty() || !is_drawn(time) || !is_drawn(value)) continue;
+        Line& line = lines[name];
+        line.name = name;
+        line.times.push_back(time);
+        line.values.push_back(value);
+    }
+    return lines.all();
+}
+
+// Adds those with the lowest means, in their order, and says in the caption how many there are.
+void add_lines(Figure& figure, std::vector<Line> lines, const char* what) {
+    if (lines.size() > kMostLines) {
+        std::vector<double> means;
+        for (const auto& line : lines) means.push_back(line.mean());
+        std::ranges::sort(means);
+        figure.caption += fmt::format(" Shown are the {} of {} {} with the lowest means.",
+                                      kMostLines, lines.size(), what);
+        const double highest = means[kMostLines - 1];
+        std::erase_if(lines, [&](const Line& line) { return line.mean() > highest; });
+        lines.resize(std::min(lines.size(), kMostLines));
+    }
+    for (auto& line : lines)
+        figure.series.push_back({std::move(line.name), Look::line, figure.series.size(),
+                                 line_points(line.times, line.values)});
+}
+
+Figure over_time(const Run& run, const std::string& name, const std::string& title,
+                 const std::string& quantity, const std::string& unit) {
+    return {.name = name,
+            .title = title,
+            .x_label = "time since the work began [s]",
+            .y_label = fmt::format("{} [{}]", quantity, unit),
+            .unit = unit,
+            .caption = fmt::format("Run {}.", run.id)};
+}
+
+Figure cpu_use(const Run& run, const Table& monitor) {
+    Figure figure = over_time(run, "monitor", "CPU time of ranks and hosts", "CPU time", "%");
+    figure.caption += " Of a rank 100 % is one CPU, of a host all its CPUs.";
+    const auto of = [&](bool hosts) {
+        return lines_of(monitor, "cpu_percent", [&monitor, hosts](std::size_t row) {
+            const std::string rank = text_at(monitor, "rank", row);
+            const std::string host = text_at(monitor, "host", row);
+            if (hosts != (rank == "-1")) return std::string();
+            return hosts ? "host " + host : fmt::format("rank {} on {}", rank, host);
+        });
+    };
+    add_lines(figure, of(false), "ranks");
+    auto hosts = of(true);
+    const double cpus = number_of_fact(run, "host", "logical_cpus");
+    for (auto& host : hosts)
+        for (double& value : host.values) value /= cpus > 0 ? cpus : 1;
+    add_lines(figure, std::move(hosts), "hosts");
+    return figure;
+}
+
+Figure gpu_power(const Run& run, const Table& monitor) {
+    Figure figure = over_time(run, "gpu_power", "Power of the GPUs", "power", "W");
+    const auto name_of = [&monitor](std::size_t row) {
+        return fmt::format("GPU {} of {}", text_at(monitor, "gpu", row),
+                           text_at(monitor, "host", row));
+    };
+    add_lines(figure, lines_of(monitor, "power_W", name_of), "GPUs");
+    return figure;
+}
+
+struct Part {
+    const char* table;
+    const char* title;  // of the table; nullptr: it is only drawn
+    Figure (*figure_of)(const Run&, const Table&);
+};
+constexpr Part kParts[] = {{"lines", "Lines", nullptr},
+                           {"layers", "Layers", roofline},
+                           {"operators", "Operators", nullptr},
+                           {"monitor", nullptr, cpu_use},
+                           {"gpu_monitor", nullptr, gpu_power}};
+
+}  // namespace
+
+Section inside_section(const Source& source) {
+    Section section{"inside", "Inside", {}, {}};
+    const auto& newest = source.groups.runs().newest_with;
+    for (const auto& part : kParts) {
+        const auto found = newest.find(part.table);
+        if (found == newest.end()) continue;
+        const Run run = source.file.read(found->second, results::Detail::summaries);
+        const Table& table = *run.find_table(part.table);
+        if (part.figure_of != nullptr) section.figures.push_back(part.figure_of(run, table));
+        if (part.title == nullptr) continue;
+        section.tables.push_back(model::frame_of(table, kMostRows));
+        section.tables.back().title = fmt::format("{} of run {}", part.title, run.id);
+    }
+    return section;
+}
+
+}  // namespace ranklab::report::figures
