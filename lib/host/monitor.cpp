@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -90,6 +91,20 @@ double stalled_s(const fs::path& file) {
     return at == std::string::npos ? kNotKnown : 1e-6 * std::atof(line.c_str() + at + 6);
 }
 
+// Those that it waited for are in its own sums (proc(5)); these live.
+void add_children(Counters& counters, pid_t pid, const fs::path& root) {
+    const std::string self = std::to_string(pid);
+    std::ifstream in(root / "proc" / self / "task" / self / "children");
+    for (pid_t child = 0; in >> child;) {
+        const Counters more = counters_of_process(child, root);
+        if (std::isnan(more.cpu_s)) continue;  // it has just ended
+        for (auto sum :
+             {&Counters::cpu_s, &Counters::wait_s, &Counters::threads, &Counters::rss_bytes,
+              &Counters::page_faults, &Counters::read_bytes, &Counters::written_bytes})
+            counters.*sum += more.*sum;
+    }
+}
+
 }  // namespace
 
 Counters counters_of_process(pid_t pid, const fs::path& root) {
@@ -98,13 +113,15 @@ Counters counters_of_process(pid_t pid, const fs::path& root) {
     if (stat.size() < 22) return {};
     const double tick_s = 1 / base::real(sysconf(_SC_CLK_TCK));
     const auto io = values_of(process / "io");
-    return {.cpu_s = tick_s * (stat[11] + stat[12]),
-            .wait_s = run_queue_wait_s(process),
-            .threads = stat[17],
-            .rss_bytes = stat[21] * base::real(sysconf(_SC_PAGESIZE)),
-            .page_faults = stat[7] + stat[9],
-            .read_bytes = value_of(io, "rchar"),
-            .written_bytes = value_of(io, "wchar")};
+    Counters counters{.cpu_s = tick_s * (stat[11] + stat[12] + stat[13] + stat[14]),
+                      .wait_s = run_queue_wait_s(process),
+                      .threads = stat[17],
+                      .rss_bytes = stat[21] * base::real(sysconf(_SC_PAGESIZE)),
+                      .page_faults = stat[7] + stat[8] + stat[9] + stat[10],
+                      .read_bytes = value_of(io, "rchar"),
+                      .written_bytes = value_of(io, "wchar")};
+    add_children(counters, pid, root);
+    return counters;
 }
 
 Counters counters_of_host(const fs::path& root) {
@@ -163,13 +180,15 @@ void Monitor::sample() {
     if (seconds <= 0) return;
     for (auto& [rank, pid, last] : subjects_) {
         const Counters is = rank < 0 ? counters_of_host() : counters_of_process(pid);
-        const auto rate = [&](double Counters::*sum) { return (is.*sum - last.*sum) / seconds; };
+        // A thread or child that ended may take its sums with it.
+        const auto rate = [&](double Counters::*sum) {
+            return std::max((is.*sum - last.*sum) / seconds, 0.0);
+        };
         rows_.push_back({.time_s = base::seconds_between(began_, now),
                          .host = host_,
                          .rank = rank,
                          .cpu_percent = 100 * rate(&Counters::cpu_s),
-                         // Threads that ended take their waits with them.
-                         .wait_percent = std::max(100 * rate(&Counters::wait_s), 0.0),
+                         .wait_percent = 100 * rate(&Counters::wait_s),
                          .threads = is.threads,
                          .rss_bytes = is.rss_bytes,
                          .page_faults_per_s = rate(&Counters::page_faults),

@@ -35,6 +35,7 @@ struct Counters {
     double stalled_s = kNotKnown;  ///< of a host: some thread waited for a CPU (pressure stall)
 };
 
+/// With the processes that it started.
 Counters counters_of_process(pid_t pid, const std::filesystem::path& root = system_root());
 Counters counters_of_host(const std::filesystem::path& root = system_root());
 

@@ -111,6 +111,14 @@ class Inside(cli.Case):
             self.assertAlmostEqual(found["Accuracy/valid"][step], accuracy, 6)
         self.assertLessEqual({"Avg iters per sec", "Throughput/samples per sec", "Phases/step", "Phases/forward", "Phases/sync"}, set(found))
 
+    def test_the_curves_of_a_killed_run_can_be_read(self):
+        words = ("train", *SMALL, "--steps", 1000000, "--tensorboard", "curves", "--output", "none")
+        job = cli.Job([cli.RANKLAB, *words], cwd=self.folder)
+        curves = self.folder / "curves"
+        job.wait_until(lambda: any(len(events(path)) > 20 for path in curves.glob("*")))
+        job.kill()
+        self.assertGreater(len(scalars(self.folder / "curves")["Loss/train"]), 15)
+
     def test_a_folder_has_the_curves_of_one_run(self):
         words = ("--tensorboard", "curves", "--checkpoint", "checkpoint")
         self.train(*words, "--steps", 20)
