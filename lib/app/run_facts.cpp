@@ -7,6 +7,7 @@
 #include <chrono>
 #include <exception>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "app/process.hpp"
@@ -18,6 +19,7 @@
 #include "comm/launcher.hpp"
 #include "comm/mpi_environment.hpp"
 #include "device/gpus.hpp"
+#include "experiments/shared/measurements.hpp"
 #include "experiments/shared/verdicts.hpp"
 #include "hdf5/file.hpp"
 #include "host/findings.hpp"
@@ -43,15 +45,49 @@ results::Table use_table(const std::vector<host::Use>& uses) {
     return std::move(table).table();
 }
 
-results::Table monitor_table(const std::vector<host::MonitorRow>& rows) {
+void add_rows(results::Rows& table, const std::vector<host::MonitorRow>& rows) {
     const auto mib = [](double bytes) { return bytes / (1 << 20); };
-    results::Rows table("monitor");
     for (const auto& row : rows)
         table.add({row.time_s, row.host, std::int64_t{row.rank}, row.cpu_percent, row.wait_percent,
                    row.threads, row.rss_bytes, row.page_faults_per_s, mib(row.read_bytes_per_s),
                    mib(row.written_bytes_per_s), mib(row.sent_bytes_per_s),
                    mib(row.received_bytes_per_s), row.pressure_percent});
-    return std::move(table).table();
+}
+
+void add_rows(results::Rows& table, const std::vector<host::GpuRow>& rows) {
+    for (const auto& row : rows)
+        table.add({row.time_s, row.host, row.gpu, row.name, std::int64_t{row.rank},
+                   row.busy_percent, row.memory_bytes, row.power_W, row.temperature_C,
+                   row.clock_MHz, row.throttle, row.energy_J});
+}
+
+// Of all epochs that this process ran, warm-up included; 0 where the run has none.
+double samples_of(const results::Run& run) {
+    const auto* epochs = run.find_table("epochs");
+    const auto* samples = epochs ? epochs->find<std::int64_t>("samples") : nullptr;
+    return samples ? base::real(std::accumulate(samples->begin(), samples->end(), std::int64_t{0}))
+                   : 0;
+}
+
+// A fact says why there is none: the hosts' sum, where each of them measures it.
+void add_energy(results::Run& run, const std::string& of, const std::vector<host::Monitored>& hosts,
+                const auto& energy_of) {
+    double joules = 0;
+    for (const auto& host : hosts) {
+        const host::Energy& energy = energy_of(host);
+        if (!energy.why_not.empty()) {
+            run.context.push_back(
+                {"energy", of, fmt::format("not measured: {}: {}", host.host, energy.why_not)});
+            return;
+        }
+        joules += energy.joules;
+    }
+    const auto add = [&](const std::string& name, double value) {
+        run.measurements.push_back(experiments::one_column(name, "run", "sum", {value}));
+    };
+    add(of + "_energy_J", joules);
+    if (const double samples = samples_of(run); samples > 0)
+        add(of + "_energy_J_per_sample", joules / samples);
 }
 
 // Collective: of the parts that all ranks have, in their order.
@@ -95,12 +131,13 @@ RunFacts::RunFacts(Session& session, const Launch& launch, const options::Option
     if (!common_.monitor) return;
     const auto processes = comm::gather_values(session.control(), static_cast<int>(::getpid()));
     const auto& mine = launch.placements[static_cast<std::size_t>(session.control().rank())];
-    std::vector<std::pair<int, pid_t>> here;
+    const bool on_gpus = experiment.may_use_gpus(options);
+    std::vector<host::Monitor::Rank> here;
     for (const auto& place : launch.placements)
         if (place.host == mine.host)
-            here.emplace_back(place.rank, processes[static_cast<std::size_t>(place.rank)]);
-    if (mine.local_rank == 0)
-        monitor_ = std::make_unique<host::Monitor>(std::move(here), *common_.monitor);
+            here.push_back({place.rank, processes[static_cast<std::size_t>(place.rank)],
+                            on_gpus ? place.own_gpu : host::OwnGpu{}});
+    if (mine.local_rank == 0) monitor_ = std::make_unique<host::Monitor>(here, *common_.monitor);
 }
 
 experiments::CountedPart RunFacts::counted_part() {
@@ -108,10 +145,11 @@ experiments::CountedPart RunFacts::counted_part() {
 }
 
 void RunFacts::gather() {
-    if (common_.monitor)
-        for (auto& rows : comm::gather_values(
-                 session_.control(), monitor_ ? monitor_->stop() : std::vector<host::MonitorRow>()))
-            monitored_.insert(monitored_.end(), rows.begin(), rows.end());
+    if (common_.monitor) {
+        monitored_ = comm::gather_values(session_.control(),
+                                         monitor_ ? monitor_->stop() : host::Monitored{});
+        std::erase_if(monitored_, [](const auto& one) { return one.host.empty(); });
+    }
     uses_ = comm::gather_values(session_.control(), meter_.use());
     start_up_ = gather_parts(session_.control(), session_.start_up());
 }
@@ -123,8 +161,20 @@ void RunFacts::complete(std::vector<results::Run>& runs, const std::string& comm
         complete_one(run);
     }
     runs.back().tables.push_back(use_table(uses_));
-    if (common_.monitor) runs.back().tables.push_back(monitor_table(monitored_));
+    if (common_.monitor) add_monitored(runs.back());
     runs.back().tables.push_back(start_up_table(start_up_));
+}
+
+void RunFacts::add_monitored(results::Run& run) const {
+    results::Rows ranks("monitor"), gpus("gpu_monitor");
+    for (const auto& host : monitored_) {
+        add_rows(ranks, host.rows);
+        add_rows(gpus, host.gpus.rows);
+    }
+    run.tables.push_back(std::move(ranks).table());
+    if (gpus.size() > 0) run.tables.push_back(std::move(gpus).table());
+    add_energy(run, "gpu", monitored_, [](const auto& host) { return host.gpus.energy; });
+    add_energy(run, "cpu", monitored_, [](const auto& host) { return host.cpu_energy; });
 }
 
 void RunFacts::complete_one(results::Run& run) const {

@@ -39,6 +39,7 @@ class RunFacts {
 
   private:
     void complete_one(results::Run& run) const;
+    void add_monitored(results::Run& run) const;
     void add_warnings(results::Run& run) const;
     void add_context(results::Run& run) const;
 
@@ -51,7 +52,7 @@ class RunFacts {
     std::int64_t started_;  // seconds since 1970
     host::UseMeter meter_;
     std::unique_ptr<host::Monitor> monitor_;  // of --monitor, on the first rank of a host
-    std::vector<host::MonitorRow> monitored_;
+    std::vector<host::Monitored> monitored_;  // by host
     std::vector<host::Use> uses_;
     std::vector<StartUpPart> start_up_;
 };

@@ -139,15 +139,33 @@ Counters counters_of_host(const fs::path& root) {
     return counters;
 }
 
-Monitor::Monitor(std::vector<std::pair<int, pid_t>> ranks, double interval_s)
-    : host_(host_name()), began_(base::Clock::now()), last_(began_) {
+namespace {
+
+std::vector<GpuOfRank> gpus_of(const std::vector<Monitor::Rank>& ranks) {
+    std::vector<GpuOfRank> gpus;
+    for (const auto& one : ranks) gpus.push_back({one.rank, one.gpu});
+    return gpus;
+}
+
+}  // namespace
+
+Monitor::Monitor(const std::vector<Rank>& ranks, double interval_s)
+    : host_(host_name()),
+      began_(base::Clock::now()),
+      last_(began_),
+      gpus_(gpus_of(ranks), interval_s, began_) {
     subjects_.push_back({-1, 0, counters_of_host()});
-    for (const auto& [rank, pid] : ranks)
-        subjects_.push_back({rank, pid, counters_of_process(pid)});
+    for (const auto& one : ranks)
+        subjects_.push_back({one.rank, one.pid, counters_of_process(one.pid)});
     thread_ = std::thread([this, interval_s] { work(interval_s); });
 }
 
-std::vector<MonitorRow> Monitor::stop() {
+Monitored Monitor::stop() {
+    end();
+    return {host_, std::move(rows_), gpus_.stop(), cpu_energy_.energy()};
+}
+
+void Monitor::end() {
     {
         const std::lock_guard lock(mutex_);
         stopping_ = true;
@@ -157,7 +175,6 @@ std::vector<MonitorRow> Monitor::stop() {
         thread_.join();
         sample();
     }
-    return std::move(rows_);
 }
 
 void Monitor::work(double interval_s) {
@@ -178,6 +195,7 @@ void Monitor::sample() {
     const double seconds = base::seconds_between(last_, now);
     last_ = now;
     if (seconds <= 0) return;
+    cpu_energy_.sample();
     for (auto& [rank, pid, last] : subjects_) {
         const Counters is = rank < 0 ? counters_of_host() : counters_of_process(pid);
         // A thread or child that ended may take its sums with it.

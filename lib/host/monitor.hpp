@@ -1,5 +1,5 @@
 // --monitor: what a host and its ranks use, sampled beside the run by a thread of the host's first
-// rank. From /proc (proc(5), Documentation/accounting/psi.rst).
+// rank. From /proc (proc(5), Documentation/accounting/psi.rst); GPUs by gpu_monitor.
 #pragma once
 
 #include <sys/types.h>
@@ -11,11 +11,12 @@
 #include <string>
 #include <thread>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/handle.hpp"
+#include "host/energy.hpp"
+#include "host/gpu_monitor.hpp"
 #include "host/process.hpp"
 
 namespace ranklab::host {
@@ -57,15 +58,31 @@ struct MonitorRow {
     }
 };
 
+/// What a host's monitor saw; rows in the order of time.
+struct Monitored {
+    std::string host = {};  ///< "": a rank without a monitor
+    std::vector<MonitorRow> rows = {};
+    GpuSamples gpus = {};
+    Energy cpu_energy = {};
+
+    static auto fields(auto& self) {
+        return std::tie(self.host, self.rows, self.gpus, self.cpu_energy);
+    }
+};
+
 class Monitor : base::Pinned {
   public:
-    /// Samples until stop(), every `interval_s`. `ranks`: rank and process of each rank of this
-    /// host.
-    Monitor(std::vector<std::pair<int, pid_t>> ranks, double interval_s);
-    ~Monitor() { stop(); }
+    struct Rank {
+        int rank;
+        pid_t pid;
+        OwnGpu gpu;  ///< that it computes on
+    };
+    /// Samples this host until stop(), every `interval_s`.
+    Monitor(const std::vector<Rank>& ranks, double interval_s);
+    ~Monitor() { end(); }
 
-    /// Takes a last sample; the rows in the order of time.
-    std::vector<MonitorRow> stop();
+    /// Takes a last sample.
+    Monitored stop();
 
   private:
     struct Subject {
@@ -75,11 +92,14 @@ class Monitor : base::Pinned {
     };
     void work(double interval_s);
     void sample();
+    void end();
 
     std::vector<Subject> subjects_;
     std::vector<MonitorRow> rows_;
     std::string host_;
     base::Clock::time_point began_, last_;
+    CpuEnergy cpu_energy_;
+    GpuMonitor gpus_;
     std::mutex mutex_;
     std::condition_variable changed_;
     bool stopping_ = false;

@@ -55,6 +55,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"communication.*", outcome, "what came out"},
     {"collectives.*", outcome, "what came out"},
     {"measuring.*", outcome, "what came out; a run that did not converge is left out"},
+    {"energy.*", outcome, "why the energy of the monitored time is not known"},
     {"environment.OMP_*", surroundings, "sets what the libraries do"},
     {"environment.OMP_NUM_THREADS", surroundings,
      "cores are shared by the ranks; the setting `threads` says it", true},

@@ -17,6 +17,10 @@ constexpr Quantity seconds(std::string_view name, std::string_view definition) {
     return {name, "s", cost, less, definition};
 }
 
+constexpr Quantity joules(std::string_view name, std::string_view definition) {
+    return {name, "J", cost, less, definition};
+}
+
 constexpr Quantity part(std::string_view whole, std::string_view phase, std::string_view name,
                         std::string_view definition) {
     return {name, "s", cost, less, definition, whole, phase};
@@ -142,6 +146,15 @@ constexpr std::array kQuantities{
           Quantity{"peak_rss_bytes", "B", cost, less,
                    "Highest resident set of the process (ru_maxrss, Slurm's MaxRSS); maximum over "
                    "ranks."}),
+    joules("gpu_energy_J",
+           "--monitor: of all GPUs that the driver shows the job, idle ones too, from the first "
+           "sample to the last; sum over hosts."),
+    joules("gpu_energy_J_per_sample",
+           "gpu_energy_J / true samples of all epochs: warm-up, start and evaluation cost energy "
+           "too."),
+    joules("cpu_energy_J",
+           "--monitor: of all processor packages (RAPL), whoever uses them; sum over hosts."),
+    joules("cpu_energy_J_per_sample", "cpu_energy_J / true samples of all epochs."),
     count_of("threads", "1", neither, "Threads of the process at the end; maximum over ranks."),
     shown(
         Shown::groups, "io",

@@ -40,8 +40,10 @@ Schema made_common_settings() {
               "minimum)")
         .bind(&CommonSettings::time_limit,
               Role::bookkeeping)  // a run that reached it is left out, or marked
-        .real("monitor", {0.05, 3600}, std::nullopt,
-              "sample what hosts and ranks use (CPU, memory, network, files) every so many seconds")
+        .real(
+            "monitor", {0.05, 3600}, std::nullopt,
+            "sample what hosts and ranks use (CPU, memory, network, files, GPUs, energy) every so "
+            "many seconds")
         .bind(&CommonSettings::monitor, Role::bookkeeping)
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")

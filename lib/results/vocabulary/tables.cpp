@@ -103,6 +103,21 @@ constexpr Column kMonitor[] = {
     {"pressure_percent", number, "of the time some thread of the host waited for a CPU"},
 };
 
+constexpr Column kGpuMonitor[] = {
+    {"time_s", number, "since the work began"},
+    {"host", text, "where"},
+    {"gpu", text, "its UUID, or its PCI id"},
+    {"name", text, "the model"},
+    {"rank", whole, "in the world, the first that computes on it; -1: none"},
+    {"busy_percent", number, "of the driver's last period in which some kernel ran"},
+    {"memory_bytes", number, "in use, by whomever"},
+    {"power_W", number, "now; of GPUs before 2020 the driver's mean of about a second"},
+    {"temperature_C", number, "of the chip"},
+    {"clock_MHz", number, "of the multiprocessors"},
+    {"throttle", text, "what holds the clock down, or none; empty: not known"},
+    {"energy_J", number, "since the first sample"},
+};
+
 constexpr Column kRankSummaries[] = {
     {"measurement", text, "whose samples they sum up"},
     {"rank", whole, "in the world"},
@@ -429,6 +444,7 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"waiting", "a rank", kWaiting},
     {"job_use", "a rank", kJobUse},
     {"monitor", "a sample of a rank or a host", kMonitor},
+    {"gpu_monitor", "a sample of a GPU", kGpuMonitor},
     {"rank_summaries", "a rank of a measurement (runs of more than 64 ranks)", kRankSummaries},
     {"start_up", "a part of the way from the process' start to its first step", kStartUp},
     {"ablation", "a kind of trial", kAblation},

@@ -1,0 +1,264 @@
+#include "device/gpu_counters.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace ranklab::device {
+namespace {
+
+/// A function of a library that may lack it; both libraries return 0 where it went well.
+template <class... Arguments>
+class Function {
+  public:
+    // POSIX lets dlsym's result be a function's address; C++ has no other word for that.
+    Function(void* library, const char* name)
+        : call_(reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name))) {}
+    bool operator()(Arguments... arguments) const {
+        return call_ != nullptr && call_(arguments...) == 0;
+    }
+
+  private:
+    int (*call_)(Arguments...);
+};
+
+/// What `ask` put into a number of that type, or NaN.
+template <class Number>
+double number(double unit, const auto& ask) {
+    Number value{};
+    return ask(&value) ? unit * static_cast<double>(value) : GpuReading::kNone;
+}
+
+std::string text(const auto& ask) {
+    std::array<char, 256> letters{};
+    return ask(letters.data(), letters.size() - 1) ? base::printable(letters.data(), 200) : "";
+}
+
+// Never closed: a thread may be blocked in it when the program ends.
+void* load(const char* variable, std::vector<const char*> names, std::string& why_not) {
+    const char* chosen = std::getenv(variable);
+    if (chosen != nullptr && *chosen != '\0') names = {chosen};
+    for (const char* name : names)
+        if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+    why_not = base::printable(dlerror(), 200);
+    return nullptr;
+}
+
+// Layouts and numbers of nvml.h.
+struct NvmlUtilization {
+    unsigned gpu, memory;
+};
+struct NvmlMemory {
+    unsigned long long total, free, used;
+};
+struct NvmlPci {
+    std::array<char, 16> old_bus_id;
+    unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
+    std::array<char, 32> bus_id;
+};
+struct NvmlField {
+    unsigned field, scope;
+    long long timestamp, latency_us;
+    unsigned type;
+    int result;
+    union {
+        double real;
+        unsigned whole;
+        unsigned long long large;
+    } value;
+};
+constexpr unsigned kPowerInstant = 186, kTypeUnsigned = 1;
+constexpr int kGpuTemperature = 0, kSmClock = 1;
+
+struct Nvml {
+    using Device = void*;
+    void* library;
+    Function<> init{library, "nvmlInit_v2"};
+    Function<unsigned*> count{library, "nvmlDeviceGetCount_v2"};
+    Function<unsigned, Device*> device{library, "nvmlDeviceGetHandleByIndex_v2"};
+    Function<Device, char*, unsigned> uuid{library, "nvmlDeviceGetUUID"};
+    Function<Device, char*, unsigned> name{library, "nvmlDeviceGetName"};
+    Function<Device, NvmlPci*> pci{library, "nvmlDeviceGetPciInfo_v3"};
+    Function<Device, NvmlUtilization*> utilization{library, "nvmlDeviceGetUtilizationRates"};
+    Function<Device, NvmlMemory*> memory{library, "nvmlDeviceGetMemoryInfo"};
+    Function<Device, int, NvmlField*> fields{library, "nvmlDeviceGetFieldValues"};
+    Function<Device, unsigned*> power{library, "nvmlDeviceGetPowerUsage"};
+    Function<Device, int, unsigned*> temperature{library, "nvmlDeviceGetTemperature"};
+    Function<Device, int, unsigned*> clock{library, "nvmlDeviceGetClockInfo"};
+    Function<Device, unsigned long long*> throttle{library,
+                                                   "nvmlDeviceGetCurrentClocksThrottleReasons"};
+    Function<Device, unsigned long long*> energy{library, "nvmlDeviceGetTotalEnergyConsumption"};
+};
+
+std::string throttle_text(unsigned long long reasons) {
+    constexpr std::pair<unsigned, const char*> kReasons[] = {
+        {0x1, "idle"},           {0x2, "clocks set"},       {0x4, "power cap"},
+        {0x8, "hardware"},       {0x10, "sync boost"},      {0x20, "hot"},
+        {0x40, "hardware: hot"}, {0x80, "hardware: power"}, {0x100, "display clocks"}};
+    std::vector<std::string> found;
+    for (const auto& [bit, what] : kReasons)
+        if ((reasons & bit) != 0) found.emplace_back(what);
+    if (const auto others = reasons & ~0x1FFULL) found.push_back(fmt::format("{:#x}", others));
+    return found.empty() ? "none" : base::join(found, ", ");
+}
+
+double power_of(const Nvml& nvml, Nvml::Device gpu) {
+    NvmlField field{};
+    field.field = kPowerInstant;
+    if (nvml.fields(gpu, 1, &field) && field.result == 0 && field.type == kTypeUnsigned)
+        return 1e-3 * field.value.whole;
+    return number<unsigned>(1e-3, [&](auto* value) { return nvml.power(gpu, value); });
+}
+
+GpuReading read(const Nvml& nvml, Nvml::Device gpu) {
+    GpuReading is{.power_W = power_of(nvml, gpu)};
+    if (NvmlUtilization used{}; nvml.utilization(gpu, &used)) is.busy_percent = used.gpu;
+    if (NvmlMemory memory{}; nvml.memory(gpu, &memory))
+        is.memory_bytes = static_cast<double>(memory.used);
+    is.temperature_C = number<unsigned>(
+        1, [&](auto* value) { return nvml.temperature(gpu, kGpuTemperature, value); });
+    is.clock_MHz =
+        number<unsigned>(1, [&](auto* value) { return nvml.clock(gpu, kSmClock, value); });
+    is.energy_J =
+        number<unsigned long long>(1e-3, [&](auto* value) { return nvml.energy(gpu, value); });
+    if (unsigned long long reasons = 0; nvml.throttle(gpu, &reasons))
+        is.throttle = throttle_text(reasons);
+    return is;
+}
+
+GpuMeters nvml_meters() {
+    GpuMeters meters;
+    void* library = load("RANKLAB_NVML_LIBRARY", {"libnvidia-ml.so.1"}, meters.why_none);
+    if (library == nullptr) return meters;
+    const auto nvml = std::make_shared<const Nvml>(Nvml{library});
+    unsigned count = 0;
+    if (!nvml->init() || !nvml->count(&count)) return {{}, "NVML does not start"};
+    for (unsigned i = 0; i < count; ++i) {
+        Nvml::Device gpu = nullptr;
+        if (!nvml->device(i, &gpu)) {  // lost
+            meters.gpus.push_back({fmt::format("{}", i), "", "", [] { return GpuReading{}; }});
+            continue;
+        }
+        const auto call = [gpu](const auto& function) {
+            return [&function, gpu](char* to, std::size_t size) {
+                return function(gpu, to, static_cast<unsigned>(size));
+            };
+        };
+        NvmlPci pci{};
+        const std::string pci_id = nvml->pci(gpu, &pci) ? pci.bus_id.data() : "";
+        const std::string uuid = text(call(nvml->uuid));
+        meters.gpus.push_back({uuid.empty() ? pci_id : uuid, pci_id, text(call(nvml->name)),
+                               [nvml, gpu] { return read(*nvml, gpu); }});
+    }
+    if (count == 0) meters.why_none = "NVML lists no GPU";
+    return meters;
+}
+
+// Layouts and numbers of rocm_smi.h, from ROCm 6 on.
+struct RocmFrequencies {
+    bool has_deep_sleep;
+    std::uint32_t supported, current;
+    std::array<std::uint64_t, 33> frequency;
+};
+constexpr int kVideoMemory = 0, kEdge = 0, kJunction = 1, kCurrent = 0, kSystemClock = 0;
+
+struct RocmSmi {
+    using Device = std::uint32_t;
+    void* library;
+    Function<std::uint64_t> init{library, "rsmi_init"};
+    Function<Device*> count{library, "rsmi_num_monitor_devices"};
+    Function<Device, std::uint64_t*> pci{library, "rsmi_dev_pci_id_get"};
+    Function<Device, std::uint64_t*> unique_id{library, "rsmi_dev_unique_id_get"};
+    Function<Device, char*, std::size_t> name{library, "rsmi_dev_name_get"};
+    Function<Device, std::uint32_t*> busy{library, "rsmi_dev_busy_percent_get"};
+    Function<Device, int, std::uint64_t*> memory{library, "rsmi_dev_memory_usage_get"};
+    Function<Device, std::uint64_t*> power{library, "rsmi_dev_current_socket_power_get"};
+    Function<Device, std::uint32_t, std::uint64_t*> mean_power{library, "rsmi_dev_power_ave_get"};
+    Function<Device, std::uint32_t, int, std::int64_t*> temperature{library,
+                                                                    "rsmi_dev_temp_metric_get"};
+    Function<Device, int, RocmFrequencies*> clock{library, "rsmi_dev_gpu_clk_freq_get"};
+    Function<Device, std::uint64_t*, float*, std::uint64_t*> energy{library,
+                                                                    "rsmi_dev_energy_count_get"};
+};
+
+double power_of(const RocmSmi& smi, RocmSmi::Device gpu) {
+    return number<std::uint64_t>(
+        1e-6, [&](auto* value) { return smi.power(gpu, value) || smi.mean_power(gpu, 0, value); });
+}
+
+// An older library's frequencies lie elsewhere, where `current` is no index.
+double clock_of(const RocmSmi& smi, RocmSmi::Device gpu) {
+    RocmFrequencies is{};
+    if (!smi.clock(gpu, kSystemClock, &is) || is.current >= is.supported) return GpuReading::kNone;
+    return is.current < is.frequency.size() ? 1e-6 * static_cast<double>(is.frequency[is.current])
+                                            : GpuReading::kNone;
+}
+
+GpuReading read(const RocmSmi& smi, RocmSmi::Device gpu) {
+    GpuReading is{.power_W = power_of(smi, gpu), .clock_MHz = clock_of(smi, gpu)};
+    is.busy_percent = number<std::uint32_t>(1, [&](auto* value) { return smi.busy(gpu, value); });
+    is.memory_bytes =
+        number<std::uint64_t>(1, [&](auto* value) { return smi.memory(gpu, kVideoMemory, value); });
+    is.temperature_C = number<std::int64_t>(1e-3, [&](auto* value) {
+        return smi.temperature(gpu, kEdge, kCurrent, value) ||
+               smi.temperature(gpu, kJunction, kCurrent, value);
+    });
+    float microjoules = 0;
+    std::uint64_t counted = 0, timestamp = 0;
+    if (smi.energy(gpu, &counted, &microjoules, &timestamp))
+        is.energy_J = 1e-6 * double{microjoules} * static_cast<double>(counted);
+    return is;
+}
+
+GpuMeters rocm_meters() {
+    GpuMeters meters;
+    void* library =
+        load("RANKLAB_ROCM_SMI_LIBRARY",
+             {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so"}, meters.why_none);
+    if (library == nullptr) return meters;
+    const auto smi = std::make_shared<const RocmSmi>(RocmSmi{library});
+    RocmSmi::Device count = 0;
+    if (!smi->init(0) || !smi->count(&count)) return {{}, "ROCm SMI does not start"};
+    for (RocmSmi::Device gpu = 0; gpu < count; ++gpu) {
+        std::uint64_t pci = 0, unique = 0;
+        std::string pci_id;
+        if (smi->pci(gpu, &pci))
+            pci_id = fmt::format("{:04x}:{:02x}:{:02x}.{}", pci >> 32, pci >> 8 & 0xFF,
+                                 pci >> 3 & 0x1F, pci & 7);
+        const bool has_unique = smi->unique_id(gpu, &unique);
+        const auto name = [&](char* to, std::size_t size) { return smi->name(gpu, to, size); };
+        meters.gpus.push_back({has_unique ? fmt::format("GPU-{:016x}", unique) : pci_id, pci_id,
+                               text(name), [smi, gpu] { return read(*smi, gpu); }});
+    }
+    if (count == 0) meters.why_none = "ROCm SMI lists no GPU";
+    return meters;
+}
+
+}  // namespace
+
+GpuMeters open_gpu_meters() {
+    auto nvidia = nvml_meters();
+    if (!nvidia.gpus.empty()) return nvidia;
+    auto amd = rocm_meters();
+    if (amd.gpus.empty()) amd.why_none = nvidia.why_none + "; " + amd.why_none;
+    return amd;
+}
+
+bool is_same_pci(std::string one, std::string other) {
+    for (auto* id : {&one, &other}) {
+        std::ranges::transform(*id, id->begin(), [](unsigned char c) { return std::tolower(c); });
+        id->erase(0, id->find_first_not_of('0'));
+    }
+    return !one.empty() && one == other;
+}
+
+}  // namespace ranklab::device

@@ -1,0 +1,80 @@
+/* A stand-in for libnvidia-ml.so.1 with two GPUs of known numbers, as nvml.h lays them out. FAKE_NVML chooses more:
+ * "lost": GPU 1 is lost; "no-energy-counter"; "average-power"; "blocked": each call for power from the second on
+ * blocks for a minute. Built with FAKE_OLD it lacks functions that older drivers lack. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OK = 0, NOT_SUPPORTED = 3, LOST = 15 };
+struct utilization { unsigned gpu, memory; };
+struct memory { unsigned long long total, free, used; };
+struct pci { char old_bus_id[16]; unsigned numbers[5]; char bus_id[32]; };
+struct field {
+    unsigned id, scope;
+    long long timestamp, latency;
+    unsigned type;
+    int result;
+    union { double real; unsigned whole; unsigned long long large; } value;
+};
+
+static int is(const char* mode) {
+    const char* chosen = getenv("FAKE_NVML");
+    return chosen != NULL && strcmp(chosen, mode) == 0;
+}
+/* A handle is the address of its number. */
+static int gpus[] = {0, 1};
+static int gpu(void* handle) { return *(int*)handle; }
+static int state(void* handle) { return is("lost") && gpu(handle) == 1 ? LOST : OK; }
+
+int nvmlInit_v2(void) { return is("does-not-start") ? 9 : OK; }
+int nvmlDeviceGetCount_v2(unsigned* count) { return *count = 2, OK; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** handle) { return *handle = &gpus[index], OK; }
+int nvmlDeviceGetUUID(void* handle, char* to, unsigned size) {
+    snprintf(to, size, "GPU-0000000%d-1111-2222-3333-444444444444", gpu(handle));
+    return OK;
+}
+int nvmlDeviceGetName(void* handle, char* to, unsigned size) {
+    snprintf(to, size, "Fake H100 no. %d", gpu(handle));
+    return OK;
+}
+int nvmlDeviceGetPciInfo_v3(void* handle, struct pci* pci) {
+    snprintf(pci->bus_id, sizeof pci->bus_id, "00000000:%dA:00.0", gpu(handle) + 1);
+    return OK;
+}
+int nvmlDeviceGetUtilizationRates(void* handle, struct utilization* used) {
+    return used->gpu = 90 + gpu(handle), used->memory = 7, state(handle);
+}
+int nvmlDeviceGetMemoryInfo(void* handle, struct memory* memory) {
+    return memory->used = (1 + gpu(handle)) * 1000000000ULL, state(handle);
+}
+int nvmlDeviceGetPowerUsage(void* handle, unsigned* milliwatts) { return *milliwatts = 111000, state(handle); }
+int nvmlDeviceGetTemperature(void* handle, int sensor, unsigned* celsius) {
+    return *celsius = 60 + gpu(handle), sensor == 0 ? state(handle) : NOT_SUPPORTED;
+}
+int nvmlDeviceGetClockInfo(void* handle, int clock, unsigned* megahertz) {
+    return *megahertz = clock == 1 ? 1980 : 1, state(handle);
+}
+#ifndef FAKE_OLD
+int nvmlDeviceGetFieldValues(void* handle, int count, struct field* fields) {
+    static int calls;
+    if (is("blocked") && ++calls > 2) sleep(60);
+    for (int i = 0; i < count; ++i) {
+        fields[i].result = fields[i].id == 186 && !is("average-power") ? OK : NOT_SUPPORTED;
+        fields[i].type = 1;
+        fields[i].value.whole = 250500 + 1000 * gpu(handle);
+    }
+    return state(handle);
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* handle, unsigned long long* reasons) {
+    return *reasons = gpu(handle) == 0 ? 0x4 | 0x20 : 0, state(handle);
+}
+/* 300 W and 400 W. */
+int nvmlDeviceGetTotalEnergyConsumption(void* handle, unsigned long long* millijoules) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    *millijoules = (now.tv_sec * 1000ULL + now.tv_nsec / 1000000) * (300 + 100 * gpu(handle));
+    return is("no-energy-counter") ? NOT_SUPPORTED : state(handle);
+}
+#endif
