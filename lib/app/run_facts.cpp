@@ -7,9 +7,9 @@
 #include <chrono>
 #include <exception>
 #include <map>
-#include <numeric>
 #include <set>
 
+#include "app/monitored.hpp"
 #include "app/process.hpp"
 #include "app/version.hpp"
 #include "base/files.hpp"
@@ -19,7 +19,6 @@
 #include "comm/launcher.hpp"
 #include "comm/mpi_environment.hpp"
 #include "device/gpus.hpp"
-#include "experiments/shared/measurements.hpp"
 #include "experiments/shared/verdicts.hpp"
 #include "hdf5/file.hpp"
 #include "host/findings.hpp"
@@ -43,51 +42,6 @@ results::Table use_table(const std::vector<host::Use>& uses) {
         table.add({std::int64_t{use.rank}, use.host, use.seconds, use.cpu_s,
                    std::int64_t{use.host_cpus}, use.peak_rss_bytes, use.memory_asked_bytes});
     return std::move(table).table();
-}
-
-void add_rows(results::Rows& table, const std::vector<host::MonitorRow>& rows) {
-    const auto mib = [](double bytes) { return bytes / (1 << 20); };
-    for (const auto& row : rows)
-        table.add({row.time_s, row.host, std::int64_t{row.rank}, row.cpu_percent, row.wait_percent,
-                   row.threads, row.rss_bytes, row.page_faults_per_s, mib(row.read_bytes_per_s),
-                   mib(row.written_bytes_per_s), mib(row.sent_bytes_per_s),
-                   mib(row.received_bytes_per_s), row.pressure_percent});
-}
-
-void add_rows(results::Rows& table, const std::vector<host::GpuRow>& rows) {
-    for (const auto& row : rows)
-        table.add({row.time_s, row.host, row.gpu, row.name, std::int64_t{row.rank},
-                   row.busy_percent, row.memory_bytes, row.power_W, row.temperature_C,
-                   row.clock_MHz, row.throttle, row.energy_J});
-}
-
-// Of all epochs that this process ran, warm-up included; 0 where the run has none.
-double samples_of(const results::Run& run) {
-    const auto* epochs = run.find_table("epochs");
-    const auto* samples = epochs ? epochs->find<std::int64_t>("samples") : nullptr;
-    return samples ? base::real(std::accumulate(samples->begin(), samples->end(), std::int64_t{0}))
-                   : 0;
-}
-
-// A fact says why there is none: the hosts' sum, where each of them measures it.
-void add_energy(results::Run& run, const std::string& of, const std::vector<host::Monitored>& hosts,
-                const auto& energy_of) {
-    double joules = 0;
-    for (const auto& host : hosts) {
-        const host::Energy& energy = energy_of(host);
-        if (!energy.why_not.empty()) {
-            run.context.push_back(
-                {"energy", of, fmt::format("not measured: {}: {}", host.host, energy.why_not)});
-            return;
-        }
-        joules += energy.joules;
-    }
-    const auto add = [&](const std::string& name, double value) {
-        run.measurements.push_back(experiments::one_column(name, "run", "sum", {value}));
-    };
-    add(of + "_energy_J", joules);
-    if (const double samples = samples_of(run); samples > 0)
-        add(of + "_energy_J_per_sample", joules / samples);
 }
 
 // Collective: of the parts that all ranks have, in their order.
@@ -161,20 +115,8 @@ void RunFacts::complete(std::vector<results::Run>& runs, const std::string& comm
         complete_one(run);
     }
     runs.back().tables.push_back(use_table(uses_));
-    if (common_.monitor) add_monitored(runs.back());
+    if (common_.monitor) add_monitored(runs.back(), monitored_);
     runs.back().tables.push_back(start_up_table(start_up_));
-}
-
-void RunFacts::add_monitored(results::Run& run) const {
-    results::Rows ranks("monitor"), gpus("gpu_monitor");
-    for (const auto& host : monitored_) {
-        add_rows(ranks, host.rows);
-        add_rows(gpus, host.gpus.rows);
-    }
-    run.tables.push_back(std::move(ranks).table());
-    if (gpus.size() > 0) run.tables.push_back(std::move(gpus).table());
-    add_energy(run, "gpu", monitored_, [](const auto& host) { return host.gpus.energy; });
-    add_energy(run, "cpu", monitored_, [](const auto& host) { return host.cpu_energy; });
 }
 
 void RunFacts::complete_one(results::Run& run) const {

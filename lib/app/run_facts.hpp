@@ -39,7 +39,6 @@ class RunFacts {
 
   private:
     void complete_one(results::Run& run) const;
-    void add_monitored(results::Run& run) const;
     void add_warnings(results::Run& run) const;
     void add_context(results::Run& run) const;
 
