@@ -27,7 +27,7 @@ void add_rows(results::Rows& table, const std::vector<host::GpuRow>& rows) {
                    row.clock_MHz, row.throttle, row.energy_J});
 }
 
-// Of all epochs that this process ran, warm-up included; 0 where the run has none.
+// The samples of all epochs that this process ran, warm-up included; 0 where the run has none.
 double samples_of(const results::Run& run) {
     const auto* epochs = run.find_table("epochs");
     const auto* samples = epochs ? epochs->find<std::int64_t>("samples") : nullptr;

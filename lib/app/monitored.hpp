@@ -1,4 +1,4 @@
-// What --monitor saw, as tables and measurements of the run.
+// --monitor: its samples become tables and measurements of the run.
 #pragma once
 
 #include <vector>

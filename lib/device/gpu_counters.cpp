@@ -31,7 +31,7 @@ class Function {
     int (*call_)(Arguments...);
 };
 
-/// What `ask` put into a number of that type, or NaN.
+/// The number that `ask` gives, of that type, or NaN.
 template <class Number>
 double number(double unit, const auto& ask) {
     Number value{};
@@ -195,7 +195,7 @@ double power_of(const RocmSmi& smi, RocmSmi::Device gpu) {
         1e-6, [&](auto* value) { return smi.power(gpu, value) || smi.mean_power(gpu, 0, value); });
 }
 
-// An older library's frequencies lie elsewhere, where `current` is no index.
+// An older library's frequencies lie elsewhere: `current` is then not less than `supported`.
 double clock_of(const RocmSmi& smi, RocmSmi::Device gpu) {
     RocmFrequencies is{};
     if (!smi.clock(gpu, kSystemClock, &is) || is.current >= is.supported) return GpuReading::kNone;

@@ -1,5 +1,5 @@
-// What the driver counts of each GPU: power, clocks, energy. By NVML or ROCm SMI, loaded at run
-// time, so that a build without CUDA has them too.
+// The driver's counters of each GPU: power, clocks, energy. NVML or ROCm SMI is loaded at run time,
+// so that a build without CUDA has them too.
 #pragma once
 
 #include <functional>

@@ -19,7 +19,7 @@ struct Energy {
     static auto fields(auto& self) { return std::tie(self.joules, self.why_not); }
 };
 
-/// Of all processor packages, whoever uses them; a package has its cores and its memory controller.
+/// The energy of all processor packages, whoever uses them.
 class CpuEnergy {
   public:
     explicit CpuEnergy(const std::filesystem::path& root = system_root());

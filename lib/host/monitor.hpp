@@ -58,7 +58,7 @@ struct MonitorRow {
     }
 };
 
-/// What a host's monitor saw; rows in the order of time.
+/// All samples of a host, in the order of time.
 struct Monitored {
     std::string host = {};  ///< "": a rank without a monitor
     std::vector<MonitorRow> rows = {};

@@ -139,13 +139,6 @@ constexpr std::array kQuantities{
              "Test samples whose class was the most likely / all; one per evaluation."),
     ratio_of("load_imbalance", less,
              "max / mean - 1 over ranks, of the mean step time without sync; io: of the job time."),
-    Quantity{"peak_gpu_bytes", "B", cost, less,
-             "Most bytes of tensors on a GPU at a time, from the first step on (the allocator and "
-             "the CUDA context hold more); maximum over ranks and GPUs."},
-    shown(Shown::compare, "train",
-          Quantity{"peak_rss_bytes", "B", cost, less,
-                   "Highest resident set of the process (ru_maxrss, Slurm's MaxRSS); maximum over "
-                   "ranks."}),
     joules("gpu_energy_J",
            "--monitor: of all GPUs that the driver shows the job, idle ones too, from the first "
            "sample to the last; sum over hosts."),
@@ -155,6 +148,13 @@ constexpr std::array kQuantities{
     joules("cpu_energy_J",
            "--monitor: of all processor packages (RAPL), whoever uses them; sum over hosts."),
     joules("cpu_energy_J_per_sample", "cpu_energy_J / true samples of all epochs."),
+    Quantity{"peak_gpu_bytes", "B", cost, less,
+             "Most bytes of tensors on a GPU at a time, from the first step on (the allocator and "
+             "the CUDA context hold more); maximum over ranks and GPUs."},
+    shown(Shown::compare, "train",
+          Quantity{"peak_rss_bytes", "B", cost, less,
+                   "Highest resident set of the process (ru_maxrss, Slurm's MaxRSS); maximum over "
+                   "ranks."}),
     count_of("threads", "1", neither, "Threads of the process at the end; maximum over ranks."),
     shown(
         Shown::groups, "io",
