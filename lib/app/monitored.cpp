@@ -23,8 +23,8 @@ void add_rows(results::Rows& table, const std::vector<host::MonitorRow>& rows) {
 void add_rows(results::Rows& table, const std::vector<host::GpuRow>& rows) {
     for (const auto& row : rows)
         table.add({row.time_s, row.host, row.gpu, row.name, std::int64_t{row.rank},
-                   row.busy_percent, row.memory_bytes, row.power_W, row.temperature_C,
-                   row.clock_MHz, row.throttle, row.energy_J});
+                   row.is.busy_percent, row.is.memory_bytes, row.is.power_W, row.is.temperature_C,
+                   row.is.clock_MHz, row.is.throttle, row.is.energy_J});
 }
 
 // The samples of all epochs that this process ran, warm-up included; 0 where the run has none.

@@ -86,7 +86,7 @@ RunFacts::RunFacts(Session& session, const Launch& launch, const options::Option
     const auto processes = comm::gather_values(session.control(), static_cast<int>(::getpid()));
     const auto& mine = launch.placements[static_cast<std::size_t>(session.control().rank())];
     const bool on_gpus = experiment.may_use_gpus(options);
-    std::vector<host::Monitor::Rank> here;
+    std::vector<host::MonitoredRank> here;
     for (const auto& place : launch.placements)
         if (place.host == mine.host)
             here.push_back({place.rank, processes[static_cast<std::size_t>(place.rank)],

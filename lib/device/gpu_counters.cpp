@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "base/text.hpp"
@@ -18,30 +21,28 @@ namespace {
 
 /// A function of a library that may lack it; both libraries return 0 where it went well.
 template <class... Arguments>
-class Function {
-  public:
+struct Function {
+    int (*call)(Arguments...);
+
     // POSIX lets dlsym's result be a function's address; C++ has no other word for that.
     Function(void* library, const char* name)
-        : call_(reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name))) {}
+        : call(reinterpret_cast<decltype(call)>(dlsym(library, name))) {}
     bool operator()(Arguments... arguments) const {
-        return call_ != nullptr && call_(arguments...) == 0;
+        return call != nullptr && call(arguments...) == 0;
     }
-
-  private:
-    int (*call_)(Arguments...);
+    /// The value behind the last argument, in that unit, or NaN.
+    double number(double unit, auto... others) const {
+        using Last = std::tuple_element_t<sizeof...(others), std::tuple<Arguments...>>;
+        std::remove_pointer_t<Last> value{};
+        return (*this)(others..., &value) ? unit * static_cast<double>(value) : GpuReading::kNone;
+    }
+    std::string text(auto gpu) const {
+        std::array<char, 256> letters{};
+        return (*this)(gpu, letters.data(), letters.size() - 1)
+                   ? base::printable(letters.data(), 200)
+                   : "";
+    }
 };
-
-/// The number that `ask` gives, of that type, or NaN.
-template <class Number>
-double number(double unit, const auto& ask) {
-    Number value{};
-    return ask(&value) ? unit * static_cast<double>(value) : GpuReading::kNone;
-}
-
-std::string text(const auto& ask) {
-    std::array<char, 256> letters{};
-    return ask(letters.data(), letters.size() - 1) ? base::printable(letters.data(), 200) : "";
-}
 
 // Never closed: a thread may be blocked in it when the program ends.
 void* load(const char* variable, std::vector<const char*> names, std::string& why_not) {
@@ -114,22 +115,19 @@ std::string throttle_text(unsigned long long reasons) {
 double power_of(const Nvml& nvml, Nvml::Device gpu) {
     NvmlField field{};
     field.field = kPowerInstant;
-    if (nvml.fields(gpu, 1, &field) && field.result == 0 && field.type == kTypeUnsigned)
-        return 1e-3 * field.value.whole;
-    return number<unsigned>(1e-3, [&](auto* value) { return nvml.power(gpu, value); });
+    const bool is_there = nvml.fields(gpu, 1, &field) && field.result == 0;
+    return is_there && field.type == kTypeUnsigned ? 1e-3 * field.value.whole
+                                                   : nvml.power.number(1e-3, gpu);
 }
 
 GpuReading read(const Nvml& nvml, Nvml::Device gpu) {
-    GpuReading is{.power_W = power_of(nvml, gpu)};
+    GpuReading is{.power_W = power_of(nvml, gpu),
+                  .temperature_C = nvml.temperature.number(1, gpu, kGpuTemperature),
+                  .clock_MHz = nvml.clock.number(1, gpu, kSmClock),
+                  .energy_J = nvml.energy.number(1e-3, gpu)};
     if (NvmlUtilization used{}; nvml.utilization(gpu, &used)) is.busy_percent = used.gpu;
     if (NvmlMemory memory{}; nvml.memory(gpu, &memory))
         is.memory_bytes = static_cast<double>(memory.used);
-    is.temperature_C = number<unsigned>(
-        1, [&](auto* value) { return nvml.temperature(gpu, kGpuTemperature, value); });
-    is.clock_MHz =
-        number<unsigned>(1, [&](auto* value) { return nvml.clock(gpu, kSmClock, value); });
-    is.energy_J =
-        number<unsigned long long>(1e-3, [&](auto* value) { return nvml.energy(gpu, value); });
     if (unsigned long long reasons = 0; nvml.throttle(gpu, &reasons))
         is.throttle = throttle_text(reasons);
     return is;
@@ -148,15 +146,10 @@ GpuMeters nvml_meters() {
             meters.gpus.push_back({fmt::format("{}", i), "", "", [] { return GpuReading{}; }});
             continue;
         }
-        const auto call = [gpu](const auto& function) {
-            return [&function, gpu](char* to, std::size_t size) {
-                return function(gpu, to, static_cast<unsigned>(size));
-            };
-        };
         NvmlPci pci{};
         const std::string pci_id = nvml->pci(gpu, &pci) ? pci.bus_id.data() : "";
-        const std::string uuid = text(call(nvml->uuid));
-        meters.gpus.push_back({uuid.empty() ? pci_id : uuid, pci_id, text(call(nvml->name)),
+        const std::string uuid = nvml->uuid.text(gpu);
+        meters.gpus.push_back({uuid.empty() ? pci_id : uuid, pci_id, nvml->name.text(gpu),
                                [nvml, gpu] { return read(*nvml, gpu); }});
     }
     if (count == 0) meters.why_none = "NVML lists no GPU";
@@ -190,28 +183,27 @@ struct RocmSmi {
                                                                     "rsmi_dev_energy_count_get"};
 };
 
-double power_of(const RocmSmi& smi, RocmSmi::Device gpu) {
-    return number<std::uint64_t>(
-        1e-6, [&](auto* value) { return smi.power(gpu, value) || smi.mean_power(gpu, 0, value); });
+// The first of them where it is a number.
+double either(double one, double other) {
+    return std::isnan(one) ? other : one;
 }
 
 // An older library's frequencies lie elsewhere: `current` is then not less than `supported`.
 double clock_of(const RocmSmi& smi, RocmSmi::Device gpu) {
     RocmFrequencies is{};
-    if (!smi.clock(gpu, kSystemClock, &is) || is.current >= is.supported) return GpuReading::kNone;
-    return is.current < is.frequency.size() ? 1e-6 * static_cast<double>(is.frequency[is.current])
-                                            : GpuReading::kNone;
+    const bool is_there = smi.clock(gpu, kSystemClock, &is) && is.current < is.supported &&
+                          is.current < is.frequency.size();
+    return is_there ? 1e-6 * static_cast<double>(is.frequency[is.current]) : GpuReading::kNone;
 }
 
 GpuReading read(const RocmSmi& smi, RocmSmi::Device gpu) {
-    GpuReading is{.power_W = power_of(smi, gpu), .clock_MHz = clock_of(smi, gpu)};
-    is.busy_percent = number<std::uint32_t>(1, [&](auto* value) { return smi.busy(gpu, value); });
-    is.memory_bytes =
-        number<std::uint64_t>(1, [&](auto* value) { return smi.memory(gpu, kVideoMemory, value); });
-    is.temperature_C = number<std::int64_t>(1e-3, [&](auto* value) {
-        return smi.temperature(gpu, kEdge, kCurrent, value) ||
-               smi.temperature(gpu, kJunction, kCurrent, value);
-    });
+    GpuReading is{
+        .busy_percent = smi.busy.number(1, gpu),
+        .memory_bytes = smi.memory.number(1, gpu, kVideoMemory),
+        .power_W = either(smi.power.number(1e-6, gpu), smi.mean_power.number(1e-6, gpu, 0)),
+        .temperature_C = either(smi.temperature.number(1e-3, gpu, kEdge, kCurrent),
+                                smi.temperature.number(1e-3, gpu, kJunction, kCurrent)),
+        .clock_MHz = clock_of(smi, gpu)};
     float microjoules = 0;
     std::uint64_t counted = 0, timestamp = 0;
     if (smi.energy(gpu, &counted, &microjoules, &timestamp))
@@ -235,9 +227,8 @@ GpuMeters rocm_meters() {
             pci_id = fmt::format("{:04x}:{:02x}:{:02x}.{}", pci >> 32, pci >> 8 & 0xFF,
                                  pci >> 3 & 0x1F, pci & 7);
         const bool has_unique = smi->unique_id(gpu, &unique);
-        const auto name = [&](char* to, std::size_t size) { return smi->name(gpu, to, size); };
         meters.gpus.push_back({has_unique ? fmt::format("GPU-{:016x}", unique) : pci_id, pci_id,
-                               text(name), [smi, gpu] { return read(*smi, gpu); }});
+                               smi->name.text(gpu), [smi, gpu] { return read(*smi, gpu); }});
     }
     if (count == 0) meters.why_none = "ROCm SMI lists no GPU";
     return meters;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace ranklab::device {
@@ -17,6 +18,11 @@ struct GpuReading {
     double temperature_C = kNone, clock_MHz = kNone;
     double energy_J = kNone;    ///< since the driver was loaded
     std::string throttle = {};  ///< what holds the clock down: "power cap, hot", or "none"
+
+    static auto fields(auto& self) {
+        return std::tie(self.busy_percent, self.memory_bytes, self.power_W, self.temperature_C,
+                        self.clock_MHz, self.energy_J, self.throttle);
+    }
 };
 
 struct GpuMeter {

@@ -2,24 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
 
-#include "device/gpu_counters.hpp"
-
 namespace ranklab::host {
 
-int rank_on(const std::vector<GpuOfRank>& ranks, const std::string& uuid,
+int rank_on(const std::vector<MonitoredRank>& ranks, const std::string& uuid,
             const std::string& pci_id) {
-    for (const auto& [rank, gpu] : ranks)
-        if ((!uuid.empty() && gpu.uuid == uuid) || device::is_same_pci(gpu.pci_id, pci_id))
-            return rank;
+    for (const auto& one : ranks)
+        if ((!uuid.empty() && one.gpu.uuid == uuid) || device::is_same_pci(one.gpu.pci_id, pci_id))
+            return one.rank;
     return -1;
 }
 
 struct GpuMonitor::Shared {
-    std::vector<GpuOfRank> ranks;
+    std::vector<MonitoredRank> ranks;
     double interval_s;
     base::Clock::time_point began;
     std::string host = host_name();
@@ -31,7 +30,6 @@ struct GpuMonitor::Shared {
 
     void work();
     void sample(const std::vector<device::GpuMeter>& gpus, std::vector<double>& first_J);
-    bool wait_for_stop();
 };
 
 void GpuMonitor::Shared::work() {
@@ -39,19 +37,16 @@ void GpuMonitor::Shared::work() {
     std::vector<double> first_J;
     sample(meters.gpus, first_J);
     for (bool last = false; !last;) {
-        last = wait_for_stop();
+        std::unique_lock lock(mutex);
+        last = changed.wait_for(lock, std::chrono::duration<double>(interval_s),
+                                [this] { return stopping; });
+        lock.unlock();
         sample(meters.gpus, first_J);
     }
     const std::lock_guard lock(mutex);
     if (meters.gpus.empty()) samples.energy = {.why_not = meters.why_none};
     done = true;
     changed.notify_all();
-}
-
-bool GpuMonitor::Shared::wait_for_stop() {
-    std::unique_lock lock(mutex);
-    return changed.wait_for(lock, std::chrono::duration<double>(interval_s),
-                            [this] { return stopping; });
 }
 
 // The lock is not held while the driver is asked.
@@ -61,21 +56,21 @@ void GpuMonitor::Shared::sample(const std::vector<device::GpuMeter>& gpus,
     for (std::size_t i = 0; i < gpus.size(); ++i) {
         const auto& gpu = gpus[i];
         const double time_s = base::seconds_since(began);
-        const auto is = gpu.read();
+        auto is = gpu.read();
         if (first_J.size() == i) first_J.push_back(is.energy_J);
-        const double energy_J = is.energy_J - first_J[i];
-        sum.joules += energy_J;
-        if (energy_J != energy_J) sum.why_not = fmt::format("GPU {} does not say its own", gpu.id);
+        is.energy_J -= first_J[i];
+        sum.joules += is.energy_J;
+        if (std::isnan(is.energy_J))
+            sum.why_not = fmt::format("GPU {} does not say its own", gpu.id);
         const std::lock_guard lock(mutex);
-        samples.rows.push_back({time_s, host, gpu.id, gpu.name, rank_on(ranks, gpu.id, gpu.pci_id),
-                                is.busy_percent, is.memory_bytes, is.power_W, is.temperature_C,
-                                is.clock_MHz, is.throttle, energy_J});
+        samples.rows.push_back(
+            {time_s, host, gpu.id, gpu.name, rank_on(ranks, gpu.id, gpu.pci_id), std::move(is)});
     }
     const std::lock_guard lock(mutex);
     samples.energy = std::move(sum);
 }
 
-GpuMonitor::GpuMonitor(std::vector<GpuOfRank> ranks, double interval_s,
+GpuMonitor::GpuMonitor(std::vector<MonitoredRank> ranks, double interval_s,
                        base::Clock::time_point began)
     : shared_(std::make_shared<Shared>(std::move(ranks), interval_s, began)),
       thread_([shared = shared_] { shared->work(); }) {}

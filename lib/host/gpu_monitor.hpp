@@ -1,8 +1,9 @@
 // The GPUs in --monitor, sampled by a thread of their own: a call of the driver may block.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
-#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -11,24 +12,21 @@
 
 #include "base/clock.hpp"
 #include "base/handle.hpp"
+#include "device/gpu_counters.hpp"
 #include "host/energy.hpp"
 #include "host/topology.hpp"
 
 namespace ranklab::host {
 
-/// A sample of a GPU; NaN and "" where the library does not say.
+/// A sample of a GPU.
 struct GpuRow {
     double time_s = 0;  ///< since the monitor began
     std::string host, gpu, name;
-    int rank = -1;  ///< that computes on it, the first of them; -1: none
-    double busy_percent, memory_bytes, power_W, temperature_C, clock_MHz;
-    std::string throttle;
-    double energy_J;  ///< since the first sample
+    int rank = -1;               ///< that computes on it, the first of them; -1: none
+    device::GpuReading is = {};  ///< its energy is that since the first sample
 
     static auto fields(auto& self) {
-        return std::tie(self.time_s, self.host, self.gpu, self.name, self.rank, self.busy_percent,
-                        self.memory_bytes, self.power_W, self.temperature_C, self.clock_MHz,
-                        self.throttle, self.energy_J);
+        return std::tie(self.time_s, self.host, self.gpu, self.name, self.rank, self.is);
     }
 };
 
@@ -39,18 +37,18 @@ struct GpuSamples {
     static auto fields(auto& self) { return std::tie(self.rows, self.energy); }
 };
 
-/// The GPU that a rank of this host computes on.
-struct GpuOfRank {
-    int rank;
-    OwnGpu gpu;
+struct MonitoredRank {
+    int rank = 0;
+    pid_t pid = 0;
+    OwnGpu gpu = {};  ///< that it computes on
 };
 /// The first rank that computes on it; -1: none. A part of a GPU (MIG) has its PCI id.
-int rank_on(const std::vector<GpuOfRank>& ranks, const std::string& uuid,
+int rank_on(const std::vector<MonitoredRank>& ranks, const std::string& uuid,
             const std::string& pci_id);
 
 class GpuMonitor : base::Pinned {
   public:
-    GpuMonitor(std::vector<GpuOfRank> ranks, double interval_s, base::Clock::time_point began);
+    GpuMonitor(std::vector<MonitoredRank> ranks, double interval_s, base::Clock::time_point began);
     ~GpuMonitor() { stop(); }
 
     /// Takes a last sample. A call that still blocks after `patience` is left alone with its

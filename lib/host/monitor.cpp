@@ -139,21 +139,11 @@ Counters counters_of_host(const fs::path& root) {
     return counters;
 }
 
-namespace {
-
-std::vector<GpuOfRank> gpus_of(const std::vector<Monitor::Rank>& ranks) {
-    std::vector<GpuOfRank> gpus;
-    for (const auto& one : ranks) gpus.push_back({one.rank, one.gpu});
-    return gpus;
-}
-
-}  // namespace
-
-Monitor::Monitor(const std::vector<Rank>& ranks, double interval_s)
+Monitor::Monitor(const std::vector<MonitoredRank>& ranks, double interval_s)
     : host_(host_name()),
       began_(base::Clock::now()),
       last_(began_),
-      gpus_(gpus_of(ranks), interval_s, began_) {
+      gpus_(ranks, interval_s, began_) {
     subjects_.push_back({-1, 0, counters_of_host()});
     for (const auto& one : ranks)
         subjects_.push_back({one.rank, one.pid, counters_of_process(one.pid)});

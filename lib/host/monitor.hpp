@@ -72,13 +72,8 @@ struct Monitored {
 
 class Monitor : base::Pinned {
   public:
-    struct Rank {
-        int rank;
-        pid_t pid;
-        OwnGpu gpu;  ///< that it computes on
-    };
     /// Samples this host until stop(), every `interval_s`.
-    Monitor(const std::vector<Rank>& ranks, double interval_s);
+    Monitor(const std::vector<MonitoredRank>& ranks, double interval_s);
     ~Monitor() { end(); }
 
     /// Takes a last sample.

@@ -52,9 +52,10 @@ TEST_F(CpuEnergyTest, SaysWhyThereIsNone) {
 }
 
 TEST(GpusOfRanks, AreFoundByUuidOrPciId) {
-    const std::vector<GpuOfRank> ranks{{2, {.uuid = "GPU-a", .pci_id = "0000:1a:00.0"}},
-                                       {3, {.uuid = "GPU-b", .pci_id = "0000:2b:00.0"}},
-                                       {4, {}}};
+    const std::vector<MonitoredRank> ranks{
+        {.rank = 2, .gpu = {.uuid = "GPU-a", .pci_id = "0000:1a:00.0"}},
+        {.rank = 3, .gpu = {.uuid = "GPU-b", .pci_id = "0000:2b:00.0"}},
+        {.rank = 4}};
     EXPECT_EQ(rank_on(ranks, "GPU-b", ""), 3);
     EXPECT_EQ(rank_on(ranks, "GPU-whole", "00000000:1A:00.0"), 2) << "a rank on a part of it";
     EXPECT_EQ(rank_on(ranks, "GPU-c", "00000000:3C:00.0"), -1);
@@ -71,8 +72,9 @@ class GpuMonitorTest : public testing::Test {
         ::setenv("RANKLAB_NVML_LIBRARY", RANKLAB_FAKE_NVML, 1);
         ::setenv("FAKE_NVML", mode, 1);
         const auto began = base::Clock::now();
-        GpuMonitor monitor({{5, {.uuid = "GPU-00000001-1111-2222-3333-444444444444"}}}, 0.05,
-                           began);
+        GpuMonitor monitor(
+            {{.rank = 5, .gpu = {.uuid = "GPU-00000001-1111-2222-3333-444444444444"}}}, 0.05,
+            began);
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
         return monitor.stop(std::chrono::duration<double>(patience_s));
     }
@@ -83,10 +85,10 @@ TEST_F(GpuMonitorTest, AddsUpTheEnergyOfAllGpus) {
     ASSERT_GE(seen.rows.size(), 4U);
     EXPECT_EQ(seen.rows[0].rank, -1);
     EXPECT_EQ(seen.rows[1].rank, 5);
-    EXPECT_EQ(seen.rows[0].energy_J, 0);
+    EXPECT_EQ(seen.rows[0].is.energy_J, 0);
     const auto& last = seen.rows.back();
-    EXPECT_DOUBLE_EQ(seen.energy.joules, last.energy_J + (seen.rows.end() - 2)->energy_J);
-    EXPECT_GT(last.energy_J, 0);
+    EXPECT_DOUBLE_EQ(seen.energy.joules, last.is.energy_J + (seen.rows.end() - 2)->is.energy_J);
+    EXPECT_GT(last.is.energy_J, 0);
     EXPECT_EQ(seen.energy.why_not, "");
 }
 
