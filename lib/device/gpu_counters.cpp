@@ -213,9 +213,10 @@ GpuReading read(const RocmSmi& smi, RocmSmi::Device gpu) {
 
 GpuMeters rocm_meters() {
     GpuMeters meters;
-    void* library =
-        load("RANKLAB_ROCM_SMI_LIBRARY",
-             {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so"}, meters.why_none);
+    void* library = load("RANKLAB_ROCM_SMI_LIBRARY",
+                         {"librocm_smi64.so.7", "librocm_smi64.so.6",
+                          "/opt/rocm/lib/librocm_smi64.so", "librocm_smi64.so"},
+                         meters.why_none);
     if (library == nullptr) return meters;
     const auto smi = std::make_shared<const RocmSmi>(RocmSmi{library});
     RocmSmi::Device count = 0;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -60,8 +59,8 @@ void GpuMonitor::Shared::sample(const std::vector<device::GpuMeter>& gpus,
         if (first_J.size() == i) first_J.push_back(is.energy_J);
         is.energy_J -= first_J[i];
         sum.joules += is.energy_J;
-        if (std::isnan(is.energy_J))
-            sum.why_not = fmt::format("GPU {} does not say its own", gpu.id);
+        if (!(is.energy_J >= 0))  // or its driver was loaded anew
+            sum.why_not = fmt::format("GPU {} gives no energy", gpu.id);
         const std::lock_guard lock(mutex);
         samples.rows.push_back(
             {time_s, host, gpu.id, gpu.name, rank_on(ranks, gpu.id, gpu.pci_id), std::move(is)});

@@ -42,7 +42,7 @@ class Monitor(cli.Case):
 
     def test_what_is_not_known_is_no_number_and_says_why(self):
         (self.folder / COUNTERS / "energy_uj").unlink()
-        for how, reason in ((("lost",), "GPU GPU-00000001"), (("no-energy-counter",), "GPU GPU-00000001"), (("", "libfake_old_nvml.so"), "GPU GPU-00000001"),
+        for how, reason in ((("lost",), "GPU GPU-00000001"), (("lost-at-start",), "GPU 1 gives no energy"), (("no-energy-counter",), "GPU GPU-00000001"), (("", "libfake_old_nvml.so"), "GPU GPU-00000001"),
                             (("", "none.so"), "none.so: cannot open"), (("does-not-start",), "NVML does not start")):
             with self.subTest(how=how):
                 tables, measured, why_not, _ = self.monitored(*how, ranks=1)

@@ -1,5 +1,5 @@
 /* A stand-in for libnvidia-ml.so.1 with two GPUs of known numbers, as nvml.h lays them out. FAKE_NVML chooses more:
- * "lost": GPU 1 is lost; "no-energy-counter"; "average-power"; "blocked": each call for power from the second on
+ * "lost": GPU 1 is lost, "lost-at-start" already when it is looked for; "no-energy-counter"; "average-power"; "blocked": each call for power from the second on
  * blocks for a minute. Built with FAKE_OLD it lacks functions that older drivers lack. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int state(void* handle) { return is("lost") && gpu(handle) == 1 ? LOST : 
 
 int nvmlInit_v2(void) { return is("does-not-start") ? 9 : OK; }
 int nvmlDeviceGetCount_v2(unsigned* count) { return *count = 2, OK; }
-int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** handle) { return *handle = &gpus[index], OK; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** handle) { return *handle = &gpus[index], is("lost-at-start") && index == 1 ? LOST : OK; }
 int nvmlDeviceGetUUID(void* handle, char* to, unsigned size) {
     snprintf(to, size, "GPU-0000000%d-1111-2222-3333-444444444444", gpu(handle));
     return OK;

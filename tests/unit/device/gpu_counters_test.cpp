@@ -62,6 +62,9 @@ TEST_F(GpuCounters, OfALostGpuAreNoNumbers) {
         EXPECT_TRUE(std::isnan(value));
     EXPECT_EQ(lost.throttle, "");
     EXPECT_EQ(meters.gpus[0].read().busy_percent, 90) << "the other one works";
+    const auto without_handle = fake("lost-at-start").gpus.at(1);
+    EXPECT_EQ(without_handle.id, "1");
+    EXPECT_TRUE(std::isnan(without_handle.read().busy_percent));
 }
 
 TEST_F(GpuCounters, OfAnOldLibraryAreFewer) {
