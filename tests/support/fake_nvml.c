@@ -1,6 +1,7 @@
 /* A stand-in for libnvidia-ml.so.1 with two GPUs of known numbers, as nvml.h lays them out. FAKE_NVML chooses more:
- * "lost": GPU 1 is lost, "lost-at-start" already when it is looked for; "no-energy-counter"; "average-power"; "blocked": each call for power from the second on
- * blocks for a minute. Built with FAKE_OLD it lacks functions that older drivers lack. */
+ * "lost": GPU 1 is lost, "lost-at-start" already when it is looked for; "no-energy-counter"; "average-power";
+ * "does-not-start"; "blocked": calls for power block for a minute once each GPU had one. Built with FAKE_OLD it lacks
+ * functions that older drivers lack. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
