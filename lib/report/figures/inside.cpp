@@ -160,8 +160,7 @@ Figure cpu_use(const Run& run, const Table& monitor) {
 Figure gpu_power(const Run& run, const Table& monitor) {
     Figure figure = over_time(run, "gpu_power", "Power of the GPUs", "power", "W");
     const auto name_of = [&monitor](std::size_t row) {
-        return fmt::format("GPU {} of {}", text_at(monitor, "gpu", row),
-                           text_at(monitor, "host", row));
+        return fmt::format("{} of {}", text_at(monitor, "gpu", row), text_at(monitor, "host", row));
     };
     add_lines(figure, lines_of(monitor, "power_W", name_of), "GPUs");
     return figure;

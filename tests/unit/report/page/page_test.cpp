@@ -135,7 +135,7 @@ StoredRun watched_run(const std::string& id) {
         {"gpu_monitor",
          {{"time_s", Numbers{1, 1, 2, 2}},
           {"host", Texts(4, "node01")},
-          {"gpu", Counts{0, 1, 0, 1}},
+          {"gpu", Texts{"GPU-a", "GPU-b", "GPU-a", "GPU-b"}},
           {"power_W", Numbers{300, NAN, 310, 90}}}}};
     return run;
 }
@@ -164,7 +164,7 @@ TEST(Figures, ShowTheInsideOfTheNewestRunThatHasIt) {
     EXPECT_EQ(titles_of(cpu).back(), "host node01");
     EXPECT_EQ(cpu.series.back().points[0].y, 50);
     EXPECT_THAT(cpu.caption, HasSubstr("the 8 of 9 ranks with the lowest means"));
-    EXPECT_THAT(titles_of(power), ElementsAre("GPU 0 of node01", "GPU 1 of node01"));
+    EXPECT_THAT(titles_of(power), ElementsAre("GPU-a of node01", "GPU-b of node01"));
     EXPECT_EQ(power.series[1].points.size(), 1U);
     EXPECT_THAT(page::html_page(made.stored.chosen()),
                 AllOf(HasSubstr("Layers of run a"), HasSubstr("Lines of run a"),
