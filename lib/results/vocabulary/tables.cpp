@@ -91,7 +91,7 @@ constexpr Column kMonitor[] = {
     {"time_s", number, "since the work began"},
     {"host", text, "where"},
     {"rank", whole, "in the world; -1: the host"},
-    {"cpu_percent", number, "CPU time of its threads and processes, of one CPU; of a host of all its CPUs"},
+    {"cpu_percent", number, "CPU time of its threads and processes, of one CPU; of a host: of all"},
     {"wait_percent", number, "time in which its threads waited for a CPU, added up"},
     {"threads", number, "now"},
     {"rss_bytes", number, "resident now; of a host: memory in use"},
