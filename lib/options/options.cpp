@@ -177,6 +177,23 @@ void check_value(const Schema& schema, const std::string& name, const std::strin
 
 }  // namespace
 
+namespace {
+
+// With the value of an option's name that stands alone.
+std::vector<std::string> completed(const Schema& schema, const std::vector<std::string>& given) {
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        words.push_back(given[i]);
+        if (!given[i].starts_with("--")) continue;
+        const Option* const option = schema.find(given[i].substr(2));
+        const bool alone = i + 1 == given.size() || given[i + 1].starts_with("-");
+        if (option != nullptr && alone && !option->bare.empty()) words.push_back(option->bare);
+    }
+    return words;
+}
+
+}  // namespace
+
 Options Options::parse(const Schema& schema, const std::vector<std::string>& arguments) {
     Options result(schema);
     const auto description = boost_description(schema);
@@ -185,8 +202,10 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
     try {
         const auto style =
             po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-        const auto parsed =
-            po::command_line_parser(arguments).options(description).style(style).run();
+        const auto parsed = po::command_line_parser(completed(schema, arguments))
+                                .options(description)
+                                .style(style)
+                                .run();
         for (const auto& option : parsed.options) {
             if (option.position_key >= 0)
                 words.insert(words.end(), option.value.begin(), option.value.end());

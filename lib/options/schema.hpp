@@ -56,6 +56,7 @@ struct Option {
     bool follows_ranks = false;    ///< its default follows from how many ranks share a node
     bool decides_numbers = false;  ///< the parameters' values depend on it
     bool essential = false;        ///< --help shows it; --help all shows the others too
+    std::string bare = {};         ///< the value of the option's name alone; "": it needs one
     std::string former = {};       ///< the name in earlier versions: stored runs may have it
     std::vector<Relation> needs = {}, excludes = {};
     std::string instead_of = {};  ///< the other option that says the same in another way
@@ -124,6 +125,8 @@ class Schema {
     Schema& no_option(std::vector<std::string> names, std::string advice);
     /// Said where an option that takes one value is given several, separated by commas.
     Schema& no_lists(std::string advice);
+    /// The option last added may stand without a value, which is then this one.
+    Schema& bare(std::string value) { return change(&Option::bare, std::move(value)); }
     /// The choice last added also takes the name of a file that ends so.
     Schema& or_file(std::string suffix) { return change(&Option::file_suffix, std::move(suffix)); }
     /// The role of the option last added.

@@ -200,6 +200,10 @@ class Inside(cli.Case):
             self.assertLess(mine["rss_bytes"].max(), 1.1 * job["peak_rss_bytes"])
             self.assertGreater(mine["rss_bytes"].max(), 0.8 * job["peak_rss_bytes"])
 
+    def test_monitor_needs_no_value(self):
+        self.train("--steps", 5, "--monitor")
+        self.assertIn("monitor", self.tables()[0])
+
     def test_impossible_options(self):
         for words, sentence in ((("--profile", "line"), "--profile line: give lines, layers, or both"),
                                 (("--tensorboard", "c", "--ablation"), "--tensorboard"), (("--trace", "t"), "--trace t: give a file of the name FILE.json"),

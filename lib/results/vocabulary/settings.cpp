@@ -43,7 +43,8 @@ Schema made_common_settings() {
         .real(
             "monitor", {0.05, 3600}, std::nullopt,
             "sample what hosts and ranks use (CPU, memory, network, files, GPUs, energy) every so "
-            "many seconds")
+            "many seconds (1)")
+        .bare("1")
         .bind(&CommonSettings::monitor, Role::bookkeeping)
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
