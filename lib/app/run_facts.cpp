@@ -98,12 +98,18 @@ experiments::CountedPart RunFacts::counted_part() {
     return {[this] { meter_.begin(); }, [this] { meter_.end(); }};
 }
 
-void RunFacts::gather() {
-    if (common_.monitor) {
-        monitored_ = comm::gather_values(session_.control(),
-                                         monitor_ ? monitor_->stop() : host::Monitored{});
-        std::erase_if(monitored_, [](const auto& one) { return one.host.empty(); });
+// One host after the other, so that no rank but the first holds them all.
+void RunFacts::gather_monitored() {
+    auto mine = monitor_ ? monitor_->stop() : host::Monitored{};
+    for (const auto& place : launch_.placements) {
+        if (place.local_rank > 0) continue;
+        auto one = comm::from_root(session_.control(), mine, place.rank);
+        if (session_.is_root()) monitored_.push_back(std::move(one));
     }
+}
+
+void RunFacts::gather() {
+    if (common_.monitor) gather_monitored();
     uses_ = comm::gather_values(session_.control(), meter_.use());
     start_up_ = gather_parts(session_.control(), session_.start_up());
 }

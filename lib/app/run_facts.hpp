@@ -39,6 +39,7 @@ class RunFacts {
 
   private:
     void complete_one(results::Run& run) const;
+    void gather_monitored();
     void add_warnings(results::Run& run) const;
     void add_context(results::Run& run) const;
 

@@ -143,11 +143,12 @@ Monitor::Monitor(const std::vector<MonitoredRank>& ranks, double interval_s)
     : host_(host_name()),
       began_(base::Clock::now()),
       last_(began_),
+      interval_s_(interval_s),
       gpus_(ranks, interval_s, began_) {
     subjects_.push_back({-1, 0, counters_of_host()});
     for (const auto& one : ranks)
         subjects_.push_back({one.rank, one.pid, counters_of_process(one.pid)});
-    thread_ = std::thread([this, interval_s] { work(interval_s); });
+    thread_ = std::thread([this] { work(); });
 }
 
 Monitored Monitor::stop() {
@@ -155,28 +156,32 @@ Monitored Monitor::stop() {
     return {host_, std::move(rows_), gpus_.stop(), cpu_energy_.energy()};
 }
 
+// A last sample needs time to be a rate: CPU time is counted in hundredths of a second.
 void Monitor::end() {
     {
         const std::lock_guard lock(mutex_);
         stopping_ = true;
     }
     changed_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
-        sample();
-    }
+    if (!thread_.joinable()) return;
+    thread_.join();
+    if (rows_.empty() || base::seconds_since(last_) > interval_s_ / 2) sample();
 }
 
-void Monitor::work(double interval_s) {
+// A long run is sampled ever less often, so that its rows fit into memory.
+void Monitor::work() {
+    std::size_t most_rows = std::size_t{1} << 17U;
     std::unique_lock lock(mutex_);
-    auto next = began_;
     while (true) {
-        next += std::chrono::duration_cast<base::Clock::duration>(
-            std::chrono::duration<double>(interval_s));
+        const auto next = last_ + std::chrono::duration_cast<base::Clock::duration>(
+                                      std::chrono::duration<double>(interval_s_));
         if (changed_.wait_until(lock, next, [this] { return stopping_; })) return;
         lock.unlock();
         sample();
         lock.lock();
+        if (rows_.size() < most_rows) continue;
+        most_rows *= 2;
+        interval_s_ *= 2;
     }
 }
 
@@ -186,6 +191,7 @@ void Monitor::sample() {
     last_ = now;
     if (seconds <= 0) return;
     cpu_energy_.sample();
+    const double cpus = base::real(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     for (auto& [rank, pid, last] : subjects_) {
         const Counters is = rank < 0 ? counters_of_host() : counters_of_process(pid);
         // A thread or child that ended may take its sums with it.
@@ -195,7 +201,7 @@ void Monitor::sample() {
         rows_.push_back({.time_s = base::seconds_between(began_, now),
                          .host = host_,
                          .rank = rank,
-                         .cpu_percent = 100 * rate(&Counters::cpu_s),
+                         .cpu_percent = 100 * rate(&Counters::cpu_s) / (rank < 0 ? cpus : 1),
                          .wait_percent = 100 * rate(&Counters::wait_s),
                          .threads = is.threads,
                          .rss_bytes = is.rss_bytes,

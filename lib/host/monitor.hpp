@@ -85,7 +85,7 @@ class Monitor : base::Pinned {
         pid_t pid;
         Counters last;
     };
-    void work(double interval_s);
+    void work();
     void sample();
     void end();
 
@@ -93,6 +93,7 @@ class Monitor : base::Pinned {
     std::vector<MonitorRow> rows_;
     std::string host_;
     base::Clock::time_point began_, last_;
+    double interval_s_;
     CpuEnergy cpu_energy_;
     GpuMonitor gpus_;
     std::mutex mutex_;

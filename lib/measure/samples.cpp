@@ -55,6 +55,7 @@ void PhaseRecorder::begin_step() {
 
 void PhaseRecorder::end_step() {
     current_.step = base::seconds_since(step_start_);
+    for (std::size_t i = 0; i < host_.size(); ++i) host_[i] += current_.phases[i];
     steps_.push_back(current_);
 }
 
@@ -70,9 +71,7 @@ void PhaseRecorder::enter(base::Phase) {
 void PhaseRecorder::leave(base::Phase phase) {
     const auto index = base::number_of(phase);
     last_[index] = {phase_start_, Clock::now()};
-    const double seconds = base::seconds_between(phase_start_, last_[index].end);
-    current_.phases[index] += seconds;
-    host_[index] += seconds;
+    current_.phases[index] += base::seconds_between(phase_start_, last_[index].end);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <boost/crc.hpp>
 #include <cerrno>
 #include <chrono>
+#include <fstream>
 
 #include "base/error.hpp"
 
@@ -65,6 +66,19 @@ fs::path event_file_in(const fs::path& folder) {
     return {};
 }
 
+// Up to the last whole record: its length, 4 bytes, the event, 4 bytes.
+std::uintmax_t whole_bytes(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    const std::uintmax_t size = fs::file_size(path);
+    std::uintmax_t end = 0;
+    std::uint64_t length = 0;
+    while (in.seekg(static_cast<std::streamoff>(end)) &&
+           in.read(reinterpret_cast<char*>(&length), sizeof length) && length < size &&
+           end + length + 16 <= size)
+        end += length + 16;
+    return end;
+}
+
 double seconds_now() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
         .count();
@@ -82,20 +96,17 @@ EventFile::EventFile(const fs::path& folder, bool resume, const char* setting) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) base::throw_errno("make", folder, error.value(), setting);
-    fs::path path = event_file_in(folder);
-    if (!path.empty() && !resume)
+    if (::access(folder.c_str(), W_OK) != 0) base::throw_errno("write", folder, errno, setting);
+    path_ = event_file_in(folder);
+    if (path_.empty())
+        path_ = folder /
+                fmt::format("events.out.tfevents.{:.0f}.ranklab.{}", seconds_now(), ::getpid());
+    else if (!resume)
         throw base::OptionError(
             fmt::format("{} holds the curves of another run; name another folder", folder.string()),
             {setting, "resume"});
-    const bool is_new = path.empty();
-    if (is_new)
-        path = folder /
-               fmt::format("events.out.tfevents.{:.0f}.ranklab.{}", seconds_now(), ::getpid());
-    file_ = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT | O_APPEND);
-    std::string version;
-    put(version, 3, std::string_view("brain.Event:2"));
-    if (!file_ || (is_new && !write_event(version)))
-        base::throw_errno("write", path, errno, setting);
+    else
+        fs::resize_file(path_, whole_bytes(path_), error);
 }
 
 bool EventFile::start(std::int64_t step) {
@@ -142,6 +153,16 @@ bool EventFile::add_settings(std::span<const std::pair<std::string, std::string>
 // Length, its checksum, the event, its checksum. One call: a killed run leaves whole records, or
 // the last one cut, which readers leave out.
 bool EventFile::write_event(std::string_view fields) {
+    if (!file_) {
+        const bool is_new = !fs::exists(path_);
+        file_ = base::open_file(path_, O_WRONLY | O_CREAT | O_APPEND);
+        std::string version;
+        put(version, 3, std::string_view("brain.Event:2"));
+        if (!file_ || (is_new && !write_event(version))) {
+            if (is_new) ::unlink(path_.c_str());
+            return false;
+        }
+    }
     std::string event, record;
     put(event, 1, seconds_now());
     event += fields;

@@ -25,9 +25,9 @@ std::uint32_t masked_crc32c(std::string_view bytes);
 
 class EventFile {
   public:
-    /// Makes the folder and a file in it, or goes on with the file that is there where `resume`.
-    /// OptionError, with advice on `setting`, where there is a file and no `resume`;
-    /// EnvironmentError where it cannot be written.
+    /// Makes the folder; the file comes with the first event, or is the one that is there where
+    /// `resume`, without a last record that was cut. OptionError, with advice on `setting`, where
+    /// there is a file and no `resume`; EnvironmentError where the folder cannot be written.
     EventFile(const std::filesystem::path& folder, bool resume, const char* setting);
 
     /// The run goes on from that step: readers drop what an earlier run wrote beyond it. Each call
@@ -39,7 +39,8 @@ class EventFile {
   private:
     bool write_event(std::string_view fields);
 
-    base::Descriptor file_;
+    std::filesystem::path path_;
+    base::Descriptor file_;  // once there is an event
 };
 
 }  // namespace ranklab::results

@@ -3,6 +3,7 @@
 #include <ATen/SequenceNumber.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
+#include <c10/core/AutogradState.h>
 
 #include <algorithm>
 #include <memory>
@@ -20,12 +21,34 @@ std::string owner_of(const std::string& parameter) {
     return dot == std::string::npos ? "(top)" : parameter.substr(0, dot);
 }
 
+// Inputs are gone after the operation: only their addresses are kept.
+std::vector<const void*> storages_of(const at::RecordFunction& function) {
+    std::vector<const void*> storages;
+    for (const auto& input : nn::inputs_of(function))
+        if (input.isTensor() && input.toTensor().defined() && input.toTensor().has_storage())
+            storages.push_back(input.toTensor().storage().unsafeGetStorageImpl());
+    return storages;
+}
+
+// The output's, but for a view of an input.
+std::int64_t bytes_made(const at::RecordFunction& function,
+                        const std::vector<const void*>& inputs) {
+    const auto& outputs = function.outputs();
+    if (outputs.empty() || !outputs.back().isTensor()) return 0;
+    const at::Tensor& output = outputs.back().toTensor();
+    if (!output.defined() || !output.has_storage()) return 0;
+    const bool is_view =
+        std::ranges::find(inputs, output.storage().unsafeGetStorageImpl()) != inputs.end();
+    return is_view ? 0 : static_cast<std::int64_t>(output.nbytes());
+}
+
 }  // namespace
 
 struct LayerProfile::Hooks {
     struct Call final : at::ObserverContext {
         bool outermost = false;
         std::unique_ptr<nn::Products> products;
+        std::vector<const void*> inputs = {};  // storages
     };
 
     static std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) {
@@ -36,6 +59,7 @@ struct LayerProfile::Hooks {
         const bool is_forward = profile->phase_ == base::Phase::forward;
         if (is_forward ? call->outermost : function.scope() == at::RecordScope::BACKWARD_FUNCTION)
             profile->begin(function);
+        if (is_forward && call->outermost) call->inputs = storages_of(function);
         if (is_forward && !profile->counts_products_) {
             call->products = nn::products_of(function);
             profile->counts_products_ = call->products != nullptr;
@@ -54,10 +78,7 @@ struct LayerProfile::Hooks {
             layer.forward_flops += 2 * call.products->macs_of_row(function) * call.products->rows;
         }
         if (!call.outermost || profile->phase_ != base::Phase::forward) return;
-        const auto& outputs = function.outputs();
-        if (outputs.empty() || !outputs.back().isTensor()) return;
-        if (const auto& tensor = outputs.back().toTensor(); tensor.defined())
-            layer.activation_bytes += static_cast<std::int64_t>(tensor.nbytes());
+        layer.activation_bytes += bytes_made(function, call.inputs);
     }
 };
 
@@ -79,9 +100,12 @@ LayerProfile::LayerProfile(const nn::Model& model, base::PhaseSink& sink,
             found->parameter_bytes += static_cast<std::int64_t>(item.value().nbytes());
     }
     profiled = this;
+    // Else a GPU's backward runs in a thread of LibTorch's.
+    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
 }
 
 LayerProfile::~LayerProfile() {
+    c10::AutogradState::get_tls_state().set_multithreading_enabled(true);
     profiled = nullptr;
     at::removeCallback(handle_);
 }
@@ -97,14 +121,16 @@ void LayerProfile::enter(base::Phase phase) {
     }
     if (phase == base::Phase::forward) {
         forward_.clear();
-        current_ = order_.empty() ? 0 : order_.front();
+        has_forward_ = true;
+        current_ = 0;
     }
 }
 
 void LayerProfile::leave(base::Phase phase) {
     if (profiles()) move_to(current_);
     if (phase == base::Phase::backward) {
-        ++batches_;
+        batches_ += has_forward_ ? 1 : 0;
+        has_forward_ = false;
         for (std::size_t i = 0; i < ready_.size(); ++i) layers_[i].gradient_ready_s += ready_[i];
     }
     phase_ = base::Phase::data;
@@ -118,11 +144,8 @@ void LayerProfile::begin(const at::RecordFunction& function) {
     }
     const auto own = layer_of_inputs(function);
     const std::size_t layer = own.value_or(current_);
+    if (own && (forward_.empty() || layer != current_)) ++layers_[layer].calls;
     move_to(layer);
-    if (own) {
-        ++layers_[layer].calls;
-        if (std::ranges::find(order_, layer) == order_.end()) order_.push_back(layer);
-    }
     if (forward_.empty() || forward_.back().second != layer)
         forward_.emplace_back(static_cast<std::int64_t>(at::sequence_number::peek()), layer);
 }
@@ -140,11 +163,19 @@ void LayerProfile::move_to(std::size_t layer) {
     current_ = layer;
 }
 
+std::optional<std::size_t> LayerProfile::layer_of(const at::Tensor& tensor) const {
+    const auto found = layer_of_.find(tensor.unsafeGetTensorImpl());
+    return found == layer_of_.end() ? std::nullopt : std::optional(found->second);
+}
+
+// A recurrent layer's weights are a list.
 std::optional<std::size_t> LayerProfile::layer_of_inputs(const at::RecordFunction& function) const {
     for (const auto& input : nn::inputs_of(function)) {
-        if (!input.isTensor()) continue;
-        const auto found = layer_of_.find(input.toTensor().unsafeGetTensorImpl());
-        if (found != layer_of_.end()) return found->second;
+        if (input.isTensor())
+            if (const auto layer = layer_of(input.toTensor())) return layer;
+        if (!input.isTensorList()) continue;
+        for (const at::Tensor& tensor : input.toTensorList())
+            if (const auto layer = layer_of(tensor)) return layer;
     }
     return std::nullopt;
 }
@@ -161,12 +192,6 @@ void LayerProfile::restart() {
     for (auto& layer : layers_)
         layer = {.name = layer.name, .parameter_bytes = layer.parameter_bytes};
     batches_ = 0;
-}
-
-std::vector<LayerTimes> LayerProfile::layers() const {
-    std::vector<LayerTimes> used;
-    for (const std::size_t layer : order_) used.push_back(layers_[layer]);
-    return used;
 }
 
 }  // namespace ranklab::train

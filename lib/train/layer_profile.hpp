@@ -47,14 +47,16 @@ class LayerProfile final : public base::PhaseSink, base::Pinned {
 
     /// Forgets what was summed.
     void restart();
-    /// Micro-batches whose backward was seen, and the layers in the order of their first use.
+    /// Micro-batches with samples so far.
     std::int64_t batches() const { return batches_; }
-    std::vector<LayerTimes> layers() const;
+    /// In the order of the model's parameters: the same on all ranks, unused ones among them.
+    const std::vector<LayerTimes>& layers() const { return layers_; }
 
   private:
     struct Hooks;  // LibTorch's callbacks
     void begin(const at::RecordFunction& function);
     void move_to(std::size_t layer);
+    std::optional<std::size_t> layer_of(const at::Tensor& tensor) const;
     std::optional<std::size_t> layer_of_inputs(const at::RecordFunction& function) const;
     std::size_t layer_of_sequence(std::int64_t number) const;
     bool profiles() const {
@@ -65,12 +67,12 @@ class LayerProfile final : public base::PhaseSink, base::Pinned {
     std::function<void()> wait_;
     std::map<const c10::TensorImpl*, std::size_t> layer_of_;  // by parameter
     std::vector<LayerTimes> layers_;
-    std::vector<std::size_t> order_;                             // of first use
     std::vector<std::pair<std::int64_t, std::size_t>> forward_;  // autograd's numbers from it on
     std::vector<double> ready_;                                  // of the backward under way
     base::Phase phase_ = base::Phase::data;
     std::size_t current_ = 0;
     int depth_ = 0;
+    bool has_forward_ = false;  // of the batch under way
     bool counts_products_ = false;
     base::Clock::time_point since_, backward_began_;
     std::int64_t batches_ = 0;

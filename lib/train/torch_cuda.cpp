@@ -52,9 +52,9 @@ void open_torch_cuda() {
     if (module().handle != nullptr) return;
     throw base::EnvironmentError(
         fmt::format("LibTorch's CUDA part could not be loaded ({}); build where LibTorch and the "
-                    "CUDA runtime are found, or compute on the CPU",
+                    "CUDA runtime are found, or go without",
                     module().why_not),
-        {"device cpu"});
+        {"device cpu", "nvtx"});
 }
 
 void load_torch_cuda() {

@@ -126,7 +126,7 @@ class Inside(cli.Case):
         self.train(*words, "--steps", 40, "--resume")
         (path,) = (self.folder / "curves").glob("*")
         starts = [event[2] for event in events(path) if 7 in event]
-        self.assertEqual(starts, [0, 20])
+        self.assertEqual(starts, [1, 21])
         self.assertEqual(list(scalars(self.folder / "curves")["Loss/train"]), [1, 11, 21, 31])
 
     def test_traces_nest_and_name_their_rank(self):
@@ -199,6 +199,14 @@ class Inside(cli.Case):
             self.assertLess(used, job["cpu_s"] + 1.5)
             self.assertLess(mine["rss_bytes"].max(), 1.1 * job["peak_rss_bytes"])
             self.assertGreater(mine["rss_bytes"].max(), 0.8 * job["peak_rss_bytes"])
+
+    def test_layers_where_a_rank_has_no_samples(self):
+        self.train("--epochs", 2, "--train-samples", 1, "--sharding", "exact", "--profile", "layers", "--evaluate", "off", ranks=2)
+        self.assertEqual(len(self.tables()[0]["layers"]), 4)
+
+    def test_a_refused_run_leaves_no_curves(self):
+        self.train("--steps", 5, "--tensorboard", "curves", "--trace", "t.json", "--trace-window", "4:3", code=2)
+        self.train("--steps", 5, "--tensorboard", "curves")
 
     def test_monitor_needs_no_value(self):
         self.train("--steps", 5, "--monitor")

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <span>
 
@@ -12,14 +13,12 @@ namespace ranklab::experiments {
 
 Curves::Curves(const std::string& folder, std::int64_t first, const options::Options& options,
                comm::Communicator& control)
-    : control_(control), last_step_(first), last_(base::Clock::now()) {
+    : control_(control), first_(first), last_step_(first), last_(base::Clock::now()) {
     comm::together(control, [&] {
         if (control.rank() > 0) return;
         file_ = std::make_unique<results::EventFile>(folder, options.flag("resume"), "tensorboard");
-        std::vector<std::pair<std::string, std::string>> settings;
-        for (const auto& one : options.effective()) settings.emplace_back(one.name, one.value);
-        settings.emplace_back("ranks", fmt::format("{}", control.world_size()));
-        whole_ = file_->start(first) && file_->add_settings(settings);
+        for (const auto& one : options.effective()) settings_.emplace_back(one.name, one.value);
+        settings_.emplace_back("ranks", fmt::format("{}", control.world_size()));
     });
 }
 
@@ -30,7 +29,9 @@ void Curves::log(std::int64_t step, const StepNotes& notes, const measure::StepT
     control_.allreduce(comm::view(std::span(sums)), comm::ReduceOp::sum);
     if (!file_) return;
     const double ranks = base::real(control_.world_size());
-    const double seconds = base::seconds_since(last_);
+    const bool is_first = last_step_ == first_;  // start-up is not in its time
+    const double seconds =
+        is_first ? times.step * base::real(step - first_) : base::seconds_since(last_);
     std::vector<results::Scalar> scalars{
         {"Loss/train", sums[0] / notes.global_count},
         {"Learning Rate", notes.rate},
@@ -49,13 +50,18 @@ void Curves::log(std::int64_t step, const StepNotes& notes, const measure::StepT
 
 void Curves::log_validation(std::int64_t step, const EpochRow& row) {
     if (!file_ || !row.evaluated) return;
+    last_ += std::chrono::duration_cast<base::Clock::duration>(
+        std::chrono::duration<double>(row.validation_time_s));  // no part of the steps' time
     std::vector<results::Scalar> scalars{{"Loss/valid", row.validation_loss}};
     if (!std::isnan(row.validation_accuracy))
         scalars.push_back({"Accuracy/valid", row.validation_accuracy});
     write(step, std::move(scalars));
 }
 
+// The file begins with its first point: a run that is refused leaves none.
 void Curves::write(std::int64_t step, std::vector<results::Scalar> scalars) {
+    if (!settings_.empty()) whole_ = file_->start(first_ + 1) && file_->add_settings(settings_);
+    settings_.clear();
     whole_ = whole_ && file_->add(step, scalars);
 }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "experiments/training/record.hpp"
@@ -34,8 +36,9 @@ class Curves {
     void write(std::int64_t step, std::vector<results::Scalar> scalars);
 
     comm::Communicator& control_;
-    std::unique_ptr<results::EventFile> file_;  // on rank 0
-    std::int64_t last_step_;
+    std::unique_ptr<results::EventFile> file_;                   // on rank 0
+    std::vector<std::pair<std::string, std::string>> settings_;  // until they are written
+    std::int64_t first_, last_step_;
     base::Clock::time_point last_;
     bool whole_ = true;
 };

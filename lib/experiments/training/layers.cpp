@@ -4,6 +4,7 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -34,8 +35,9 @@ double shortest_of(bool on_gpu, const std::function<void()>& work) {
 
 // The faster of a matrix product and a convolution: libraries differ by the processor's maker.
 double most_flops_per_s(torch::TensorOptions type, bool on_gpu) {
-    constexpr std::int64_t kEdge = 1024, kChannels = 64, kImages = 16, kSide = 56, kFilter = 3;
-    const auto left = torch::randn({kEdge, kEdge}, type);
+    const std::int64_t edge = on_gpu ? 8192 : 1024;  // a GPU needs so many to be busy
+    constexpr std::int64_t kChannels = 64, kImages = 16, kSide = 56, kFilter = 3;
+    const auto left = torch::randn({edge, edge}, type);
     auto product = torch::empty_like(left);
     const double product_s = shortest_of(on_gpu, [&] { torch::mm_out(product, left, left); });
     const auto images = torch::randn({kImages, kChannels, kSide, kSide}, type);
@@ -43,13 +45,14 @@ double most_flops_per_s(torch::TensorOptions type, bool on_gpu) {
     const double convolution_s =
         shortest_of(on_gpu, [&] { torch::conv2d(images, filters, {}, 1, kFilter / 2); });
     return std::max(
-        2.0 * base::real(kEdge * kEdge * kEdge) / product_s,
+        2.0 * base::real(edge * edge * edge) / product_s,
         2.0 * base::real(images.numel() * kChannels * kFilter * kFilter) / convolution_s);
 }
 
 // a = b + 2 c through memory (McCalpin's triad).
-double most_bytes_per_s(torch::TensorOptions type, bool on_gpu) {
-    const auto b = torch::ones({std::int64_t{1} << 24U}, type), c = torch::ones_like(b);
+double most_bytes_per_s(torch::TensorOptions type, bool on_gpu, int ranks) {
+    constexpr std::int64_t kOfHost = std::int64_t{1} << 25U;
+    const auto b = torch::ones({kOfHost / ranks}, type), c = torch::ones_like(b);
     auto a = torch::empty_like(b);
     const double triad_s = shortest_of(on_gpu, [&] { torch::add_out(a, b, c, 2); });
     return 3.0 * static_cast<double>(b.nbytes()) / triad_s;
@@ -62,7 +65,7 @@ Roof measured_roof(torch::TensorOptions type, comm::Communicator& control) {
     control.barrier();
     roof.flops_per_s = most_flops_per_s(type, on_gpu);
     control.barrier();
-    roof.bytes_per_s = most_bytes_per_s(type, on_gpu);
+    roof.bytes_per_s = most_bytes_per_s(type, on_gpu, std::max(1, control.local_size()));
     return roof;
 }
 
@@ -70,33 +73,31 @@ Roof measured_roof(torch::TensorOptions type, comm::Communicator& control) {
 
 void add_layers(results::Run& run, const ProfiledLayers& profiled, torch::TensorOptions type,
                 comm::Communicator& control) {
-    if (profiled.batches == 0) return;
+    if (profiled.layers.empty()) return;
     const Roof here = measured_roof(type, control);
-    std::vector<double> sums{here.flops_per_s, here.bytes_per_s};
+    constexpr std::size_t kFirst = 3, kEach = 6;
+    std::vector<double> sums{here.flops_per_s, here.bytes_per_s, base::real(profiled.batches)};
     for (const auto& layer : profiled.layers)
-        for (const double sum : {layer.forward_s, layer.backward_s, layer.gradient_ready_s})
-            sums.push_back(sum / base::real(profiled.batches));
+        sums.insert(sums.end(), {layer.forward_s, layer.backward_s, layer.gradient_ready_s,
+                                 base::real(layer.calls), base::real(layer.forward_flops),
+                                 base::real(layer.activation_bytes)});
     sums = measure::sums_of_ranks(control, sums);
-    for (double& sum : sums) sum /= base::real(control.world_size());
-    const Roof roof{sums[0], sums[1]};
+    const Roof roof{sums[0] / base::real(control.world_size()),
+                    sums[1] / base::real(control.world_size())};
     double whole = 0;
-    for (std::size_t i = 0; i < profiled.layers.size(); ++i)
-        whole += sums[2 + 3 * i] + sums[3 + 3 * i];
+    for (std::size_t i = kFirst; i < sums.size(); i += kEach) whole += sums[i] + sums[i + 1];
     results::Rows table("layers");
     for (std::size_t i = 0; i < profiled.layers.size(); ++i) {
         const auto& layer = profiled.layers[i];
-        const auto per_batch = [&](std::int64_t sum) { return sum / profiled.batches; };
-        const double forward_s = sums[2 + 3 * i], backward_s = sums[3 + 3 * i];
-        const std::int64_t flops = per_batch(layer.forward_flops);
-        const std::int64_t outputs = per_batch(layer.activation_bytes);
-        const double rate = base::real(flops) / forward_s;
-        const double intensity = base::real(flops) / base::real(std::max<std::int64_t>(
-                                                         1, layer.parameter_bytes + outputs));
+        const auto mean = [&](std::size_t k) { return sums[kFirst + kEach * i + k] / sums[2]; };
+        if (!(mean(3) > 0)) continue;
+        const double rate = mean(4) / mean(0);
+        const double intensity = mean(4) / (base::real(layer.parameter_bytes) + mean(5));
         const double limit = std::min(roof.flops_per_s, intensity * roof.bytes_per_s);
-        table.add({layer.name, per_batch(layer.calls), forward_s, backward_s,
-                   100 * (forward_s + backward_s) / whole, sums[4 + 3 * i], flops, 1e-9 * rate,
-                   intensity, limit > 0 ? 100 * rate / limit : 0.0, layer.parameter_bytes,
-                   outputs});
+        table.add({layer.name, std::llround(mean(3)), mean(0), mean(1),
+                   100 * sums[2] * (mean(0) + mean(1)) / whole, mean(2), std::llround(mean(4)),
+                   1e-9 * rate, intensity, limit > 0 ? 100 * rate / limit : 0.0,
+                   layer.parameter_bytes, std::llround(mean(5))});
     }
     run.tables.push_back(std::move(table).table());
     run.context.push_back(

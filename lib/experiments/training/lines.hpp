@@ -25,16 +25,17 @@ struct LineTime {
     class Hit : base::Pinned {
       public:
         explicit Hit(LineTime& line) : line_(line), start_(base::Clock::now()) {}
-        ~Hit() {
-            ++line_.hits;
-            line_.seconds += base::seconds_since(start_);
-        }
+        ~Hit() { line_.add(base::seconds_since(start_)); }
 
       private:
         LineTime& line_;
         base::Clock::time_point start_;
     };
     [[nodiscard]] Hit hit() { return Hit(*this); }
+    void add(double of_one_hit) {
+        ++hits;
+        seconds += of_one_hit;
+    }
 };
 
 /// The whole run's times on this rank.

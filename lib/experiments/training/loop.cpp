@@ -95,10 +95,12 @@ void TrainingLoop::run() {
         const bool last = !check_between_steps(step);
         // Before the evaluation, which takes long.
         if (last || checkpoint_due(step) || evaluation_due(step, last)) save_checkpoint(step);
+        if (setup_.schedule.ends_epoch(step)) ++record_.lines.epochs;
         if (last || setup_.schedule.ends_epoch(step)) finish_epoch(step, last);
         if (last || stop_signal() != 0 || record_.end.at_time_limit || enough_) break;
     }
     setup_.counting.ends();
+    if (setup_.trace != nullptr) setup_.trace->close();
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
     record_.steps = steps_.take_times();
     if (const auto* profile = steps_.layers(); profile != nullptr)
@@ -156,7 +158,6 @@ void TrainingLoop::probe_overlap() {
 
 void TrainingLoop::start_epoch(std::int64_t epoch) {
     epoch_ = {.epoch = epoch + 1};
-    ++record_.lines.epochs;
     epoch_.lr = learning_rate_;
 }
 
@@ -280,8 +281,10 @@ void TrainingLoop::look_at_convergence(std::int64_t now) {
 void TrainingLoop::finish_epoch(std::int64_t step, bool last) {
     bool as_planned = true;
     if (evaluation_due(step, last)) {
-        const auto hit = record_.lines.evaluation.hit();
+        const base::Annotation mark("evaluate");
+        const auto start = base::Clock::now();
         as_planned = evaluate_epoch(epoch_);
+        if (epoch_.evaluated) record_.lines.evaluation.add(base::seconds_since(start));
     }
     record_.epochs.push_back(epoch_);
     if (setup_.curves != nullptr) setup_.curves->log_validation(step + 1, epoch_);

@@ -262,6 +262,12 @@ train::Compression compression_of(const TrainingSettings& settings) {
 }
 
 void check_profile(const TrainingSettings& settings) {
+    if (settings.trace_window && !settings.trace && !settings.nvtx)
+        throw base::OptionError("--trace-window is of --trace or --nvtx; give one of them");
+    if (settings.trace && settings.trace->empty())
+        throw base::OptionError("--trace needs the name of a file, as in t.json");
+    if (settings.tensorboard && settings.tensorboard->empty())
+        throw base::OptionError("--tensorboard needs the name of a folder");
     if (!settings.profile) return;
     for (const auto& name : base::split(*settings.profile, ','))
         if (name != "lines" && name != "layers")

@@ -256,16 +256,19 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     around.started("checkpoints");
     draw_own_numbers(options.seed(), control.rank());
 
+    std::unique_ptr<TraceWindow> trace;
+    if (options.settings.trace || options.settings.nvtx) {
+        StepWindow window;
+        comm::together(control, [&] {
+            window = window_of(options.settings.trace_window.value_or(""), schedule);
+        });
+        trace = std::make_unique<TraceWindow>(options.settings.trace.value_or(""), window,
+                                              options.speed.cuda, control);
+    }
     std::unique_ptr<Curves> curves;
     if (options.settings.tensorboard)
         curves = std::make_unique<Curves>(*options.settings.tensorboard, schedule.first,
                                           around.options, control);
-    std::unique_ptr<TraceWindow> trace;
-    if (options.settings.trace || options.settings.nvtx)
-        trace = std::make_unique<TraceWindow>(
-            options.settings.trace.value_or(""),
-            window_of(options.settings.trace_window.value_or(""), schedule), options.speed.cuda,
-            control);
 
     results::Run run;
     TrainingLoop loop({.options = options,

@@ -1,6 +1,7 @@
 #include "experiments/training/trace_window.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -77,9 +78,15 @@ TraceWindow::TraceWindow(std::string path, StepWindow window, bool gpu, comm::Co
     if (!gpu) ::setenv("KINETO_LOG_LEVEL", "5", /*overwrite=*/0);
     comm::together(control, [&] {
         if (path_.empty()) return train::open_torch_cuda();
-        if (!path_.ends_with(".json") || !fs::is_directory(fs::absolute(path_).parent_path()))
+        const bool writable = ::access(fs::absolute(path_).parent_path().c_str(), W_OK) == 0;
+        if (!path_.ends_with(".json") || fs::is_directory(path_) || !writable ||
+            !fs::is_directory(fs::absolute(path_).parent_path()))
             throw base::OptionError(fmt::format(
-                "--trace {}: give a file of the name FILE.json in a folder that exists", path_));
+                "--trace {}: give a file of the name FILE.json in a folder that can be written",
+                path_));
+        // One of an earlier run must not be taken for this run's.
+        std::error_code none;
+        if (control.rank() == 0) fs::remove(path_, none);
     });
 }
 
@@ -95,7 +102,18 @@ void TraceWindow::after(std::int64_t step) {
     if (step + 1 != window_.first + window_.count - 1) return;
     written_ = true;
     ranges_.reset();
-    if (trace_) write();
+    if (!trace_) return;
+    try {
+        write();
+    } catch (const base::Error& error) {  // on all ranks; the run goes on without
+        warnings_.push_back(error.what());
+        failure_ = error.code();
+    }
+}
+
+void TraceWindow::close() {
+    trace_.reset();
+    ranges_.reset();
 }
 
 void TraceWindow::write() {
@@ -135,11 +153,14 @@ void TraceWindow::merge(const std::vector<std::int64_t>& bytes) {
 
 void TraceWindow::describe(results::Run& run) const {
     if (!written_) {
-        run.warnings.push_back("there is no trace: the run ended before the window's last step");
+        run.warnings.push_back("the run ended before the last step of --trace-window");
         return;
     }
+    run.warnings.push_back(fmt::format("steps {} to {} were traced, and are slower", window_.first,
+                                       window_.first + window_.count - 1));
     if (path_.empty()) return;
-    run.warnings.insert(run.warnings.end(), warnings_.begin(), warnings_.end());
+    run.warnings.insert(run.warnings.begin(), warnings_.begin(), warnings_.end());
+    if (failure_ && run.exit_code == 0) run.exit_code = static_cast<int>(*failure_);
     double whole = 0;
     for (const auto& row : operators_) whole += row.self_s;
     results::Rows table("operators");

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "comm/communicator.hpp"
 #include "measure/samples.hpp"
 #include "results/run.hpp"
@@ -30,6 +32,8 @@ class TraceWindow {
     void before(std::int64_t step);
     /// Collective. After the window's last step all ranks write, and rank 0 their files as one.
     void after(std::int64_t step);
+    /// No more steps come: a window that they did not reach the end of is dropped.
+    void close();
     /// The table `operators`, of rank 0; a warning where there is no trace.
     void describe(results::Run& run) const;
 
@@ -45,6 +49,7 @@ class TraceWindow {
     std::unique_ptr<train::NvtxRanges> ranges_;
     std::vector<train::OperatorTime> operators_;
     std::vector<std::string> warnings_;
+    std::optional<base::ExitCode> failure_;
     bool written_ = false;
 };
 

@@ -149,11 +149,7 @@ Figure cpu_use(const Run& run, const Table& monitor) {
         });
     };
     add_lines(figure, of(false), "ranks");
-    auto hosts = of(true);
-    const double cpus = number_of_fact(run, "host", "logical_cpus");
-    for (auto& host : hosts)
-        for (double& value : host.values) value /= cpus > 0 ? cpus : 1;
-    add_lines(figure, std::move(hosts), "hosts");
+    add_lines(figure, of(true), "hosts");
     return figure;
 }
 

@@ -129,7 +129,8 @@ class Trace {
             };
             const std::size_t lane = first_lane + worker;
             const std::int64_t busy = seconds("busy_s"), end = busy + seconds("wait_s");
-            name("thread_name", pid, lane, fmt::format("worker process {}", worker));
+            name("thread_name", pid, lane,
+                 fmt::format("worker process {}: sums, work first", worker));
             event(fmt::format("busy with {:.0f} tasks", model::number_at(*tasks, "tasks", worker)),
                   "worker", pid, lane, 0, busy);
             event("waits for work", "worker", pid, lane, busy, end);

@@ -101,7 +101,11 @@ void refuse_unknown(std::vector<std::string> names, const std::vector<results::R
 double last_of_epochs(const results::Run& run, const std::string& measurement) {
     const results::Table* epochs = run.find_table("epochs");
     const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(measurement);
-    return values == nullptr || values->empty() ? stats::kNone : values->back();
+    if (values == nullptr) return stats::kNone;
+    // The last epoch may have ended before its evaluation.
+    const auto last = std::find_if(values->rbegin(), values->rend(),
+                                   [](double value) { return std::isfinite(value); });
+    return last == values->rend() ? stats::kNone : *last;
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ TEST(Figures, ShowTheInsideOfTheNewestRunThatHasIt) {
     EXPECT_EQ(cpu.series.size(), 9U);
     EXPECT_EQ(titles_of(cpu).front(), "rank 0 on node01");
     EXPECT_EQ(titles_of(cpu).back(), "host node01");
-    EXPECT_EQ(cpu.series.back().points[0].y, 50);
+    EXPECT_EQ(cpu.series.back().points[0].y, 200);
     EXPECT_THAT(cpu.caption, HasSubstr("the 8 of 9 ranks with the lowest means"));
     EXPECT_THAT(titles_of(power), ElementsAre("GPU-a of node01", "GPU-b of node01"));
     EXPECT_EQ(power.series[1].points.size(), 1U);
