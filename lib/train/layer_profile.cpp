@@ -122,6 +122,7 @@ void LayerProfile::enter(base::Phase phase) {
     if (phase == base::Phase::forward) {
         forward_.clear();
         has_forward_ = true;
+        last_used_.reset();
         current_ = 0;
     }
 }
@@ -144,7 +145,8 @@ void LayerProfile::begin(const at::RecordFunction& function) {
     }
     const auto own = layer_of_inputs(function);
     const std::size_t layer = own.value_or(current_);
-    if (own && (forward_.empty() || layer != current_)) ++layers_[layer].calls;
+    if (own && last_used_ != own) ++layers_[layer].calls;
+    if (own) last_used_ = own;
     move_to(layer);
     if (forward_.empty() || forward_.back().second != layer)
         forward_.emplace_back(static_cast<std::int64_t>(at::sequence_number::peek()), layer);
@@ -173,9 +175,10 @@ std::optional<std::size_t> LayerProfile::layer_of_inputs(const at::RecordFunctio
     for (const auto& input : nn::inputs_of(function)) {
         if (input.isTensor())
             if (const auto layer = layer_of(input.toTensor())) return layer;
-        if (!input.isTensorList()) continue;
-        for (const at::Tensor& tensor : input.toTensorList())
-            if (const auto layer = layer_of(tensor)) return layer;
+        if (!input.isList()) continue;
+        for (const auto& element : input.toListRef())
+            if (element.isTensor())
+                if (const auto layer = layer_of(element.toTensor())) return layer;
     }
     return std::nullopt;
 }

@@ -71,6 +71,7 @@ class LayerProfile final : public base::PhaseSink, base::Pinned {
     std::vector<double> ready_;                                  // of the backward under way
     base::Phase phase_ = base::Phase::data;
     std::size_t current_ = 0;
+    std::optional<std::size_t> last_used_;  // in the forward under way
     int depth_ = 0;
     bool has_forward_ = false;  // of the batch under way
     bool counts_products_ = false;

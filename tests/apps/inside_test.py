@@ -204,6 +204,16 @@ class Inside(cli.Case):
         self.train("--epochs", 2, "--train-samples", 1, "--sharding", "exact", "--profile", "layers", "--evaluate", "off", ranks=2)
         self.assertEqual(len(self.tables()[0]["layers"]), 4)
 
+    def test_a_recurrent_layer_has_its_row(self):
+        cli.modules("torch")
+        import own_networks
+
+        own_networks.export("lstm", self.folder)
+        self.train(*own_networks.options("lstm"), "--width", 1, "--steps", 6, "--profile", "layers")
+        layers = self.tables()[0]["layers"]
+        self.assertEqual([row["layer"].decode() for row in layers], ["lstm", "head"])
+        self.assertAlmostEqual(sum(row["percent"] for row in layers), 100, 6)
+
     def test_a_refused_run_leaves_no_curves(self):
         self.train("--steps", 5, "--tensorboard", "curves", "--trace", "t.json", "--trace-window", "4:3", code=2)
         self.train("--steps", 5, "--tensorboard", "curves")
