@@ -52,8 +52,11 @@ void add_energy(results::Run& run, const std::string& of, const std::vector<host
         run.measurements.push_back(experiments::one_column(name, "run", "sum", {value}));
     };
     add(of + "_energy_J", joules);
-    if (const double samples = samples_of(run); samples > 0)
-        add(of + "_energy_J_per_sample", joules / samples);
+    const double samples = samples_of(run);
+    if (samples == 0) return;
+    add(of + "_energy_J_per_sample", joules / samples);
+    if (const auto epoch = base::number_in(run.fact("training", "train_samples")))
+        add(of + "_energy_J_per_epoch", joules / samples * *epoch);
 }
 
 }  // namespace

@@ -145,9 +145,11 @@ constexpr std::array kQuantities{
     joules("gpu_energy_J_per_sample",
            "gpu_energy_J / true samples of all epochs: warm-up, start and evaluation cost energy "
            "too."),
+    joules("gpu_energy_J_per_epoch", "gpu_energy_J_per_sample x the set's training samples."),
     joules("cpu_energy_J",
            "--monitor: of all processor packages (RAPL), whoever uses them; sum over hosts."),
     joules("cpu_energy_J_per_sample", "cpu_energy_J / true samples of all epochs."),
+    joules("cpu_energy_J_per_epoch", "cpu_energy_J_per_sample x the set's training samples."),
     Quantity{"peak_gpu_bytes", "B", cost, less,
              "Most bytes of tensors on a GPU at a time, from the first step on (the allocator and "
              "the CUDA context hold more); maximum over ranks and GPUs."},

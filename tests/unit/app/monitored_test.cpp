@@ -17,6 +17,7 @@ results::Run trained() {
                     1.0, 1.0, 1.0});
     results::Run run;
     run.tables.push_back(std::move(epochs).table());
+    run.context.push_back({"training", "train_samples", "50"});
     return run;
 }
 
@@ -26,9 +27,10 @@ TEST(EnergyOfARun, IsTheSumOverHostsAndBySample) {
                         host_of("n2", {.joules = 500}, {.joules = 50})});
     EXPECT_EQ(run.median("gpu_energy_J"), 800);
     EXPECT_EQ(run.median("gpu_energy_J_per_sample"), 8);
+    EXPECT_EQ(run.median("gpu_energy_J_per_epoch"), 400) << "of 50 samples";
     EXPECT_EQ(run.median("cpu_energy_J"), 80);
     EXPECT_EQ(run.median("cpu_energy_J_per_sample"), 0.8);
-    EXPECT_TRUE(run.context.empty());
+    EXPECT_EQ(run.context.size(), 1U) << "nothing is not measured";
     EXPECT_NE(run.find_table("monitor"), nullptr);
     EXPECT_EQ(run.find_table("gpu_monitor"), nullptr) << "no GPU";
 }
