@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
@@ -134,12 +135,16 @@ std::string learned(const Run& run) {
     const double loss = model::final_value(run, std::string(vocabulary::kTestLoss));
     if (std::isnan(loss) && std::isnan(accuracy)) return "";
     const Table* epochs = run.find_table("epochs");
+    const double resumed = base::number_in(run.fact("checkpoint", "resumed_from_step")).value_or(0);
     std::string after;
     for (std::size_t row = 0; epochs != nullptr && row < model::row_count(*epochs); ++row) {
         const auto at = [&](const char* column) { return model::number_at(*epochs, column, row); };
         if (!std::isnan(at("validation_loss")))
-            after = fmt::format(", after {:.0f} of {:.0f} steps of epoch {:.0f}", at("steps"),
-                                at("steps_per_epoch"), at("epoch"));
+            // The first epoch may have been begun by the run that this one goes on from.
+            after = fmt::format(
+                ", after {:.0f} of {:.0f} steps of epoch {:.0f}",
+                at("steps") + (row == 0 ? std::fmod(resumed, at("steps_per_epoch")) : 0),
+                at("steps_per_epoch"), at("epoch"));
     }
     if (std::isnan(accuracy)) return screen_line("test loss", digits(loss) + after);
     return screen_line("test accuracy",
