@@ -11,6 +11,11 @@
 
 namespace ranklab::hdf5 {
 
+/// A dataset's cache of chunks, in place of the library's 1 MiB; the slots are a prime, far above
+/// the number of chunks that fit.
+inline constexpr std::size_t kChunkCache = std::size_t{64} << 20U;
+inline constexpr std::size_t kChunkSlots = 12421;
+
 /// File access properties of all our files: a file ends with all its objects, and HDF5's own locks
 /// are off.
 Id file_access();

@@ -13,10 +13,6 @@
 namespace ranklab::hdf5 {
 namespace {
 
-// Rows of one chunk are unpacked once where they are read one after the other.
-constexpr std::size_t kChunkCache = std::size_t{64} << 20U;
-constexpr std::size_t kChunkSlots = 12421;
-
 std::string type_of(const Object& dataset) {
     const std::string& what = dataset.path();
     const Id type = own<H5Dget_type>(what, dataset.id());
@@ -63,6 +59,7 @@ Rows open_rows(const std::string& name) try {
     if (!is_hdf5(file))
         throw base::DataError(fmt::format("{} is not an HDF5 file; check the name", file));
     const auto opened = std::make_shared<const File>(File::open_to_read(file));
+    // Rows of one chunk are unpacked once where they are read one after the other.
     const Id access = own<H5Pcreate>(name, H5P_DATASET_ACCESS);
     check<H5Pset_chunk_cache>(name, access.get(), kChunkSlots, kChunkCache, 0.75);
     const auto dataset = std::make_shared<const Object>(

@@ -19,9 +19,7 @@ namespace ranklab::hdf5 {
 namespace {
 
 constexpr hsize_t kAlignment = 4096;  // a page: a chunk read by itself touches no page of another
-constexpr std::size_t kChunkCache = std::size_t{64} << 20U;
-constexpr std::size_t kChunkSlots = 12421;  // a prime, far above the number of chunks that fit
-constexpr hsize_t kAlignFrom = 4096;        // smaller things (headers, B-trees) stay together
+constexpr hsize_t kAlignFrom = 4096;  // smaller things (headers, B-trees) stay together
 
 Id access_properties(const void* mpi, bool parallel) {
     Id access = file_access();

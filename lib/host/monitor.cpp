@@ -75,8 +75,7 @@ void add_network(Counters& counters, const fs::path& root) {
         std::array<double, 9> numbers{};
         for (double& number : numbers) words >> number;
         if (device == "lo" || !words) continue;
-        if (counters.sent_bytes != counters.sent_bytes)
-            counters.sent_bytes = counters.received_bytes = 0;
+        if (std::isnan(counters.sent_bytes)) counters.sent_bytes = counters.received_bytes = 0;
         counters.received_bytes += numbers[0];
         counters.sent_bytes += numbers[8];
     }

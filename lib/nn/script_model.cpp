@@ -90,11 +90,11 @@ class ScriptModel final : public Model {
         : script_(load_script(request.path)), input_(request.input), loss_(request.loss) {
         add_tensors(*this, script_);
         for (const auto& parameter : parameters())
-            if (parameter.requires_grad()) weights_.push_back(parameter);
+            if (parameter.requires_grad() && !weight_.defined()) weight_ = parameter;
     }
 
-    /// The parameters to train, [] where there are none.
-    const std::vector<torch::Tensor>& weights() const { return weights_; }
+    /// The first parameter to train; undefined where there is none.
+    const torch::Tensor& weight() const { return weight_; }
 
     torch::Tensor forward(const torch::Tensor& input) override {
         try {
@@ -111,7 +111,7 @@ class ScriptModel final : public Model {
     torch::Tensor compute(const torch::Tensor& input) {
         const torch::jit::GraphOptimizerEnabledGuard plain(false);
         std::vector<c10::IValue> inputs;
-        for (auto& each : unpacked(input, input_, weights_.front().scalar_type()))
+        for (auto& each : unpacked(input, input_, weight_.scalar_type()))
             inputs.emplace_back(std::move(each));
         const auto output = script_.forward(std::move(inputs));
         if (output.isTensor()) return output.toTensor();
@@ -138,7 +138,7 @@ class ScriptModel final : public Model {
     torch::jit::Module script_;
     InputShape input_;
     std::string loss_;
-    std::vector<torch::Tensor> weights_;
+    torch::Tensor weight_;
 };
 
 std::string shape_text(torch::IntArrayRef sizes) {
@@ -148,7 +148,7 @@ std::string shape_text(torch::IntArrayRef sizes) {
 torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request) {
     model.eval();
     try {
-        const auto type = model.weights().front().scalar_type();
+        const auto type = model.weight().scalar_type();
         return model.compute(sample_input(request.input, kCheckedBatch, type));
     } catch (const base::Error&) {
         throw;
@@ -172,7 +172,7 @@ torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::D
 ModelEntry script_entry(const ScriptRequest& request) {
     return {
         .name = fs::path(request.path).stem().string(),
-        .summary = "TorchScript of " + request.path,
+        .summary = {},
         .input = request.input,
         .defaults = {.data = "synthetic", .optimizer = "sgd", .lr = 0.01, .batch_size = 32},
         .make = [request](const ModelConfig&) { return std::make_shared<ScriptModel>(request); }};
@@ -180,7 +180,7 @@ ModelEntry script_entry(const ScriptRequest& request) {
 
 void check_script(const ScriptRequest& request) {
     ScriptModel model(request);
-    if (model.weights().empty())
+    if (!model.weight().defined())
         throw base::OptionError(
             fmt::format("{} has no parameters to train; export a model whose parameters have "
                         "requires_grad, and do not freeze it",

@@ -4,11 +4,15 @@ own_network_oracle_test.py starts one such process a rank (RANK and WORLD_SIZE t
 import argparse
 import os
 import pathlib
+import sys
 
 import numpy as np
 import torch
 import torch.distributed as dist
 from torch import nn
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "docs" / "tutorials"))
+from export_torchscript import Sequence, Tokens, Volumes  # noqa: E402
 
 
 class Bottleneck(nn.Module):
@@ -36,41 +40,6 @@ def resnet50():
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 10))
 
 
-class Transformer(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.embedding = nn.Embedding(100, 32)
-        layer = nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True)
-        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
-        self.head = nn.Linear(32, 100)
-
-    def forward(self, tokens):
-        return self.head(self.encoder(self.embedding(tokens)).mean(1))
-
-
-class UNet3d(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.enter = nn.Sequential(nn.Conv3d(2, 8, 3, padding=1), nn.BatchNorm3d(8), nn.ReLU())
-        self.down = nn.Sequential(nn.Conv3d(8, 16, 3, 2, 1), nn.BatchNorm3d(16), nn.ReLU())
-        self.up = nn.ConvTranspose3d(16, 8, 2, 2)
-        self.leave = nn.Conv3d(16, 3, 1)
-
-    def forward(self, volume):
-        wide = self.enter(volume)
-        return self.leave(torch.cat([wide, self.up(self.down(wide))], 1))
-
-
-class Lstm(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lstm = nn.LSTM(8, 16, batch_first=True)
-        self.head = nn.Linear(16, 5)
-
-    def forward(self, steps):
-        return self.head(self.lstm(steps)[0][:, -1])
-
-
 class TwoInputs(nn.Module):
     """An image and tokens, of which some parameters are frozen and some are not used."""
 
@@ -91,7 +60,7 @@ class Language(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.inner = Transformer()
+        self.inner = Tokens()
         self.inner.head.weight = self.inner.embedding.weight
         self.register_buffer("mask", torch.triu(torch.ones(16, 16), 1).bool())
 
@@ -103,9 +72,9 @@ INTEGERS = np.int64
 # name: network, shapes of its inputs (with the number that tokens are below), shape of its target, classes or 0, options
 NETWORKS = {
     "resnet50": (resnet50, [((3, 32, 32), 0)], (), 10),
-    "transformer": (Transformer, [((16,), 100)], (), 100),
-    "unet": (UNet3d, [((2, 8, 8, 8), 0)], (3, 8, 8, 8), 0),
-    "lstm": (Lstm, [((12, 8), 0)], (), 5),
+    "transformer": (Tokens, [((16,), 100)], (), 100),
+    "unet": (Volumes, [((2, 8, 8, 8), 0)], (2, 8, 8, 8), 0),
+    "lstm": (Sequence, [((12, 8), 0)], (), 5),
     "two-inputs": (TwoInputs, [((3, 7, 7), 0), ((9,), 50)], (), 5),
     "language": (Language, [((16,), 100)], (16,), 100),
 }

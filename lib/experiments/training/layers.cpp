@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/numbers.hpp"
@@ -69,35 +70,53 @@ Roof measured_roof(torch::TensorOptions type, comm::Communicator& control) {
     return roof;
 }
 
+// In the order in which they are summed over ranks.
+struct LayerMeans {
+    double forward_s, backward_s, gradient_ready_s, calls, flops, outputs_bytes;
+};
+constexpr std::size_t kMeans = sizeof(LayerMeans) / sizeof(double);
+
+// Means over batches and ranks, a layer after the other; then the mean of the ranks' roofs.
+std::pair<std::vector<LayerMeans>, Roof> means_of(const ProfiledLayers& profiled, const Roof& here,
+                                                  comm::Communicator& control) {
+    std::vector<double> sums;
+    for (const auto& layer : profiled.layers)
+        sums.insert(sums.end(), {layer.forward_s, layer.backward_s, layer.gradient_ready_s,
+                                 base::real(layer.calls), base::real(layer.forward_flops),
+                                 base::real(layer.activation_bytes)});
+    sums.insert(sums.end(), {here.flops_per_s, here.bytes_per_s, base::real(profiled.batches)});
+    sums = measure::sums_of_ranks(control, sums);
+    const double ranks = base::real(control.world_size()), batches = sums.back();
+    std::vector<LayerMeans> means;
+    for (std::size_t i = 0; i < profiled.layers.size(); ++i) {
+        const double* const sum = sums.data() + kMeans * i;
+        means.push_back({sum[0] / batches, sum[1] / batches, sum[2] / batches, sum[3] / batches,
+                         sum[4] / batches, sum[5] / batches});
+    }
+    return {means, {sums[sums.size() - 3] / ranks, sums[sums.size() - 2] / ranks}};
+}
+
 }  // namespace
 
 void add_layers(results::Run& run, const ProfiledLayers& profiled, torch::TensorOptions type,
                 comm::Communicator& control) {
     if (profiled.layers.empty()) return;
-    const Roof here = measured_roof(type, control);
-    constexpr std::size_t kFirst = 3, kEach = 6;
-    std::vector<double> sums{here.flops_per_s, here.bytes_per_s, base::real(profiled.batches)};
-    for (const auto& layer : profiled.layers)
-        sums.insert(sums.end(), {layer.forward_s, layer.backward_s, layer.gradient_ready_s,
-                                 base::real(layer.calls), base::real(layer.forward_flops),
-                                 base::real(layer.activation_bytes)});
-    sums = measure::sums_of_ranks(control, sums);
-    const Roof roof{sums[0] / base::real(control.world_size()),
-                    sums[1] / base::real(control.world_size())};
+    const auto [means, roof] = means_of(profiled, measured_roof(type, control), control);
     double whole = 0;
-    for (std::size_t i = kFirst; i < sums.size(); i += kEach) whole += sums[i] + sums[i + 1];
+    for (const auto& mean : means) whole += mean.forward_s + mean.backward_s;
     results::Rows table("layers");
-    for (std::size_t i = 0; i < profiled.layers.size(); ++i) {
+    for (std::size_t i = 0; i < means.size(); ++i) {
         const auto& layer = profiled.layers[i];
-        const auto mean = [&](std::size_t k) { return sums[kFirst + kEach * i + k] / sums[2]; };
-        if (!(mean(3) > 0)) continue;
-        const double rate = mean(4) / mean(0);
-        const double intensity = mean(4) / (base::real(layer.parameter_bytes) + mean(5));
+        const std::int64_t bytes = layer.parameter_bytes;
+        const auto& mean = means[i];
+        if (!(mean.calls > 0)) continue;
+        const double rate = mean.flops / mean.forward_s;
+        const double intensity = mean.flops / (base::real(bytes) + mean.outputs_bytes);
         const double limit = std::min(roof.flops_per_s, intensity * roof.bytes_per_s);
-        table.add({layer.name, std::llround(mean(3)), mean(0), mean(1),
-                   100 * sums[2] * (mean(0) + mean(1)) / whole, mean(2), std::llround(mean(4)),
-                   1e-9 * rate, intensity, limit > 0 ? 100 * rate / limit : 0.0,
-                   layer.parameter_bytes, std::llround(mean(5))});
+        table.add({layer.name, std::llround(mean.calls), mean.forward_s, mean.backward_s,
+                   100 * (mean.forward_s + mean.backward_s) / whole, mean.gradient_ready_s,
+                   std::llround(mean.flops), 1e-9 * rate, intensity,
+                   limit > 0 ? 100 * rate / limit : 0.0, bytes, std::llround(mean.outputs_bytes)});
     }
     run.tables.push_back(std::move(table).table());
     run.context.push_back(

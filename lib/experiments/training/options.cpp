@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
-#include <numeric>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -134,10 +132,8 @@ void settle_optimizer(TrainingSettings& settings, bool on_gpu) {
 
 void settle_evaluation(TrainingSettings& settings) {
     constexpr std::int64_t kSmallSample = 10000;
-    const auto input = model_entry(settings).input;
-    const auto sizes = input.input_sizes();
-    const bool small = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1},
-                                       std::multiplies<>()) <= kSmallSample;
+    const base::Field input{.sizes = model_entry(settings).input.input_sizes()};
+    const bool small = input.elements() <= kSmallSample;
     settle(settings.eval_batch_size, small ? 1000 : *settings.batch_size);
     if (settings.input == "io-only") settings.evaluate = "off";  // nothing is learned
     settle(settings.evaluate, settings.steps ? "off" : "epoch");
@@ -261,7 +257,7 @@ train::Compression compression_of(const TrainingSettings& settings) {
                                          : train::Compression::none;
 }
 
-void check_profile(const TrainingSettings& settings) {
+void check_views(const TrainingSettings& settings) {
     if (settings.trace_window && !settings.trace && !settings.nvtx)
         throw base::OptionError("--trace-window is of --trace or --nvtx; give one of them");
     if (settings.trace && settings.trace->empty())
@@ -296,7 +292,7 @@ void settle_all(TrainingOptions& all, int world_size) {
     all.input = settle_input(settings);
     all.rate = settle_rate(settings, all.common);
     check_checkpoints(settings, world_size);
-    check_profile(settings);
+    check_views(settings);
     all.delay = parse_delay(settings.inject_delay.value_or(""), world_size);
 }
 

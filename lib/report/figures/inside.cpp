@@ -139,7 +139,7 @@ Figure over_time(const Run& run, const std::string& name, const std::string& tit
 
 Figure cpu_use(const Run& run, const Table& monitor) {
     Figure figure = over_time(run, "monitor", "CPU time of ranks and hosts", "CPU time", "%");
-    figure.caption += " Of a rank 100 % is one CPU, of a host all its CPUs.";
+    figure.caption += " 100 % is one CPU for a rank, and all CPUs for a host.";
     const auto of = [&](bool hosts) {
         return lines_of(monitor, "cpu_percent", [&monitor, hosts](std::size_t row) {
             const std::string rank = text_at(monitor, "rank", row);
