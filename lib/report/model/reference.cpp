@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <set>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -12,6 +13,7 @@
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/chosen_runs.hpp"
+#include "report/model/published_curves.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -22,7 +24,6 @@ constexpr std::string_view
     kFirstLine = "# ranklab reference, schema 1",
     kSource = "# source: ",
     kHeader = "experiment,source,quantity,unit,value,ranks,conditions,note,same_as";
-constexpr std::size_t kColumns = 9;
 
 // With the quotes of RFC 4180.
 std::vector<std::string> cells_of(const std::string& line) {
@@ -41,10 +42,7 @@ std::vector<std::string> cells_of(const std::string& line) {
     return cells;
 }
 
-// Throws a sentence's second half.
 Reference row_of(const std::vector<std::string>& cells, const std::string& document) {
-    if (cells.size() != kColumns)
-        throw base::DataError(fmt::format("it has {} columns, not {}", cells.size(), kColumns));
     const auto value = base::number_in(cells[4]);
     if (!value || !std::isfinite(*value))
         throw base::DataError(fmt::format("'{}' is not a number", base::printable(cells[4], 40)));
@@ -54,31 +52,35 @@ Reference row_of(const std::vector<std::string>& cells, const std::string& docum
     return row;
 }
 
-std::vector<Reference> rows_of(const fs::path& path) {
+}  // namespace
+
+void read_rows(const fs::path& path, std::string_view first_line, std::string_view header,
+               const TakeRow& take) {
+    const std::size_t columns = cells_of(std::string(header)).size();
     std::ifstream file(path);
     std::string line, document;
-    std::vector<Reference> rows;
-    bool header = false;
+    bool begun = false;
     for (std::size_t number = 1; std::getline(file, line); ++number) {
         if (line.ends_with('\r')) line.pop_back();
-        if (number == 1 && line != kFirstLine) break;
+        if (number == 1 && line != first_line) break;
         if (line.starts_with(kSource)) document = base::trim(line.substr(kSource.size()));
         if (line.empty() || line.starts_with('#')) continue;
+        if (!begun && line != header) break;
+        if (!std::exchange(begun, true)) continue;
         try {
-            if (header) rows.push_back(row_of(cells_of(line), document));
+            const auto cells = cells_of(line);
+            if (cells.size() != columns)
+                throw base::DataError(
+                    fmt::format("it has {} columns, not {}", cells.size(), columns));
+            take(cells, document);
         } catch (const base::Error& error) {
             throw base::DataError(fmt::format("line {}: {}", number, error.what()));
         }
-        if (!header && line != kHeader) break;
-        header = true;
     }
-    if (!header)
+    if (!begun)
         throw base::DataError(
-            fmt::format("it does not begin with '{}' and its header", kFirstLine));
-    return rows;
+            fmt::format("it does not begin with '{}' and its header", first_line));
 }
-
-}  // namespace
 
 bool is_same_experiment(const Reference& reference, const results::Run& run) {
     return !reference.same_as.empty() && Selection(reference.same_as).matches(run);
@@ -89,11 +91,15 @@ References read_references(const fs::path& folder) {
     std::set<fs::path> files;
     std::error_code error, ignored;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-        if (at->path().extension() == ".csv" && at->is_regular_file(ignored))
+        if (at->path().extension() == ".csv" && at->path().filename() != kPublishedCurves &&
+            at->is_regular_file(ignored))
             files.insert(at->path());
     for (const auto& path : files) {
         try {
-            const auto rows = rows_of(path);
+            std::vector<Reference> rows;
+            read_rows(path, kFirstLine, kHeader, [&](const auto& cells, const auto& document) {
+                rows.push_back(row_of(cells, document));
+            });
             found.rows.insert(found.rows.end(), rows.begin(), rows.end());
         } catch (const base::DataError& problem) {
             found.problems.push_back(fmt::format(

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/run.hpp"
@@ -27,8 +29,16 @@ struct References {
     /// A sentence for each file that could not be used; none of its rows is there.
     std::vector<std::string> problems;
 };
-/// All *.csv of the folder, by name; nothing where there is no such folder.
+/// All *.csv of the folder but the curves, by name; nothing where there is no such folder.
 References read_references(const std::filesystem::path& folder);
+
+/// Takes a row's cells, and the document of the last line `# source:` above it.
+using TakeRow =
+    std::function<void(const std::vector<std::string>& cells, const std::string& document)>;
+/// Reads a CSV of facts: the first line, comments, the header, then rows with as many cells. Throws
+/// a sentence's second half as DataError, with the line where a row or `take` is at fault.
+void read_rows(const std::filesystem::path& path, std::string_view first_line,
+               std::string_view header, const TakeRow& take);
 
 /// Lines for the text of a run, one for each published figure of the same experiment that the run
 /// measured too; "" where there is none.

@@ -1,0 +1,97 @@
+#include "report/model/published_curves.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "base/error.hpp"
+#include "unit/results/sample_run.hpp"
+
+namespace ranklab::report::model {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kHead =
+    "# ranklab curves, schema 1\n"
+    "curve,family,kind,quantity,x_unit,first_beyond_one_node,y_unit,x,y,caution,source,note\n";
+
+class CurvesFile : public testing::Test {
+  protected:
+    std::vector<PublishedCurve> read(const std::string& rows) {
+        results::write_bytes(folder_ / kPublishedCurves, rows);
+        return read_published_curves(folder_ / kPublishedCurves);
+    }
+    std::string refusal(const std::string& content) {
+        try {
+            read(content);
+        } catch (const base::DataError& error) {
+            return error.what();
+        }
+        return "";
+    }
+    results::TempFolder folder_;
+};
+
+TEST_F(CurvesFile, IsARowACurve) {
+    const auto curves = read(kHead +
+                             "\"a, b\",f,weak,rate,GPUs,8,samples/s,4 8 16,10 18 30,,a paper,\n"
+                             "c,f,strong,time,nodes,,s,1 3,6 3,contradicts,,\n");
+    ASSERT_EQ(curves.size(), 2U);
+    EXPECT_EQ(curves[0].name, "a, b");
+    EXPECT_TRUE(curves[0].weak);
+    EXPECT_FALSE(curves[0].beyond_one_node(0));
+    EXPECT_TRUE(curves[0].beyond_one_node(1));
+    EXPECT_EQ(curves[0].caution, CurveCaution::none);
+    EXPECT_FALSE(curves[1].weak);
+    EXPECT_EQ(curves[1].caution, CurveCaution::contradicts);
+    EXPECT_FALSE(curves[1].beyond_one_node(1));
+}
+
+TEST(PublishedEfficiency, FollowsFromTheQuantity) {
+    PublishedCurve curve{.x = {2, 8}, .y = {10, 32}};
+    for (const auto& [quantity, expected] :
+         std::map<CurveQuantity, double>{{CurveQuantity::rate, 3.2 / 4},
+                                         {CurveQuantity::rate_per_x, 3.2},
+                                         {CurveQuantity::time, 1 / (3.2 * 4)}}) {
+        curve.quantity = quantity;
+        EXPECT_DOUBLE_EQ(curve.efficiency(1), expected);
+        EXPECT_EQ(curve.efficiency(0), 1);
+    }
+    curve.quantity = CurveQuantity::bandwidth;
+    EXPECT_TRUE(std::isnan(curve.efficiency(1)));
+}
+
+TEST_F(CurvesFile, ThatIsMalformedIsRefusedWithItsLine) {
+    for (const auto& [content, named] : std::vector<std::pair<std::string, std::string>>{
+             {"", "does not begin"},
+             {"# ranklab reference, schema 1\n", "does not begin"},
+             {kHead + "a,f,weak,rate,GPUs,,s,1 2,1\n", "line 3: it has 9 columns, not 12"},
+             {kHead + "a,f,week,rate,GPUs,,s,1 2,1 2,,,\n", "'week' is not a word"},
+             {kHead + "a,f,weak,rate,GPUs,,s,1 2,1 nan,,,\n", "'nan' is not a number above 0"},
+             {kHead + "a,f,weak,rate,GPUs,,s,1 2,1 0,,,\n", "'0' is not a number above 0"},
+             {kHead + "a,f,weak,rate,GPUs,,s,1 2,1 2 3,,,\n", "as many"},
+             {kHead + "a,f,weak,rate,GPUs,,s,2 2,1 2,,,\n", "ascending"}})
+        EXPECT_THAT(refusal(content), HasSubstr(named)) << content;
+    EXPECT_NE(refusal(""), "");
+}
+
+TEST(ShippedCurves, AreAllReadAndHaveTheirSources) {
+    const auto curves =
+        read_published_curves(std::filesystem::path(RANKLAB_REFERENCE_FOLDER) / kPublishedCurves);
+    EXPECT_EQ(curves.size(), 69U);
+    std::map<CurveCaution, int> cautions;
+    for (const auto& curve : curves) {
+        EXPECT_FALSE(curve.source.empty()) << curve.name;
+        EXPECT_FALSE(curve.family.empty()) << curve.name;
+        ++cautions[curve.caution];
+    }
+    EXPECT_EQ(curves[0].y.back(), 535.59788);
+    EXPECT_EQ(cautions[CurveCaution::contradicts], 3);
+    EXPECT_EQ(cautions[CurveCaution::one_level], 2);
+}
+
+}  // namespace
+}  // namespace ranklab::report::model
