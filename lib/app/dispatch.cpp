@@ -34,6 +34,7 @@ const Commands kCommands{
     {"report",
      "what a results file holds: text, tables, one HTML page, plots, JSON, CSV and others"},
     {"compare", "is B different from A, with statistics; a gate for CI"},
+    {"predict", "how the time goes on with more ranks, with intervals, or why that is not known"},
     {"sweep", "starts train, io or comm with each combination of values, and compares"},
     {"campaign", "runs the sweeps of an INI file, here or as jobs of Slurm"},
     {"results", "checks, merges, exports, prunes and lists results files"},

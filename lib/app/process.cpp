@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <span>
@@ -155,6 +156,17 @@ void write_json_file(const vocabulary::CommonSettings& common,
     results::StagedFile staged(checked_target(*common.json_file, kJson), kJson);
     staged.write(std::as_bytes(std::span(text)));
     staged.commit();
+}
+
+std::filesystem::path reference_folder() {
+    if (const char* const folder = std::getenv("RANKLAB_REFERENCE")) return folder;
+    std::error_code error;
+    const std::filesystem::path bin =
+        std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+    for (const std::filesystem::path& folder :
+         {bin / "../share/ranklab/reference", bin / "../../../results/reference"})
+        if (std::filesystem::is_directory(folder, error)) return folder;
+    return {};
 }
 
 }  // namespace ranklab::app

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -67,5 +68,9 @@ void check_json_file(const vocabulary::CommonSettings& common);
 /// On rank 0, when the runs are stored. EnvironmentError where it cannot be written after all.
 void write_json_file(const vocabulary::CommonSettings& common,
                      const std::vector<results::Run>& runs);
+
+/// Where the published figures lie: installed, or in the source tree that this was built in; empty
+/// where neither is.
+std::filesystem::path reference_folder();
 
 }  // namespace ranklab::app

@@ -23,6 +23,9 @@ int run_report(int argc, char** argv);
 /// `ranklab compare A B`: no MPI.
 int run_compare(int argc, char** argv);
 
+/// `ranklab predict FILE`: no MPI.
+int run_predict(int argc, char** argv);
+
 /// `ranklab results VERB FILE...`: check, merge, export, prune, list. No MPI.
 int run_results(int argc, char** argv);
 

@@ -93,17 +93,6 @@ std::string file_of(const Options& options) {
     return options.positional().empty() ? kDefaultFile : options.positional().front();
 }
 
-// Installed, or in the source tree that this was built in.
-fs::path reference_folder() {
-    if (const char* const folder = std::getenv("RANKLAB_REFERENCE")) return folder;
-    std::error_code error;
-    const fs::path bin = fs::read_symlink("/proc/self/exe", error).parent_path();
-    for (const fs::path& folder :
-         {bin / "../share/ranklab/reference", bin / "../../../results/reference"})
-        if (fs::is_directory(folder, error)) return folder;
-    return {};
-}
-
 // Figures that others published of the same experiment.
 std::string published(const results::Run& run) {
     const auto references = report::model::read_references(reference_folder());

@@ -71,6 +71,7 @@ double normal_cdf(double z);
 double normal_quantile(double p);
 /// Quantiles by degrees of freedom, above 0.
 double student_quantile(double p, double degrees);
+double student_cdf(double t, double degrees);
 double chi_square_quantile(double p, double degrees);
 
 /// P(Bin(n, q) = k)

@@ -71,6 +71,30 @@ constexpr std::array kVerdicts{
           "left out: {subject}, {value}, was faster, but is not verified"},
 };
 
+using Why = Refusal::Why;
+constexpr std::array kRefusals{
+    Words{Why::none, "none", "{}"},
+    Words{Why::too_few_points, "too_few_points",
+          "a curve takes at least 4 numbers of ranks: {}"},
+    Words{Why::repeats_contradict, "repeats_contradict",
+          "the times of one number of ranks differ too much; measure on a quiet machine: {}"},
+    Words{Why::warm_up_inside, "warm_up_inside",
+          "the first time of each point is longer than the others, as warm-up makes it: {}"},
+    Words{Why::misfit, "misfit", "the points lie on no curve; measure them again: {}"},
+    Words{Why::jump, "jump",
+          "the time jumps between two points, as where a second node begins: {}"},
+    Words{Why::held_out_missed, "held_out_missed",
+          "the other points forecast another time for the largest one: {}"},
+    Words{Why::one_node, "one_node",
+          "the forecast is for several nodes, where fewer than 2 points are: {}"},
+    Words{Why::beyond_reach, "beyond_reach",
+          "more than 4 times the largest point; give --force, or measure: {}"},
+};
+
+const Words<Why>& words_of(Why why) {
+    return *std::ranges::find(kRefusals, why, &Words<Why>::key);
+}
+
 const Words<Mark>& words_of(Mark mark) {
     return *std::ranges::find(kMarks, mark, &Words<Mark>::key);
 }
@@ -109,6 +133,14 @@ std::string sentence(const Finding& finding) {
 
 std::string name_of(Verdict verdict) {
     return words_of(verdict).name;
+}
+
+std::string sentence(const Refusal& refusal) {
+    return fmt::format(fmt::runtime(words_of(refusal.why).text), refusal.command);
+}
+
+std::string name_of(Refusal::Why why) {
+    return words_of(why).name;
 }
 
 std::string name_of(Mark mark) {

@@ -70,6 +70,25 @@ std::string sentence(const Finding& finding);
 std::string name_of(Verdict verdict);
 std::string name_of(Mark mark);
 
+/// Why there is no forecast, and the run that would mend it, as a command or in words.
+struct Refusal {
+    enum class Why {
+        none,
+        too_few_points,
+        repeats_contradict,
+        warm_up_inside,
+        misfit,
+        jump,
+        held_out_missed,
+        one_node,
+        beyond_reach
+    };
+    Why why = Why::none;
+    std::string command = {};
+};
+std::string sentence(const Refusal& refusal);
+std::string name_of(Refusal::Why why);
+
 /// The numbers by which rows refer to their doubts, and the sentences below the table, each once.
 class Footnotes {
   public:

@@ -1,0 +1,209 @@
+#include "forecast/curve.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "forecast/posterior.hpp"
+#include "stats/interval.hpp"
+
+namespace ranklab::forecast {
+namespace {
+
+constexpr double kMostDeviation = 0.15;  // of processes of one point, and of points from a curve
+constexpr double kMostSpread = 4;        // of a point's processes, over that of most points
+const double kSureJump = std::log(8);    // so much likelier than curves without it
+constexpr double kLeastMisfit = 0.02;    // less is no reason to refuse, however sure
+constexpr double kUnlikely = 0.999;      // a test that refuses says so surely
+constexpr double kHeldOutConfidence = 0.99;
+constexpr double kSlowFirst = 0.03;  // slower first processes are warm-up from here on
+
+struct Pooled {
+    double variance = 0, freedom = 0;
+};
+
+// Of the logarithms of the times at one number of ranks, but for the first `skipped` of each.
+Pooled pooled(const std::vector<CurvePoint>& points, std::size_t skipped) {
+    Pooled all;
+    for (const auto& point : points) {
+        if (point.times_s.size() < skipped + 2) continue;
+        CurvePoint rest = point;
+        rest.times_s.erase(rest.times_s.begin(),
+                           rest.times_s.begin() + static_cast<std::ptrdiff_t>(skipped));
+        const double middle = std::log(rest.middle());
+        for (const double t : rest.times_s) all.variance += std::pow(std::log(t) - middle, 2);
+        all.freedom += static_cast<double>(rest.times_s.size() - 1);
+    }
+    if (all.freedom > 0) all.variance /= all.freedom;
+    return all;
+}
+
+// Whether the first process of the points is slower than the others, by more than these differ.
+bool has_warm_up(const std::vector<CurvePoint>& points) {
+    const Pooled others = pooled(points, 1);
+    double sum = 0, variance = 0, count = 0;
+    for (const auto& point : points) {
+        const std::size_t n = point.times_s.size();
+        if (n < 3) continue;
+        CurvePoint rest = point;
+        rest.times_s.erase(rest.times_s.begin());
+        sum += std::log(point.times_s.front() / rest.middle());
+        variance += others.variance * (1 + 1 / static_cast<double>(n - 1));
+        count += 1;
+    }
+    if (others.freedom < 2 || sum < kSlowFirst * count) return false;
+    return sum > stats::student_quantile(kUnlikely, others.freedom) * std::sqrt(variance);
+}
+
+// Whether the processes of some point differ much more than those of most points, or all do.
+bool contradict(const std::vector<CurvePoint>& points) {
+    std::vector<double> spreads;
+    for (const auto& point : points)
+        if (point.times_s.size() > 1) {
+            const auto [least, most] = std::ranges::minmax(point.times_s);
+            spreads.push_back(std::log(most / least));
+        }
+    if (spreads.size() < 2) return false;
+    const double most = std::ranges::max(spreads);
+    return std::sqrt(pooled(points, 0).variance) > kMostDeviation ||
+           (most > kMostDeviation && most > kMostSpread * stats::quantile(spreads, 0.5));
+}
+
+// The least ranks on several nodes where at least two points are on one node, and two on several.
+double level_of(std::span<const CurvePoint> points) {
+    const auto beyond = [](const CurvePoint& one) { return one.nodes > 1; };
+    const auto first = std::ranges::find_if(points, beyond);
+    return first - points.begin() >= 2 && points.end() - first >= 2 ? first->ranks : 0;
+}
+
+// Whether the points lie farther from the best curve than their processes differ.
+bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) {
+    if (posterior.misfit() > kMostDeviation * kMostDeviation) return true;
+    const Pooled within = pooled(points, 0);
+    if (within.freedom < 3 || posterior.misfit() < kLeastMisfit * kLeastMisfit) return false;
+    const double free = std::max(1.0, static_cast<double>(points.size()) - 3);
+    return posterior.misfit() * free >
+           within.variance * stats::chi_square_quantile(kUnlikely, free) * within.freedom /
+               stats::chi_square_quantile(0.05, within.freedom);
+}
+
+}  // namespace
+
+double CurvePoint::middle() const {
+    double sum = 0;
+    for (const double t : times_s) sum += std::log(t);
+    return std::exp(sum / static_cast<double>(times_s.size()));
+}
+
+std::string_view name_of(Model model, Scaling scaling) {
+    switch (model) {
+        case Model::saturating:
+            return scaling == Scaling::strong ? "Amdahl" : "Gustafson";
+        case Model::logarithmic:
+            return "logarithmic";
+        case Model::usl:
+            return "USL";
+        case Model::power:
+            return "power law";
+        case Model::saturating_log:
+            return "constant + log p";
+        case Model::composite:
+            return "a + b/p + c log p + d p";
+    }
+    return "";
+}
+
+std::size_t parameters_of(Model model) {
+    switch (model) {
+        case Model::usl:
+        case Model::saturating_log:
+            return 3;
+        case Model::composite:
+            return 4;
+        default:
+            return 2;
+    }
+}
+
+CurveFit::CurveFit(std::vector<CurvePoint> points, Scaling scaling, double node_holds)
+    : points_(std::move(points)), scaling_(scaling), node_holds_(node_holds) {
+    std::ranges::sort(points_, {}, &CurvePoint::ranks);
+    if (points_.size() >= 2)
+        posterior_ = std::make_unique<Posterior>(points_, scaling_, level_of(points_));
+    refusal_ = found_in_points();
+}
+
+CurveFit::~CurveFit() = default;
+CurveFit::CurveFit(CurveFit&&) noexcept = default;
+
+std::array<double, kModels> CurveFit::weights() const {
+    return posterior_ ? posterior_->weights() : std::array<double, kModels>{};
+}
+
+Refusal CurveFit::found_in_points() {
+    if (points_.size() < kFewestPoints || posterior_->empty()) return Refusal::too_few_points;
+    if (has_warm_up(points_)) return Refusal::warm_up_inside;
+    if (contradict(points_)) return Refusal::repeats_contradict;
+    const bool misses = misses_largest();
+    if (jumps()) return Refusal::jump;
+    if (misfits(*posterior_, points_)) return Refusal::misfit;
+    return misses ? Refusal::held_out_missed : Refusal::none;
+}
+
+// Where the others are too few to know a level, nothing is forecast.
+bool CurveFit::misses_largest() {
+    const auto& largest = points_.back();
+    const auto rest = std::span<const CurvePoint>(points_).first(points_.size() - 1);
+    if (level_of(points_) > 0 && level_of(rest) == 0) return false;
+    const Posterior others(rest, scaling_, level_of(rest));
+    if (others.empty()) return false;
+    held_out_ = {largest.ranks, largest.middle(), others.median(largest.ranks),
+                 others.interval(largest.ranks, kHeldOutConfidence)};
+    return held_out_->measured_s < held_out_->interval.low ||
+           held_out_->measured_s > held_out_->interval.high;
+}
+
+// Whether curves with a jump are far likelier; one that the nodes explain is in all curves.
+bool CurveFit::jumps() {
+    if (level_of(points_) > 0) return false;
+    for (std::size_t i = 2; i + 2 <= points_.size(); ++i) {
+        const Posterior with(points_, scaling_, points_[i].ranks);
+        if (!with.empty() && with.evidence() > posterior_->evidence() + kSureJump)
+            jump_at_ = points_[i].ranks;
+    }
+    return jump_at_ > 0;
+}
+
+bool CurveFit::leaves_the_node(double ranks) const {
+    const auto beyond = std::ranges::count_if(points_, [](auto& one) { return one.nodes > 1; });
+    const auto inside = std::ranges::count_if(points_, [](auto& one) { return one.nodes == 1; });
+    if (beyond >= 2 || inside == 0) return false;
+    return beyond == 1 || ranks > std::max(node_holds_, points_.back().ranks);
+}
+
+CurveForecast CurveFit::forecast(double ranks) const {
+    CurveForecast result{.ranks = ranks, .refusal = refusal_};
+    if (posterior_ && !posterior_->empty()) {
+        result.time_s = posterior_->median(ranks);
+        result.interval = posterior_->interval(ranks, stats::kConfidence);
+    }
+    if (result.refusal != Refusal::none) return result;
+    if (leaves_the_node(ranks))
+        result.refusal = Refusal::level_never_crossed;
+    else if (ranks > kReach * points_.back().ranks)
+        result.refusal = Refusal::beyond_reach;
+    return result;
+}
+
+std::vector<Candidate> CurveFit::candidates(std::span<const double> ranks, double target) const {
+    std::vector<Candidate> found;
+    if (!posterior_ || posterior_->empty()) return found;
+    const double whole = posterior_->covariance(target, target) + posterior_->noise();
+    for (const double one : ranks) {
+        const double both = posterior_->covariance(one, target),
+                     there = posterior_->covariance(one, one) + posterior_->noise();
+        found.push_back({one, 1 - std::sqrt(std::max(0.0, 1 - both * both / there / whole))});
+    }
+    return found;
+}
+
+}  // namespace ranklab::forecast

@@ -1,0 +1,283 @@
+#include "forecast/posterior.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stats/interval.hpp"
+
+namespace ranklab::forecast {
+namespace {
+
+// Log-uniform coefficients, times the ideal time at the largest point.
+const double kLeastLog = std::log(1e-4), kMostLog = std::log(20);
+const double kLeastLevelLog = std::log(1e-3), kMostLevelLog = std::log(4);
+constexpr double kPriorDeviation = 0.02, kPriorFreedom = 2;
+constexpr double kStatedFreedom = 5;  // of a deviation that the source states
+constexpr int kPasses = 3;            // each looks closer at where the one before found weight
+constexpr double kLogNegligible = 10, kNegligible = 1e-6;
+constexpr double kBins = 150, kTail = 12;
+constexpr int kHalvings = 45;
+
+// How plausible the models are before anything is measured. Overheads that grow with the number of
+// ranks itself are rare in weak scaling: of the published curves none is best described by them.
+constexpr std::array<double, kModels> kStrongPriors{1, 1, 1, 1, 0.5, 0.2};
+constexpr std::array<double, kModels> kWeakPriors{1, 1, 0.03, 1, 1, 0.03};
+
+constexpr std::array<std::size_t, kModels> kCoefficients{1, 1, 2, 1, 2, 3};
+
+int steps_of(std::size_t dimensions) {
+    constexpr std::array kSteps{60, 30, 14, 9};
+    return kSteps[dimensions - 1];
+}
+
+struct Range {
+    double low = 0, high = 0;
+};
+
+Range range_of(Model model, Scaling scaling) {
+    if (model != Model::power) return {kLeastLog, kMostLog};
+    return scaling == Scaling::strong ? Range{-0.1, 1} : Range{-0.1, 0.7};
+}
+
+double log_time(Model model, Scaling scaling, const double* c, double q, double largest) {
+    const double ideal = scaling == Scaling::strong ? 1 / q : 1;
+    if (model == Model::power) return std::log(ideal) + c[0] * std::log(q);
+    const double scale = scaling == Scaling::strong ? 1 / largest : 1;
+    const double constant = (1 - 1 / q) / (1 - 1 / largest),
+                 logarithm = std::log(q) / std::log(largest), linear = (q - 1) / (largest - 1);
+    const auto e = [&](int i) { return scale * std::exp(c[i]); };
+    switch (model) {
+        case Model::saturating:
+            return std::log(ideal + e(0) * constant);
+        case Model::logarithmic:
+            return std::log(ideal + e(0) * logarithm);
+        case Model::usl:
+            return std::log(ideal + e(0) * constant + e(1) * linear);
+        case Model::saturating_log:
+            return std::log(ideal + e(0) * constant + e(1) * logarithm);
+        case Model::composite:
+            return std::log(ideal + e(0) * constant + e(1) * logarithm + e(2) * linear);
+        case Model::power:
+            break;
+    }
+    return stats::kNone;
+}
+
+double squares_within(const CurvePoint& point) {
+    const double middle = std::log(point.middle());
+    double sum = 0;
+    for (const double t : point.times_s) sum += (std::log(t) - middle) * (std::log(t) - middle);
+    return sum;
+}
+
+}  // namespace
+
+// One model's coefficients, looked at in steps that get finer.
+class Grid {
+  public:
+    Grid(Posterior& posterior, std::span<const CurvePoint> points, Model model)
+        : posterior_(posterior), model_(model) {
+        for (const auto& point : points) {
+            ranks_.push_back(point.ranks);
+            logs_.push_back(std::log(point.middle()));
+            weights_.push_back(static_cast<double>(point.times_s.size()));
+            total_ += weights_.back();
+        }
+        const Range range = range_of(model, posterior.scaling_);
+        ranges_.assign(kCoefficients[static_cast<std::size_t>(model)], range);
+        if (posterior.level_begins_ > 0) ranges_.push_back({kLeastLevelLog, kMostLevelLog});
+        whole_ = ranges_;
+    }
+
+    // The curves of the finest grid; their weights are logarithms.
+    std::vector<Posterior::Curve> curves(double noise_sum, double prior) {
+        std::vector<Posterior::Curve> found;
+        for (int pass = 0; pass < kPasses; ++pass) {
+            found = look(noise_sum, prior);
+            if (pass + 1 < kPasses) narrow(found);
+        }
+        return found;
+    }
+    double least_square() const { return least_; }
+
+  private:
+    std::vector<Posterior::Curve> look(double noise_sum, double prior) {
+        const int steps = steps_of(ranges_.size());
+        double log_cell = std::log(prior);
+        for (std::size_t i = 0; i < ranges_.size(); ++i)
+            log_cell += std::log((ranges_[i].high - ranges_[i].low) /
+                                 (whole_[i].high - whole_[i].low) / steps);
+        std::vector<Posterior::Curve> found;
+        std::vector<int> at(ranges_.size(), 0);
+        for (std::size_t moved = 0; moved < at.size();) {
+            Posterior::Curve curve{.model = model_};
+            for (std::size_t i = 0; i < at.size(); ++i)
+                curve.coefficients[i] =
+                    ranges_[i].low + (at[i] + 0.5) * (ranges_[i].high - ranges_[i].low) / steps;
+            weigh(curve, noise_sum, log_cell);
+            found.push_back(curve);
+            for (moved = 0; moved < at.size() && ++at[moved] == steps; ++moved) at[moved] = 0;
+        }
+        return found;
+    }
+
+    void weigh(Posterior::Curve& curve, double noise_sum, double log_cell) {
+        double sum = 0, squares = 0;
+        for (std::size_t i = 0; i < ranks_.size(); ++i) {
+            const double rest = logs_[i] - posterior_.log_shape(curve, ranks_[i]);
+            sum += weights_[i] * rest;
+            squares += weights_[i] * rest * rest;
+        }
+        curve.log_first = sum / total_;
+        const double square = std::max(0.0, squares - sum * curve.log_first);
+        least_ = std::min(least_, square);
+        const double all = noise_sum + square;
+        curve.weight = log_cell - posterior_.freedom_ / 2 * std::log(all);
+        curve.noise = all / posterior_.freedom_;
+    }
+
+    void narrow(const std::vector<Posterior::Curve>& found) {
+        const double top = std::ranges::max_element(found, {}, &Posterior::Curve::weight)->weight;
+        for (std::size_t i = 0; i < ranges_.size(); ++i) {
+            const double step = (ranges_[i].high - ranges_[i].low) / steps_of(ranges_.size());
+            Range seen{std::numeric_limits<double>::infinity(),
+                       -std::numeric_limits<double>::infinity()};
+            for (const auto& curve : found)
+                if (curve.weight > top - kLogNegligible)
+                    seen = {std::min(seen.low, curve.coefficients[i]),
+                            std::max(seen.high, curve.coefficients[i])};
+            ranges_[i] = {std::max(ranges_[i].low, seen.low - 1.5 * step),
+                          std::min(ranges_[i].high, seen.high + 1.5 * step)};
+        }
+    }
+
+    Posterior& posterior_;
+    Model model_;
+    std::vector<double> ranks_, logs_, weights_;
+    double total_ = 0;
+    std::vector<Range> ranges_, whole_;
+    double least_ = std::numeric_limits<double>::infinity();
+};
+
+Posterior::Posterior(std::span<const CurvePoint> points, Scaling scaling, double level_begins)
+    : scaling_(scaling),
+      first_(points.front().ranks),
+      largest_(points.back().ranks),
+      level_begins_(level_begins) {
+    double noise_sum = kPriorFreedom * kPriorDeviation * kPriorDeviation, processes = 0;
+    freedom_ = kPriorFreedom + static_cast<double>(points.size()) - 1;
+    for (const auto& point : points) {
+        const auto n = static_cast<double>(point.times_s.size());
+        processes += n;
+        freedom_ += n - 1;
+        noise_sum += squares_within(point);
+        if (std::isnan(point.deviation)) continue;
+        freedom_ += kStatedFreedom;
+        noise_sum += kStatedFreedom * point.deviation * point.deviation;
+    }
+    const auto count = static_cast<double>(points.size());
+    of_first_ = 1 / processes;
+    of_mean_ = count / processes;
+
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < kModels; ++i) {
+        const auto model = static_cast<Model>(i);
+        const std::size_t parameters = parameters_of(model) + (level_begins_ > 0 ? 1 : 0);
+        if (points.size() < parameters + 2) continue;
+        Grid grid(*this, points, model);
+        const double prior = (scaling == Scaling::strong ? kStrongPriors : kWeakPriors)[i];
+        const auto found = grid.curves(noise_sum, prior);
+        curves_.insert(curves_.end(), found.begin(), found.end());
+        least = std::min(least, grid.least_square() / (count - static_cast<double>(parameters)));
+    }
+    misfit_ = least * of_mean_;
+    if (!curves_.empty()) normalise();
+}
+
+void Posterior::normalise() {
+    const double top = std::ranges::max_element(curves_, {}, &Curve::weight)->weight;
+    double total = 0;
+    for (auto& curve : curves_) total += curve.weight = std::exp(curve.weight - top);
+    evidence_ = top + std::log(total);
+    for (auto& curve : curves_) {
+        curve.weight /= total;
+        weights_[static_cast<std::size_t>(curve.model)] += curve.weight;
+        noise_ += curve.weight * curve.noise;
+    }
+    const double least =
+        std::ranges::max_element(curves_, {}, &Curve::weight)->weight * kNegligible;
+    std::erase_if(curves_, [&](const Curve& curve) { return curve.weight < least; });
+}
+
+double Posterior::log_shape(const Curve& curve, double ranks) const {
+    const double* c = curve.coefficients.data();
+    const double shape = log_time(curve.model, scaling_, c, ranks / first_, largest_ / first_);
+    if (level_begins_ == 0 || ranks < level_begins_) return shape;
+    return shape + std::log1p(std::exp(c[kCoefficients[static_cast<std::size_t>(curve.model)]]));
+}
+
+std::vector<Posterior::Bin> Posterior::bins(double ranks) const {
+    std::vector<Bin> all;
+    for (const auto& curve : curves_)
+        all.push_back({curve.weight, curve.log_first + log_shape(curve, ranks),
+                       curve.noise * (of_first_ + of_mean_)});
+    std::ranges::sort(all, {}, &Bin::middle);
+    const double step = (all.back().middle - all.front().middle) / kBins;
+    std::vector<Bin> bins;
+    double end = -std::numeric_limits<double>::infinity();
+    for (const auto& one : all) {
+        if (one.middle > end) {
+            bins.emplace_back();
+            end = one.middle + step;
+        }
+        auto& bin = bins.back();
+        const double weight = bin.weight + one.weight, share = one.weight / weight;
+        bin = {weight, bin.middle + share * (one.middle - bin.middle),
+               bin.variance + share * (one.variance - bin.variance)};
+    }
+    return bins;
+}
+
+double Posterior::quantile(std::span<const Bin> bins, double share) const {
+    double low = std::numeric_limits<double>::infinity(), high = -low, total = 0;
+    for (const auto& bin : bins) {
+        const double reach = kTail * std::sqrt(bin.variance);
+        low = std::min(low, bin.middle - reach);
+        high = std::max(high, bin.middle + reach);
+        total += bin.weight;
+    }
+    for (int i = 0; i < kHalvings; ++i) {
+        const double middle = (low + high) / 2;
+        double below = 0;
+        for (const auto& bin : bins)
+            below += bin.weight *
+                     stats::student_cdf((middle - bin.middle) / std::sqrt(bin.variance), freedom_);
+        (below < share * total ? low : high) = middle;
+    }
+    return std::exp((low + high) / 2);
+}
+
+double Posterior::median(double ranks) const {
+    return quantile(bins(ranks), 0.5);
+}
+
+stats::Interval Posterior::interval(double ranks, double confidence) const {
+    const auto all = bins(ranks);
+    return {quantile(all, (1 - confidence) / 2), quantile(all, (1 + confidence) / 2)};
+}
+
+double Posterior::covariance(double ranks_a, double ranks_b) const {
+    double total = 0, mean_a = 0, mean_b = 0, product = 0;
+    for (const auto& curve : curves_) {
+        const double a = curve.log_first + log_shape(curve, ranks_a),
+                     b = curve.log_first + log_shape(curve, ranks_b);
+        total += curve.weight;
+        mean_a += curve.weight * a;
+        mean_b += curve.weight * b;
+        product += curve.weight * a * b;
+    }
+    return product / total - mean_a / total * (mean_b / total);
+}
+
+}  // namespace ranklab::forecast

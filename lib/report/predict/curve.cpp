@@ -1,0 +1,251 @@
+#include "report/predict/curve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.hpp"
+#include "report/frame/readable.hpp"
+
+namespace ranklab::report::predict {
+namespace {
+
+using forecast::CurveFit;
+using forecast::Scaling;
+
+struct Words {
+    forecast::Refusal refusal;
+    Refusal::Why why;
+};
+constexpr Words kWhys[] = {
+    {forecast::Refusal::none, Refusal::Why::none},
+    {forecast::Refusal::too_few_points, Refusal::Why::too_few_points},
+    {forecast::Refusal::repeats_contradict, Refusal::Why::repeats_contradict},
+    {forecast::Refusal::warm_up_inside, Refusal::Why::warm_up_inside},
+    {forecast::Refusal::misfit, Refusal::Why::misfit},
+    {forecast::Refusal::jump, Refusal::Why::jump},
+    {forecast::Refusal::held_out_missed, Refusal::Why::held_out_missed},
+    {forecast::Refusal::level_never_crossed, Refusal::Why::one_node},
+    {forecast::Refusal::beyond_reach, Refusal::Why::beyond_reach},
+};
+
+// "1,2,4,8": numbers of ranks for a command.
+std::string list_of(const std::set<double>& ranks) {
+    std::vector<std::string> words;
+    for (const double one : ranks) words.push_back(fmt::format("{:.0f}", one));
+    return base::join(words, ",");
+}
+
+std::string run_at(const Measured& measured, const std::set<double>& ranks) {
+    if (measured.sweep.empty()) return "measure " + list_of(ranks) + " ranks";
+    return fmt::format("{} --ranks {} --repeat 3", measured.sweep, list_of(ranks));
+}
+
+// The run that would mend it.
+Refusal refusal_of(const Measured& measured, forecast::Refusal refusal, double ranks, double jump) {
+    const auto why = why_of(refusal);
+    std::set<double> wanted;
+    const double largest = measured.points.back().ranks;
+    switch (refusal) {
+        case forecast::Refusal::none:
+            return {};
+        case forecast::Refusal::beyond_reach:
+            wanted = {std::ceil(ranks / forecast::kReach)};
+            break;
+        case forecast::Refusal::level_never_crossed:
+            wanted = {2 * std::max(measured.node_holds, largest),
+                      4 * std::max(measured.node_holds, largest)};
+            break;
+        case forecast::Refusal::jump:
+            wanted = {2 * jump, 4 * jump};
+            break;
+        case forecast::Refusal::too_few_points:
+        case forecast::Refusal::held_out_missed:
+            wanted = {2 * largest, 4 * largest};
+            break;
+        default:
+            for (const auto& point : measured.points) wanted.insert(point.ranks);
+    }
+    return {why, run_at(measured, wanted)};
+}
+
+// A time as the user's quantity.
+double shown(const Measured& measured, double ranks, double time_s) {
+    if (!measured.is_rate) return time_s;
+    return (measured.scaling == Scaling::weak ? ranks : 1) / time_s;
+}
+
+Cell cell_of(const Measured& measured, const forecast::CurveForecast& forecast) {
+    const double value = shown(measured, forecast.ranks, forecast.time_s),
+                 a = shown(measured, forecast.ranks, forecast.interval.low),
+                 b = shown(measured, forecast.ranks, forecast.interval.high);
+    return {value, {std::min(a, b), std::max(a, b)}};
+}
+
+struct Ratios {
+    double speedup = 0, efficiency = 0;
+};
+
+// Of the rate of all ranks, over the first point.
+Ratios ratios_of(const Measured& measured, double ranks, double time_s) {
+    const auto& first = measured.points.front();
+    const double growth = ranks / first.ranks, times = first.middle() / time_s;
+    if (measured.scaling == Scaling::weak) return {times * growth, times};
+    return {times, times / growth};
+}
+
+// Powers of two up to the largest point's reach, and the measured ones again.
+std::vector<double> candidates_of(const Measured& measured) {
+    std::set<double> all;
+    const double largest = measured.points.back().ranks;
+    for (const auto& point : measured.points) all.insert(point.ranks);
+    for (double ranks = largest * 2; ranks <= largest * forecast::kReach; ranks *= 2)
+        all.insert(ranks);
+    return {all.begin(), all.end()};
+}
+
+constexpr double kWorthIt = 0.1;  // of the interval
+
+// Of those that narrow the forecast at least half as much as the best one, the one that narrows
+// most for its node-hours.
+std::string next_run(const Measured& measured, const CurveFit& fit, double target) {
+    const auto all = fit.candidates(candidates_of(measured), target);
+    if (all.empty()) return "";
+    const double most =
+        std::ranges::max_element(all, {}, &forecast::Candidate::narrowing)->narrowing;
+    const auto worth = [&](const forecast::Candidate& one) {
+        if (one.ranks >= target || one.narrowing < most / 2) return 0.0;
+        return one.narrowing / (one.ranks * fit.forecast(one.ranks).time_s);
+    };
+    const auto best = std::ranges::max_element(all, {}, worth);
+    if (worth(*best) == 0 || best->narrowing < kWorthIt) return "";
+    return fmt::format("{}   # narrows the interval at {:.0f} ranks by about {}",
+                       run_at(measured, {best->ranks}), target,
+                       percent_text(100 * best->narrowing));
+}
+
+std::string models_note(const CurveFit& fit) {
+    std::vector<std::pair<double, std::string>> shares;
+    for (std::size_t i = 0; i < forecast::kModels; ++i)
+        if (const double share = fit.weights()[i]; share >= 0.005)
+            shares.emplace_back(share,
+                                forecast::name_of(static_cast<forecast::Model>(i), fit.scaling()));
+    std::ranges::sort(shares, std::greater());
+    std::vector<std::string> words;
+    for (const auto& [share, name] : shares)
+        words.push_back(fmt::format("{} {}", name, percent_text(100 * share)));
+    return "weights of the models: " + base::join(words, ", ");
+}
+
+std::string held_out_note(const Measured& measured, const forecast::HeldOut& held) {
+    const auto cell = cell_of(measured, {held.ranks, held.forecast_s, held.interval});
+    return fmt::format(
+        "check: the other points forecast {} at {:.0f} ranks (99 % interval {}), measured {}",
+        readable(cell.number, measured.unit), held.ranks,
+        readable_interval(cell.interval, cell.number, measured.unit),
+        readable(shown(measured, held.ranks, held.measured_s), measured.unit));
+}
+
+}  // namespace
+
+Refusal::Why why_of(forecast::Refusal refusal) {
+    return std::ranges::find(kWhys, refusal, &Words::refusal)->why;
+}
+
+Prediction predict(Measured measured, const std::vector<double>& ranks, bool force) {
+    CurveFit fit(measured.points, measured.scaling, measured.node_holds);
+    Prediction result{std::move(measured), std::move(fit), {}, ""};
+    const Measured& of = result.measured;
+    for (const double one : ranks) {
+        auto found = result.fit.forecast(one);
+        if (found.refusal == forecast::Refusal::none && of.has_warm_up)
+            found.refusal = forecast::Refusal::warm_up_inside;
+        if (found.refusal == forecast::Refusal::beyond_reach && force)
+            found.refusal = forecast::Refusal::none;
+        Forecast forecast{.ranks = one,
+                          .refusal = refusal_of(of, found.refusal, one, result.fit.jump_at())};
+        if (found.refusal == forecast::Refusal::none) {
+            forecast.value = cell_of(of, found);
+            const auto [speedup, efficiency] = ratios_of(of, one, found.time_s);
+            forecast.speedup = speedup;
+            forecast.efficiency = efficiency;
+        }
+        result.forecasts.push_back(std::move(forecast));
+    }
+    if (!ranks.empty() && result.fit.refusal() == forecast::Refusal::none)
+        result.next = next_run(of, result.fit, std::ranges::max(ranks));
+    return result;
+}
+
+Frame frame_of(const Prediction& prediction) {
+    const auto& measured = prediction.measured;
+    Frame frame{.title = fmt::format("{}, {} scaling", measured.title,
+                                     measured.scaling == Scaling::weak ? "weak" : "strong")};
+    frame.columns = {{.name = "ranks", .key = true},
+                     {.name = "what", .key = true, .head = ""},
+                     {.name = measured.quantity, .unit = measured.unit, .interval = true},
+                     {.name = "speedup", .unit = "1"},
+                     {.name = "efficiency", .unit = "1"}};
+    for (const auto& point : measured.points) {
+        const auto [speedup, efficiency] = ratios_of(measured, point.ranks, point.middle());
+        frame.rows.push_back({{point.ranks, "measured",
+                               shown(measured, point.ranks, point.middle()), speedup, efficiency}});
+    }
+    for (const auto& one : prediction.forecasts) {
+        frame.rows.push_back({{one.ranks, "forecast", one.value, one.speedup, one.efficiency}});
+        if (one.refusal.why == Refusal::Why::none) continue;
+        frame.rows.back().cells[1] = "refused";
+        frame.rows.back().doubts.push_back({Mark::said, sentence(one.refusal)});
+    }
+    frame.notes = measured.notes;
+    if (prediction.fit.refusal() != forecast::Refusal::too_few_points)
+        frame.notes.push_back(models_note(prediction.fit));
+    if (const auto& held = prediction.fit.held_out())
+        frame.notes.push_back(held_out_note(measured, *held));
+    return frame;
+}
+
+std::string json_of(const Prediction& prediction) {
+    using Json = nlohmann::ordered_json;
+    const auto& measured = prediction.measured;
+    Json all{{"quantity", measured.quantity},
+             {"unit", measured.unit},
+             {"scaling", measured.scaling == Scaling::weak ? "weak" : "strong"},
+             {"measured", Json::array()},
+             {"forecasts", Json::array()},
+             {"models", Json::object()}};
+    for (const auto& point : measured.points)
+        all["measured"].push_back({{"ranks", point.ranks},
+                                   {"value", shown(measured, point.ranks, point.middle())},
+                                   {"n", point.times_s.size()},
+                                   {"nodes", point.nodes}});
+    for (const auto& one : prediction.forecasts) {
+        const bool refused = one.refusal.why != Refusal::Why::none;
+        all["forecasts"].push_back({{"ranks", one.ranks},
+                                    {"value", one.value.number},
+                                    {"low", one.value.interval.low},
+                                    {"high", one.value.interval.high},
+                                    {"speedup", one.speedup},
+                                    {"efficiency", one.efficiency},
+                                    {"refused", refused},
+                                    {"reason", refused ? sentence(one.refusal) : ""},
+                                    {"why", name_of(one.refusal.why)}});
+    }
+    for (std::size_t i = 0; i < forecast::kModels; ++i)
+        all["models"]
+           [std::string(forecast::name_of(static_cast<forecast::Model>(i), measured.scaling))] =
+               prediction.fit.weights()[i];
+    if (const auto& held = prediction.fit.held_out())
+        all["held_out"] = {{"ranks", held->ranks},
+                           {"measured", held->measured_s},
+                           {"forecast", held->forecast_s},
+                           {"low", held->interval.low},
+                           {"high", held->interval.high}};
+    all["next"] = prediction.next;
+    return json_line(all);
+}
+
+}  // namespace ranklab::report::predict

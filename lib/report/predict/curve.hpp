@@ -1,0 +1,74 @@
+// Forecasts by curves through measured points: of a file of numbers, of stored runs, of published
+// curves.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forecast/curve.hpp"
+#include "report/frame/frame.hpp"
+#include "report/frame/sentences.hpp"
+#include "report/model/chosen_runs.hpp"
+#include "report/model/published_curves.hpp"
+
+namespace ranklab::report::predict {
+
+/// Points of one curve, and what they are.
+struct Measured {
+    std::string title;
+    std::string quantity;  ///< "step_time_s", "rate"
+    std::string unit;
+    bool is_rate = false;  ///< of all ranks together; the points have times of the same work
+    forecast::Scaling scaling = forecast::Scaling::strong;
+    std::vector<forecast::CurvePoint> points = {};
+    double node_holds = 0;  ///< ranks; 0: not known
+    /// "ranklab sweep train --model mnist-cnn"; "" where no run was stored.
+    std::string sweep = {};
+    std::vector<std::string> notes = {};
+    bool has_warm_up = false;  ///< in the counted steps of most points' runs
+};
+
+/// A CSV with a header of ranks and time_s or rate, optionally low, high (of a 95 % interval) and
+/// nodes; several rows of one number of ranks are processes, in order. `scaling` nullopt: strong
+/// where the time falls by more than the square root of the ranks, else weak. DataError names the
+/// line.
+Measured read_points(const std::filesystem::path& path, std::optional<forecast::Scaling> scaling);
+
+/// The curve with the most numbers of ranks among the chosen runs. OptionError where none is.
+Measured points_of(const model::ChosenRuns& runs, std::optional<forecast::Scaling> scaling);
+
+struct Forecast {
+    double ranks = 0;
+    Cell value = {};  ///< in the unit of Measured, with its interval
+    double speedup = stats::kNone, efficiency = stats::kNone;  ///< over the first point
+    Refusal refusal = {};  ///< where there is one, the numbers are not to be shown
+};
+
+/// The sentences' word for it.
+Refusal::Why why_of(forecast::Refusal refusal);
+
+struct Prediction {
+    Measured measured;
+    forecast::CurveFit fit;
+    std::vector<Forecast> forecasts;
+    std::string next;  ///< a run that narrows the farthest forecast most for its cost; ""
+};
+
+/// With `force` forecasts beyond forecast::kReach are not refused.
+Prediction predict(Measured measured, const std::vector<double>& ranks, bool force);
+
+/// A row a forecast, the measured points before them.
+Frame frame_of(const Prediction& prediction);
+std::string json_of(const Prediction& prediction);
+
+struct Validation {
+    Frame curves, families;
+};
+/// Forecasts each published curve from its points up to a quarter of the largest, at up to 4 times
+/// the last of these, and compares its error with those of two naive forecasts: the last efficiency
+/// stays, and time = a + c log p.
+Validation validate(const std::vector<model::PublishedCurve>& curves);
+
+}  // namespace ranklab::report::predict
