@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
+#include <span>
 #include <string_view>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
@@ -18,33 +17,24 @@
 namespace ranklab::report::model {
 namespace {
 
-constexpr std::string_view kFirstLine = "# ranklab curves, schema 1",
-                           kHeader =
+constexpr std::string_view kFirstLineOfCurves = "# ranklab curves, schema 1",
+                           kHeaderOfCurves =
                                "curve,family,kind,quantity,x_unit,first_beyond_one_node,y_unit,x,y,"
                                "caution,source,note";
 
-template <class Value>
-using Words = std::pair<std::string_view, Value>;
-constexpr Words<bool> kKinds[] = {{"weak", true}, {"strong", false}};
-constexpr Words<CurveQuantity> kQuantities[] = {{"rate", CurveQuantity::rate},
-                                                {"rate-per-x", CurveQuantity::rate_per_x},
-                                                {"time", CurveQuantity::time},
-                                                {"bandwidth", CurveQuantity::bandwidth}};
-constexpr Words<CurveCaution> kCautions[] = {
-    {"", CurveCaution::none},
-    {"no-communication", CurveCaution::no_communication},
-    {"one-level", CurveCaution::one_level},
-    {"contradicts", CurveCaution::contradicts},
-    {"other-configuration", CurveCaution::other_configuration}};
+// In the order of the enums.
+constexpr std::string_view kKinds[] = {"strong", "weak"},
+                           kQuantities[] = {"rate", "rate-per-x", "time", "bandwidth"},
+                           kCautions[] = {"", "no-communication", "one-level", "contradicts",
+                                          "other-configuration"};
 
 // The errors here are a sentence's second half, after the file and line.
-template <class Value, std::size_t count>
-Value meant(const Words<Value> (&words)[count], const std::string& cell) {
-    const auto found = std::ranges::find(words, std::string_view(cell), &Words<Value>::first);
-    if (found == std::end(words))
+std::ptrdiff_t place_in(std::span<const std::string_view> words, const std::string& cell) {
+    const auto found = std::ranges::find(words, cell);
+    if (found == words.end())
         throw base::DataError(
             fmt::format("'{}' is not a word of its column", base::printable(cell, 40)));
-    return found->second;
+    return found - words.begin();
 }
 
 double positive(const std::string& text) {
@@ -64,9 +54,9 @@ std::vector<double> numbers(const std::string& cell) {
 PublishedCurve curve_of(const std::vector<std::string>& cells) {
     PublishedCurve curve{.name = cells[0],
                          .family = cells[1],
-                         .weak = meant(kKinds, cells[2]),
-                         .quantity = meant(kQuantities, cells[3]),
-                         .caution = meant(kCautions, cells[9]),
+                         .weak = place_in(kKinds, cells[2]) == 1,
+                         .quantity = CurveQuantity(place_in(kQuantities, cells[3])),
+                         .caution = CurveCaution(place_in(kCautions, cells[9])),
                          .x_unit = cells[4],
                          .y_unit = cells[6],
                          .x = numbers(cells[7]),
@@ -100,7 +90,7 @@ double PublishedCurve::efficiency(std::size_t point) const {
 std::vector<PublishedCurve> read_published_curves(const std::filesystem::path& path) {
     std::vector<PublishedCurve> curves;
     try {
-        read_rows(path, kFirstLine, kHeader,
+        read_rows(path, kFirstLineOfCurves, kHeaderOfCurves,
                   [&](const auto& cells, const auto&) { curves.push_back(curve_of(cells)); });
     } catch (base::DataError& error) {
         error.add_context(

@@ -10,7 +10,7 @@
 namespace ranklab::report::model {
 
 /// In what y is. `rate`: of all together. `rate_per_x`: of each node or device. `time`: for the
-/// whole work. `bandwidth`: of a collective, which is no work that more devices share.
+/// whole work. `bandwidth`: of a collective, which does not share work among devices.
 enum class CurveQuantity { rate, rate_per_x, time, bandwidth };
 
 /// Why a curve is not to be taken as that of one code on one machine.

@@ -51,7 +51,9 @@ TEST_F(CurvesFile, IsARowACurve) {
 }
 
 TEST(PublishedEfficiency, FollowsFromTheQuantity) {
-    PublishedCurve curve{.x = {2, 8}, .y = {10, 32}};
+    PublishedCurve curve;
+    curve.x = {2, 8};
+    curve.y = {10, 32};
     for (const auto& [quantity, expected] :
          std::map<CurveQuantity, double>{{CurveQuantity::rate, 3.2 / 4},
                                          {CurveQuantity::rate_per_x, 3.2},
