@@ -85,7 +85,9 @@ std::string forecast_text(const Options& options) {
 std::string validation_text(const Options& options) {
     const auto found = report::predict::validate(
         report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves));
-    return written(options, found.curves) + "\n" + written(options, found.families);
+    if (!options.is("format", "text")) return written(options, found.curves);
+    return report::text_of(found.curves) + "\n" + report::text_of(found.refused) + "\n" +
+           report::text_of(found.families);
 }
 
 int show(const Options& options) {

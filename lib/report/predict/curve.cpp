@@ -40,7 +40,7 @@ std::string list_of(const std::set<double>& ranks) {
 }
 
 std::string run_at(const Measured& measured, const std::set<double>& ranks) {
-    if (measured.sweep.empty()) return "measure " + list_of(ranks) + " ranks";
+    if (measured.sweep.empty()) return list_of(ranks) + " ranks";
     return fmt::format("{} --ranks {} --repeat 3", measured.sweep, list_of(ranks));
 }
 
@@ -122,7 +122,7 @@ std::string next_run(const Measured& measured, const CurveFit& fit, double targe
     };
     const auto best = std::ranges::max_element(all, {}, worth);
     if (worth(*best) == 0 || best->narrowing < kWorthIt) return "";
-    return fmt::format("{}   # narrows the interval at {:.0f} ranks by about {}",
+    return fmt::format("{}   # would narrow the interval at {:.0f} ranks by about {}",
                        run_at(measured, {best->ranks}), target,
                        percent_text(100 * best->narrowing));
 }
@@ -186,7 +186,10 @@ Frame frame_of(const Prediction& prediction) {
                                      measured.scaling == Scaling::weak ? "weak" : "strong")};
     frame.columns = {{.name = "ranks", .key = true},
                      {.name = "what", .key = true, .head = ""},
-                     {.name = measured.quantity, .unit = measured.unit, .interval = true},
+                     {.name = measured.quantity,
+                      .unit = measured.unit,
+                      .interval = true,
+                      .head = without_unit(measured.quantity)},
                      {.name = "speedup", .unit = "1"},
                      {.name = "efficiency", .unit = "1"}};
     for (const auto& point : measured.points) {
@@ -245,7 +248,7 @@ std::string json_of(const Prediction& prediction) {
                            {"low", held->interval.low},
                            {"high", held->interval.high}};
     all["next"] = prediction.next;
-    return json_line(all);
+    return json_line(all) + "\n";
 }
 
 }  // namespace ranklab::report::predict

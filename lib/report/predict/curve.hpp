@@ -64,7 +64,7 @@ Frame frame_of(const Prediction& prediction);
 std::string json_of(const Prediction& prediction);
 
 struct Validation {
-    Frame curves, families;
+    Frame curves, refused, families;
 };
 /// Forecasts each published curve from its points up to a quarter of the largest, at up to 4 times
 /// the last of these, and compares its error with those of two naive forecasts: the last efficiency

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/frame/readable.hpp"
 #include "report/predict/curve.hpp"
 #include "stats/summary.hpp"
 
@@ -76,27 +75,24 @@ struct Outcome {
     double refused = 0, near = 0, covered = 0;
 };
 
-void add(Outcome& outcome, Frame& frame, const PublishedCurve& curve) {
+void add(Outcome& outcome, Validation& all, const PublishedCurve& curve) {
     const Trial trial = trial_of(curve);
     forecast::CurveForecast found{.refusal = forecast::Refusal::too_few_points};
     if (!trial.used.empty())
         found = forecast::CurveFit(trial.used, curve.weak ? Scaling::weak : Scaling::strong)
                     .forecast(trial.target);
-    frame.rows.push_back({{curve.name, curve.family, trial.used.size(), trial.target}});
-    auto& row = frame.rows.back();
     if (found.refusal != forecast::Refusal::none) {
         outcome.refused += 1;
-        row.cells.resize(frame.columns.size() - 1);
-        row.cells.emplace_back(name_of(why_of(found.refusal)));
+        all.refused.rows.push_back(
+            {{curve.name, trial.used.size(), name_of(why_of(found.refusal))}});
         return;
     }
     const auto error = [&](double time) { return time / trial.truth - 1; };
     const double ours = error(found.time_s), stays = error(same_efficiency(trial, curve.weak)),
                  logs = error(logarithmic(trial));
-    row.cells.insert(
-        row.cells.end(),
-        {Cell(100 * ours, {100 * error(found.interval.low), 100 * error(found.interval.high)}),
-         100 * stays, 100 * logs, "no"});
+    all.curves.rows.push_back(
+        {{curve.name, trial.target,
+          Cell(ours, {error(found.interval.low), error(found.interval.high)}), stays, logs}});
     outcome.ours.push_back(std::abs(ours));
     outcome.stays.push_back(std::abs(stays));
     outcome.logs.push_back(std::abs(logs));
@@ -105,11 +101,10 @@ void add(Outcome& outcome, Frame& frame, const PublishedCurve& curve) {
 }
 
 Row row_of(const std::string& family, const Outcome& of) {
-    const double count = static_cast<double>(of.ours.size());
     if (of.ours.empty()) return {{family, 0, of.refused}};
     const auto median = [](const std::vector<double>& all) { return stats::quantile(all, 0.5); };
     const double naive = std::min(median(of.stays), median(of.logs));
-    return {{family, count, of.refused, 100 * median(of.ours), 100 * naive, median(of.ours) / naive,
+    return {{family, of.ours.size(), of.refused, median(of.ours), naive, median(of.ours) / naive,
              of.near, of.covered}};
 }
 
@@ -117,32 +112,34 @@ Row row_of(const std::string& family, const Outcome& of) {
 
 Validation validate(const std::vector<PublishedCurve>& curves) {
     Validation all;
-    all.curves = {.title = "Published curves, forecast from a quarter of their scale at most",
+    all.curves = {.title =
+                      "Published curves, forecast from a quarter of their scale at most: "
+                      "relative errors of the time",
                   .columns = {{.name = "curve", .key = true},
-                              {.name = "family"},
-                              {.name = "points"},
                               {.name = "to"},
-                              {.name = "error_percent", .interval = true},
-                              {.name = "same_efficiency_percent"},
-                              {.name = "a_plus_c_log_p_percent"},
-                              {.name = "refused"}}};
-    all.families = {.title = "By family",
+                              {.name = "error", .unit = "1", .interval = true},
+                              {.name = "same_efficiency", .unit = "1", .head = "naive 1"},
+                              {.name = "a_plus_c_log_p", .unit = "1", .head = "naive 2"}},
+                  .notes = {"naive 1: the last efficiency stays; naive 2: time = a + c log p"}};
+    all.refused = {
+        .title = "Refused",
+        .columns = {{.name = "curve", .key = true}, {.name = "points"}, {.name = "why"}}};
+    all.families = {.title = "By family: medians of the errors, without signs",
                     .columns = {{.name = "family", .key = true},
-                                {.name = "forecast"},
+                                {.name = "forecast", .head = "n"},
                                 {.name = "refused"},
-                                {.name = "median_error_percent"},
-                                {.name = "better_naive_percent"},
+                                {.name = "error", .unit = "1"},
+                                {.name = "naive", .unit = "1"},
                                 {.name = "ratio", .unit = "1"},
-                                {.name = "within_10_percent"},
-                                {.name = "in_interval"}},
-                    .notes = {"errors are of the time, without signs; the better naive forecast is "
-                              "the one of the two with the smaller median error"}};
+                                {.name = "within_10_percent", .head = "in 10 %"},
+                                {.name = "in_interval", .head = "covered"}},
+                    .notes = {"naive: the one of the two naive forecasts that errs less here"}};
     InOrderMet<std::string, std::pair<std::string, Outcome>> families;
     Outcome total;
     for (const auto& curve : curves) {
         auto& [name, outcome] = families[curve.family];
         name = curve.family;
-        add(outcome, all.curves, curve);
+        add(outcome, all, curve);
     }
     for (const auto& [name, outcome] : families.all()) {
         all.families.rows.push_back(row_of(name, outcome));
