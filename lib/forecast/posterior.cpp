@@ -40,30 +40,6 @@ Range range_of(Model model, Scaling scaling) {
     return scaling == Scaling::strong ? Range{-0.1, 1} : Range{-0.1, 0.7};
 }
 
-double log_time(Model model, Scaling scaling, const double* c, double q, double largest) {
-    const double ideal = scaling == Scaling::strong ? 1 / q : 1;
-    if (model == Model::power) return std::log(ideal) + c[0] * std::log(q);
-    const double scale = scaling == Scaling::strong ? 1 / largest : 1;
-    const double constant = (1 - 1 / q) / (1 - 1 / largest),
-                 logarithm = std::log(q) / std::log(largest), linear = (q - 1) / (largest - 1);
-    const auto e = [&](int i) { return scale * std::exp(c[i]); };
-    switch (model) {
-        case Model::saturating:
-            return std::log(ideal + e(0) * constant);
-        case Model::logarithmic:
-            return std::log(ideal + e(0) * logarithm);
-        case Model::usl:
-            return std::log(ideal + e(0) * constant + e(1) * linear);
-        case Model::saturating_log:
-            return std::log(ideal + e(0) * constant + e(1) * logarithm);
-        case Model::composite:
-            return std::log(ideal + e(0) * constant + e(1) * logarithm + e(2) * linear);
-        case Model::power:
-            break;
-    }
-    return stats::kNone;
-}
-
 double squares_within(const CurvePoint& point) {
     const double middle = std::log(point.middle());
     double sum = 0;
@@ -79,7 +55,7 @@ class Grid {
     Grid(Posterior& posterior, std::span<const CurvePoint> points, Model model)
         : posterior_(posterior), model_(model) {
         for (const auto& point : points) {
-            ranks_.push_back(point.ranks);
+            bases_.push_back(posterior.basis_at(point.ranks));
             logs_.push_back(std::log(point.middle()));
             weights_.push_back(static_cast<double>(point.times_s.size()));
             total_ += weights_.back();
@@ -113,8 +89,8 @@ class Grid {
         for (std::size_t moved = 0; moved < at.size();) {
             Posterior::Curve curve{.model = model_};
             for (std::size_t i = 0; i < at.size(); ++i)
-                curve.coefficients[i] =
-                    ranges_[i].low + (at[i] + 0.5) * (ranges_[i].high - ranges_[i].low) / steps;
+                curve.coefficients[i] = value(
+                    i, ranges_[i].low + (at[i] + 0.5) * (ranges_[i].high - ranges_[i].low) / steps);
             weigh(curve, noise_sum, log_cell);
             found.push_back(curve);
             for (moved = 0; moved < at.size() && ++at[moved] == steps; ++moved) at[moved] = 0;
@@ -124,8 +100,8 @@ class Grid {
 
     void weigh(Posterior::Curve& curve, double noise_sum, double log_cell) {
         double sum = 0, squares = 0;
-        for (std::size_t i = 0; i < ranks_.size(); ++i) {
-            const double rest = logs_[i] - posterior_.log_shape(curve, ranks_[i]);
+        for (std::size_t i = 0; i < bases_.size(); ++i) {
+            const double rest = logs_[i] - Posterior::log_shape(curve, bases_[i]);
             sum += weights_[i] * rest;
             squares += weights_[i] * rest * rest;
         }
@@ -145,16 +121,26 @@ class Grid {
                        -std::numeric_limits<double>::infinity()};
             for (const auto& curve : found)
                 if (curve.weight > top - kLogNegligible)
-                    seen = {std::min(seen.low, curve.coefficients[i]),
-                            std::max(seen.high, curve.coefficients[i])};
+                    seen = {std::min(seen.low, place(i, curve.coefficients[i])),
+                            std::max(seen.high, place(i, curve.coefficients[i]))};
             ranges_[i] = {std::max(ranges_[i].low, seen.low - 1.5 * step),
                           std::min(ranges_[i].high, seen.high + 1.5 * step)};
         }
     }
 
+    // A range is of logarithms, but for an exponent.
+    bool is_exponent(std::size_t i) const { return model_ == Model::power && i == 0; }
+    double value(std::size_t i, double place) const {
+        return is_exponent(i) ? place : std::exp(place);
+    }
+    double place(std::size_t i, double value) const {
+        return is_exponent(i) ? value : std::log(value);
+    }
+
     Posterior& posterior_;
     Model model_;
-    std::vector<double> ranks_, logs_, weights_;
+    std::vector<Posterior::Basis> bases_;
+    std::vector<double> logs_, weights_;
     double total_ = 0;
     std::vector<Range> ranges_, whole_;
     double least_ = std::numeric_limits<double>::infinity();
@@ -210,18 +196,49 @@ void Posterior::normalise() {
     std::erase_if(curves_, [&](const Curve& curve) { return curve.weight < least; });
 }
 
-double Posterior::log_shape(const Curve& curve, double ranks) const {
-    const double* c = curve.coefficients.data();
-    const double shape = log_time(curve.model, scaling_, c, ranks / first_, largest_ / first_);
-    if (level_begins_ == 0 || ranks < level_begins_) return shape;
-    return shape + std::log1p(std::exp(c[kCoefficients[static_cast<std::size_t>(curve.model)]]));
+Posterior::Basis Posterior::basis_at(double ranks) const {
+    const double q = ranks / first_, most = largest_ / first_;
+    const bool strong = scaling_ == Scaling::strong;
+    const double scale = strong ? 1 / most : 1;
+    return {.log_q = std::log(q),
+            .ideal = strong ? 1 / q : 1,
+            .constant = scale * (1 - 1 / q) / (1 - 1 / most),
+            .logarithm = scale * std::log(q) / std::log(most),
+            .linear = scale * (q - 1) / (most - 1),
+            .beyond = level_begins_ > 0 && ranks >= level_begins_};
+}
+
+double Posterior::log_shape(const Curve& curve, const Basis& at) {
+    const auto& c = curve.coefficients;
+    const double level =
+        at.beyond ? 1 + c[kCoefficients[static_cast<std::size_t>(curve.model)]] : 1;
+    double added = 0;
+    switch (curve.model) {
+        case Model::saturating:
+            added = c[0] * at.constant;
+            break;
+        case Model::logarithmic:
+            added = c[0] * at.logarithm;
+            break;
+        case Model::usl:
+            added = c[0] * at.constant + c[1] * at.linear;
+            break;
+        case Model::power:
+            return std::log(at.ideal * level) + c[0] * at.log_q;
+        case Model::saturating_log:
+            added = c[0] * at.constant + c[1] * at.logarithm;
+            break;
+        case Model::composite:
+            added = c[0] * at.constant + c[1] * at.logarithm + c[2] * at.linear;
+    }
+    return std::log((at.ideal + added) * level);
 }
 
 std::vector<Posterior::Bin> Posterior::bins(double ranks) const {
+    const Basis at = basis_at(ranks);
     std::vector<Bin> all;
     for (const auto& curve : curves_)
-        all.push_back({curve.weight, curve.log_first + log_shape(curve, ranks),
-                       curve.noise * (of_first_ + of_mean_)});
+        all.push_back({curve.weight, log_time(curve, at), curve.noise * (of_first_ + of_mean_)});
     std::ranges::sort(all, {}, &Bin::middle);
     const double step = (all.back().middle - all.front().middle) / kBins;
     std::vector<Bin> bins;
@@ -268,10 +285,10 @@ stats::Interval Posterior::interval(double ranks, double confidence) const {
 }
 
 double Posterior::covariance(double ranks_a, double ranks_b) const {
+    const Basis at_a = basis_at(ranks_a), at_b = basis_at(ranks_b);
     double total = 0, mean_a = 0, mean_b = 0, product = 0;
     for (const auto& curve : curves_) {
-        const double a = curve.log_first + log_shape(curve, ranks_a),
-                     b = curve.log_first + log_shape(curve, ranks_b);
+        const double a = log_time(curve, at_a), b = log_time(curve, at_b);
         total += curve.weight;
         mean_a += curve.weight * a;
         mean_b += curve.weight * b;

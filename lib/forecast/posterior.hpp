@@ -40,7 +40,7 @@ class Posterior {
   private:
     struct Curve {
         Model model = Model::saturating;
-        std::array<double, 4> coefficients = {};  ///< logarithms; power: the exponent; the level
+        std::array<double, 4> coefficients = {};  ///< the level's factor less 1 is the last
         double weight = 0, log_first = 0;
         double noise = 0;  ///< variance of the logarithm of one process' time
     };
@@ -49,7 +49,17 @@ class Posterior {
     };
     friend class Grid;
 
-    double log_shape(const Curve& curve, double ranks) const;
+    /// What the models add up at some ranks, the ideal time at the largest point times one.
+    struct Basis {
+        double log_q = 0, ideal = 0, constant = 0, logarithm = 0, linear = 0;
+        bool beyond = false;  ///< the level
+    };
+    Basis basis_at(double ranks) const;
+    /// The logarithm of the time over that of the first point.
+    static double log_shape(const Curve& curve, const Basis& at);
+    double log_time(const Curve& curve, const Basis& at) const {
+        return curve.log_first + log_shape(curve, at);
+    }
     /// From logarithms to shares, without curves that do not count.
     void normalise();
     std::vector<Bin> bins(double ranks) const;

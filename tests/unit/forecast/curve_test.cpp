@@ -1,0 +1,224 @@
+#include "forecast/curve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "stats/summary.hpp"
+
+namespace ranklab::forecast {
+namespace {
+
+constexpr double kRanks[] = {1, 2, 4, 8, 16, 32};
+constexpr double kTarget = 128;  // 4 x the largest
+
+// A program that scales by a law, measured by three processes a point.
+class Campaigns {
+  public:
+    struct Campaign {
+        Scaling scaling = Scaling::strong;
+        std::function<double(double)> truth;
+        std::vector<CurvePoint> points;
+    };
+
+    // Amdahl, USL, latency and bandwidth of strong and of weak scaling, in turn.
+    Campaign next(double noise) {
+        const double s = uniform(0.001, 0.1), k = log_uniform(1e-6, 2e-3),
+                     latency = log_uniform(1e-5, 1e-2), bytes = log_uniform(1e-3, 0.3);
+        Campaign one;
+        switch (turn_++ % 4) {
+            case 0:
+                one.truth = [=](double p) { return s + (1 - s) / p; };
+                break;
+            case 1:
+                one.truth = [=](double p) { return (1 + s * (p - 1) + k * p * (p - 1)) / p; };
+                break;
+            case 2:
+                one.truth = [=](double p) {
+                    return 1 / p + 0.2 * latency * std::log2(p) + 0.2 * bytes * (1 - 1 / p);
+                };
+                break;
+            default:
+                one.scaling = Scaling::weak;
+                one.truth = [=](double p) {
+                    return 1 + latency * std::log2(p) + bytes * (1 - 1 / p);
+                };
+        }
+        for (const double p : kRanks) {
+            CurvePoint point{.ranks = p};
+            for (int i = 0; i < 3; ++i)
+                point.times_s.push_back(one.truth(p) * std::exp(noise * normal_(random_)));
+            one.points.push_back(std::move(point));
+        }
+        return one;
+    }
+    double uniform(double low, double high) {
+        return std::uniform_real_distribution<>(low, high)(random_);
+    }
+
+  private:
+    double log_uniform(double low, double high) {
+        return std::exp(uniform(std::log(low), std::log(high)));
+    }
+
+    std::mt19937 random_{20261128};
+    std::normal_distribution<> normal_;
+    int turn_ = 0;
+};
+
+TEST(Curve, IntervalsOfAThousandSimulatedCampaignsCoverTheTruthAtFourTimesTheLargestPoint) {
+    Campaigns campaigns;
+    int forecasts = 0, covered = 0, refused = 0;
+    std::vector<double> widths;  // at 3 %
+    for (int i = 0; i < 1000; ++i) {
+        const double noise = i % 12 < 4 ? 0.01 : i % 12 < 8 ? 0.03 : 0.1;
+        const auto campaign = campaigns.next(noise);
+        const auto found = CurveFit(campaign.points, campaign.scaling).forecast(kTarget);
+        if (found.refusal != Refusal::none) {
+            ++refused;
+            continue;
+        }
+        const double truth = campaign.truth(kTarget);
+        ++forecasts;
+        covered += found.interval.low <= truth && truth <= found.interval.high ? 1 : 0;
+        EXPECT_LT(found.interval.low, found.time_s);
+        EXPECT_GT(found.interval.high, found.time_s);
+        if (noise == 0.03) widths.push_back(found.interval.high / found.interval.low);
+    }
+    EXPECT_GE(covered, 0.90 * forecasts);
+    EXPECT_LE(covered, 0.98 * forecasts);
+    EXPECT_LE(refused, 50);
+    EXPECT_LE(stats::quantile(widths, 0.5), 1.35);
+    RecordProperty("covered", std::to_string(covered) + " of " + std::to_string(forecasts));
+    RecordProperty("median_width", std::to_string(stats::quantile(widths, 0.5)));
+}
+
+struct Fault {
+    const char* name;
+    std::function<void(std::vector<CurvePoint>&, double size)> make;
+};
+
+const Fault kFaults[] = {{"a level that was crossed, and no word of nodes",
+                          [](auto& points, double size) {
+                              for (auto& point : points)
+                                  for (double& t : point.times_s)
+                                      t *= point.ranks > 8 ? 1 + size : 1;
+                          }},
+                         {"all points on one node",
+                          [](auto& points, double) {
+                              for (auto& point : points) point.nodes = 1;
+                          }},
+                         {"one point alone on two nodes",
+                          [](auto& points, double) {
+                              for (auto& point : points) point.nodes = point.ranks > 16 ? 2 : 1;
+                          }},
+                         {"warm-up in the first process", [](auto& points, double size) {
+                              for (auto& point : points) point.times_s.front() *= 1 + size;
+                          }}};
+
+TEST(Curve, ACrossedLevelAndMixedInWarmUpAreRefused) {
+    for (const auto& fault : kFaults) {
+        Campaigns campaigns;
+        int refused = 0;
+        for (int i = 0; i < 100; ++i) {
+            auto campaign = campaigns.next(i % 2 == 0 ? 0.01 : 0.03);
+            fault.make(campaign.points, campaigns.uniform(0.3, 1));
+            const CurveFit fit(campaign.points, campaign.scaling);
+            refused += fit.forecast(kTarget).refusal != Refusal::none ? 1 : 0;
+        }
+        EXPECT_GE(refused, 95) << fault.name;
+    }
+}
+
+TEST(Curve, PointsOnSeveralNodesTellTheLevel) {
+    const auto time = [](double p) { return (1 / p + 0.02) * (p > 8 ? 1.5 : 1); };
+    std::vector<CurvePoint> points;
+    for (const double p : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0})
+        points.push_back({.ranks = p,
+                          .times_s = {0.99 * time(p), time(p), 1.01 * time(p)},
+                          .nodes = p > 8 ? 2 : 1});
+    const auto found = CurveFit(points, Scaling::strong).forecast(256);
+    EXPECT_EQ(found.refusal, Refusal::none);
+    EXPECT_LT(found.interval.low, time(256));
+    EXPECT_GT(found.interval.high, time(256));
+}
+
+CurvePoint exact(double ranks, double time) {
+    return {.ranks = ranks, .times_s = {time}};
+}
+
+TEST(Curve, RefusesWithAReason) {
+    const auto amdahl = [](double p) { return 0.05 + 0.95 / p; };
+    std::vector<CurvePoint> good;
+    for (const double p : {1.0, 2.0, 4.0, 8.0, 16.0}) good.push_back(exact(p, amdahl(p)));
+    EXPECT_EQ(CurveFit(good, Scaling::strong).forecast(64).refusal, Refusal::none);
+    EXPECT_EQ(CurveFit(good, Scaling::strong).forecast(65).refusal, Refusal::beyond_reach);
+
+    auto few = good;
+    few.resize(3);
+    EXPECT_EQ(CurveFit(few, Scaling::strong).forecast(8).refusal, Refusal::too_few_points);
+    EXPECT_EQ(CurveFit({}, Scaling::strong).forecast(8).refusal, Refusal::too_few_points);
+
+    auto wild = good;
+    wild[2].times_s = {1.7 * amdahl(4), amdahl(4), 0.6 * amdahl(4)};
+    wild[3].times_s = {amdahl(8), 1.8 * amdahl(8), amdahl(8)};
+    EXPECT_EQ(CurveFit(wild, Scaling::strong).refusal(), Refusal::repeats_contradict);
+
+    auto zigzag = good;
+    for (std::size_t i = 1; i < zigzag.size(); i += 2) zigzag[i].times_s[0] *= 2;
+    EXPECT_NE(CurveFit(zigzag, Scaling::strong).refusal(), Refusal::none);
+}
+
+TEST(Curve, TheLargestPointIsForecastFromTheOthers) {
+    std::vector<CurvePoint> points;
+    for (const double p : {1.0, 2.0, 4.0, 8.0, 16.0}) points.push_back(exact(p, 0.05 + 0.95 / p));
+    const auto held = CurveFit(points, Scaling::strong).held_out();
+    ASSERT_TRUE(held);
+    EXPECT_EQ(held->ranks, 16);
+    EXPECT_NEAR(held->forecast_s / held->measured_s, 1, 0.1);
+    points.back().times_s[0] *= 3;
+    EXPECT_NE(CurveFit(points, Scaling::strong).refusal(), Refusal::none);
+}
+
+TEST(Curve, ModelsAreUsedWherePointsExceedTheirParametersByTwo) {
+    std::vector<CurvePoint> points;
+    for (const double p : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0}) {
+        points.push_back(exact(p, 0.05 + 0.95 / p));
+        const auto weights = CurveFit(points, Scaling::strong).weights();
+        for (std::size_t i = 0; i < kModels; ++i)
+            EXPECT_EQ(weights[i] > 0, points.size() >= parameters_of(static_cast<Model>(i)) + 2)
+                << i << " with " << points.size();
+    }
+}
+
+TEST(Curve, AMeasurementNearerToTheTargetNarrowsItMore) {
+    std::vector<CurvePoint> points;
+    for (const double p : {1.0, 2.0, 4.0, 8.0}) points.push_back(exact(p, 0.05 + 0.95 / p));
+    const std::vector<double> ranks{1, 16};
+    const auto all = CurveFit(points, Scaling::strong).candidates(ranks, 32);
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_LT(all[0].narrowing, all[1].narrowing);
+    EXPECT_LE(all[1].narrowing, 1);
+}
+
+TEST(Curve, AStatedIntervalIsNoise) {
+    std::vector<CurvePoint> sure, unsure;
+    for (const double p : {1.0, 2.0, 4.0, 8.0, 16.0}) {
+        sure.push_back(exact(p, 0.05 + 0.95 / p));
+        unsure.push_back(sure.back());
+        sure.back().deviation = 0.005;
+        unsure.back().deviation = 0.05;
+    }
+    const auto width = [](const std::vector<CurvePoint>& points) {
+        const auto interval = CurveFit(points, Scaling::strong).forecast(32).interval;
+        return interval.high / interval.low;
+    };
+    EXPECT_LT(width(sure), width(unsure));
+}
+
+}  // namespace
+}  // namespace ranklab::forecast
