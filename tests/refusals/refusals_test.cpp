@@ -63,6 +63,7 @@ const std::map<std::string, Program>& programs() {
         {"doctor", app::run_doctor},
         {"report", app::run_report},
         {"compare", app::run_compare},
+        {"predict", app::run_predict},
         {"results", app::run_results},
         {"sweep", app::run_sweep},
         {"campaign", app::run_campaign},
