@@ -158,15 +158,19 @@ void write_json_file(const vocabulary::CommonSettings& common,
     staged.commit();
 }
 
-std::filesystem::path reference_folder() {
-    if (const char* const folder = std::getenv("RANKLAB_REFERENCE")) return folder;
+std::filesystem::path shipped(const char* installed, const char* in_source) {
     std::error_code error;
     const std::filesystem::path bin =
         std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-    for (const std::filesystem::path& folder :
-         {bin / "../share/ranklab/reference", bin / "../../../results/reference"})
-        if (std::filesystem::is_directory(folder, error)) return folder;
+    for (const std::filesystem::path& place :
+         {bin / "../share/ranklab" / installed, bin / "../../.." / in_source})
+        if (std::filesystem::exists(place, error)) return place;
     return {};
+}
+
+std::filesystem::path reference_folder() {
+    if (const char* const folder = std::getenv("RANKLAB_REFERENCE")) return folder;
+    return shipped("reference", "results/reference");
 }
 
 }  // namespace ranklab::app

@@ -69,6 +69,9 @@ void check_json_file(const vocabulary::CommonSettings& common);
 void write_json_file(const vocabulary::CommonSettings& common,
                      const std::vector<results::Run>& runs);
 
+/// A file or folder that comes with the program: installed, or in the source tree that this was
+/// built in; empty where it is in neither.
+std::filesystem::path shipped(const char* installed, const char* in_source);
 /// Where the published figures lie: installed, or in the source tree that this was built in; empty
 /// where neither is.
 std::filesystem::path reference_folder();

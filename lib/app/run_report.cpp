@@ -21,6 +21,7 @@
 #include "report/frame/readable.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/network.hpp"
+#include "report/model/proposal.hpp"
 #include "report/model/reference.hpp"
 #include "report/model/values.hpp"
 #include "report/page/parts.hpp"
@@ -178,6 +179,26 @@ void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
     sink(report::page::html_page(runs, reference_folder()));
 }
 
+void write_proposal(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    report::model::Centre centre;
+    if (options.has("centre"))
+        centre = report::model::centre_of(shipped("configs/centres.ini", "configs/centres.ini"),
+                                          options.text("centre"));
+    sink(report::page::proposal(runs, centre, options.integer_or("planned-steps", 0),
+                                options.text("format")));
+}
+
+void write_against_published(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    const auto curves =
+        report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves);
+    const auto frame = report::model::placed_among(
+        curves, report::model::curves_over_ranks(groups_of(runs, options, ""), runs.file()));
+    sink(options.is("format", "csv")        ? csv_of(frame)
+         : options.is("format", "markdown") ? markdown_of(frame)
+         : options.is("format", "latex")    ? latex_of(frame, "against-published")
+                                            : text_of(frame));
+}
+
 struct Format {
     const char* name;
     void (*write)(const ChosenRuns&, const Options&, const Sink&);
@@ -252,6 +273,10 @@ int show(const Options& options) {
     const Sink sink = [&](std::string_view text) { output.write(text); };
     if (options.has("plots")) {
         write_plots(runs, options, sink);
+    } else if (options.flag("proposal")) {
+        write_proposal(runs, options, sink);
+    } else if (options.flag("against-published")) {
+        write_against_published(runs, options, sink);
     } else {
         for (const auto& format : kFormats)
             if (options.text("format") == format.name) format.write(runs, options, sink);
@@ -300,6 +325,27 @@ void describe(options::Schema& schema) {
         .essential()
         .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"});
+    schema.section("Scaling")
+        .flag("proposal",
+              "a scaling section for a proposal, as HTML or by --format markdown, latex: code, "
+              "machine, strong and weak tables and figures, and a text")
+        .essential()
+        .excludes({.other = "format",
+                   .values = {"json", "csv", "nccl-tests", "gbench", "extrap", "chrome-trace"}})
+        .excludes_each({"plots", "group-by", "measure", "against-published"})
+        .text("centre", "NAME", std::nullopt,
+              "proposal: with the threshold of a computing centre (configs/centres.ini)")
+        .needs({.other = "proposal"})
+        .integer("planned-steps", 1, std::nullopt,
+                 "proposal: the node-hours of N steps at the largest scale above the threshold")
+        .needs({.other = "proposal"})
+        .flag("against-published",
+              "your scaling over ranks among published curves of its kind (text, csv, markdown, "
+              "latex)")
+        .essential()
+        .excludes({.other = "format",
+                   .values = {"html", "json", "nccl-tests", "gbench", "extrap", "chrome-trace"}})
+        .excludes_each({"plots", "group-by", "measure"});
     schema.section("How")
         .choice("format", format_names(), "text", "how it is written")
         .essential()

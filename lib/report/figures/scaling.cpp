@@ -6,6 +6,7 @@
 #include <set>
 
 #include "report/figures/figure.hpp"
+#include "report/model/proposal.hpp"
 #include "report/model/scaling.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -95,41 +96,45 @@ constexpr Kind kKinds[] = {
      vocabulary::kJobTime}};
 
 // A row a point, with all that the figures show.
-Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Scaling& scaling,
+Frame table_of(const std::vector<Curve>& curves, const Source& source, const Scaling& scaling,
                const Kind& kind) {
+    const Groups& groups = source.groups;
     Frame frame;
+    const auto ratio = [](const char* name, const std::string& head) {
+        return Column{.name = name, .unit = "1", .interval = true, .head = head};
+    };
     frame.columns = {{.name = "series", .key = true},
                      {.name = kind.over, .key = true},
+                     {.name = "nodes"},
                      {.name = "runs"},
                      {.name = "cores", .head = scaling.unit + "s"},
                      {.name = std::string(kind.time),
                       .unit = "s",
                       .interval = true,
                       .head = without_unit(kind.time)},
-                     {.name = "speedup", .unit = "1", .interval = true},
-                     {.name = "efficiency",
-                      .unit = "1",
-                      .interval = true,
-                      .head = "efficiency per " + scaling.unit}};
+                     ratio("speedup", ""),
+                     ratio("efficiency", "efficiency over the base, per " + scaling.unit),
+                     ratio("speedup_per_doubling", "speedup per doubling")};
     for (const auto& curve : curves)
-        for (std::size_t i = 0; i < curve.groups.size(); ++i) {
-            const Group& group = groups.all[curve.groups[i]];
-            const auto found = groups.estimate(group, kind.time);
-            const auto ratio = [&](bool efficiency) -> Cell {
-                if (i == 0) return "baseline";
-                const Point point =
-                    ratio_of(scaling, kind.weak, efficiency)(curve.groups[i], 0, curve);
-                return {point.y, point.interval};
+        for (const auto& point : model::points_of(groups, source.file, scaling, curve, kind.weak)) {
+            const auto cell = [&](const stats::RatioEstimate& found) -> Cell {
+                if (point.group == curve.groups.front()) return "baseline";
+                return {found.ratio, found.ci};
             };
-            Row row{{curve.title, Cell(curve.widths[i]), group.runs.size(),
+            const Group& group = groups.all[point.group];
+            Row row{{curve.title, Cell(point.width), point.nodes, group.runs.size(),
                      group.cores.known() ? Cell(group.cores.count) : Cell("n/a"),
-                     Cell(found.value, found.ci), kind.weak ? Cell() : ratio(false), ratio(true)},
+                     Cell(point.time.value, point.time.ci), cell(point.speedup),
+                     cell(point.efficiency), cell(point.per_doubling)},
                     group.doubts};
-            const auto& doubts = scaling.rows[curve.groups[i]].doubts;
+            const auto& doubts = scaling.rows[point.group].doubts;
             row.doubts.insert(row.doubts.end(), doubts.begin(), doubts.end());
             frame.rows.push_back(std::move(row));
         }
     frame.drop_empty_columns();
+    frame.notes.emplace_back(
+        "speedup: of the work per second; per doubling: over the next smaller scale, as if the "
+        "cores or GPUs had doubled (ideal: 2)");
     std::set<std::size_t> bases;
     for (const auto& curve : curves)
         if (bases.insert(curve.groups.front()).second)
@@ -191,7 +196,7 @@ Section section_of(const Source& source, const Kind& kind) {
         add("_throughput", "Throughput [samples/s]", "samples/s", 1,
             estimate_of(source.groups, vocabulary::kThroughput),
             "Medians over runs with 95 % intervals from six runs on; dashed: ideal.");
-    section.tables.push_back(table_of(curves, source.groups, scaling, kind));
+    section.tables.push_back(table_of(curves, source, scaling, kind));
     return section;
 }
 

@@ -126,6 +126,7 @@ std::string markdown_of(const Frame& frame);
 std::string markdown_text(const std::string& text);
 /// A table environment with booktabs; `label` is that of \ref.
 std::string latex_of(const Frame& frame, const std::string& label);
+std::string latex_text(std::string_view text);
 /// A <table>; each number has all its digits as data-value. Doubts and notes stand below it.
 std::string html_of(const Frame& frame);
 /// Makes a text safe in an element and in a quoted attribute: replaces markup, control characters,

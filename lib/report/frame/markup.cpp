@@ -26,12 +26,6 @@ std::string escaped(std::string_view text, std::string_view letters,
     return out;
 }
 
-std::string latex_text(std::string_view text) {
-    return escaped(text, "&%$#_{}~^\\<>",
-                   {"\\&", "\\%", "\\$", "\\#", "\\_", "\\{", "\\}", "\\textasciitilde{}",
-                    "\\textasciicircum{}", "\\textbackslash{}", "\\textless{}", "\\textgreater{}"});
-}
-
 // Numbers with their intervals, and texts as `escape` makes them.
 template <class Escape>
 std::vector<std::string> cells_of(const Frame& frame, std::size_t row, const Escape& escape) {
@@ -81,6 +75,12 @@ std::string markdown_row(const std::vector<std::string>& cells) {
 
 std::string html_escape(std::string_view text) {
     return escaped(text, "&<>\"'", {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"});
+}
+
+std::string latex_text(std::string_view text) {
+    return escaped(text, "&%$#_{}~^\\<>",
+                   {"\\&", "\\%", "\\$", "\\#", "\\_", "\\{", "\\}", "\\textasciitilde{}",
+                    "\\textasciicircum{}", "\\textbackslash{}", "\\textless{}", "\\textgreater{}"});
 }
 
 std::string html_of(const Frame& frame) {

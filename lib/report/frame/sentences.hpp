@@ -52,7 +52,15 @@ enum class Verdict {
     no_intervals,
     nothing_verified,
     one_verified,
-    faster_but_unverified
+    faster_but_unverified,
+    // of a proposal: how far a curve reaches a centre's threshold
+    reaches,
+    reaches_undecided,    ///< the interval has values on both sides
+    reaches_single_runs,  ///< there is no interval
+    reaches_nothing,
+    no_threshold,
+    few_node_counts,
+    node_hours
 };
 /// A verdict about some rows.
 struct Finding {
@@ -60,10 +68,10 @@ struct Finding {
     std::string subject = {};             ///< the row's name
     std::size_t row = 0;                  ///< and its place
     std::string against = {};             ///< the row that it is compared with
-    std::string value = {};               ///< the subject's, for people: "33.2 ms"
+    std::string value = {};               ///< the subject's, for people: "33.2 ms"; a threshold
     stats::RatioEstimate ratio = {};      ///< of the two, above 1 where the subject is better
     std::vector<std::string> alike = {};  ///< rows that may be as good
-    std::string unit = {};                ///< what an efficiency is per: "core"
+    std::string unit = {};                ///< what an efficiency is per, "core"; the ratio's name
 };
 std::string sentence(const Finding& finding);
 /// "fastest", for machine formats.

@@ -193,7 +193,7 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     if (!not_drawn.empty()) base::log::warn(not_drawn);
     add("ranks", "Rank by rank", ranks_of(source));
     add("runs", "Runs", runs_of(source));
-    add("environment", "Environment", environment_of(groups));
+    add("environment", "Environment", html_of(values_of(groups.runs().places)));
     add("definitions", "Definitions", definitions_of(groups));
     return filled("page.html", Object{{"file", runs.file().path().filename().string()},
                                       {"style", std::string(template_text("style.css"))},

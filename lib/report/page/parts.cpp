@@ -209,12 +209,11 @@ std::string runs_of(const figures::Source& source) {
     return text;
 }
 
-std::string environment_of(const Groups& groups) {
+Frame values_of(const std::vector<model::Conditions>& of_runs) {
     constexpr std::size_t kMostValues = 6;
     std::map<std::string, std::map<std::string, std::size_t>> facts;
-    const auto& runs = groups.runs();
-    for (const auto& place : runs.places)
-        for (const auto& [key, value] : place) ++facts[key][value];
+    for (const auto& conditions : of_runs)
+        for (const auto& [key, value] : conditions) ++facts[key][value];
     Frame frame;
     frame.columns = {{.name = "fact", .key = true}, {.name = "value"}};
     for (const auto& [key, values] : facts) {
@@ -224,7 +223,7 @@ std::string environment_of(const Groups& groups) {
                 values.size() == 1 ? value : fmt::format("{} ({})", value, counted(some, "run")));
         frame.rows.push_back({{key, model::some_of(texts, kMostValues, " | ")}, {}});
     }
-    return html_of(frame);
+    return frame;
 }
 
 std::string definitions_of(const Groups& groups) {

@@ -3,12 +3,16 @@
 
 #include <kainjow/mustache.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "report/figures/figure.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/groups.hpp"
+#include "report/model/proposal.hpp"
 
 namespace ranklab::report::page {
 
@@ -29,12 +33,19 @@ std::string figures_of(const figures::Section& section, std::string& not_drawn);
 /// The newest runs of several ranks, rank by rank.
 std::string ranks_of(const figures::Source& source);
 std::string runs_of(const figures::Source& source);
-std::string environment_of(const model::Groups& groups);
+/// A row a condition, with its values and of how many runs each is.
+Frame values_of(const std::vector<model::Conditions>& of_runs);
 std::string definitions_of(const model::Groups& groups);
 
 /// The page in UTF-8 HTML. `reference`: the folder of published figures (results/reference/*.csv);
 /// empty: none are shown. Figures are drawn by gnuplot; where it is missing, the page says so in
 /// their places and still has their numbers. Throws what ChosenRuns::visit throws.
 std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& reference = {});
+
+/// A scaling section for a proposal: code and configuration, machine, tables and figures of strong
+/// and weak scaling, and a text of them; as "html", "markdown" or "latex". `planned_steps` 0: no
+/// node-hours are computed. OptionError where the runs have no scaling over ranks.
+std::string proposal(const model::ChosenRuns& runs, const model::Centre& centre,
+                     std::int64_t planned_steps, std::string_view format);
 
 }  // namespace ranklab::report::page
