@@ -136,6 +136,9 @@ std::vector<ScaledCurve> curves_over_ranks(const Groups& groups, const results::
 }
 
 Centre centre_of(const std::filesystem::path& path, const std::string& name) {
+    if (path.empty())
+        throw base::EnvironmentError(
+            "configs/centres.ini is neither in share/ranklab beside bin nor in the source tree");
     std::vector<std::string> names;
     for (const auto& section : options::read_sections(path.string())) {
         if (section.name == name) return centre_in(section);

@@ -42,7 +42,7 @@ std::vector<ScaledCurve> curves_over_ranks(const Groups& groups, const results::
 /// The figure for which a centre has a threshold.
 enum class Asks { nothing, efficiency_over_base, speedup_per_doubling };
 
-/// What a centre asks of a scaling section, as its page says.
+/// A centre and its page: the demands on a scaling section.
 struct Centre {
     std::string name = {}, title = {};
     Asks asks = Asks::nothing;
@@ -50,8 +50,8 @@ struct Centre {
     std::size_t node_counts = 0;  ///< how many different ones; 0: the page does not say
     std::string base = {}, unit = {}, says = {}, url = {};
 };
-/// Of configs/centres.ini, which describes the keys. OptionError where there is none of that name,
-/// or the file is not as described.
+/// Reads it from configs/centres.ini, which describes the keys. OptionError where the file lacks
+/// the name or is not as described; EnvironmentError where `path` is empty.
 Centre centre_of(const std::filesystem::path& path, const std::string& name);
 
 /// The largest scale of the curve up to which each point reaches the centre's threshold (without

@@ -9,6 +9,7 @@
 #include "report/frame/readable.hpp"
 #include "report/page/parts.hpp"
 #include "report/page/templates.hpp"
+#include "results/vocabulary/settings.hpp"
 
 namespace ranklab::report::page {
 namespace {
@@ -108,12 +109,25 @@ Texts text_of(const std::vector<ScaledCurve>& curves, const model::Groups& group
     return text;
 }
 
+// Essential settings, and those that differ from their defaults, without facts of the machine.
+std::vector<model::Conditions> settings_of(const model::RunsFrame& runs) {
+    auto settings = runs.factors;
+    for (std::size_t i = 0; i < settings.size(); ++i)
+        std::erase_if(settings[i], [&](const auto& one) {
+            const auto& row = vocabulary::setting_row(one.first);
+            return runs.places[i].contains(one.first) ||
+                   (!row.essential && row.fallback == one.second);
+        });
+    return settings;
+}
+
 std::vector<Part> parts_of(const figures::Source& source, const Centre& centre,
                            std::int64_t steps) {
     const auto curves = model::curves_over_ranks(source.groups, source.file);
     const auto& runs = source.groups.runs();
-    std::vector<Part> parts{{{"code", "Code and configuration", {}, {values_of(runs.factors)}}},
-                            {{"machine", "Machine", {}, {values_of(runs.places)}}}};
+    std::vector<Part> parts{
+        {{"code", "Code and configuration", {}, {values_of(settings_of(runs))}}},
+        {{"machine", "Machine", {}, {values_of(runs.places)}}}};
     for (auto& section : figures::scaling_sections(source))
         if (!section.tables.empty() && section.id != "thread-scaling" &&
             section.id != "worker-scaling") {
