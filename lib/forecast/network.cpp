@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include "base/numbers.hpp"
 #include "stats/line_fit.hpp"
@@ -25,27 +24,19 @@ Factors factors_of(Algorithm algorithm, std::size_t ranks) {
     return {rounds, rounds};
 }
 
-AllreduceCost between(const MessageTime& a, const MessageTime& b, double bytes) {
-    const auto at = [&](double low, double high) {
-        if (bytes > b.bytes)  // what each byte more costs
-            return std::max(high, high + (high - low) / (b.bytes - a.bytes) * (bytes - b.bytes));
-        const double part = std::log(bytes / a.bytes) / std::log(b.bytes / a.bytes);
-        return low * std::pow(high / low, part);
-    };
-    return {at(a.s, b.s), {at(a.ci.low, b.ci.low), at(a.ci.high, b.ci.high)}};
-}
-
 // The measured curve. A message below the smallest costs as much as that.
 AllreduceCost measured_cost(const MeasuredLevel& level, double bytes) {
     const auto& all = level.messages;
-    AllreduceCost cost{all.front().s, all.front().ci};
-    if (bytes > all.front().bytes) {
-        auto above = std::ranges::lower_bound(all, bytes, {}, &MessageTime::bytes);
-        if (above == all.end()) --above;
-        cost = between(*std::prev(above), *above, bytes);
-    }
-    if (!(cost.range.low > 0)) cost.range = {cost.s, cost.s};
-    return cost;
+    auto above = std::ranges::lower_bound(all, bytes, {}, &MessageTime::bytes);
+    if (above == all.begin()) return {above->s, above->ci};
+    if (above == all.end()) --above;
+    const MessageTime &a = *std::prev(above), &b = *above;
+    const auto at = [&](double low, double high) {
+        if (bytes > b.bytes)  // what each byte more costs
+            return std::max(high, high + (high - low) / (b.bytes - a.bytes) * (bytes - b.bytes));
+        return low * std::pow(high / low, std::log(bytes / a.bytes) / std::log(b.bytes / a.bytes));
+    };
+    return {at(a.s, b.s), {at(a.ci.low, b.ci.low), at(a.ci.high, b.ci.high)}};
 }
 
 stats::LineFit fit_near(const MeasuredLevel& level, double bytes) {
@@ -60,12 +51,10 @@ stats::LineFit fit_near(const MeasuredLevel& level, double bytes) {
 }
 
 // How much more the message takes by this algorithm among `ranks`, and how far the fit may be off.
-struct Growth {
-    double factor = 1;
-    stats::Interval range = {};
-};
-Growth growth_of(const MeasuredLevel& level, double bytes, std::size_t ranks, Algorithm algorithm) {
-    const Factors here = factors_of(algorithm, level.ranks), there = factors_of(algorithm, ranks);
+MessageTime growth_of(const MeasuredLevel& level, double bytes, std::size_t ranks,
+                      Algorithm algorithm) {
+    const Factors here = factors_of(algorithm, level.on.ranks),
+                  there = factors_of(algorithm, ranks);
     const auto fit = fit_near(level, bytes);
     const auto by = [&](double alpha, double beta) {
         const double latency = alpha * there.latency / here.latency,
@@ -73,41 +62,48 @@ Growth growth_of(const MeasuredLevel& level, double bytes, std::size_t ranks, Al
         return (latency + moving) / (alpha + beta * bytes);
     };
     const double factor = by(fit.alpha, fit.beta);
-    if (std::isnan(fit.alpha_ci.low)) return {factor, {factor, factor}};
     const double a = by(fit.alpha_ci.low, fit.beta_ci.high),
                  b = by(fit.alpha_ci.high, fit.beta_ci.low);
-    return {factor, {std::min({a, b, factor}), std::max({a, b, factor})}};
+    return {
+        bytes, factor, {std::fmin(factor, std::fmin(a, b)), std::fmax(factor, std::fmax(a, b))}};
 }
 
 AllreduceCost scaled(const MeasuredLevel& level, double bytes, std::size_t ranks,
                      std::span<const Algorithm> algorithms) {
     const auto measured = measured_cost(level, bytes);
-    if (level.ranks == ranks) return measured;
+    if (level.on.ranks == ranks) return measured;
     AllreduceCost cheapest;
     for (const auto algorithm : algorithms) {
-        const auto [factor, range] = growth_of(level, bytes, ranks, algorithm);
-        if (!(cheapest.s <= factor * measured.s)) {
-            cheapest.s = factor * measured.s;
-            cheapest.algorithm = algorithm;
-        }
-        cheapest.range.low = std::fmin(cheapest.range.low, range.low * measured.range.low);
-        cheapest.range.high = std::fmax(cheapest.range.high, range.high * measured.range.high);
+        const auto growth = growth_of(level, bytes, ranks, algorithm);
+        const double s = growth.s * measured.s;
+        if (!(cheapest.s <= s)) cheapest.s = s, cheapest.algorithm = algorithm;
+        const auto& [low, high] = growth.ci;
+        cheapest.range = {std::fmin(cheapest.range.low, low * measured.range.low),
+                          std::fmax(cheapest.range.high, high * measured.range.high)};
     }
     return cheapest;
 }
 
-// That of as many ranks on a host, or of one host, with the nearest number of ranks: the largest
-// below, otherwise the smallest above.
+AllreduceCost sum_of(double times, const AllreduceCost& a, const AllreduceCost& b) {
+    return {times * a.s + b.s,
+            {times * a.range.low + b.range.low, times * a.range.high + b.range.high},
+            a.algorithm};
+}
+
+// On as many ranks a host, or on one host; of these the largest that is not larger than wanted,
+// otherwise the smallest.
 const MeasuredLevel* nearest(std::span<const MeasuredLevel> levels, const Placement& wanted) {
     const bool on_one_host = wanted.ranks <= wanted.per_host;
     const MeasuredLevel* best = nullptr;
+    const auto worth = [&](const MeasuredLevel& one) {
+        return base::real(one.on.ranks) * (one.on.ranks <= wanted.ranks ? 1 : -1);
+    };
     for (const auto& level : levels) {
-        if (level.ranks < 2 || (level.ranks <= level.per_host) != on_one_host) continue;
-        if (!on_one_host && level.per_host != wanted.per_host) continue;
-        const auto rank = [&](const MeasuredLevel& one) {
-            return one.ranks <= wanted.ranks ? base::real(one.ranks) : -base::real(one.ranks);
-        };
-        if (best == nullptr || rank(level) > rank(*best)) best = &level;
+        const bool fits = on_one_host ? level.on.ranks <= level.on.per_host
+                                      : level.on.ranks > level.on.per_host &&
+                                            level.on.per_host == wanted.per_host;
+        if (fits && level.on.ranks > 1 && (best == nullptr || worth(level) > worth(*best)))
+            best = &level;
     }
     return best;
 }
@@ -122,40 +118,27 @@ std::string_view name_of(Algorithm algorithm) {
 
 AllreduceCost allreduce_cost(std::span<const MeasuredLevel> levels, double bytes,
                              const Placement& placement, std::span<const Algorithm> algorithms) {
-    if (placement.ranks < 2) return {0, {0, 0}};
-    AllreduceCost cost;
-    if (const auto* level = nearest(levels, placement); level != nullptr)
-        cost = scaled(*level, bytes, placement.ranks, algorithms);
-    const std::size_t per_host = placement.per_host;
-    if (per_host < 2 || placement.ranks <= per_host ||
-        (!std::isnan(cost.s) && cost.algorithm == Algorithm::measured))
-        return cost;
-    const auto host = allreduce_cost(levels, bytes, {per_host, per_host}, algorithms);
-    const auto hosts =
-        allreduce_cost(levels, bytes, {(placement.ranks + per_host - 1) / per_host, 1}, algorithms);
-    if (std::isnan(host.s + hosts.s)) return cost;
-    const stats::Interval sum{host.range.low + hosts.range.low, host.range.high + hosts.range.high};
-    cost.range = {std::fmin(cost.range.low, sum.low), std::fmax(cost.range.high, sum.high)};
-    if (std::isnan(cost.s)) {
-        cost.s = host.s + hosts.s;
-        cost.algorithm = Algorithm::hierarchical;
-    }
+    const auto [ranks, per_host] = placement;
+    if (ranks < 2) return {0, {0, 0}};
+    const auto* level = nearest(levels, placement);
+    if (level != nullptr) return scaled(*level, bytes, ranks, algorithms);
+    if (per_host < 2 || ranks <= per_host) return {};
+    auto cost =
+        sum_of(1, allreduce_cost(levels, bytes, {per_host, per_host}, algorithms),
+               allreduce_cost(levels, bytes, {(ranks + per_host - 1) / per_host, 1}, algorithms));
+    cost.algorithm = Algorithm::hierarchical;
     return cost;
 }
 
 AllreduceCost in_pieces(std::span<const MeasuredLevel> levels, double bytes, double piece_bytes,
                         const Placement& placement, std::span<const Algorithm> algorithms) {
-    if (!(piece_bytes > 0) || bytes <= piece_bytes)
-        return allreduce_cost(levels, bytes, placement, algorithms);
-    const double whole = std::floor(bytes / piece_bytes), rest = bytes - whole * piece_bytes;
-    AllreduceCost cost = allreduce_cost(levels, piece_bytes, placement, algorithms);
-    cost.s *= whole;
-    cost.range = {whole * cost.range.low, whole * cost.range.high};
-    if (!(rest > 0)) return cost;
-    const auto last = allreduce_cost(levels, rest, placement, algorithms);
-    cost.s += last.s;
-    cost.range = {cost.range.low + last.range.low, cost.range.high + last.range.high};
-    return cost;
+    const auto cost = [&](double part) {
+        return part > 0 ? allreduce_cost(levels, part, placement, algorithms)
+                        : AllreduceCost{0, {0, 0}};
+    };
+    if (bytes <= piece_bytes || !(piece_bytes > 0)) return cost(bytes);
+    const double pieces = std::floor(bytes / piece_bytes);
+    return sum_of(pieces, cost(piece_bytes), cost(bytes - pieces * piece_bytes));
 }
 
 }  // namespace ranklab::forecast

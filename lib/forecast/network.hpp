@@ -22,16 +22,21 @@ namespace ranklab::forecast {
 enum class Algorithm { measured, ring, recursive_doubling, tree, hierarchical };
 std::string_view name_of(Algorithm algorithm);
 
-/// What the allreduce of a message took; an interval that is not known is NaN.
+/// What the allreduce of a message took; the interval is {s, s} where none is known.
 struct MessageTime {
     double bytes = 0, s = 0;
     stats::Interval ci = {};
 };
 
-/// The messages of one level, by size: allreduces of `ranks` ranks, `per_host` of them on each
-/// host. At least two sizes.
+struct Placement {
+    std::size_t ranks = 0, per_host = 0;  ///< the last host may have fewer
+
+    bool operator==(const Placement&) const = default;
+};
+
+/// Allreduces among these ranks, by size: at least two sizes, ascending.
 struct MeasuredLevel {
-    std::size_t ranks = 0, per_host = 0;
+    Placement on = {};
     std::vector<MessageTime> messages = {};
 };
 
@@ -42,9 +47,8 @@ struct AllreduceCost {
     Algorithm algorithm = Algorithm::measured;
 };
 
-struct Placement {
-    std::size_t ranks = 0, per_host = 0;  ///< the last host may have fewer
-};
+/// The pieces in which train::ReductionQueue cuts a buffer, in bytes.
+inline constexpr double kBlockingPiece = 8 << 20, kBackgroundPiece = 256 << 10;
 
 /// Where that number of ranks was measured, the measured curve between its sizes (a straight line
 /// of the logarithms; beyond its sizes the straight line through its last two). Otherwise, of each

@@ -109,6 +109,18 @@ constexpr std::array kRefusals{
           "the forecast is for several nodes, where fewer than 2 points are; measure: {}"},
     Words{Why::beyond_reach, "beyond_reach",
           "more than 4 times the largest point; give --force, or measure: {}"},
+    Words{Why::no_layers, "no_layers", "no run of one rank has the time of each layer: {}"},
+    Words{Why::batch_not_measured, "batch_not_measured",
+          "one rank was not measured with this batch: {}"},
+    Words{Why::few_samples, "few_samples",
+          "more ranks than measured steps, so the slowest is not known: {}"},
+    Words{Why::no_network, "no_network", "no allreduce was measured within a host: {}"},
+    Words{Why::level_not_crossed, "level_not_crossed",
+          "no allreduce was measured between hosts as these ranks would make it: {}"},
+    Words{Why::message_too_large, "message_too_large",
+          "a message is more than 4 times the largest measured one: {}"},
+    Words{Why::too_far, "too_far",
+          "more than 64 times the ranks of the largest run; give --force, or measure: {}"},
 };
 
 const Words<Why>& words_of(Why why) {

@@ -89,7 +89,14 @@ struct Refusal {
         jump,
         held_out_missed,
         one_node,
-        beyond_reach
+        beyond_reach,
+        no_layers,
+        batch_not_measured,
+        few_samples,
+        no_network,
+        level_not_crossed,
+        message_too_large,
+        too_far
     };
     Why why = Why::none;
     std::string command = {};

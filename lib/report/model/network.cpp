@@ -24,35 +24,15 @@ constexpr double kMicro = 1e-6;
 constexpr std::size_t kMostCandidates = 8;  // read whole
 constexpr const char* kReduces = "allreduce";
 
-// The type in which gradients travel.
-std::string gradient_type(const Run& training) {
-    const std::string packed = training.setting("compress"),
-                      precision = training.setting("precision");
-    if (!packed.empty() && packed != "none") return packed;
-    return precision == "fp64" ? precision : "fp32";
-}
-
 bool names(const std::string& list, const std::string& one) {
     const auto all = base::split(list, ',');
     return list == "all" || std::ranges::find(all, one) != all.end();
 }
 
-// Whether it measured the network as a step uses it: separate calls, until the last rank is done,
-// without deliberate disturbance.
-bool is_the_networks(const Run& comm) {
-    const auto is = [&](const char* setting, const char* value) {
-        const std::string found = comm.setting(setting);
-        return found.empty() || found == value;
-    };
-    return is("blocking", "3") && is("average", "3") && is("rotate-buffers", "false") &&
-           is("unalign", "0") && comm.setting("fault").empty() &&
-           comm.fact("collectives", "late_rank").empty() && comm.cut_short().empty();
-}
-
 // Decides by its settings, and the conditions that keep runs apart in `compare`, as far as both
 // have them.
 bool is_network_of(const Run& comm, const Run& training) {
-    if (!is_comm(comm) || !comm.valid || !is_the_networks(comm)) return false;
+    if (!is_comm(comm) || !comm.valid || !measures_network(comm)) return false;
     const auto of_training = machine_of(training);
     for (const auto& [key, value] : machine_of(comm))
         if (const auto its = of_training.find(key);
@@ -100,6 +80,23 @@ NetworkPoint point_on(const std::vector<NetworkPoint>& curve, double bytes) {
 }
 
 }  // namespace
+
+std::string gradient_type(const Run& training) {
+    const std::string packed = training.setting("compress"),
+                      precision = training.setting("precision");
+    if (!packed.empty() && packed != "none") return packed;
+    return precision == "fp64" ? precision : "fp32";
+}
+
+bool measures_network(const Run& comm) {
+    const auto is = [&](const char* setting, const char* value) {
+        const std::string found = comm.setting(setting);
+        return found.empty() || found == value;
+    };
+    return is("blocking", "3") && is("average", "3") && is("rotate-buffers", "false") &&
+           is("unalign", "0") && comm.setting("fault").empty() &&
+           comm.fact("collectives", "late_rank").empty() && comm.cut_short().empty();
+}
 
 bool pays_network(const Run& training) {
     const Table* table = training.find_table("communication");

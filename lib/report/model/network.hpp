@@ -12,6 +12,11 @@
 
 namespace ranklab::report::model {
 
+/// The type in which gradients travel: "fp32", "bf16".
+std::string gradient_type(const results::Run& training);
+/// Whether a run of comm measured the network as a step uses it: separate calls, until the last
+/// rank is done, without deliberate disturbance.
+bool measures_network(const results::Run& comm);
 /// Whether its ranks sum gradients, and what each bucket took is stored.
 bool pays_network(const results::Run& training);
 

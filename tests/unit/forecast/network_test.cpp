@@ -13,7 +13,7 @@ constexpr Algorithm kTree[] = {Algorithm::tree};
 
 // alpha + beta S, in seconds.
 MeasuredLevel level(std::size_t ranks, std::size_t per_host, double alpha, double beta) {
-    MeasuredLevel made{.ranks = ranks, .per_host = per_host};
+    MeasuredLevel made{.on = {ranks, per_host}};
     for (double bytes = 8; bytes <= 1 << 22; bytes *= 2) {
         const double s = alpha + beta * bytes;
         made.messages.push_back({bytes, s, {0.9 * s, 1.1 * s}});

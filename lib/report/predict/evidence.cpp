@@ -1,0 +1,204 @@
+#include "report/predict/evidence.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/numbers.hpp"
+#include "report/model/messages.hpp"
+#include "report/model/network.hpp"
+#include "report/model/values.hpp"
+
+namespace ranklab::report::predict {
+namespace {
+
+using results::Run;
+
+// The work depends on these, beside the batch and the precision.
+constexpr std::array kWork{"model",      "data",         "input",   "input-shape", "width",
+                           "image-size", "device",       "threads", "workers",     "optimizer",
+                           "ops",        "crop-edge",    "dropout", "compress",    "prefetch",
+                           "jit",        "memory-format"};
+
+bool is_training(const Run& run) {
+    return run.command == "train" && run.valid && run.cut_short().empty() &&
+           run.setting("mode") != "dp" && run.find("step_time_s") != nullptr &&
+           run.find("backward_time_s") != nullptr;
+}
+
+bool is_profiled(const Run& run) {
+    return run.find_table("layers") != nullptr;
+}
+
+bool is_same_work(const Run& a, const Run& b) {
+    return std::ranges::all_of(kWork,
+                               [&](const char* key) { return a.setting(key) == b.setting(key); });
+}
+
+double median_of(const Run& run, const char* name) {
+    const double value = run.median(name);
+    return std::isfinite(value) ? value : 0;
+}
+
+double half_width_of(const stats::Summary& summary) {
+    const double half = (summary.ci95.high - summary.ci95.low) / 2 / summary.median;
+    return std::isfinite(half) ? half : 0;
+}
+
+AloneWork alone_in(const Run& run) {
+    const double micro = number_of(run, "accumulate", 1), workers = number_of(run, "workers", 0);
+    forecast::RankWork work{.forward_s = median_of(run, "forward_time_s") / micro,
+                            .backward_s = median_of(run, "backward_time_s") / micro,
+                            .optimizer_s = median_of(run, "optimizer_time_s")};
+    double own_s = median_of(run, "step_time_s") - median_of(run, "sync_exposed_time_s");
+    if (workers > 0) {
+        for (const char* part :
+             {"loader_read_time_s", "loader_decode_time_s", "loader_augment_time_s"})
+            work.loader_s += median_of(run, part) / workers / micro;
+        // What a slower loader makes a step wait is in loader_s.
+        if (work.loader_s * micro > own_s / 2) own_s -= median_of(run, "data_time_s");
+    }
+    work.input_s =
+        std::max(0.0, (own_s - work.optimizer_s) / micro - work.forward_s - work.backward_s);
+    return {work, half_width_of(run.find("step_time_s")->summary)};
+}
+
+SharedWork shared_in(const Run& run) {
+    SharedWork found{.run = &run, .per_host = ranks_per_host(run)};
+    const auto *step = run.find("step_time_s"), *sync = run.find("sync_exposed_time_s");
+    found.computing_s = step->samples;
+    for (std::size_t i = 0; sync != nullptr && i < sync->samples.size(); ++i)
+        found.computing_s.at(i) -= sync->samples[i];
+    // Sums beside backward make it longer, but not in the steps without any.
+    const auto* apart = run.find("step_without_communication_s");
+    const bool overlaps =
+        run.setting("sync") == "bucketed" && run.setting("mpi-progress") != "none";
+    const auto summary = overlaps && apart != nullptr
+                             ? apart->summary
+                             : stats::summarise(step->largest_of(found.computing_s));
+    found.slowest_s = summary.median;
+    found.half_width = half_width_of(summary);
+    return found;
+}
+
+void add_training(Evidence& found, const Run& run) {
+    found.most_ranks = std::max(found.most_ranks, run.hosts.size());
+    if (number_of(run, "accumulate", 1) == 1) found.shared.push_back(shared_in(run));
+    if (run.hosts.size() > 1) return;
+    const AloneWork alone = alone_in(run);
+    const auto [place, is_new] = found.alone.try_emplace(number_of(run, "batch-size", 0), alone);
+    if (is_new || is_profiled(run)) return;
+    auto& newest = place->second;
+    const double off = (alone.work.forward_s + alone.work.backward_s) /
+                       (newest.work.forward_s + newest.work.backward_s);
+    newest.half_width = std::max(newest.half_width, std::abs(off - 1));
+}
+
+using Levels = std::vector<forecast::MeasuredLevel>;
+
+// Adds the rows of a table of `comm`, calls in place before others; what newer runs have stays.
+void add_levels(Levels& levels, const Run& run, const char* table_name, const char* time,
+                const std::string& dtype) {
+    const auto* table = run.find_table(table_name);
+    if (table == nullptr) return;
+    auto rows = model::messages_in(*table);
+    std::ranges::stable_partition(rows, &model::Message::in_place);
+    for (const auto& one : rows) {
+        if (one.op != "allreduce" || one.redop != "sum" || one.dtype != dtype || one.load != "idle")
+            continue;
+        const auto seconds = [&](const char* column) {
+            return 1e-6 * model::number_at(*table, column, one.row);
+        };
+        const auto ranks = static_cast<std::size_t>(one.ranks);
+        const forecast::Placement on{ranks, one.level == "job"    ? ranks_per_host(run)
+                                            : one.level == "host" ? ranks
+                                                                  : 1};
+        auto level = std::ranges::find(levels, on, &forecast::MeasuredLevel::on);
+        if (level == levels.end()) level = levels.insert(level, {on, {}});
+        const double bytes = base::real(one.bytes), s = seconds(time);
+        const auto place =
+            std::ranges::lower_bound(level->messages, bytes, {}, &forecast::MessageTime::bytes);
+        if (!(s > 0) || (place != level->messages.end() && place->bytes == bytes)) continue;
+        const double low = seconds("low_us"), high = seconds("high_us");
+        level->messages.insert(
+            place, {bytes, s, low > 0 ? stats::Interval{low, high} : stats::Interval{s, s}});
+    }
+}
+
+// Of the message nearest to a piece: what a started sum takes beside its compute.
+double compute_share_of(const Run& run) {
+    const auto* table = run.find_table("nonblocking");
+    double share = stats::kNone, nearest = 0;
+    for (std::size_t row = 0; table != nullptr && row < model::row_count(*table); ++row) {
+        const auto at = [&](const char* column) { return model::number_at(*table, column, row); };
+        const double ratio = at("bytes") / forecast::kBackgroundPiece,
+                     near = std::min(ratio, 1 / ratio);
+        if (near <= nearest) continue;
+        nearest = near;
+        share = std::clamp((at("overall_us") - at("compute_us")) / at("pure_us"), 0.0, 1.0);
+    }
+    return share;
+}
+
+}  // namespace
+
+double number_of(const Run& run, const char* setting, double otherwise) {
+    return base::number_in(run.setting(setting)).value_or(otherwise);
+}
+
+std::size_t ranks_per_host(const Run& run) {
+    std::map<std::string, std::size_t> hosts;
+    std::size_t most = 1;
+    for (const auto& row : run.hosts) most = std::max(most, ++hosts[row.host]);
+    return most;
+}
+
+Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
+    std::vector<const Run*> newest;
+    for (const auto& run : runs) newest.push_back(&run);
+    std::ranges::stable_sort(newest, std::greater(),
+                             [](const Run* run) { return run->started_utc; });
+    Evidence found;
+    for (const auto* run : newest)
+        if (found.profile == nullptr && is_training(*run) && run->hosts.size() == 1 &&
+            is_profiled(*run) && (precision.empty() || run->setting("precision") == precision))
+            found.profile = run;
+    if (found.profile == nullptr) return found;
+    const Run& profile = *found.profile;
+    // A profile costs time: other runs go first.
+    for (const bool profiled : {false, true})
+        for (const auto* run : newest)
+            if (is_training(*run) && is_same_work(*run, profile) && is_profiled(*run) == profiled)
+                add_training(found, *run);
+    const std::string dtype = model::gradient_type(profile);
+    for (const auto* run : newest) {
+        if (!model::is_comm(*run) || !run->valid || !model::measures_network(*run) ||
+            run->setting("backend") != profile.setting("backend"))
+            continue;
+        found.most_ranks = std::max(found.most_ranks, run->hosts.size());
+        add_levels(found.blocking, *run, "messages", "time_us", dtype);
+        add_levels(found.background, *run, "nonblocking", "pure_us", dtype);
+        if (std::isnan(found.compute_share) && model::node_count(*run) > 1)
+            found.compute_share = compute_share_of(*run);
+    }
+    for (auto* levels : {&found.blocking, &found.background})
+        std::erase_if(*levels, [](const auto& level) { return level.messages.size() < 2; });
+    return found;
+}
+
+std::vector<forecast::Gradient> gradients_of(const Run& profile) {
+    const auto& table = *profile.find_table("layers");
+    const double narrower = model::gradient_type(profile) == profile.setting("compress") ? 0.5 : 1;
+    double backward_s = 0;
+    std::vector<forecast::Gradient> gradients;
+    for (std::size_t row = 0; row < model::row_count(table); ++row) {
+        backward_s += model::number_at(table, "backward_s", row);
+        gradients.push_back({narrower * model::number_at(table, "parameter_bytes", row),
+                             model::number_at(table, "gradient_ready_s", row)});
+    }
+    for (auto& gradient : gradients) gradient.ready = std::min(1.0, gradient.ready / backward_s);
+    std::ranges::stable_sort(gradients, {}, &forecast::Gradient::ready);
+    return gradients;
+}
+
+}  // namespace ranklab::report::predict

@@ -1,0 +1,54 @@
+// What stored runs say about one training step: the work of a rank, its gradients, and what the
+// network took. Seconds and bytes.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "forecast/network.hpp"
+#include "forecast/step.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::report::predict {
+
+/// The work of a rank alone on its host, of one micro-batch. half_width is relative: of the
+/// interval of its step, or how far repetitions lie from the newest run.
+struct AloneWork {
+    forecast::RankWork work = {};
+    double half_width = 0;
+};
+
+/// What the ranks of a run compute in a step, beside each other.
+struct SharedWork {
+    const results::Run* run = nullptr;
+    std::size_t per_host = 0;
+    double slowest_s = 0, half_width = 0;  ///< of the slowest rank; median over steps
+    std::vector<double> computing_s = {};  ///< of each rank in each step
+};
+
+/// Of the same work: that of the newest run of one rank with the table `layers`.
+struct Evidence {
+    const results::Run* profile = nullptr;   ///< nullptr: there is none, and nothing else either
+    std::map<double, AloneWork> alone = {};  ///< by micro-batch
+    std::vector<SharedWork> shared = {};     ///< newest first; one of one rank at least
+    std::size_t most_ranks = 0;              ///< of all of them
+    /// Allreduces of the gradients' type: blocking ones, and those started in the background.
+    std::vector<forecast::MeasuredLevel> blocking = {}, background = {};
+    /// The share of the compute that a sum in the background takes; NaN where not measured.
+    double compute_share = stats::kNone;
+};
+
+/// `precision`: "" for that of the newest profile. The runs must outlive the result.
+Evidence evidence_in(std::span<const results::Run> runs, const std::string& precision);
+
+/// As they travel, in backward's order.
+std::vector<forecast::Gradient> gradients_of(const results::Run& profile);
+/// The most ranks on one host.
+std::size_t ranks_per_host(const results::Run& run);
+/// The number that the setting has; otherwise that one.
+double number_of(const results::Run& run, const char* setting, double otherwise);
+
+}  // namespace ranklab::report::predict

@@ -1,0 +1,56 @@
+// The step time on other numbers of ranks, by simulating a step of measured parts
+// (docs/predict.md). Seconds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "forecast/network.hpp"
+#include "report/frame/frame.hpp"
+#include "report/frame/sentences.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::report::predict {
+
+/// Beyond so many times the ranks of the largest run there is no forecast.
+inline constexpr std::size_t kFarthest = 64;
+
+/// What shall differ from the measured runs; what is open stays as there.
+struct WhatIf {
+    bool strong = false;  ///< the global batch stays; otherwise the micro-batch of a rank
+    std::optional<double> batch_size = {};  ///< of a rank and micro-batch; strong: of all ranks
+    std::optional<std::size_t> accumulate = {}, ranks_per_node = {};
+    std::optional<double> bucket_cap_mb = {};
+    std::string precision = {}, sync = {};
+};
+
+struct MechanismForecast {
+    std::size_t ranks = 0;
+    double step_s = stats::kNone;
+    stats::Interval range = {};
+    double compute_s = stats::kNone, exposed_s = stats::kNone;
+    forecast::Algorithm algorithm = forecast::Algorithm::measured;
+    Refusal refusal = {};  ///< with Refusal::Why::none the numbers are there
+};
+
+/// One forecast for each of `ranks`. With `force` also beyond kFarthest.
+std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> runs,
+                                                  const WhatIf& what_if,
+                                                  std::span<const std::size_t> ranks, bool force);
+/// A row a number of ranks.
+Frame frame_of(const std::vector<MechanismForecast>& forecasts);
+
+struct CapAdvice {
+    double cap_mb = 0;
+    MechanismForecast forecast = {};
+    stats::RatioEstimate gain = {};  ///< the step with the cap of `what_if` / this one
+};
+/// The steps with caps of 1 to 100 MiB, the shortest first; none where there is no forecast.
+std::vector<CapAdvice> bucket_cap_advice(std::span<const results::Run> runs, const WhatIf& what_if,
+                                         std::size_t ranks);
+
+}  // namespace ranklab::report::predict

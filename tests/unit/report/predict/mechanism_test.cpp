@@ -1,0 +1,189 @@
+#include "report/predict/mechanism.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "unit/report/comm_runs_sample.hpp"
+#include "unit/results/sample_run.hpp"
+
+namespace ranklab::report::predict {
+namespace {
+
+using results::Measurement;
+using results::StoredRun;
+using Why = Refusal::Why;
+
+constexpr double kForward = 0.01, kBackward = 0.03, kOptimizer = 0.01, kStep = 0.06;
+constexpr double kBytes = 4 << 20;  // of each of two layers
+
+Measurement phase(const std::string& name, std::size_t ranks, double s) {
+    Measurement m{name, "s", results::Kind::cost, "max", "step", ranks, {}, {}, {}};
+    m.samples.assign(8 * ranks, s);
+    m.summary = stats::summarise(std::vector<double>(8, s));
+    return m;
+}
+
+StoredRun training(const std::string& id, std::size_t ranks, const std::string& sync,
+                   double sync_s = 0, double batch = 64) {
+    StoredRun run;
+    run.id = run.started_utc = id;
+    run.command = "train";
+    run.config = {{"model", "mnist-cnn"},
+                  {"mode", ranks > 1 ? "ddp" : "single"},
+                  {"sync", sync},
+                  {"backend", "mpi"},
+                  {"precision", "fp32"},
+                  {"mpi-progress", "none"},
+                  {"transfer", "blocking"},
+                  {"batch-size", std::to_string(static_cast<int>(batch)), true},
+                  {"global-batch-size",
+                   std::to_string(static_cast<int>(batch) * static_cast<int>(ranks)), true}};
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        run.hosts.push_back({static_cast<int>(rank), static_cast<int>(rank), "node01", "0", "cpu"});
+    run.measurements = {
+        phase("step_time_s", ranks, kStep + sync_s), phase("forward_time_s", ranks, kForward),
+        phase("backward_time_s", ranks, kBackward), phase("optimizer_time_s", ranks, kOptimizer),
+        phase("sync_exposed_time_s", ranks, sync_s)};
+    return run;
+}
+
+// Its profile made it slower, and the layers' times with it.
+StoredRun profiled() {
+    StoredRun run = training("3", 1, "none");
+    results::Rows layers("layers");
+    for (const auto& [name, backward, ready] :
+         {std::tuple{"first", 0.03, 0.06}, std::tuple{"last", 0.03, 0.03}})
+        layers.add({std::string(name), std::int64_t{1}, 0.02, backward, 50.0, ready,
+                    std::int64_t{1}, 1.0, 1.0, 1.0, static_cast<std::int64_t>(kBytes),
+                    std::int64_t{1}});
+    run.tables.push_back(std::move(layers).table());
+    for (auto& m : run.measurements) m.summary.median *= 2;
+    return run;
+}
+
+StoredRun with_hosts(StoredRun run, std::size_t per_host) {
+    for (std::size_t rank = 0; rank < run.hosts.size(); ++rank)
+        run.hosts[rank].host = "node" + std::to_string(rank / per_host);
+    return run;
+}
+
+// 10 us and 1 GB/s; a started sum of 256 KiB takes 0.3 ms and a tenth of the compute beside it.
+StoredRun comm(std::size_t per_host, std::int64_t ranks = 2) {
+    auto run = with_hosts(comm_run({{.ranks = ranks, .alpha_us = 10, .GBps = 1.1}}), per_host);
+    run.started_utc = "1";
+    results::Rows rows("nonblocking");
+    for (const std::int64_t bytes : {1024, 262144})
+        rows.add({std::string("allreduce"), std::string("job"), std::string("idle"),
+                  std::string("fp32"), std::string("sum"), ranks, bytes, std::string("poll"),
+                  std::int64_t{20}, 330.0, 300.0, 1.0, 1.0, 1.0, 300.0, 90.0, 85.0, 95.0,
+                  std::string()});
+    run.tables.push_back(std::move(rows).table());
+    return run;
+}
+
+MechanismForecast forecast(const std::vector<StoredRun>& runs, const WhatIf& what_if,
+                           std::size_t ranks = 2, bool force = false) {
+    const std::size_t only[] = {ranks};
+    return mechanism_forecast(runs, what_if, only, force).front();
+}
+
+// In place a call takes a tenth more.
+double blocking_s(double bytes) {
+    return 1.1 * (10e-6 + bytes / 1.1e9);
+}
+
+TEST(Mechanism, IsTheClosedFormOfItsParts) {
+    const std::vector<StoredRun> runs{comm(1), training("2", 1, "none"), profiled(),
+                                      training("4", 2, "flat", 0.01)};
+    const double compute = kStep;
+    const double bucket = kBytes / (256 << 10) * 300e-6;  // in pieces
+    const struct {
+        const char* what;
+        WhatIf what_if;
+        double step_s;
+    } cases[] = {
+        {"flat", {.ranks_per_node = 1, .sync = "flat"}, compute + blocking_s(4 << 20) * 2},
+        {"none", {.ranks_per_node = 1, .sync = "none"}, compute},
+        {"micro-batches",
+         {.accumulate = 4, .ranks_per_node = 1, .sync = "none"},
+         4 * (kStep - kOptimizer) + kOptimizer},
+        // The first bucket hides behind half of backward, a tenth of which it takes.
+        {"buckets",
+         {.ranks_per_node = 1, .bucket_cap_mb = 4, .sync = "bucketed"},
+         compute + 0.1 * bucket + bucket},
+        {"one bucket",
+         {.ranks_per_node = 1, .bucket_cap_mb = 100, .sync = "bucketed"},
+         compute + 0.1 * bucket + bucket},
+    };
+    for (const auto& one : cases) {
+        const auto found = forecast(runs, one.what_if);
+        EXPECT_EQ(found.refusal.why, Why::none) << one.what << sentence(found.refusal);
+        EXPECT_NEAR(found.step_s, one.step_s, 0.02 * one.step_s) << one.what;
+        EXPECT_LE(found.range.low, found.step_s) << one.what;
+        EXPECT_GE(found.range.high, found.step_s) << one.what;
+    }
+}
+
+TEST(Mechanism, RefusesAndNamesTheRunThatWouldMendIt) {
+    const auto one = training("2", 1, "none"), two = training("4", 2, "flat", 0.01);
+    const std::vector<StoredRun> all{comm(1), one, profiled(), two};
+    const struct {
+        std::vector<StoredRun> runs;
+        WhatIf what_if;
+        std::size_t ranks;
+        Why why;
+        const char* command;
+    } cases[] = {
+        {{one, two}, {}, 2, Why::no_layers, "ranklab train --profile layers"},
+        {{one, profiled(), two},
+         {.ranks_per_node = 1},
+         2,
+         Why::level_not_crossed,
+         "srun -N2 --ntasks-per-node=1 ranklab comm"},
+        {{one, profiled(), two}, {}, 2, Why::no_network, "mpirun -n 2 ranklab comm"},
+        {all,
+         {.ranks_per_node = 1},
+         129,
+         Why::too_far,
+         "mpirun -n 3 ranklab train --model mnist-cnn --batch-size 64"},
+        {all,
+         {.ranks_per_node = 1},
+         17,
+         Why::few_samples,
+         "mpirun -n 2 ranklab train --model mnist-cnn --batch-size 64 --steps 9"},
+        {all,
+         {.strong = true, .ranks_per_node = 1},
+         4,
+         Why::batch_not_measured,
+         "ranklab train --model mnist-cnn --batch-size 32"},
+        {all,
+         {.precision = "bf16"},
+         2,
+         Why::no_layers,
+         "ranklab train --profile layers --precision bf16"},
+    };
+    for (const auto& [runs, what_if, ranks, why, command] : cases) {
+        const auto found = forecast(runs, what_if, ranks);
+        EXPECT_EQ(found.refusal.why, why) << command;
+        EXPECT_EQ(found.refusal.command, command);
+        EXPECT_TRUE(std::isnan(found.step_s)) << command;
+    }
+    EXPECT_EQ(forecast(all, {.ranks_per_node = 1, .sync = "flat"}, 16).algorithm,
+              forecast::Algorithm::ring);
+}
+
+TEST(Mechanism, AdvisesTheShortestStep) {
+    const std::vector<StoredRun> runs{comm(1), training("2", 1, "none"), profiled(),
+                                      training("4", 2, "flat", 0.01)};
+    const auto advice = bucket_cap_advice(runs, {.ranks_per_node = 1, .bucket_cap_mb = 100}, 2);
+    ASSERT_EQ(advice.size(), 7U);
+    EXPECT_LE(advice.front().forecast.step_s, advice.back().forecast.step_s);
+    EXPECT_GE(advice.front().gain.ratio, 1);
+    EXPECT_TRUE(bucket_cap_advice({}, {}, 2).empty());
+}
+
+}  // namespace
+}  // namespace ranklab::report::predict
