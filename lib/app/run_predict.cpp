@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/predict/curve.hpp"
+#include "report/predict/mechanism.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
@@ -29,6 +31,7 @@ const ProgramText kText{
     "  ranklab predict --where model=resnet18 --scaling weak      twice and four times the "
     "largest\n"
     "  ranklab predict --points times.csv --to 64 --format json   columns ranks,time_s\n"
+    "  ranklab predict --by mechanism --to 64 --bucket-cap-mb 5   a step, simulated of its parts\n"
     "  ranklab predict --validate                                 how well it does on published "
     "curves\n"};
 
@@ -51,23 +54,47 @@ std::vector<double> targets(const Options& options, double largest) {
     return ranks;
 }
 
-report::predict::Measured measured_of(const Options& options) {
-    if (options.has("points"))
-        return report::predict::read_points(options.text("points"), scaling_of(options));
-    report::model::Choice choice;
-    if (options.has("label")) choice.label = options.text("label");
-    choice.conditions = options.texts("where");
-    const auto& words = options.positional();
-    return report::predict::points_of(
-        {results::ResultFile(words.empty() ? "results/ranklab.h5" : words.front()),
-         std::move(choice)},
-        scaling_of(options));
-}
-
 std::string written(const Options& options, const report::Frame& frame) {
     if (options.is("format", "csv")) return report::csv_of(frame);
     if (options.is("format", "markdown")) return report::markdown_of(frame);
     return report::text_of(frame);
+}
+
+report::model::ChosenRuns chosen_runs(const Options& options) {
+    report::model::Choice choice;
+    if (options.has("label")) choice.label = options.text("label");
+    choice.conditions = options.texts("where");
+    const auto& words = options.positional();
+    return {results::ResultFile(words.empty() ? "results/ranklab.h5" : words.front()),
+            std::move(choice)};
+}
+
+report::predict::Measured measured_of(const Options& options) {
+    if (options.has("points"))
+        return report::predict::read_points(options.text("points"), scaling_of(options));
+    return report::predict::points_of(chosen_runs(options), scaling_of(options));
+}
+
+using report::predict::WhatIf;
+
+bool is_by_mechanism(const Options& options) {
+    return options.is("by", "mechanism") ||
+           (options.is("by", "auto") && options.fields<WhatIf>() != WhatIf{});
+}
+
+std::string mechanism_text(const Options& options) {
+    auto what_if = options.fields<WhatIf>();
+    what_if.strong = scaling_of(options) == forecast::Scaling::strong;
+    const auto runs = report::predict::runs_for_mechanism(chosen_runs(options));
+    std::size_t largest = 1;
+    for (const auto& run : runs) largest = std::max(largest, run.hosts.size());
+    std::vector<std::size_t> ranks;
+    for (const double one : targets(options, base::real(largest)))
+        ranks.push_back(static_cast<std::size_t>(one));
+    const auto found =
+        report::predict::mechanism_forecast(runs, what_if, ranks, options.flag("force"));
+    return options.is("format", "json") ? report::predict::json_of(found)
+                                        : written(options, report::predict::frame_of(found));
 }
 
 std::string forecast_text(const Options& options) {
@@ -93,7 +120,9 @@ std::string validation_text(const Options& options) {
 int show(const Options& options) {
     options.check_relations();
     ReportOutput output(options.text_or("output", ""));
-    output.write(options.flag("validate") ? validation_text(options) : forecast_text(options));
+    output.write(options.flag("validate")   ? validation_text(options)
+                 : is_by_mechanism(options) ? mechanism_text(options)
+                                            : forecast_text(options));
     output.commit();
     return 0;
 }
@@ -107,7 +136,13 @@ void describe(options::Schema& schema) {
                 "strong: all ranks share the work; weak: each has its own (default: that of the "
                 "longest curve; --points: strong where the time falls)")
         .essential()
-        .flag("force", "forecast beyond 4 times the largest point, too")
+        .choice(
+            "by", {"curve", "mechanism", "auto"}, "auto",
+            "curve: through measured points; mechanism: by simulating a step of measured parts; "
+            "auto: mechanism where an option of What if is given, otherwise curve")
+        .essential()
+        .flag("force",
+              "forecast beyond 4 times the largest point, or 64 times the ranks by mechanism, too")
         .flag("validate",
               "forecast the published curves from a quarter of their scale, and print the errors");
     schema.section("From what")
@@ -121,6 +156,24 @@ void describe(options::Schema& schema) {
               "95 % interval) and nodes; repeated rows are repeated measurements")
         .essential()
         .excludes_each({"where", "label"}, "points are no runs");
+    constexpr std::int64_t kMost = 1'000'000'000;
+    schema.section("What if")
+        .integer("accumulate", {1, kMost}, std::nullopt, "micro-batches a step")
+        .bind(&WhatIf::accumulate)
+        .real("bucket-cap-mb", {0.001, 1e6}, std::nullopt, "MiB of gradients in a bucket")
+        .bind(&WhatIf::bucket_cap_mb)
+        .choice("precision", {"fp32", "tf32", "bf16", "fp16", "fp64"}, std::nullopt,
+                "that of the runs, which must have been measured")
+        .bind(&WhatIf::precision)
+        .choice("sync", {"bucketed", "flat", "per-parameter", "none"}, std::nullopt,
+                "how gradients are reduced")
+        .bind(&WhatIf::sync)
+        .integer("batch-size", {1, kMost}, std::nullopt,
+                 "samples per rank and micro-batch; with --scaling strong of all of them")
+        .bind(&WhatIf::batch_size)
+        .integer("ranks-per-node", {1, kMost}, std::nullopt,
+                 "ranks on a host (default: the most that were measured)")
+        .bind(&WhatIf::ranks_per_node);
     schema.section("How")
         .choice("format", {"text", "json", "csv", "markdown"}, "text", "how it is written")
         .essential()

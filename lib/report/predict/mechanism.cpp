@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/numbers.hpp"
 #include "forecast/step.hpp"
 #include "report/frame/readable.hpp"
+#include "report/model/messages.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/evidence.hpp"
 
@@ -68,11 +70,16 @@ forecast::Sync sync_named(const std::string& name) {
     return name == "per-parameter" ? forecast::Sync::per_parameter : forecast::Sync::bucketed;
 }
 
+std::size_t count_of(std::int64_t number) {
+    return static_cast<std::size_t>(number);
+}
+
 double micro_batch(const WhatIf& what_if, const Setup& setup) {
-    const auto& profile = *setup.evidence.profile;
-    if (!what_if.strong) return what_if.batch_size.value_or(number_of(profile, "batch-size", 0));
-    const double measured = number_of(*setup.shared->run, "global-batch-size", 0);
-    return what_if.batch_size.value_or(measured) /
+    const auto given = [&](const results::Run& run, const char* setting) {
+        return what_if.batch_size ? base::real(*what_if.batch_size) : number_of(run, setting, 0);
+    };
+    if (!what_if.strong) return given(*setup.evidence.profile, "batch-size");
+    return given(*setup.shared->run, "global-batch-size") /
            base::real(setup.placement.ranks * setup.plan.accumulate);
 }
 
@@ -80,17 +87,17 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
     Setup setup{.evidence = evidence};
     std::size_t most = 1;
     for (const auto& one : evidence.shared) most = std::max(most, one.per_host);
-    setup.placement = {ranks, std::min(ranks, what_if.ranks_per_node.value_or(most))};
+    setup.placement = {
+        ranks, std::min(ranks, what_if.ranks_per_node ? count_of(*what_if.ranks_per_node) : most)};
     setup.shared = nearest(evidence.shared, setup.placement.per_host);
     const auto& like = *setup.shared->run;
     const double cap = kMiB * what_if.bucket_cap_mb.value_or(number_of(like, "bucket-cap-mb", 25));
     const bool several = like.hosts.size() > 1, one_host = setup.hosts() == 1;
-    setup.plan = {.sync = sync_named(!what_if.sync.empty() ? what_if.sync
-                                     : several             ? like.setting("sync")
-                                                           : "bucketed"),
+    const std::string sync = what_if.bucket_cap_mb || !several ? "bucketed" : like.setting("sync");
+    setup.plan = {.sync = sync_named(what_if.sync.empty() ? sync : what_if.sync),
                   .first_cap_bytes = std::min(cap, kMiB),
                   .cap_bytes = cap,
-                  .accumulate = what_if.accumulate.value_or(1)};
+                  .accumulate = count_of(what_if.accumulate.value_or(1))};
     // What train settles between hosts, and otherwise what it did (docs/overlap.md).
     const bool as_there = several && (model::node_count(like) == 1) == one_host;
     setup.plan.overlaps = as_there ? like.setting("mpi-progress") != "none" : !one_host;
@@ -189,6 +196,15 @@ MechanismForecast forecast_of(const Setup& setup, bool force) {
 
 }  // namespace
 
+std::vector<results::Run> runs_for_mechanism(const model::ChosenRuns& chosen) {
+    std::vector<results::Run> runs;
+    const auto take = [&](results::Run&& run) { runs.push_back(std::move(run)); };
+    chosen.visit(results::Detail::all, take,
+                 [](const auto& run) { return run.command == "train"; });
+    chosen.file().visit(results::Detail::summaries, model::is_comm, take);
+    return runs;
+}
+
 std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> runs,
                                                   const WhatIf& what_if,
                                                   std::span<const std::size_t> ranks, bool force) {
@@ -227,6 +243,21 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
     }
     frame.drop_empty_columns();
     return frame;
+}
+
+std::string json_of(const std::vector<MechanismForecast>& forecasts) {
+    auto all = nlohmann::ordered_json::array();
+    for (const auto& one : forecasts)
+        all.push_back({{"ranks", one.ranks},
+                       {"step_time_s", one.step_s},
+                       {"low", one.range.low},
+                       {"high", one.range.high},
+                       {"compute_s", one.compute_s},
+                       {"exposed_s", one.exposed_s},
+                       {"allreduce", name_of(one.algorithm)},
+                       {"why", name_of(one.refusal.why)},
+                       {"command", one.refusal.command}});
+    return json_line({{"quantity", "step_time_s"}, {"forecasts", all}});
 }
 
 std::vector<CapAdvice> bucket_cap_advice(std::span<const results::Run> runs, const WhatIf& what_if,

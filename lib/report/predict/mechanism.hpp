@@ -12,6 +12,7 @@
 #include "forecast/network.hpp"
 #include "report/frame/frame.hpp"
 #include "report/frame/sentences.hpp"
+#include "report/model/chosen_runs.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::predict {
@@ -22,10 +23,12 @@ inline constexpr std::size_t kFarthest = 64;
 /// What shall differ from the measured runs; what is open stays as there.
 struct WhatIf {
     bool strong = false;  ///< the global batch stays; otherwise the micro-batch of a rank
-    std::optional<double> batch_size = {};  ///< of a rank and micro-batch; strong: of all ranks
-    std::optional<std::size_t> accumulate = {}, ranks_per_node = {};
+    std::optional<std::int64_t> batch_size = {};  ///< of a micro-batch; strong: the global one
+    std::optional<std::int64_t> accumulate = {}, ranks_per_node = {};
     std::optional<double> bucket_cap_mb = {};
     std::string precision = {}, sync = {};
+
+    bool operator==(const WhatIf&) const = default;
 };
 
 struct MechanismForecast {
@@ -37,12 +40,15 @@ struct MechanismForecast {
     Refusal refusal = {};  ///< with Refusal::Why::none the numbers are there
 };
 
+/// The chosen runs of train, and all of comm.
+std::vector<results::Run> runs_for_mechanism(const model::ChosenRuns& chosen);
 /// One forecast for each of `ranks`. With `force` also beyond kFarthest.
 std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> runs,
                                                   const WhatIf& what_if,
                                                   std::span<const std::size_t> ranks, bool force);
 /// A row a number of ranks.
 Frame frame_of(const std::vector<MechanismForecast>& forecasts);
+std::string json_of(const std::vector<MechanismForecast>& forecasts);
 
 struct CapAdvice {
     double cap_mb = 0;
