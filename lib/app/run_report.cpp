@@ -16,6 +16,7 @@
 #include "base/log.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
+#include "report/diagnosis/diagnosis.hpp"
 #include "report/figures/figure.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/readable.hpp"
@@ -52,6 +53,7 @@ const ProgramText kText{
     "compare.py\n"
     "  ranklab report results/ranklab.h5 --last 1 --format chrome-trace --output steps.json   for "
     "Perfetto\n"
+    "  ranklab report results/ranklab.h5 --why              what limits the newest training run\n"
     "  ranklab report results/ranklab.h5 --plots plots      every figure, drawn by gnuplot\n"};
 
 constexpr std::string_view kPhases = "phases";  // of --measure
@@ -175,6 +177,20 @@ void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Si
         runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
 }
 
+// Of the run named by --run, or of the newest training run.
+void write_why(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+    const auto headers = runs.headers();
+    const auto newest = std::find_if(headers.rbegin(), headers.rend(), [&](const auto& run) {
+        return run.command == "train" || !runs.choice().id.empty();
+    });
+    if (newest == headers.rend())
+        throw base::OptionError("a diagnosis is of a training run, and none was chosen",
+                                {"where", "run"});
+    const auto found = report::diagnosis::diagnose(runs.file().read(newest->id));
+    sink(options.is("format", "json") ? report::diagnosis::json_of(found) + '\n'
+                                      : report::diagnosis::text_of(found));
+}
+
 void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
     sink(report::page::html_page(runs, reference_folder()));
 }
@@ -277,6 +293,8 @@ int show(const Options& options) {
         write_proposal(runs, options, sink);
     } else if (options.flag("against-published")) {
         write_against_published(runs, options, sink);
+    } else if (options.flag("why")) {
+        write_why(runs, options, sink);
     } else {
         for (const auto& format : kFormats)
             if (options.text("format") == format.name) format.write(runs, options, sink);
@@ -302,6 +320,14 @@ void describe(options::Schema& schema) {
         .integer("last", 1, std::nullopt,
                  "only the last N of the runs that the other options leave")
         .essential();
+    schema
+        .flag("why",
+              "what limits a training run (the newest one, or that of --run), and what to try")
+        .essential()
+        .needs({.other = "format", .values = {"text", "json"}})
+        .excludes({.other = "group-by"})
+        .excludes({.other = "measure"})
+        .excludes({.other = "plots"});
     schema.section("Tables")
         .text("group-by", "KEY[,KEY]", std::nullopt,
               "a row for each of these keys' values instead of a list, with medians and "

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "forecast/pop.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::report {
@@ -74,9 +75,49 @@ struct Finding {
     std::string unit = {};                ///< what an efficiency is per, "core"; the ratio's name
 };
 std::string sentence(const Finding& finding);
+
+/// What makes the part of a step long that binds it.
+enum class Cause {
+    none,
+    slow_input,
+    costly_loader,
+    threads_on_cores,
+    ranks_on_cores,
+    late_rank,
+    uneven_steps,
+    other_load,
+    small_batch,
+    transfer,
+    starting,
+    not_measured
+};
+struct Reason {
+    forecast::Bound bound = forecast::Bound::unknown;
+    Cause cause = Cause::none;
+    std::string share = {}, what = {};  ///< of the step, for people; what the cause is about
+};
+std::string sentence(const Reason& reason);
+
+/// An option that may help.
+enum class Remedy {
+    workers,
+    batch_size,
+    bucket_cap,
+    threads,
+    cores_of_rank,
+    ranks,
+    bind,
+    unbind,
+    ablation
+};
+/// As it is typed: "--workers 2".
+std::string option_of(Remedy remedy, const std::string& value);
+
 /// "fastest", for machine formats.
 std::string name_of(Verdict verdict);
 std::string name_of(Mark mark);
+std::string name_of(forecast::Bound bound);
+std::string name_of(Cause cause);
 
 /// Why there is no forecast, and the run that would mend it, as a command or in words.
 struct Refusal {

@@ -189,6 +189,7 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     };
     add_figures(true);  // that is what most come for
     add("summary", "Summary", summary_of(groups));
+    add("why", "Why is it slow", why_of(groups, runs.file()));
     add_figures(false);
     if (!not_drawn.empty()) base::log::warn(not_drawn);
     add("ranks", "Rank by rank", ranks_of(source));

@@ -1,0 +1,42 @@
+// Why a training run is slow: what binds its step, and what to try (docs/why.md).
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "forecast/pop.hpp"
+#include "report/frame/frame.hpp"
+#include "results/run.hpp"
+
+namespace ranklab::report::diagnosis {
+
+struct Advice {
+    Remedy remedy = Remedy::ablation;
+    std::string value = {};  ///< of the option
+    Cell gain = {};          ///< percent of the time per sample
+    /// Not all of the estimate is measured: the gain is at most that, and its interval begins at 0.
+    bool at_most = false;
+};
+
+struct Diagnosis {
+    std::string run = {};  ///< its id
+    Reason reason = {};
+    forecast::Efficiencies found = {};  ///< zeros where the run does not store its parts
+    Cell parallel = {};                 ///< efficiency, and its factors
+    std::array<Cell, forecast::kLosses> factors = {};
+    double start_up_s = stats::kNone, start_up_share = stats::kNone;  ///< of the whole run
+    std::vector<Advice> advice = {};  ///< at most three, the largest gain first
+};
+/// `run`: with its samples. OptionError where it is not a training run.
+Diagnosis diagnose(const results::Run& run);
+
+/// A row a part of the mean step: seconds, share, and factor of the parallel efficiency.
+Frame frame_of(const Diagnosis& found);
+Frame advice_frame(const Diagnosis& found);
+std::string text_of(const Diagnosis& found);
+/// One line.
+std::string json_of(const Diagnosis& found);
+std::string html_of(const Diagnosis& found);
+
+}  // namespace ranklab::report::diagnosis

@@ -1,0 +1,74 @@
+"""`report --why` names what slows a run, of runs that one thing slows each."""
+
+import unittest
+
+import ranklab_cli as cli
+from provoked import RUNS, SLOW_READS, Case
+
+cli.need_train()
+
+ATTEMPTS = 3  # other work on the machine slows runs, too
+
+
+class Why(Case):
+    def assertNamed(self, name):
+        run = RUNS[name]
+        for attempt in range(ATTEMPTS):
+            found = self.train(run)
+            if (found["bound"], found["cause"]) == (run.bound, run.cause):
+                break
+        self.assertEqual((found["bound"], found["cause"]), (run.bound, run.cause), found)
+        self.assertLessEqual(len(found["advice"]), 3)
+        if run.option:
+            first = found["advice"][0]
+            self.assertTrue(first["option"].startswith(run.option), found)
+            self.assertLess(first["gain_percent_low"], first["gain_percent"])
+            self.assertLessEqual(first["gain_percent"], first["gain_percent_high"])
+        parts = {part["part"]: part for part in found["parts"]}
+        whole = parts.pop("step")
+        self.assertAlmostEqual(sum(part["time_s"] for part in parts.values()), whole["time_s"], delta=3e-3 * whole["time_s"])
+        return found
+
+    @unittest.skipUnless(SLOW_READS.exists(), f"{SLOW_READS} is not built")
+    def test_slow_input(self):
+        self.assertNamed("slow input")
+
+    def test_costly_loader(self):
+        self.assertNamed("costly loader")
+
+    def test_slow_rank(self):
+        self.assertNamed("slow rank")
+        self.assertIn("rank 1 on", cli.ranklab("report", "r.h5", "--why", cwd=self.folder).stdout)
+
+    @cli.only_open_mpi
+    def test_two_threads_on_one_core(self):
+        self.assertNamed("two threads on one core")
+
+    def test_tiny_batch(self):
+        self.assertNamed("tiny batch")
+
+    @cli.only_open_mpi
+    def test_oversubscription(self):
+        found = self.assertNamed("oversubscription")
+        self.assertLessEqual({one["option"] for one in found["advice"]}, {"mpirun -n 2"})
+
+    @cli.only_open_mpi
+    def test_healthy(self):
+        self.assertNamed("healthy")
+
+    def test_cannot_tell_without_the_parts(self):
+        """PyTorch's reducer waits inside of backward; the trials of --ablation tell the parts."""
+        words = ("--steps", 8, "--sync", "c10d", "--output", "r.h5")
+        self.assertCode(cli.train(*words, ranks=2, cwd=self.folder), 0)
+        found = self.why()
+        self.assertEqual((found["bound"], found["cause"], [one["option"] for one in found["advice"]]), ("unknown", "not_measured", ["--ablation"]))
+        self.assertCode(cli.train(*words, "--ablation", "--repetitions", 1, "--inject-delay", "0:data:40", ranks=2, cwd=self.folder), 0)
+        self.assertEqual(self.why()["bound"], "input")
+
+    def test_other_commands_have_none(self):
+        self.assertCode(cli.ranklab("io", "--strategy", "binary", "-n", 1, "-s", 4, "--output", "io.h5", cwd=self.folder), 0)
+        self.assertSays(cli.ranklab("report", "io.h5", "--why", cwd=self.folder), 2, "training run")
+
+
+if __name__ == "__main__":
+    cli.main()
