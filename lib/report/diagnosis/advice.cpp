@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.hpp"
 #include "report/diagnosis/parts.hpp"
 
 namespace ranklab::report::diagnosis {
@@ -16,80 +17,72 @@ constexpr double kNoticeable = 3;                      // percent; less is not w
 constexpr double kMostWorkers = 16, kMostGrowth = 16;  // of a batch
 constexpr std::size_t kMostAdvice = 3;
 
+double computing_s(const Parts& p) {
+    return seconds_of(p.found, Bound::compute);
+}
+double waiting_s(const Parts& p) {
+    return seconds_of(p.found, Bound::imbalance);
+}
+
 class Advisor {
   public:
-    Advisor(const results::Run& run, const Measured& measured, const Place& place)
-        : run_(run), measured_(measured), place_(place) {}
+    Advisor(const results::Run& run, const Measured& measured, const Place& place,
+            std::vector<Advice> more)
+        : run_(run), measured_(measured), place_(place), all_(std::move(more)) {}
 
     void add_workers() {
-        const double now = setting_of(run_, "workers"), best = saved(measured_.whole, kMostWorkers);
-        double workers = now + 1;
-        while (workers < kMostWorkers && saved(measured_.whole, workers) < 0.98 * best) ++workers;
-        add(Remedy::workers, workers, false,
-            [&](const Parts& p) { return saved(p, workers) / p.found.step_s(); });
-    }
-    // The sum of the gradients and the update take as long for a batch of any size.
-    void add_batch() {
-        const auto fixed = [](const Parts& p) {
-            return (p.update_s + p.found.lost_s(Loss::transfer)) / p.found.step_s();
+        const double now = setting_of(run_, "workers");
+        const auto saved_s = [&](const Parts& p, double workers) {
+            return step_with(p, now) - step_with(p, workers);
         };
-        const double share = fixed(measured_.whole);
+        double workers = now + 1;
+        while (workers < kMostWorkers &&
+               saved_s(measured_.whole, workers) < 0.98 * saved_s(measured_.whole, kMostWorkers))
+            ++workers;
+        add(Remedy::workers, workers, false, [&](const Parts& p) { return saved_s(p, workers); });
+    }
+    void add_batch() {
+        const double share = measured_.whole.share_of(measured_.whole.fixed_s());
         double growth = 2;
         while (growth < kMostGrowth && share > 0.1 * (growth * (1 - share) + share)) growth *= 2;
         add(Remedy::batch_size, growth * setting_of(run_, "batch-size"), false,
-            [&](const Parts& p) { return (1 - 1 / growth) * fixed(p); });
+            [&](const Parts& p) { return (1 - 1 / growth) * p.fixed_s(); });
     }
-    void add_bucket_cap() {}  // here the simulated step's advice is to be called
-    void add_threads() {
-        const double most = std::floor(place_.cores);
-        if (most > place_.threads)
-            add(Remedy::threads, most, true,
-                [&](const Parts& p) { return (1 - place_.threads / most) * computing(p); });
+    // `now` of the cores that `then` threads could have.
+    void add_cores(Remedy remedy, double now, double then) {
+        if (now < then)
+            add(remedy, then, true,
+                [&](const Parts& p) { return (1 - now / then) * computing_s(p); });
     }
-    // A core for each thread, where the host has them.
-    void add_cores() {
-        if (place_.ranks * place_.threads <= place_.host_cpus)
-            add(Remedy::cores_of_rank, place_.threads, true, [&](const Parts& p) {
-                return (1 - place_.own_cores / place_.threads) * computing(p);
-            });
-    }
-    // What the ranks wait for each other: at most that is saved by fewer ranks, each with cores of
-    // its own, or where ranks are free to leave a core that others use (or bound to none of these).
     void add_for_waiting(Remedy remedy, double value) {
-        if (place_.ranks > 1)
-            add(remedy, value, true, [](const Parts& p) {
-                return seconds_of(p.found, Bound::imbalance) / p.found.step_s();
-            });
+        if (place_.ranks > 1) add(remedy, value, true, waiting_s);
     }
 
     std::vector<Advice> best() {
         std::ranges::stable_sort(all_, std::greater(),
-                                 [](const auto& one) { return one.gain.number; });
+                                 [](const Advice& one) { return one.gain.number; });
         all_.resize(std::min(all_.size(), kMostAdvice));
         return std::move(all_);
     }
 
   private:
-    template <class Gain>
-    void add(Remedy remedy, double value, bool at_most, const Gain& gain) {
-        Cell cell = estimate(measured_, [&](const Parts& p) { return 100 * gain(p); });
-        if (at_most) cell.interval = {0, std::fmax(cell.number, cell.interval.high)};
-        if (cell.number >= kNoticeable)
-            all_.push_back({remedy, fmt::to_string(value), cell, at_most});
+    template <class Saved>
+    void add(Remedy remedy, double value, bool at_most, const Saved& saved_s) {
+        Cell gain =
+            estimate(measured_, [&](const Parts& p) { return 100 * p.share_of(saved_s(p)); });
+        if (at_most) gain.interval = {0, std::fmax(gain.number, gain.interval.high)};
+        if (gain.number >= kNoticeable)
+            all_.push_back({remedy, fmt::to_string(value), gain, at_most});
     }
-    static double computing(const Parts& p) { return p.found.level_s.front() / p.found.step_s(); }
     // A step is no faster than without its wait for samples, than the threads that make them (HDF5
     // reads for one at a time), and than the rank's cores do all of the work.
     double step_with(const Parts& p, double workers) const {
         const double rest = p.found.step_s() - p.found.lost_s(Loss::input),
                      loader = p.reading_s + p.decoding_s,
-                     work = p.decoding_s + p.found.level_s.front() * place_.threads;
+                     work = p.decoding_s + computing_s(p) * place_.threads;
         if (workers == 0) return rest + loader;
         return std::max({rest, loader / workers, run_.setting("data") == "hdf5" ? p.reading_s : 0,
-                         place_.cores > 0 ? work / place_.cores : 0});
-    }
-    double saved(const Parts& p, double workers) const {
-        return step_with(p, setting_of(run_, "workers")) - step_with(p, workers);
+                         place_.all_cores > 0 ? work * place_.ranks / place_.all_cores : 0});
     }
 
     const results::Run& run_;
@@ -100,22 +93,25 @@ class Advisor {
 
 }  // namespace
 
+double setting_of(const results::Run& run, const char* name) {
+    return base::number_in(run.setting(name)).value_or(0);
+}
+
 std::vector<Advice> advice_for(const results::Run& run, Cause cause, const Measured& measured,
-                               const Place& place) {
-    Advisor advisor(run, measured, place);
-    const double cores = place.cores * place.ranks;  // of the host's ranks
-    const double fewer = std::max(1.0, std::floor(cores / place.threads)) * place.nodes;
-    const bool bound = place.own_cores < cores;
+                               const Place& place, std::vector<Advice> more) {
+    Advisor advisor(run, measured, place, std::move(more));
+    const double fewer = std::max(1.0, std::floor(place.all_cores / place.threads));
+    const bool bound = place.own_cores < place.all_cores;
     if (cause == Cause::slow_input || cause == Cause::costly_loader) advisor.add_workers();
-    if (cause == Cause::threads_on_cores) advisor.add_cores();
-    if (cause == Cause::ranks_on_cores) advisor.add_for_waiting(Remedy::ranks, fewer);
-    if (cause == Cause::late_rank || cause == Cause::uneven_steps || cause == Cause::other_load)
+    if (cause == Cause::transfer || cause == Cause::small_batch) advisor.add_batch();
+    if (cause == Cause::ranks_on_cores) advisor.add_for_waiting(Remedy::ranks, fewer * place.nodes);
+    if (cause == Cause::late_rank || cause == Cause::other_load)
         advisor.add_for_waiting(bound ? Remedy::unbind : Remedy::bind, 0);
-    if (cause == Cause::transfer || cause == Cause::small_batch) {
-        advisor.add_batch();
-        advisor.add_bucket_cap();
-    }
-    if (cause == Cause::none || cause == Cause::small_batch) advisor.add_threads();
+    if (cause == Cause::threads_on_cores && place.ranks * place.threads <= place.host_cpus)
+        advisor.add_cores(Remedy::cores_of_rank, place.own_cores, place.threads);
+    if (cause == Cause::none || cause == Cause::small_batch)
+        advisor.add_cores(Remedy::threads, place.threads,
+                          std::floor(place.all_cores / place.ranks));
     return advisor.best();
 }
 

@@ -28,8 +28,9 @@ struct Diagnosis {
     double start_up_s = stats::kNone, start_up_share = stats::kNone;  ///< of the whole run
     std::vector<Advice> advice = {};  ///< at most three, the largest gain first
 };
-/// `run`: with its samples. OptionError where it is not a training run.
-Diagnosis diagnose(const results::Run& run);
+/// `run`: with its samples. `network`: more to try where communication limits, as a forecast bucket
+/// cap. OptionError where it is not a training run.
+Diagnosis diagnose(const results::Run& run, const std::vector<Advice>& network = {});
 
 /// A row a part of the mean step: seconds, share, and factor of the parallel efficiency.
 Frame frame_of(const Diagnosis& found);

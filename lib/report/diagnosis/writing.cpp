@@ -23,10 +23,8 @@ nlohmann::ordered_json json_of(const Frame& frame) {
         auto& json = rows.emplace_back();
         for (const auto& column : frame.columns) {
             const Cell& cell = frame.at(row, column.name);
-            if (cell.text.empty())
-                json[column.name] = cell.number;
-            else
-                json[column.name] = cell.text;
+            json[column.name] = cell.number;
+            if (!cell.text.empty()) json[column.name] = cell.text;
             if (!column.interval) continue;
             json[column.name + "_low"] = cell.interval.low;
             json[column.name + "_high"] = cell.interval.high;

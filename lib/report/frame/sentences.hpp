@@ -84,7 +84,6 @@ enum class Cause {
     threads_on_cores,
     ranks_on_cores,
     late_rank,
-    uneven_steps,
     other_load,
     small_batch,
     transfer,
