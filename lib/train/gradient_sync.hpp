@@ -56,7 +56,7 @@ struct SyncEntry {
     bool keeps_ranks_equal = true;
     /// Works through a ReductionQueue, so that --mpi-progress means something.
     bool overlaps = false;
-    bool compresses = false;
+    bool compresses = false, copies = false;  ///< copies: its buckets are not the gradients' memory
     std::function<std::unique_ptr<GradientSync>(const SyncSetup& setup)> make;
 };
 

@@ -67,6 +67,8 @@ struct OptimizerEntry {
     std::string summary;
     double default_lr = 0.01;  ///< where the model's document names another optimizer
     bool has_fused = false;    ///< whether `make` takes OptimizerConfig::fused
+    /// How many numbers it keeps between steps for each of the parameters'.
+    std::function<int(const OptimizerConfig&)> states;
     std::function<std::unique_ptr<Optimizer>(std::vector<torch::Tensor> parameters,
                                              const OptimizerConfig&)>
         make;

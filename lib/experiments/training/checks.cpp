@@ -62,7 +62,7 @@ std::vector<double> differences(const torch::Tensor& expected,
                                 const std::vector<torch::Tensor>& parameters, double rounding) {
     std::vector<double> worst;
     std::int64_t begin = 0;
-    const double allowed = rounding * expected.to(torch::kDouble).abs().max().item<double>();
+    const double allowed = rounding * expected.abs().max().item<double>();
     for (const auto& parameter : parameters) {
         const auto wanted = expected.narrow(0, begin, parameter.numel()).to(torch::kDouble);
         const auto& given = parameter.grad();  // none of a parameter that is not used
@@ -104,7 +104,7 @@ GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const Tens
                       .worst = 0,
                       .bound = bound,
                       .where = "",
-                      .norm = wanted.to(torch::kDouble).norm().item<double>()};
+                      .norm = torch::norm(wanted, 2, torch::kDouble).item<double>()};
     for (std::size_t i = 0; i < worst.size(); ++i) {
         if (worst[i] < result.worst) continue;
         result.worst = worst[i];

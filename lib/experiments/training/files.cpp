@@ -90,27 +90,9 @@ TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& option
     return outline_of(own).parameters == options.outline.parameters ? own : options;
 }
 
-// The options for the CPU, even of a run on a GPU: the network determines the order in which
-// backward reaches the parameters.
-SpeedOptions speed_on_cpu(const TrainingOptions& options) {
-    SpeedOptions speed = options.speed;
-    speed.cuda = speed.cuda_graph = false;
-    if (speed.precision == train::Precision::tf32) speed.precision = train::Precision::fp32;
-    return speed;
-}
-
-std::vector<std::int64_t> batch_of(std::vector<std::int64_t> sizes) {
-    sizes.insert(sizes.begin(), kSamples);
-    return sizes;
-}
-
 torch::Tensor loss_of(nn::Model& model, const TrainingOptions& options, torch::Dtype type) {
-    const auto shape = data_request(options);
-    const auto input = model_input(options);
-    const auto targets = input.classifies()
-                             ? torch::randint(input.classes, batch_of(shape.target), torch::kLong)
-                             : torch::randn(batch_of(shape.target), type);
-    return model.loss(model.forward(nn::sample_input(input, kSamples, type)), targets);
+    const auto batch = sample_batch(options, kSamples, type);
+    return model.loss(model.forward(batch.input), batch.targets);
 }
 
 // Makes a step with a backward, after which the order is known, and one without samples, which
@@ -158,7 +140,8 @@ std::string comments_of(const TrainingOptions& options) {
 
 std::string table_of(const TrainingOptions& options) {
     at::set_num_threads(1);  // so little work that several would wait for each other
-    const auto speed = speed_on_cpu(options);
+    // The network determines the order in which backward reaches the parameters, on a GPU too.
+    const auto speed = on_cpu(options.speed);
     const auto model =
         prepared(make_model(options), speed, torch::kCPU, "--model " + options.settings.model);
     model->train();

@@ -13,12 +13,14 @@
 #include "experiments/shared/experiment.hpp"
 #include "experiments/training/learning_rate.hpp"
 #include "experiments/training/speed_options.hpp"
+#include "forecast/memory.hpp"
 #include "measure/convergence.hpp"
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
 #include "options/options.hpp"
 #include "results/vocabulary/settings.hpp"
 #include "train/gradient_sync.hpp"
+#include "train/input.hpp"
 #include "train/optimizer.hpp"
 
 namespace ranklab::experiments {
@@ -92,6 +94,9 @@ nn::InputShape model_input(const TrainingOptions& options);
 nn::Outline outline_of(const TrainingOptions& options);
 /// Input and target of one sample in fp32.
 std::int64_t sample_bytes(const TrainingOptions& options);
+/// `count` random samples on the CPU, for a step that is not the run's.
+train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count,
+                                torch::Dtype type);
 data::DataRequest data_request(const TrainingOptions& options);
 
 int compute_threads(const TrainingOptions& options);
@@ -102,6 +107,16 @@ std::string made_for_note(const TrainingOptions& options, int world_size);
 /// How buckets are moved: as the user says, or else by where the ranks are and whether a core is
 /// free of compute threads; the same on all ranks. Collective.
 OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control);
+
+/// Found without data and ranks. Not known is the step of a traced network, of a CUDA graph, of a
+/// user's own network (an empty batch may not pass through it) and of --input io-only.
+struct RankMemory {
+    forecast::MemoryEstimate bytes;  ///< of all replicas where a rank has several
+    bool step_known = false;
+};
+RankMemory rank_memory(const TrainingOptions& options);
+/// For a dry run, at the options' local batch.
+std::vector<results::Setting> memory_settings(const TrainingOptions& options);
 
 /// OptionError or EnvironmentError where ranks or memory will not do. Collective.
 void check_resources(const TrainingOptions& options, const RunContext& around);

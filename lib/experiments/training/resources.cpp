@@ -11,6 +11,7 @@
 #include "experiments/training/options.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
+#include "nn/script_model.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -154,6 +155,16 @@ std::int64_t sample_bytes(const TrainingOptions& options) {
     };
     return static_cast<std::int64_t>(bytes(input.input_sizes(), input.is_whole()) +
                                      bytes(input.target_sizes(), input.classifies()));
+}
+
+train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count,
+                                torch::Dtype type) {
+    const auto input = model_input(options);
+    auto sizes = input.target_sizes();
+    sizes.insert(sizes.begin(), count);
+    return {nn::sample_input(input, count, type),
+            input.classifies() ? torch::randint(input.classes, sizes, torch::kLong)
+                               : torch::randn(sizes, type)};
 }
 
 data::DataRequest data_request(const TrainingOptions& options) {

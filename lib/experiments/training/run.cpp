@@ -173,6 +173,16 @@ void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& mo
     fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
 }
 
+// What a forecast needs for another number of ranks.
+void add_memory(results::Run& run, const TrainingOptions& options) {
+    const auto [bytes, step_known] = rank_memory(options);
+    if (!step_known) return;
+    const auto fixed = bytes.bytes_at(0);
+    run.context.push_back({"training", "memory_fixed_bytes", fmt::format("{}", fixed)});
+    run.context.push_back(
+        {"training", "memory_bytes_per_sample", fmt::format("{}", bytes.bytes_at(1) - fixed)});
+}
+
 // Writes a file besides the run. If that fails the run is still stored, with that failure's exit
 // code. For rank 0, whose code all ranks take over.
 void write_beside(results::Run& run, const std::function<void()>& write) {
@@ -288,6 +298,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
                       *model, sampler);
     drive(loop, run, options, *model, control);
     add_facts(run, data, *model, options.structure);
+    if (control.rank() == 0) add_memory(run, options);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
     if (checkpoints && control.rank() == 0) checkpoints->describe(run);
@@ -348,7 +359,12 @@ class TrainingPlan final : public Plan {
     TrainingPlan(options::Options& options, int world_size)
         : settled_(settle_training(options, world_size)), facts_(facts_of(settled_, world_size)) {}
 
-    std::vector<results::Setting> facts() const override { return facts_; }
+    std::vector<results::Setting> facts() const override {
+        auto facts = facts_;
+        if (settled_.common.dry_run)
+            for (auto& row : memory_settings(settled_)) facts.push_back(std::move(row));
+        return facts;
+    }
     void agree(options::Options& options, comm::Communicator& control) override {
         settled_.way = settle_overlap_way(settled_, control);
         options.settle(settled_.settings);

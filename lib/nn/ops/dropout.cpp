@@ -141,13 +141,14 @@ torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train, Ops ops
     // A trace would record none of what happens here.
     const bool traced = at::tracer::impl::is_dispatch_enabled();
     const bool ours = ops == Ops::ranklab && !traced;
-    const bool fits =
-        ours && x.is_cpu() && type && x.is_contiguous() && p > 0 && p < 1 && x.numel() > 0;
-    if (fits) return FastDropout::apply(x, p);
     // Where all or nothing is dropped torch draws no numbers, and a bad p is its to refuse.
-    const bool draws = p > 0 && p < 1 && x.numel() > 0;
-    if (scoped_generator().defined() && x.is_cpu() && draws)
-        return dropout_from(scoped_generator(), x, p);
+    const bool draws = p > 0 && p < 1;
+    const bool fits = ours && draws && x.is_cpu() && type && x.is_contiguous();
+    if (fits) return FastDropout::apply(x, p);
+    // Torch returns an empty x itself. Here it becomes a result as of any x, with its factors: what
+    // a step keeps for backward is found with an empty batch (train/step_memory.hpp).
+    const bool other_numbers = scoped_generator().defined() || x.numel() == 0;
+    if (other_numbers && x.is_cpu() && draws) return dropout_from(scoped_generator(), x, p);
     return torch::dropout(x, p, train);
 }
 

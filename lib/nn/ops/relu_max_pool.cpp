@@ -115,7 +115,8 @@ bool fits(const torch::Tensor& x) {
     const bool type = x.scalar_type() == torch::kFloat || x.scalar_type() == torch::kDouble;
     // A trace would record none of what happens here.
     return !at::tracer::impl::is_dispatch_enabled() && x.is_cpu() && type && x.dim() == 4 &&
-           x.is_contiguous() && x.size(2) % 2 == 0 && x.size(3) % 2 == 0 && x.numel() > 0;
+           x.is_contiguous() && x.size(2) % 2 == 0 && x.size(3) % 2 == 0 &&
+           x.size(1) * x.size(2) * x.size(3) > 0;
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"place.*", outcome, "the load of others meanwhile; another in every run"},
     {"ladder.*", outcome, "what a comparison of strategies leaves open"},
     {"training.parameters", work, "the settings say it"},
+    {"training.memory_*", work, "follows from the settings"},
     {"training.roof_*", outcome, "measured after the run"},
     {"training.structure", surroundings, "two networks of one file name are two workloads"},
     {"training.train_samples", work, "follows from the data"},

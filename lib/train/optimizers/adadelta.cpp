@@ -121,6 +121,7 @@ OptimizerEntry adadelta_entry() {
     return {.name = "adadelta",
             .summary = "Adadelta, rho 0.9, eps 1e-6",
             .default_lr = 1.0,
+            .states = [](const OptimizerConfig&) { return 2; },
             .make = [](std::vector<torch::Tensor> parameters,
                        const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
                 if (config.fused)

@@ -181,6 +181,7 @@ OptimizerEntry adam_entry() {
             .summary = "Adam, betas 0.9 and 0.999, eps 1e-8, no weight decay",
             .default_lr = 1e-3,
             .has_fused = true,
+            .states = [](const OptimizerConfig&) { return 2; },
             .make = make_adam};
 }
 

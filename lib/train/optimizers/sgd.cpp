@@ -116,6 +116,7 @@ OptimizerEntry sgd_entry() {
             .summary = "LibTorch's stochastic gradient descent, with momentum",
             .default_lr = 0.01,
             .has_fused = true,
+            .states = [](const OptimizerConfig& c) { return c.momentum != 0 ? 1 : 0; },
             .make = [](std::vector<torch::Tensor> parameters,
                        const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
                 if (config.fused) return std::make_unique<FusedSgd>(std::move(parameters), config);

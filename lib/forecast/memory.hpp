@@ -1,0 +1,28 @@
+// The memory of a training run: what a rank takes, at any number of ranks.
+#pragma once
+
+#include <cstdint>
+
+namespace ranklab::forecast {
+
+/// Bytes that n samples take: fixed + per_sample x n.
+struct BatchBytes {
+    std::int64_t fixed = 0, per_sample = 0;
+    std::int64_t at(std::int64_t samples) const { return fixed + per_sample * samples; }
+};
+
+/// Bytes of one rank. The first row is the same at every number of ranks and every batch.
+struct MemoryEstimate {
+    std::int64_t weights = 0, gradients = 0, optimizer = 0, buckets = 0, check = 0;
+    /// `activations` is kept for backward, `backward` is what it adds at most, `input` is batches
+    /// that are read ahead.
+    BatchBytes activations, backward, input;
+
+    /// local_batch: the samples that a rank computes at once, of a micro-batch.
+    std::int64_t bytes_at(std::int64_t local_batch) const {
+        return weights + gradients + optimizer + buckets + check + activations.at(local_batch) +
+               backward.at(local_batch) + input.at(local_batch);
+    }
+};
+
+}  // namespace ranklab::forecast
