@@ -13,15 +13,14 @@ struct BatchBytes {
 
 /// Bytes of one rank. The first row is the same at every number of ranks and every batch.
 struct MemoryEstimate {
-    std::int64_t weights = 0, gradients = 0, optimizer = 0, buckets = 0, check = 0;
-    /// `activations` is kept for backward, `backward` is what it adds at most, `input` is batches
-    /// that are read ahead.
-    BatchBytes activations, backward, input;
+    std::int64_t weights = 0, gradients = 0, optimizer = 0, buckets = 0;
+    /// `activations` is kept for backward, `backward` is what it adds at most.
+    BatchBytes activations, backward;
 
     /// local_batch: the samples that a rank computes at once, of a micro-batch.
     std::int64_t bytes_at(std::int64_t local_batch) const {
-        return weights + gradients + optimizer + buckets + check + activations.at(local_batch) +
-               backward.at(local_batch) + input.at(local_batch);
+        return weights + gradients + optimizer + buckets + activations.at(local_batch) +
+               backward.at(local_batch);
     }
 };
 

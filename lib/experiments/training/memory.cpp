@@ -23,24 +23,20 @@ std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
     return prepared(make_model(options), speed, torch::kCPU, "");
 }
 
-// Those of the loader, in the elements of its sources: pixels are bytes.
-std::int64_t input_bytes_per_sample(const TrainingOptions& options) {
-    const auto input = model_input(options);
-    const bool of_pixels = !input.is_own() && !input.is_volume();
-    const std::int64_t ahead = options.input.workers > 0 ? options.input.prefetch : 0;
-    return (1 + ahead) * sample_bytes(options) / (of_pixels ? 4 : 1);
-}
-
 }  // namespace
 
-RankMemory rank_memory(const TrainingOptions& options) {
+bool step_memory_known(const TrainingOptions& options) {
+    return !options.speed.jit && !options.speed.cuda_graph && !model_input(options).is_own() &&
+           options.input.kind != Input::io_only;
+}
+
+forecast::MemoryEstimate rank_memory(const TrainingOptions& options) {
     const auto& settings = options.settings;
     const std::int64_t replicas = settings.replicas.value_or(1);
     const auto model = outlined_model(options);
     const auto trained = bytes_of_all(train::trained_parameters(*model));
     const std::int64_t element = options.speed.precision == train::Precision::fp64 ? 8 : 4;
-    RankMemory memory;
-    auto& bytes = memory.bytes;
+    forecast::MemoryEstimate bytes;
     bytes.weights = (bytes_of_all(model->parameters()) + bytes_of_all(model->buffers())) * replicas;
     bytes.gradients = trained * replicas;
     bytes.optimizer =
@@ -48,21 +44,18 @@ RankMemory rank_memory(const TrainingOptions& options) {
         entry_of(train::optimizers(), *settings.optimizer).states({.momentum = *settings.momentum});
     if (entry_of(train::gradient_syncs(), *settings.sync).copies) bytes.buckets = trained;
     if (options.compression != train::Compression::none) bytes.buckets = trained / element * 2;
-    bytes.check = settings.mode == "dp" ? trained / element * 8 : trained;
-    if (!options.speed.cuda) bytes.input.per_sample = input_bytes_per_sample(options);
-    memory.step_known = !options.speed.jit && !options.speed.cuda_graph &&
-                        !model_input(options).is_own() && options.input.kind != Input::io_only;
-    if (!memory.step_known) return memory;
+    if (!step_memory_known(options)) return bytes;
     const auto batch = sample_batch(options, 0, options.speed.parameter_type());
     const auto step = train::step_memory(*model, batch, *settings.batch_size);
     bytes.activations = step.saved;
     bytes.backward = {step.peak.fixed - step.saved.fixed,
                       step.peak.per_sample - step.saved.per_sample};
-    return memory;
+    return bytes;
 }
 
 std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
-    const auto [bytes, step_known] = rank_memory(options);
+    const auto bytes = rank_memory(options);
+    const bool step_known = step_memory_known(options);
     const std::int64_t batch = *options.settings.batch_size;
     std::vector<results::Setting> rows;
     const auto row = [&](const char* of, std::int64_t number, bool known = true) {
@@ -73,8 +66,6 @@ std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
     row("gradients", bytes.gradients);
     row("optimizer", bytes.optimizer);
     row("buckets", bytes.buckets);
-    row("check", bytes.check);
-    row("input", bytes.input.at(batch));
     row("activations", bytes.activations.at(batch), step_known);
     row("backward", bytes.backward.at(batch), step_known);
     const auto sum = bytes.bytes_at(batch);

@@ -108,13 +108,12 @@ std::string made_for_note(const TrainingOptions& options, int world_size);
 /// free of compute threads; the same on all ranks. Collective.
 OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control);
 
-/// Found without data and ranks. Not known is the step of a traced network, of a CUDA graph, of a
-/// user's own network (an empty batch may not pass through it) and of --input io-only.
-struct RankMemory {
-    forecast::MemoryEstimate bytes;  ///< of all replicas where a rank has several
-    bool step_known = false;
-};
-RankMemory rank_memory(const TrainingOptions& options);
+/// Not so for a traced network, a CUDA graph, a user's own network (an empty batch may not pass
+/// through it) and --input io-only.
+bool step_memory_known(const TrainingOptions& options);
+/// Found without data and ranks, of all replicas where a rank has several. Where the step's is not
+/// known, activations and backward are 0.
+forecast::MemoryEstimate rank_memory(const TrainingOptions& options);
 /// For a dry run, at the options' local batch.
 std::vector<results::Setting> memory_settings(const TrainingOptions& options);
 

@@ -175,8 +175,8 @@ void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& mo
 
 // What a forecast needs for another number of ranks.
 void add_memory(results::Run& run, const TrainingOptions& options) {
-    const auto [bytes, step_known] = rank_memory(options);
-    if (!step_known) return;
+    if (!step_memory_known(options)) return;
+    const auto bytes = rank_memory(options);
     const auto fixed = bytes.bytes_at(0);
     run.context.push_back({"training", "memory_fixed_bytes", fmt::format("{}", fixed)});
     run.context.push_back(
