@@ -94,36 +94,6 @@ double CurvePoint::middle() const {
     return std::exp(sum / static_cast<double>(times_s.size()));
 }
 
-std::string_view name_of(Model model, Scaling scaling) {
-    switch (model) {
-        case Model::saturating:
-            return scaling == Scaling::strong ? "Amdahl" : "Gustafson";
-        case Model::logarithmic:
-            return "logarithmic";
-        case Model::usl:
-            return "USL";
-        case Model::power:
-            return "power law";
-        case Model::saturating_log:
-            return "constant + log p";
-        case Model::composite:
-            return "a + b/p + c log p + d p";
-    }
-    return "";
-}
-
-std::size_t parameters_of(Model model) {
-    switch (model) {
-        case Model::usl:
-        case Model::saturating_log:
-            return 3;
-        case Model::composite:
-            return 4;
-        default:
-            return 2;
-    }
-}
-
 CurveFit::CurveFit(std::vector<CurvePoint> points, Scaling scaling, double node_holds)
     : points_(std::move(points)), scaling_(scaling), node_holds_(node_holds) {
     std::ranges::sort(points_, {}, &CurvePoint::ranks);

@@ -19,12 +19,28 @@ constexpr double kLogNegligible = 10, kNegligible = 1e-6;
 constexpr double kBins = 150, kTail = 12;
 constexpr int kHalvings = 45;
 
-// How plausible the models are before anything is measured. Overheads that grow with the number of
-// ranks itself are rare in weak scaling: of the published curves none is best described by them.
-constexpr std::array<double, kModels> kStrongPriors{1, 1, 1, 1, 0.5, 0.2};
-constexpr std::array<double, kModels> kWeakPriors{1, 1, 0.03, 1, 1, 0.03};
+struct ModelRow {
+    std::string_view strong, weak;                             // its names
+    bool constant = false, logarithm = false, linear = false;  // what it adds to the ideal time
+    // How plausible it is before anything is measured. Overheads that grow with the number of ranks
+    // itself are rare in weak scaling: of the published curves none is best described by them.
+    double strong_prior = 1, weak_prior = 1;
 
-constexpr std::array<std::size_t, kModels> kCoefficients{1, 1, 2, 1, 2, 3};
+    std::size_t coefficients() const {
+        return std::max<std::size_t>(1, std::size_t{constant} + logarithm + linear);
+    }
+};
+constexpr ModelRow kTable[kModels] = {
+    {"Amdahl", "Gustafson", true, false, false},
+    {"logarithmic", "logarithmic", false, true, false},
+    {"USL", "USL", true, false, true, 1, 0.03},
+    {"power law", "power law", false, false, false},
+    {"constant + log p", "constant + log p", true, true, false, 0.5, 1},
+    {"a + b/p + c log p + d p", "a + c log p + d p", true, true, true, 0.2, 0.03}};
+
+const ModelRow& row_of(Model model) {
+    return kTable[static_cast<std::size_t>(model)];
+}
 
 int steps_of(std::size_t dimensions) {
     constexpr std::array kSteps{60, 30, 14, 9};
@@ -49,6 +65,14 @@ double squares_within(const CurvePoint& point) {
 
 }  // namespace
 
+std::string_view name_of(Model model, Scaling scaling) {
+    return scaling == Scaling::strong ? row_of(model).strong : row_of(model).weak;
+}
+
+std::size_t parameters_of(Model model) {
+    return 1 + row_of(model).coefficients();
+}
+
 // One model's coefficients, looked at in steps that get finer.
 class Grid {
   public:
@@ -61,7 +85,7 @@ class Grid {
             total_ += weights_.back();
         }
         const Range range = range_of(model, posterior.scaling_);
-        ranges_.assign(kCoefficients[static_cast<std::size_t>(model)], range);
+        ranges_.assign(row_of(model).coefficients(), range);
         if (posterior.level_begins_ > 0) ranges_.push_back({kLeastLevelLog, kMostLevelLog});
         whole_ = ranges_;
     }
@@ -172,7 +196,8 @@ Posterior::Posterior(std::span<const CurvePoint> points, Scaling scaling, double
         const std::size_t parameters = parameters_of(model) + (level_begins_ > 0 ? 1 : 0);
         if (points.size() < parameters + 2) continue;
         Grid grid(*this, points, model);
-        const double prior = (scaling == Scaling::strong ? kStrongPriors : kWeakPriors)[i];
+        const double prior =
+            scaling == Scaling::strong ? kTable[i].strong_prior : kTable[i].weak_prior;
         const auto found = grid.curves(noise_sum, prior);
         curves_.insert(curves_.end(), found.begin(), found.end());
         least = std::min(least, grid.least_square() / (count - static_cast<double>(parameters)));
@@ -209,29 +234,14 @@ Posterior::Basis Posterior::basis_at(double ranks) const {
 }
 
 double Posterior::log_shape(const Curve& curve, const Basis& at) {
-    const auto& c = curve.coefficients;
-    const double level =
-        at.beyond ? 1 + c[kCoefficients[static_cast<std::size_t>(curve.model)]] : 1;
-    double added = 0;
-    switch (curve.model) {
-        case Model::saturating:
-            added = c[0] * at.constant;
-            break;
-        case Model::logarithmic:
-            added = c[0] * at.logarithm;
-            break;
-        case Model::usl:
-            added = c[0] * at.constant + c[1] * at.linear;
-            break;
-        case Model::power:
-            return std::log(at.ideal * level) + c[0] * at.log_q;
-        case Model::saturating_log:
-            added = c[0] * at.constant + c[1] * at.logarithm;
-            break;
-        case Model::composite:
-            added = c[0] * at.constant + c[1] * at.logarithm + c[2] * at.linear;
-    }
-    return std::log((at.ideal + added) * level);
+    const ModelRow& model = row_of(curve.model);
+    const double* next = curve.coefficients.data();
+    double time = at.ideal;
+    if (curve.model == Model::power) time *= std::exp(*next++ * at.log_q);
+    if (model.constant) time += *next++ * at.constant;
+    if (model.logarithm) time += *next++ * at.logarithm;
+    if (model.linear) time += *next++ * at.linear;
+    return std::log(at.beyond ? time * (1 + *next) : time);
 }
 
 std::vector<Posterior::Bin> Posterior::bins(double ranks) const {
