@@ -97,6 +97,12 @@ Ratios ratios_of(const Measured& measured, double ranks, double time_s) {
     return {times, times / growth};
 }
 
+// What the tensors of a rank take; NaN where it is not known.
+double memory_of(const Measured& measured, double ranks) {
+    const double samples = measured.batch / (measured.scaling == Scaling::weak ? 1 : ranks);
+    return measured.memory_fixed_bytes + measured.memory_bytes_per_sample * std::ceil(samples);
+}
+
 // Powers of two up to the largest point's reach, and the measured ones again.
 std::vector<double> candidates_of(const Measured& measured) {
     std::set<double> all;
@@ -191,18 +197,22 @@ Frame frame_of(const Prediction& prediction) {
                       .interval = true,
                       .head = without_unit(measured.quantity)},
                      {.name = "speedup", .unit = "1"},
-                     {.name = "efficiency", .unit = "1"}};
+                     {.name = "efficiency", .unit = "1"},
+                     {.name = "memory_per_rank_bytes", .unit = "B", .head = "memory/rank"}};
     for (const auto& point : measured.points) {
         const auto [speedup, efficiency] = ratios_of(measured, point.ranks, point.middle());
-        frame.rows.push_back({{point.ranks, "measured",
-                               shown(measured, point.ranks, point.middle()), speedup, efficiency}});
+        frame.rows.push_back(
+            {{point.ranks, "measured", shown(measured, point.ranks, point.middle()), speedup,
+              efficiency, memory_of(measured, point.ranks)}});
     }
     for (const auto& one : prediction.forecasts) {
-        frame.rows.push_back({{one.ranks, "forecast", one.value, one.speedup, one.efficiency}});
+        frame.rows.push_back({{one.ranks, "forecast", one.value, one.speedup, one.efficiency,
+                               memory_of(measured, one.ranks)}});
         if (one.refusal.why == Refusal::Why::none) continue;
         frame.rows.back().cells[1] = "refused";
         frame.rows.back().doubts.push_back({Mark::said, sentence(one.refusal)});
     }
+    frame.drop_empty_columns();
     frame.notes = measured.notes;
     if (prediction.fit.refusal() != forecast::Refusal::too_few_points)
         frame.notes.push_back(models_note(prediction.fit));
@@ -233,6 +243,7 @@ std::string json_of(const Prediction& prediction) {
                                     {"high", one.value.interval.high},
                                     {"speedup", one.speedup},
                                     {"efficiency", one.efficiency},
+                                    {"memory_per_rank_bytes", memory_of(measured, one.ranks)},
                                     {"refused", refused},
                                     {"reason", refused ? sentence(one.refusal) : ""},
                                     {"why", name_of(one.refusal.why)}});

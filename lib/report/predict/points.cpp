@@ -213,6 +213,13 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
         if (run.argv.starts_with("ranklab "))
             found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());
     }
+    const results::Run last = runs.file().read(groups.newest(groups.all[curve.groups.back()]));
+    const auto number = [](const std::string& text) {
+        return base::number_in(text).value_or(stats::kNone);
+    };
+    found.memory_fixed_bytes = number(last.fact("training", "memory_fixed_bytes"));
+    found.memory_bytes_per_sample = number(last.fact("training", "memory_bytes_per_sample"));
+    found.batch = number(last.setting(weak ? "batch-size" : "global-batch-size"));
     found.has_warm_up = 2 * warm > curve.groups.size();
     if (curves > 1)
         found.notes.push_back(fmt::format(
