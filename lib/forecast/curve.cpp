@@ -12,7 +12,7 @@ namespace {
 constexpr double kMostDeviation = 0.15;  // of processes of one point, and of points from a curve
 constexpr double kMostSpread = 4;        // of a point's processes, over that of most points
 const double kSureJump = std::log(8);    // so much likelier than curves without it
-constexpr double kLeastMisfit = 0.02;    // less is no reason to refuse, however sure
+constexpr double kLeastMisfit = 0.02;    // a smaller one is not refused, however sure
 constexpr double kUnlikely = 0.999;      // a test that refuses says so surely
 constexpr double kHeldOutConfidence = 0.99;
 constexpr double kSlowFirst = 0.03;  // slower first processes are warm-up from here on
@@ -21,7 +21,7 @@ struct Pooled {
     double variance = 0, freedom = 0;
 };
 
-// Of the logarithms of the times at one number of ranks, but for the first `skipped` of each.
+// The logarithms of the times at one number of ranks, but for the first `skipped` of each.
 Pooled pooled(const std::vector<CurvePoint>& points, std::size_t skipped) {
     Pooled all;
     for (const auto& point : points) {

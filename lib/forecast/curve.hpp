@@ -91,17 +91,17 @@ class CurveFit {
 
     /// Refused or not, the time is there wherever some model has enough points.
     CurveForecast forecast(double ranks) const;
-    /// What speaks against the points themselves.
+    /// Why the points themselves forbid a forecast.
     Refusal refusal() const { return refusal_; }
     /// Which share of the posterior each model has; 0 where it has too few points.
     std::array<double, kModels> weights() const;
     /// No value where too few points are left without the largest one.
     const std::optional<HeldOut>& held_out() const { return held_out_; }
-    /// Of Refusal::jump: the first ranks beyond it.
+    /// The first ranks beyond the jump of Refusal::jump.
     double jump_at() const { return jump_at_; }
     const std::vector<CurvePoint>& points() const { return points_; }
     Scaling scaling() const { return scaling_; }
-    /// What another process at each of these numbers of ranks would do to the forecast.
+    /// How another process at each of these numbers of ranks would narrow the forecast.
     std::vector<Candidate> candidates(std::span<const double> ranks, double target) const;
 
   private:

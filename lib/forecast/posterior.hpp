@@ -49,7 +49,7 @@ class Posterior {
     };
     friend class Grid;
 
-    /// What the models add up at some ranks, the ideal time at the largest point times one.
+    /// The terms of the models at some ranks, each 1 or the ideal time at the largest point.
     struct Basis {
         double log_q = 0, ideal = 0, constant = 0, logarithm = 0, linear = 0;
         bool beyond = false;  ///< the level

@@ -89,7 +89,7 @@ struct Ratios {
     double speedup = 0, efficiency = 0;
 };
 
-// Of the rate of all ranks, over the first point.
+// Ratios of the rate of all ranks, over the first point.
 Ratios ratios_of(const Measured& measured, double ranks, double time_s) {
     const auto& first = measured.points.front();
     const double growth = ranks / first.ranks, times = first.middle() / time_s;
@@ -97,7 +97,7 @@ Ratios ratios_of(const Measured& measured, double ranks, double time_s) {
     return {times, times / growth};
 }
 
-// What the tensors of a rank take; NaN where it is not known.
+// The tensors of a rank; NaN where that is not known.
 double memory_of(const Measured& measured, double ranks) {
     const double samples = measured.batch / (measured.scaling == Scaling::weak ? 1 : ranks);
     return measured.memory_fixed_bytes + measured.memory_bytes_per_sample * std::ceil(samples);
@@ -115,7 +115,7 @@ std::vector<double> candidates_of(const Measured& measured) {
 
 constexpr double kWorthIt = 0.1;  // of the interval
 
-// Of those that narrow the forecast at least half as much as the best one, the one that narrows
+// Among those that narrow the forecast half as much as the best one, or more, the one that narrows
 // most for its node-hours.
 std::string next_run(const Measured& measured, const CurveFit& fit, double target) {
     const auto all = fit.candidates(candidates_of(measured), target);

@@ -27,7 +27,7 @@ struct Measured {
     /// "ranklab sweep train --model mnist-cnn"; "" where no run was stored.
     std::string sweep = {};
     std::vector<std::string> notes = {};
-    /// Of a rank: fixed + per_sample x the samples that it computes at once; NaN: not known.
+    /// A rank takes fixed + per_sample x the samples that it computes at once; NaN: not known.
     double memory_fixed_bytes = stats::kNone, memory_bytes_per_sample = stats::kNone;
     double batch = 0;          ///< samples of a rank (weak) or of all (strong)
     bool has_warm_up = false;  ///< in the counted steps of most points' runs

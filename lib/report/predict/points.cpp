@@ -140,7 +140,7 @@ bool has_warm_up(const results::Run& run, const std::string& measurement) {
     return false;
 }
 
-// What one node of that run can hold: its ranks, or as many as it has cores for.
+// The ranks that one node of that run can hold: those it had, or as many as it has cores for.
 double node_holds(const results::Run& run, std::size_t nodes) {
     const double there = static_cast<double>(run.hosts.size()) / static_cast<double>(nodes);
     const auto cpus = base::number_in(run.fact("host", "logical_cpus"));

@@ -29,7 +29,7 @@ double time_at(const PublishedCurve& curve, std::size_t i) {
     return 1 / curve.y[i];
 }
 
-// What a curve's small part says, and the point that it is to forecast.
+// The small part of a curve, and the point that it is to forecast.
 struct Trial {
     std::vector<CurvePoint> used = {};
     double target = 0, truth = 0;
