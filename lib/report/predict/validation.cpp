@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "report/predict/curve.hpp"
+#include "stats/line_fit.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::report::predict {
@@ -12,6 +14,7 @@ using forecast::Scaling;
 using model::CurveQuantity;
 using model::PublishedCurve;
 
+constexpr const char* kAll = "all";
 constexpr double kPart = 4;    // points up to this part of the largest are used
 constexpr double kNear = 0.1;  // an error that is near enough
 
@@ -55,57 +58,57 @@ double same_efficiency(const Trial& trial, bool weak) {
     return last.times_s[0] * (weak ? 1 : last.ranks / trial.target);
 }
 
-// a + c log p by least squares.
 double logarithmic(const Trial& trial) {
-    const auto n = static_cast<double>(trial.used.size());
-    double x = 0, y = 0, xx = 0, xy = 0;
-    for (const auto& point : trial.used) {
-        const double log = std::log2(point.ranks), time = point.times_s[0];
-        x += log;
-        y += time;
-        xx += log * log;
-        xy += log * time;
-    }
-    const double c = (n * xy - x * y) / (n * xx - x * x);
-    return (y - c * x) / n + c * std::log2(trial.target);
+    std::vector<stats::LinePoint> points;
+    for (const auto& point : trial.used)
+        points.push_back({std::log2(point.ranks), point.times_s[0]});
+    const auto line = stats::fit_line(points);
+    return line.alpha + line.beta * std::log2(trial.target);
 }
 
 struct Outcome {
-    std::vector<double> ours, stays, logs;  // errors, without signs
-    double refused = 0, near = 0, covered = 0;
+    const PublishedCurve* curve = nullptr;
+    std::size_t points = 0;
+    double target = 0;
+    forecast::Refusal refusal = forecast::Refusal::too_few_points;
+    Cell error = {};                                   // relative, of the forecast
+    double stays = stats::kNone, logs = stats::kNone;  // those of the naive ones
 };
 
-void add(Outcome& outcome, Validation& all, const PublishedCurve& curve) {
+Outcome outcome_of(const PublishedCurve& curve) {
     const Trial trial = trial_of(curve);
-    forecast::CurveForecast found{.refusal = forecast::Refusal::too_few_points};
-    if (!trial.used.empty())
-        found = forecast::CurveFit(trial.used, curve.weak ? Scaling::weak : Scaling::strong)
-                    .forecast(trial.target);
-    if (found.refusal != forecast::Refusal::none) {
-        outcome.refused += 1;
-        all.refused.rows.push_back(
-            {{curve.name, trial.used.size(), name_of(why_of(found.refusal))}});
-        return;
-    }
+    Outcome outcome{.curve = &curve, .points = trial.used.size(), .target = trial.target};
+    if (trial.used.empty()) return outcome;
+    const forecast::CurveFit fit(trial.used, curve.weak ? Scaling::weak : Scaling::strong);
+    const auto found = fit.forecast(trial.target);
     const auto error = [&](double time) { return time / trial.truth - 1; };
-    const double ours = error(found.time_s), stays = error(same_efficiency(trial, curve.weak)),
-                 logs = error(logarithmic(trial));
-    all.curves.rows.push_back(
-        {{curve.name, trial.target,
-          Cell(ours, {error(found.interval.low), error(found.interval.high)}), stays, logs}});
-    outcome.ours.push_back(std::abs(ours));
-    outcome.stays.push_back(std::abs(stays));
-    outcome.logs.push_back(std::abs(logs));
-    outcome.near += std::abs(ours) <= kNear ? 1 : 0;
-    outcome.covered += found.interval.low <= trial.truth && trial.truth <= found.interval.high;
+    outcome.refusal = found.refusal;
+    outcome.error = {error(found.time_s), {error(found.interval.low), error(found.interval.high)}};
+    outcome.stays = error(same_efficiency(trial, curve.weak));
+    outcome.logs = error(logarithmic(trial));
+    return outcome;
 }
 
-Row row_of(const std::string& family, const Outcome& of) {
-    if (of.ours.empty()) return {{family, 0, of.refused}};
-    const auto median = [](const std::vector<double>& all) { return stats::quantile(all, 0.5); };
-    const double naive = std::min(median(of.stays), median(of.logs));
-    return {{family, of.ours.size(), of.refused, median(of.ours), naive, median(of.ours) / naive,
-             of.near, of.covered}};
+// The forecasts of a family, or of all curves.
+Row row_of(const std::string& family, const std::vector<Outcome>& outcomes) {
+    std::vector<double> ours, stays, logs;
+    std::size_t refused = 0, near = 0, covered = 0;
+    for (const auto& one : outcomes) {
+        if (family != kAll && one.curve->family != family) continue;
+        if (one.refusal != forecast::Refusal::none) {
+            ++refused;
+            continue;
+        }
+        ours.push_back(std::abs(one.error.number));
+        stays.push_back(std::abs(one.stays));
+        logs.push_back(std::abs(one.logs));
+        near += ours.back() <= kNear ? 1 : 0;
+        covered += one.error.interval.low <= 0 && 0 <= one.error.interval.high ? 1 : 0;
+    }
+    if (ours.empty()) return {{family, 0, refused}};
+    const double error = stats::quantile(ours, 0.5),
+                 naive = std::min(stats::quantile(stays, 0.5), stats::quantile(logs, 0.5));
+    return {{family, ours.size(), refused, error, naive, error / naive, near, covered}};
 }
 
 }  // namespace
@@ -134,24 +137,19 @@ Validation validate(const std::vector<PublishedCurve>& curves) {
                                 {.name = "within_10_percent", .head = "in 10 %"},
                                 {.name = "in_interval", .head = "covered"}},
                     .notes = {"naive: the one of the two naive forecasts that errs less here"}};
-    InOrderMet<std::string, std::pair<std::string, Outcome>> families;
-    Outcome total;
+    std::vector<Outcome> outcomes;
+    std::set<std::string> families;
     for (const auto& curve : curves) {
-        auto& [name, outcome] = families[curve.family];
-        name = curve.family;
-        add(outcome, all, curve);
+        outcomes.push_back(outcome_of(curve));
+        families.insert(curve.family);
+        const auto& one = outcomes.back();
+        if (one.refusal == forecast::Refusal::none)
+            all.curves.rows.push_back({{curve.name, one.target, one.error, one.stays, one.logs}});
+        else
+            all.refused.rows.push_back({{curve.name, one.points, name_of(why_of(one.refusal))}});
     }
-    for (const auto& [name, outcome] : families.all()) {
-        all.families.rows.push_back(row_of(name, outcome));
-        for (const auto& [of_all, one] : {std::pair{&total.ours, &outcome.ours},
-                                          {&total.stays, &outcome.stays},
-                                          {&total.logs, &outcome.logs}})
-            of_all->insert(of_all->end(), one->begin(), one->end());
-        total.refused += outcome.refused;
-        total.near += outcome.near;
-        total.covered += outcome.covered;
-    }
-    all.families.rows.push_back(row_of("all", total));
+    for (const auto& family : families) all.families.rows.push_back(row_of(family, outcomes));
+    all.families.rows.push_back(row_of(kAll, outcomes));
     return all;
 }
 
