@@ -1,4 +1,4 @@
-// What an allreduce costs among other numbers of ranks than those that were measured. Pure
+// The cost of an allreduce among other numbers of ranks than those that were measured. Pure
 // functions; seconds and bytes.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace ranklab::forecast {
 enum class Algorithm { measured, ring, recursive_doubling, tree, hierarchical };
 std::string_view name_of(Algorithm algorithm);
 
-/// What the allreduce of a message took; the interval is {s, s} where none is known.
+/// The time of an allreduce of a message; the interval is {s, s} where none is known.
 struct MessageTime {
     double bytes = 0, s = 0;
     stats::Interval ci = {};

@@ -9,11 +9,11 @@
 
 namespace ranklab::forecast {
 
-/// What one rank does in a step, without waiting for others. Input, forward and backward are those
-/// of one micro-batch.
+/// The work of one rank in a step, without waiting for others. Input, forward and backward are
+/// those of one micro-batch.
 struct RankWork {
     double input_s = 0, forward_s = 0, backward_s = 0, optimizer_s = 0;
-    /// What the loader's threads take to make a micro-batch, beside all that; 0: no such threads.
+    /// The time of the loader's threads for a micro-batch, beside all that; 0: no such threads.
     double loader_s = 0;
 };
 

@@ -133,7 +133,6 @@ struct Refusal {
         no_layers,
         batch_not_measured,
         few_samples,
-        no_network,
         level_not_crossed,
         message_too_large,
         too_far

@@ -23,7 +23,7 @@ constexpr std::array kWork{"model",      "data",         "input",   "input-shape
 bool is_training(const Run& run) {
     return run.command == "train" && run.valid && run.cut_short().empty() &&
            run.setting("mode") != "dp" && run.find("step_time_s") != nullptr &&
-           run.find("backward_time_s") != nullptr;
+           run.find("backward_time_s") != nullptr && number_of(run, "accumulate", 1) == 1;
 }
 
 bool is_profiled(const Run& run) {
@@ -46,20 +46,16 @@ double half_width_of(const stats::Summary& summary) {
 }
 
 AloneWork alone_in(const Run& run) {
-    const double micro = number_of(run, "accumulate", 1), workers = number_of(run, "workers", 0);
-    forecast::RankWork work{.forward_s = median_of(run, "forward_time_s") / micro,
-                            .backward_s = median_of(run, "backward_time_s") / micro,
+    forecast::RankWork work{.forward_s = median_of(run, "forward_time_s"),
+                            .backward_s = median_of(run, "backward_time_s"),
                             .optimizer_s = median_of(run, "optimizer_time_s")};
-    double own_s = median_of(run, "step_time_s") - median_of(run, "sync_exposed_time_s");
-    if (workers > 0) {
-        for (const char* part :
-             {"loader_read_time_s", "loader_decode_time_s", "loader_augment_time_s"})
-            work.loader_s += median_of(run, part) / workers / micro;
-        // What a slower loader makes a step wait is in loader_s.
-        if (work.loader_s * micro > own_s / 2) own_s -= median_of(run, "data_time_s");
-    }
-    work.input_s =
-        std::max(0.0, (own_s - work.optimizer_s) / micro - work.forward_s - work.backward_s);
+    const double own_s = median_of(run, "step_time_s") - median_of(run, "sync_exposed_time_s") -
+                         work.forward_s - work.backward_s - work.optimizer_s;
+    const double workers = number_of(run, "workers", 0);
+    for (const char* part : {"loader_read_time_s", "loader_decode_time_s", "loader_augment_time_s"})
+        if (workers > 0) work.loader_s += median_of(run, part) / workers;
+    // With workers the wait for a slow loader is in loader_s.
+    work.input_s = std::max(0.0, own_s - (workers > 0 ? median_of(run, "data_time_s") : 0));
     return {work, half_width_of(run.find("step_time_s")->summary)};
 }
 
@@ -83,7 +79,7 @@ SharedWork shared_in(const Run& run) {
 
 void add_training(Evidence& found, const Run& run) {
     found.most_ranks = std::max(found.most_ranks, run.hosts.size());
-    if (number_of(run, "accumulate", 1) == 1) found.shared.push_back(shared_in(run));
+    found.shared.push_back(shared_in(run));
     if (run.hosts.size() > 1) return;
     const AloneWork alone = alone_in(run);
     const auto [place, is_new] = found.alone.try_emplace(number_of(run, "batch-size", 0), alone);
@@ -125,7 +121,7 @@ void add_levels(Levels& levels, const Run& run, const char* table_name, const ch
     }
 }
 
-// Of the message nearest to a piece: what a started sum takes beside its compute.
+// The message nearest to a piece says what a started sum takes from the compute beside it.
 double compute_share_of(const Run& run) {
     const auto* table = run.find_table("nonblocking");
     double share = stats::kNone, nearest = 0;
@@ -170,6 +166,9 @@ Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
         for (const auto* run : newest)
             if (is_training(*run) && is_same_work(*run, profile) && is_profiled(*run) == profiled)
                 add_training(found, *run);
+    std::erase_if(found.shared, [&](const auto& one) {
+        return !found.alone.contains(number_of(*one.run, "batch-size", 0));
+    });
     const std::string dtype = model::gradient_type(profile);
     for (const auto* run : newest) {
         if (!model::is_comm(*run) || !run->valid || !model::measures_network(*run) ||

@@ -1,5 +1,5 @@
-// What stored runs say about one training step: the work of a rank, its gradients, and what the
-// network took. Seconds and bytes.
+// The measured parts of one training step, from stored runs: the work of a rank, its gradients,
+// the network. Seconds and bytes.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct AloneWork {
     double half_width = 0;
 };
 
-/// What the ranks of a run compute in a step, beside each other.
+/// The computing of a run's ranks in a step, beside each other.
 struct SharedWork {
     const results::Run* run = nullptr;
     std::size_t per_host = 0;
@@ -29,7 +29,7 @@ struct SharedWork {
     std::vector<double> computing_s = {};  ///< of each rank in each step
 };
 
-/// Of the same work: that of the newest run of one rank with the table `layers`.
+/// The runs of one work: that of the newest run of one rank with the table `layers`.
 struct Evidence {
     const results::Run* profile = nullptr;   ///< nullptr: there is none, and nothing else either
     std::map<double, AloneWork> alone = {};  ///< by micro-batch

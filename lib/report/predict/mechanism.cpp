@@ -32,36 +32,31 @@ constexpr double kLargest = 4;
 // The parts of one forecast.
 struct Setup {
     const Evidence& evidence;
-    forecast::Placement placement = {};
+    forecast::Placement on = {};
     const SharedWork* shared = nullptr;
     forecast::SyncPlan plan = {};
     double batch = 0;
+    bool several_hosts = false;
     bool in_background = false;  ///< buckets travel in started pieces, else in blocking ones
+    double piece_bytes = 0;      ///< 0: whole
+    double largest_bytes = 0;    ///< message
 
-    std::size_t hosts() const {
-        return (placement.ranks + placement.per_host - 1) / placement.per_host;
-    }
-    bool sums() const { return placement.ranks > 1 && plan.sync != forecast::Sync::none; }
     const std::vector<forecast::MeasuredLevel>& levels() const {
         return in_background ? evidence.background : evidence.blocking;
     }
     AllreduceCost cost(double bytes) const {
-        if (in_background)
-            return in_pieces(levels(), bytes, forecast::kBackgroundPiece, placement, kStarted);
-        const bool queued = plan.sync == forecast::Sync::bucketed;
-        return in_pieces(levels(), bytes, queued ? forecast::kBlockingPiece : 0, placement,
-                         kBlocking);
+        if (!(largest_bytes > 0)) return {0, {0, 0}};
+        return in_background ? in_pieces(levels(), bytes, piece_bytes, on, kStarted)
+                             : in_pieces(levels(), bytes, piece_bytes, on, kBlocking);
     }
 };
 
-// One with several ranks, with as many on a host, with more ranks.
+// One of several ranks, with as many on a host, with more ranks.
 const SharedWork* nearest(const std::vector<SharedWork>& shared, std::size_t per_host) {
-    const auto worth = [&](const SharedWork& one) {
+    return &*std::ranges::max_element(shared, {}, [&](const SharedWork& one) {
         const std::size_t ranks = one.run->hosts.size();
         return std::tuple(ranks > 1, one.per_host == per_host, ranks);
-    };
-    const auto best = std::ranges::max_element(shared, {}, worth);
-    return best == shared.end() ? nullptr : &*best;
+    });
 }
 
 forecast::Sync sync_named(const std::string& name) {
@@ -80,30 +75,46 @@ double micro_batch(const WhatIf& what_if, const Setup& setup) {
     };
     if (!what_if.strong) return given(*setup.evidence.profile, "batch-size");
     return given(*setup.shared->run, "global-batch-size") /
-           base::real(setup.placement.ranks * setup.plan.accumulate);
+           base::real(setup.on.ranks * setup.plan.accumulate);
+}
+
+// How train sums there, or settles it between hosts (docs/overlap.md).
+void settle_transfer(Setup& setup) {
+    const auto& like = *setup.shared->run;
+    const bool as_there =
+        like.hosts.size() > 1 && (model::node_count(like) > 1) == setup.several_hosts;
+    const bool is_queued = setup.plan.sync == forecast::Sync::bucketed;
+    setup.plan.overlaps = as_there ? like.setting("mpi-progress") != "none" : setup.several_hosts;
+    if (like.setting("backend") == "mpi" && is_queued) {
+        setup.in_background =
+            as_there ? like.setting("transfer") == "background" : setup.several_hosts;
+        setup.piece_bytes =
+            setup.in_background ? forecast::kBackgroundPiece : forecast::kBlockingPiece;
+    }
+    if (setup.on.ranks < 2) return;
+    for (const auto& one : buckets_of(gradients_of(*setup.evidence.profile), setup.plan))
+        setup.largest_bytes = std::max(setup.largest_bytes, one.bytes);
+    if (setup.piece_bytes > 0)
+        setup.largest_bytes = std::min(setup.largest_bytes, setup.piece_bytes);
 }
 
 Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t ranks) {
     Setup setup{.evidence = evidence};
     std::size_t most = 1;
     for (const auto& one : evidence.shared) most = std::max(most, one.per_host);
-    setup.placement = {
-        ranks, std::min(ranks, what_if.ranks_per_node ? count_of(*what_if.ranks_per_node) : most)};
-    setup.shared = nearest(evidence.shared, setup.placement.per_host);
+    if (what_if.ranks_per_node) most = count_of(*what_if.ranks_per_node);
+    setup.on = {ranks, std::min(ranks, most)};
+    setup.several_hosts = ranks > most;
+    setup.shared = nearest(evidence.shared, setup.on.per_host);
     const auto& like = *setup.shared->run;
     const double cap = kMiB * what_if.bucket_cap_mb.value_or(number_of(like, "bucket-cap-mb", 25));
-    const bool several = like.hosts.size() > 1, one_host = setup.hosts() == 1;
-    const std::string sync = what_if.bucket_cap_mb || !several ? "bucketed" : like.setting("sync");
+    const bool is_bucketed = what_if.bucket_cap_mb || like.hosts.size() == 1;
+    const std::string sync = is_bucketed ? "bucketed" : like.setting("sync");
     setup.plan = {.sync = sync_named(what_if.sync.empty() ? sync : what_if.sync),
                   .first_cap_bytes = std::min(cap, kMiB),
                   .cap_bytes = cap,
                   .accumulate = count_of(what_if.accumulate.value_or(1))};
-    // What train settles between hosts, and otherwise what it did (docs/overlap.md).
-    const bool as_there = several && (model::node_count(like) == 1) == one_host;
-    setup.plan.overlaps = as_there ? like.setting("mpi-progress") != "none" : !one_host;
-    setup.in_background = setup.plan.sync == forecast::Sync::bucketed &&
-                          like.setting("backend") == "mpi" &&
-                          (as_there ? like.setting("transfer") == "background" : !one_host);
+    settle_transfer(setup);
     setup.batch = micro_batch(what_if, setup);
     return setup;
 }
@@ -111,11 +122,10 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
 // How much longer the slowest of so many computes than one alone; NaN where too few were seen.
 double slowdown(const Setup& setup) {
     const auto& shared = *setup.shared;
-    const auto alone = setup.evidence.alone.find(number_of(*shared.run, "batch-size", 0));
-    if (alone == setup.evidence.alone.end()) return stats::kNone;
-    const auto& [input, forward, backward, optimizer, loader] = alone->second.work;
-    return shared.slowest_s / (input + forward + backward + optimizer) *
-           forecast::expected_maximum(shared.computing_s, setup.placement.ranks) /
+    const auto& alone = setup.evidence.alone.at(number_of(*shared.run, "batch-size", 0)).work;
+    return shared.slowest_s /
+           (alone.input_s + alone.forward_s + alone.backward_s + alone.optimizer_s) *
+           forecast::expected_maximum(shared.computing_s, setup.on.ranks) /
            forecast::expected_maximum(shared.computing_s, shared.run->hosts.size());
 }
 
@@ -123,13 +133,12 @@ forecast::SimulatedStep simulated(const Setup& setup, forecast::RankWork work, d
                                   double (*of)(const AllreduceCost&)) {
     for (auto* part : {&work.input_s, &work.forward_s, &work.backward_s, &work.optimizer_s})
         *part *= slower;
-    const forecast::Network network{
-        [&](double bytes) { return setup.sums() ? of(setup.cost(bytes)) : 0; },
-        setup.in_background ? setup.evidence.compute_share : 0};
+    const forecast::Network network{[&](double bytes) { return of(setup.cost(bytes)); },
+                                    setup.in_background ? setup.evidence.compute_share : 0};
     return simulate_step({&work, 1}, gradients_of(*setup.evidence.profile), setup.plan, network);
 }
 
-// Of the same training, on that many ranks.
+// Measures this training on that many ranks.
 std::string train_command(const Setup& setup, std::size_t ranks, const std::string& more) {
     return fmt::format("{}ranklab train --model {} --batch-size {:.0f}{}",
                        ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "",
@@ -137,32 +146,23 @@ std::string train_command(const Setup& setup, std::size_t ranks, const std::stri
 }
 
 Refusal network_refusal(const Setup& setup) {
-    if (!setup.sums()) return {};
-    const auto [ranks, per_host] = setup.placement;
-    const std::string start =
-        setup.hosts() > 1 ? fmt::format("srun -N2 --ntasks-per-node={} ranklab comm", per_host)
-                          : fmt::format("mpirun -n {} ranklab comm", ranks);
-    const std::string comm =
-        start + (setup.in_background ? " --nonblocking --mpi-progress poll" : "");
-    double largest = 0, measured = 0;
-    for (const auto& one : buckets_of(gradients_of(*setup.evidence.profile), setup.plan))
-        largest = std::max(largest, one.bytes);
+    const bool share_is_known = !setup.in_background || !std::isnan(setup.evidence.compute_share);
+    const std::string comm = fmt::format(
+        fmt::runtime(setup.several_hosts ? "srun -N2 --ntasks-per-node={} ranklab comm{}"
+                                         : "mpirun -n {} ranklab comm{}"),
+        setup.on.per_host, setup.in_background ? " --nonblocking --mpi-progress poll" : "");
+    if (std::isnan(setup.cost(setup.largest_bytes).s) || !share_is_known)
+        return {Why::level_not_crossed, comm};
+    double measured = 0;
     for (const auto& level : setup.levels())
         measured = std::max(measured, level.messages.back().bytes);
-    if (std::isnan(setup.cost(largest).s) ||
-        (setup.in_background && std::isnan(setup.evidence.compute_share)))
-        return {setup.hosts() > 1 ? Why::level_not_crossed : Why::no_network, comm};
-    if (setup.plan.sync == forecast::Sync::bucketed)
-        largest = std::min(
-            largest, setup.in_background ? forecast::kBackgroundPiece : forecast::kBlockingPiece);
-    if (largest > kLargest * measured)
-        return {Why::message_too_large,
-                fmt::format("{} -e {:.0f}M", comm, std::ceil(largest / kMiB))};
-    return {};
+    if (setup.largest_bytes <= kLargest * measured) return {};
+    return {Why::message_too_large,
+            fmt::format("{} -e {:.0f}M", comm, std::ceil(setup.largest_bytes / kMiB))};
 }
 
 Refusal refusal_of(const Setup& setup, bool force) {
-    const std::size_t ranks = setup.placement.ranks;
+    const std::size_t ranks = setup.on.ranks;
     if (!force && ranks > kFarthest * setup.evidence.most_ranks)
         return {Why::too_far, train_command(setup, (ranks + kFarthest - 1) / kFarthest, "")};
     if (!setup.evidence.alone.contains(setup.batch))
@@ -175,22 +175,21 @@ Refusal refusal_of(const Setup& setup, bool force) {
 }
 
 MechanismForecast forecast_of(const Setup& setup, bool force) {
-    MechanismForecast found{.ranks = setup.placement.ranks, .refusal = refusal_of(setup, force)};
+    MechanismForecast found{.ranks = setup.on.ranks, .refusal = refusal_of(setup, force)};
     if (found.refusal.why != Why::none) return found;
     const auto& alone = setup.evidence.alone.at(setup.batch);
     const double slower = slowdown(setup),
                  half = std::max(alone.half_width, setup.shared->half_width);
-    const auto step = simulated(setup, alone.work, slower, [](const auto& cost) { return cost.s; });
-    const auto low = [](const AllreduceCost& cost) { return cost.range.low; };
-    const auto high = [](const AllreduceCost& cost) { return cost.range.high; };
+    const auto with = [&](double scale, double (*of)(const AllreduceCost&)) {
+        return simulated(setup, alone.work, scale * slower, of);
+    };
+    const auto step = with(1, [](const AllreduceCost& cost) { return cost.s; });
     found.step_s = step.step_s;
-    found.range = {simulated(setup, alone.work, slower * (1 - half), low).step_s,
-                   simulated(setup, alone.work, slower * (1 + half), high).step_s};
+    found.range = {with(1 - half, [](const auto& cost) { return cost.range.low; }).step_s,
+                   with(1 + half, [](const auto& cost) { return cost.range.high; }).step_s};
     found.compute_s = step.compute_s;
     found.exposed_s = step.exposed_s;
-    double largest = 0;
-    for (const auto& one : step.reductions) largest = std::max(largest, one.bytes);
-    if (setup.sums()) found.algorithm = setup.cost(largest).algorithm;
+    found.algorithm = setup.cost(setup.largest_bytes).algorithm;
     return found;
 }
 
@@ -210,17 +209,12 @@ std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> 
                                                   std::span<const std::size_t> ranks, bool force) {
     const Evidence evidence = evidence_in(runs, what_if.precision);
     std::vector<MechanismForecast> found;
-    for (const std::size_t one : ranks) {
-        if (evidence.profile != nullptr) {
-            found.push_back(forecast_of(setup_of(evidence, what_if, one), force));
-            continue;
-        }
-        const std::string precision =
-            what_if.precision.empty() ? "" : " --precision " + what_if.precision;
-        found.push_back(
-            {.ranks = one,
-             .refusal = {Why::no_layers, "ranklab train --profile layers" + precision}});
-    }
+    const std::string mend = "ranklab train --profile layers" +
+                             (what_if.precision.empty() ? "" : " --precision " + what_if.precision);
+    for (const std::size_t one : ranks)
+        found.push_back(evidence.profile == nullptr
+                            ? MechanismForecast{.ranks = one, .refusal = {Why::no_layers, mend}}
+                            : forecast_of(setup_of(evidence, what_if, one), force));
     return found;
 }
 
@@ -263,17 +257,14 @@ std::string json_of(const std::vector<MechanismForecast>& forecasts) {
 std::vector<CapAdvice> bucket_cap_advice(std::span<const results::Run> runs, const WhatIf& what_if,
                                          std::size_t ranks) {
     const std::size_t only[] = {ranks};
-    const auto with = [&](std::optional<double> cap) {
-        WhatIf other = what_if;
-        other.sync = "bucketed";
-        if (cap) other.bucket_cap_mb = cap;
-        return mechanism_forecast(runs, other, only, false).front();
-    };
-    const auto now = with(std::nullopt);
+    WhatIf other = what_if;
+    other.sync = "bucketed";
+    const auto now = mechanism_forecast(runs, other, only, false).front();
     std::vector<CapAdvice> advice;
     for (const double cap : kCapsMiB) {
-        const auto one = with(cap);
-        if (one.refusal.why != Why::none || now.refusal.why != Why::none) return {};
+        other.bucket_cap_mb = cap;
+        const auto one = mechanism_forecast(runs, other, only, false).front();
+        if (one.refusal.why != Why::none) return {};
         // Both ends of the range move together: they are of the same runs.
         const double a = now.range.low / one.range.low, b = now.range.high / one.range.high,
                      gain = now.step_s / one.step_s;

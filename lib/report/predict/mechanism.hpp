@@ -20,7 +20,7 @@ namespace ranklab::report::predict {
 /// Beyond so many times the ranks of the largest run there is no forecast.
 inline constexpr std::size_t kFarthest = 64;
 
-/// What shall differ from the measured runs; what is open stays as there.
+/// Changes against the measured runs; a field without a value changes nothing.
 struct WhatIf {
     bool strong = false;  ///< the global batch stays; otherwise the micro-batch of a rank
     std::optional<std::int64_t> batch_size = {};  ///< of a micro-batch; strong: the global one

@@ -143,7 +143,7 @@ TEST(Mechanism, RefusesAndNamesTheRunThatWouldMendIt) {
          2,
          Why::level_not_crossed,
          "srun -N2 --ntasks-per-node=1 ranklab comm"},
-        {{one, profiled(), two}, {}, 2, Why::no_network, "mpirun -n 2 ranklab comm"},
+        {{one, profiled(), two}, {}, 2, Why::level_not_crossed, "mpirun -n 2 ranklab comm"},
         {all,
          {.ranks_per_node = 1},
          129,
