@@ -254,24 +254,24 @@ std::string json_of(const std::vector<MechanismForecast>& forecasts) {
     return json_line({{"quantity", "step_time_s"}, {"forecasts", all}});
 }
 
-std::vector<CapAdvice> bucket_cap_advice(std::span<const results::Run> runs, const WhatIf& what_if,
+std::optional<CapAdvice> best_bucket_cap(std::span<const results::Run> runs, WhatIf what_if,
                                          std::size_t ranks) {
-    const std::size_t only[] = {ranks};
-    WhatIf other = what_if;
-    other.sync = "bucketed";
-    const auto now = mechanism_forecast(runs, other, only, false).front();
-    std::vector<CapAdvice> advice;
+    what_if.sync = "bucketed";
+    const Evidence evidence = evidence_in(runs, what_if.precision);
+    if (evidence.profile == nullptr) return std::nullopt;
+    const auto step = [&] { return forecast_of(setup_of(evidence, what_if, ranks), false); };
+    const auto now = step();
+    std::optional<CapAdvice> best;
     for (const double cap : kCapsMiB) {
-        other.bucket_cap_mb = cap;
-        const auto one = mechanism_forecast(runs, other, only, false).front();
-        if (one.refusal.why != Why::none) return {};
+        what_if.bucket_cap_mb = cap;
+        const auto one = step();
+        const double gain = now.step_s / one.step_s;
+        if (std::isnan(gain) || (best && gain <= best->gain.ratio)) continue;
         // Both ends of the range move together: they are of the same runs.
-        const double a = now.range.low / one.range.low, b = now.range.high / one.range.high,
-                     gain = now.step_s / one.step_s;
-        advice.push_back({cap, one, {gain, {std::min({a, b, gain}), std::max({a, b, gain})}}});
+        const double a = now.range.low / one.range.low, b = now.range.high / one.range.high;
+        best = {cap, {gain, {std::min({a, b, gain}), std::max({a, b, gain})}}};
     }
-    std::ranges::stable_sort(advice, {}, [](const auto& one) { return one.forecast.step_s; });
-    return advice;
+    return best;
 }
 
 }  // namespace ranklab::report::predict

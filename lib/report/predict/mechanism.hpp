@@ -52,11 +52,10 @@ std::string json_of(const std::vector<MechanismForecast>& forecasts);
 
 struct CapAdvice {
     double cap_mb = 0;
-    MechanismForecast forecast = {};
-    stats::RatioEstimate gain = {};  ///< the step with the cap of `what_if` / this one
+    stats::RatioEstimate gain = {};  ///< the step with the cap of `what_if` / with this one
 };
-/// The steps with caps of 1 to 100 MiB, the shortest first; none where there is no forecast.
-std::vector<CapAdvice> bucket_cap_advice(std::span<const results::Run> runs, const WhatIf& what_if,
+/// The cap of 1 to 100 MiB with the shortest step; nullopt where there is no forecast.
+std::optional<CapAdvice> best_bucket_cap(std::span<const results::Run> runs, WhatIf what_if,
                                          std::size_t ranks);
 
 }  // namespace ranklab::report::predict
