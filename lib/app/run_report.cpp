@@ -14,7 +14,6 @@
 #include "app/programs.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/diagnosis/diagnosis.hpp"
@@ -27,7 +26,6 @@
 #include "report/model/reference.hpp"
 #include "report/model/values.hpp"
 #include "report/page/parts.hpp"
-#include "report/predict/mechanism.hpp"
 #include "results/result_file.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -179,24 +177,6 @@ void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Si
         runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
 }
 
-// A bucket cap with which a step is forecast to be faster, where the file has the parts of one.
-std::vector<report::diagnosis::Advice> cap_advice(const results::ResultFile& file,
-                                                  const results::Run& run) {
-    if (run.setting("sync") != "bucketed" || run.hosts.size() < 2) return {};
-    const auto nodes = static_cast<std::int64_t>(report::model::node_count(run));
-    const auto ranks = static_cast<std::int64_t>(run.hosts.size());
-    const auto best = report::predict::best_bucket_cap(
-        report::predict::runs_for_mechanism({file, {}}),
-        {.ranks_per_node = (ranks + nodes - 1) / nodes,
-         .bucket_cap_mb = base::number_in(run.setting("bucket-cap-mb"))},
-        run.hosts.size());
-    const auto saved = [](double ratio) { return 100 * (1 - 1 / ratio); };
-    if (!best || !(best->gain.ratio > 1)) return {};
-    const auto& [low, high] = best->gain.ci;
-    return {{report::Remedy::bucket_cap, fmt::format("{}", best->cap_mb),
-             report::Cell(saved(best->gain.ratio), {saved(low), saved(high)})}};
-}
-
 // Of the run named by --run, or of the newest training run.
 void write_why(const ChosenRuns& runs, const Options& options, const Sink& sink) {
     const auto headers = runs.headers();
@@ -206,8 +186,8 @@ void write_why(const ChosenRuns& runs, const Options& options, const Sink& sink)
     if (newest == headers.rend())
         throw base::OptionError("a diagnosis is of a training run, and none was chosen",
                                 {"where", "run"});
-    const auto run = runs.file().read(newest->id);
-    const auto found = report::diagnosis::diagnose(run, cap_advice(runs.file(), run));
+    // The bucket cap that report::predict forecasts is to be handed over here.
+    const auto found = report::diagnosis::diagnose(runs.file().read(newest->id));
     sink(options.is("format", "json") ? report::diagnosis::json_of(found) + '\n'
                                       : report::diagnosis::text_of(found));
 }
