@@ -177,7 +177,7 @@ void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Si
         runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
 }
 
-// Of the run named by --run, or of the newest training run.
+// Diagnoses the run named by --run, or the newest training run.
 void write_why(const ChosenRuns& runs, const Options& options, const Sink& sink) {
     const auto headers = runs.headers();
     const auto newest = std::find_if(headers.rbegin(), headers.rend(), [&](const auto& run) {

@@ -30,7 +30,7 @@ struct Efficiencies {
 
     double step_s() const { return level_s.back(); }
     double parallel() const { return level_s.front() / level_s.back(); }
-    /// What a loss adds to its level; the level over the next one. These multiply to parallel().
+    /// Each loss adds to its level; factors, a level over the next one, multiply to parallel().
     double lost_s(Loss loss) const { return level_s[next(loss)] - level_s[next(loss) - 1]; }
     double factor(Loss loss) const { return level_s[next(loss) - 1] / level_s[next(loss)]; }
 

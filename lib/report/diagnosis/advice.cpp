@@ -1,4 +1,4 @@
-// What to try, with gains by the measured parts (docs/why.md has the formulae).
+// Options to try, with gains by the measured parts (docs/why.md has the formulae).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,8 +59,8 @@ class Advisor {
     }
 
     std::vector<Advice> best() {
-        std::ranges::stable_sort(all_, std::greater(),
-                                 [](const Advice& one) { return one.gain.number; });
+        std::ranges::stable_sort(
+            all_, {}, [](const Advice& one) { return std::pair(one.at_most, -one.gain.number); });
         all_.resize(std::min(all_.size(), kMostAdvice));
         return std::move(all_);
     }
@@ -74,8 +74,8 @@ class Advisor {
         if (gain.number >= kNoticeable)
             all_.push_back({remedy, fmt::to_string(value), gain, at_most});
     }
-    // A step is no faster than without its wait for samples, than the threads that make them (HDF5
-    // reads for one at a time), and than the rank's cores do all of the work.
+    // The longest of: a step without its wait for samples; the threads that make them (HDF5 reads
+    // for one at a time); all of the work on the rank's cores.
     double step_with(const Parts& p, double workers) const {
         const double rest = p.found.step_s() - p.found.lost_s(Loss::input),
                      loader = p.reading_s + p.decoding_s,

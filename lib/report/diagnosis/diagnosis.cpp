@@ -27,13 +27,13 @@ using Values = std::vector<double>;
 constexpr std::size_t kMostBlocks = 10, kFewestBlocks = 4, kFewestSteps = 4;  // of a block
 constexpr double kSmallBatch = 0.15;  // the update's share of a rank's computing
 
-// Of all ranks and steps.
+// All ranks and steps.
 struct Matrix {
     forecast::StepMatrix steps;
     Values reading, decoding;
 
     std::size_t count() const { return steps.step_s.size() / steps.node_of.size(); }
-    // Of the steps from `first` to before `end`.
+    // Steps from `first` to before `end`.
     Parts parts(std::size_t first, std::size_t end) const {
         const auto mean = [&, ranks = steps.node_of.size()](const Values& all) {
             return stats::mean_of_finite(
@@ -154,7 +154,7 @@ std::string last_rank(const Run& run) {
                        percent_text(100 * (*last)[row]));
 }
 
-// What the cause's sentence has a place for.
+// The cause's sentence has a place for it.
 std::string detail_of(const Run& run, Cause cause, const Parts& parts, const Place& place) {
     switch (cause) {
         case Cause::slow_input:

@@ -26,7 +26,7 @@ struct Diagnosis {
     Cell parallel = {};                 ///< efficiency, and its factors
     std::array<Cell, forecast::kLosses> factors = {};
     double start_up_s = stats::kNone, start_up_share = stats::kNone;  ///< of the whole run
-    std::vector<Advice> advice = {};  ///< at most three, the largest gain first
+    std::vector<Advice> advice = {};  ///< at most three: measured gains first, the largest first
 };
 /// `run`: with its samples. `network`: more to try where communication limits, as a forecast bucket
 /// cap. OptionError where it is not a training run.

@@ -21,7 +21,7 @@ struct Measured {
     std::vector<Parts> blocks = {};  ///< of successive steps; none where there are too few
 };
 
-/// Of the first rank and its host; the others are taken to be alike.
+/// The first rank and its host; the others are taken to be alike.
 struct Place {
     double threads = 1;                   ///< that compute
     double own_cores = 0, all_cores = 0;  ///< of the rank, of all ranks of its host; 0: not known

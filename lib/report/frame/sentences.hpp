@@ -76,7 +76,7 @@ struct Finding {
 };
 std::string sentence(const Finding& finding);
 
-/// What makes the part of a step long that binds it.
+/// The cause that makes a part of a step long.
 enum class Cause {
     none,
     slow_input,
