@@ -26,8 +26,8 @@ class Provoked:
 
 
 RUNS = {
-    "slow input": Provoked(("--model", "unet.pt", "--input-shape", "2x8x8x8", "--target-shape", "2x8x8x8", "--data", "hdf5", "--inputs", "x.h5:/samples", "--targets", "y.h5:/samples", "--batch-size", 8,
-                            "--workers", 0, "--steps", 60, *ONE), "input", "slow_input", "--workers", preload=True),
+    "slow input": Provoked(("--model", "resnet50.pt", "--input-shape", "3x32x32", "--classes", 10, "--data", "hdf5", "--inputs", "x.h5:/samples", "--targets", "y.h5:/samples", "--batch-size", 2,
+                            "--workers", 0, "--steps", 24, *ONE), "input", "slow_input", "--workers", preload=True),
     "costly loader": Provoked((*CNN, "--loader-cost-us", 1000, "--batch-size", 16, "--workers", 0, "--steps", 60, *ONE), "input", "costly_loader", "--workers", before=TWO_CORES),
     "slow rank": Provoked((*CNN, "--inject-delay", "1:forward:100", "--batch-size", 16, "--steps", 30, *ONE), "imbalance", "late_rank", launch=FREE, ranks=2),
     "two threads on one core": Provoked((*CNN, "--batch-size", 64, "--steps", 60, "--threads", 2), "compute", "threads_on_cores", "mpirun --map-by slot:PE=2", launch=BOUND_TO_A_CORE),
@@ -45,8 +45,8 @@ class Case(cli.Case):
             import own_networks
         except ImportError as error:
             self.skipTest(f"{error.name} is not installed for this Python")
-        own_networks.export("unet", self.folder)
-        (inputs,), targets = own_networks.samples("unet", 500)
+        own_networks.export("resnet50", self.folder)
+        (inputs,), targets = own_networks.samples("resnet50", 500)
         for name, values in (("x", inputs), ("y", targets)):
             with h5py.File(self.folder / f"{name}.h5", "w") as file:
                 file["samples"] = values
