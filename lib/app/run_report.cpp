@@ -186,8 +186,7 @@ void write_why(const ChosenRuns& runs, const Options& options, const Sink& sink)
     if (newest == headers.rend())
         throw base::OptionError("a diagnosis is of a training run, and none was chosen",
                                 {"where", "run"});
-    // The bucket cap that report::predict forecasts is to be handed over here.
-    const auto found = report::diagnosis::diagnose(runs.file().read(newest->id));
+    const auto found = report::diagnosis::diagnose(runs.file(), newest->id);
     sink(options.is("format", "json") ? report::diagnosis::json_of(found) + '\n'
                                       : report::diagnosis::text_of(found));
 }

@@ -6,6 +6,8 @@
 
 #include "base/numbers.hpp"
 #include "report/diagnosis/parts.hpp"
+#include "report/predict/evidence.hpp"
+#include "report/predict/mechanism.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
@@ -95,6 +97,28 @@ class Advisor {
 
 double setting_of(const results::Run& run, const char* name) {
     return base::number_in(run.setting(name)).value_or(0);
+}
+
+std::vector<Advice> bucket_cap_for(const results::ResultFile& file, const results::Run& run) {
+    const auto differs = [&](const results::Run& other) {
+        return other.command == "train" && (other.setting("model") != run.setting("model") ||
+                                            other.setting("data") != run.setting("data") ||
+                                            other.setting("precision") != run.setting("precision"));
+    };
+    if (run.setting("sync") != "bucketed") return {};
+    auto runs = predict::runs_for_mechanism({file, {}});
+    std::erase_if(runs, differs);
+    const auto caps =
+        predict::bucket_cap_advice(runs,
+                                   {.batch_size = setting_of(run, "batch-size"),
+                                    .ranks_per_node = predict::ranks_per_host(run),
+                                    .bucket_cap_mb = setting_of(run, "bucket-cap-mb")},
+                                   run.hosts.size());
+    if (caps.empty() || !(caps.front().gain.ratio >= 1 / (1 - kNoticeable / 100))) return {};
+    const auto saved = [](double ratio) { return 100 * (1 - 1 / ratio); };
+    const auto& [ratio, ci] = caps.front().gain;
+    return {{Remedy::bucket_cap, fmt::to_string(caps.front().cap_mb),
+             Cell(saved(ratio), {saved(ci.low), saved(ci.high)})}};
 }
 
 std::vector<Advice> advice_for(const results::Run& run, Cause cause, const Measured& measured,

@@ -222,4 +222,11 @@ Diagnosis diagnose(const Run& run, const std::vector<Advice>& network) {
     return found;
 }
 
+Diagnosis diagnose(const results::ResultFile& file, const std::string& id) {
+    const Run run = file.read(id);
+    const Diagnosis found = diagnose(run);
+    return found.reason.bound == Bound::communication ? diagnose(run, bucket_cap_for(file, run))
+                                                      : found;
+}
+
 }  // namespace ranklab::report::diagnosis

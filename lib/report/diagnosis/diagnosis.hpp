@@ -7,7 +7,7 @@
 
 #include "forecast/pop.hpp"
 #include "report/frame/frame.hpp"
-#include "results/run.hpp"
+#include "results/result_file.hpp"
 
 namespace ranklab::report::diagnosis {
 
@@ -28,9 +28,11 @@ struct Diagnosis {
     double start_up_s = stats::kNone, start_up_share = stats::kNone;  ///< of the whole run
     std::vector<Advice> advice = {};  ///< at most three: measured gains first, the largest first
 };
-/// `run`: with its samples. `network`: more to try where communication limits, as a forecast bucket
-/// cap. OptionError where it is not a training run.
+/// `run`: with its samples. `network`: more to try where communication limits. OptionError where it
+/// is not a training run.
 Diagnosis diagnose(const results::Run& run, const std::vector<Advice>& network = {});
+/// The run of that id, with the bucket cap that report/predict forecasts by the file's other runs.
+Diagnosis diagnose(const results::ResultFile& file, const std::string& id);
 
 /// A row a part of the mean step: seconds, share, and factor of the parallel efficiency.
 Frame frame_of(const Diagnosis& found);

@@ -29,6 +29,8 @@ struct Place {
 };
 
 double setting_of(const results::Run& run, const char* name);
+/// None where there is no forecast for that run.
+std::vector<Advice> bucket_cap_for(const results::ResultFile& file, const results::Run& run);
 /// Those of `more`, and what the cause suggests.
 std::vector<Advice> advice_for(const results::Run& run, Cause cause, const Measured& measured,
                                const Place& place, std::vector<Advice> more);

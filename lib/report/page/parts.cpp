@@ -161,7 +161,7 @@ std::string summary_of(const Groups& groups) {
 std::string why_of(const Groups& groups, const results::ResultFile& file) {
     const auto newest = figures::newest_groups(groups, "train", 1);
     if (newest.empty()) return "";
-    const auto found = diagnosis::diagnose(file.read(groups.newest(*newest.front())));
+    const auto found = diagnosis::diagnose(file, groups.newest(*newest.front()));
     const std::string id = html_escape(found.run);
     return fmt::format("<p>Run <a href=\"#run-{0}\">{0}</a></p>\n", id) + diagnosis::html_of(found);
 }

@@ -137,6 +137,15 @@ TEST(Diagnosis, HdfReadsForOneThreadAtATime) {
     EXPECT_NEAR(found.advice.front().gain.number, 50, 0.01);
 }
 
+TEST(Diagnosis, TakesWhatMayHelpTheNetworkWhereThatLimits) {
+    const std::vector<Advice> cap{{Remedy::bucket_cap, "5", Cell(60.0)}};
+    for (const auto& one : cases()) {
+        const auto found = diagnose(one.run, cap);
+        const bool first = !found.advice.empty() && found.advice[0].remedy == Remedy::bucket_cap;
+        EXPECT_EQ(first, one.bound == Bound::communication) << one.name;
+    }
+}
+
 // The start of a few steps says nothing; that of a training does.
 TEST(Diagnosis, AStartThatTakesMostOfATraining) {
     auto run = run_of({{"step_time_s", {1}}, {"time_to_first_step_s", {6}}}, {}, one_rank(1, "0"));
