@@ -62,19 +62,19 @@ class Advisor {
 
     std::vector<Advice> best() {
         std::ranges::stable_sort(
-            all_, {}, [](const Advice& one) { return std::pair(one.at_most, -one.gain.number); });
+            all_, {}, [](const Advice& one) { return std::pair(one.in_part, -one.gain.number); });
         all_.resize(std::min(all_.size(), kMostAdvice));
         return std::move(all_);
     }
 
   private:
     template <class Saved>
-    void add(Remedy remedy, double value, bool at_most, const Saved& saved_s) {
+    void add(Remedy remedy, double value, bool in_part, const Saved& saved_s) {
         Cell gain =
             estimate(measured_, [&](const Parts& p) { return 100 * p.share_of(saved_s(p)); });
-        if (at_most) gain.interval = {0, std::fmax(gain.number, gain.interval.high)};
+        if (in_part) gain.interval = {0, std::fmax(gain.number, gain.interval.high)};
         if (gain.number >= kNoticeable)
-            all_.push_back({remedy, fmt::to_string(value), gain, at_most});
+            all_.push_back({remedy, fmt::to_string(value), gain, in_part});
     }
     // The longest of: a step without its wait for samples; the threads that make them (HDF5 reads
     // for one at a time); all of the work on the rank's cores.

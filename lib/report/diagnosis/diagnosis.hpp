@@ -15,8 +15,8 @@ struct Advice {
     Remedy remedy = Remedy::ablation;
     std::string value = {};  ///< of the option
     Cell gain = {};          ///< percent of the time per sample
-    /// Not all of the estimate is measured: the gain is at most that, and its interval begins at 0.
-    bool at_most = false;
+    /// Not all of the estimate is measured, so that its interval begins at 0.
+    bool in_part = false;
 };
 
 struct Diagnosis {

@@ -62,8 +62,8 @@ Frame advice_frame(const Diagnosis& found) {
                      {.name = "gain_percent", .unit = "%", .interval = true, .head = "gain"}};
     for (const auto& one : found.advice)
         frame.rows.push_back({{option_of(one.remedy, one.value), one.gain}, {}});
-    if (std::ranges::any_of(found.advice, &Advice::at_most))
-        frame.notes = {"from 0: at most that, since not all of it is measured"};
+    if (std::ranges::any_of(found.advice, &Advice::in_part))
+        frame.notes = {"from 0: measured in part, so that it may save nothing"};
     return frame;
 }
 
