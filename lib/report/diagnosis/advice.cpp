@@ -41,38 +41,44 @@ class Advisor {
         while (workers < kMostWorkers &&
                saved_s(measured_.whole, workers) < 0.98 * saved_s(measured_.whole, kMostWorkers))
             ++workers;
-        add(Remedy::workers, workers, false, [&](const Parts& p) { return saved_s(p, workers); });
+        add(Remedy::workers, workers, {}, [&](const Parts& p) { return saved_s(p, workers); });
     }
     void add_batch() {
         const double share = measured_.whole.share_of(measured_.whole.fixed_s());
         double growth = 2;
         while (growth < kMostGrowth && share > 0.1 * (growth * (1 - share) + share)) growth *= 2;
-        add(Remedy::batch_size, growth * setting_of(run_, "batch-size"), false,
+        add(Remedy::batch_size, growth * setting_of(run_, "batch-size"),
+            {stats::kNone, 100 * (1 - 1 / growth)},
             [&](const Parts& p) { return (1 - 1 / growth) * p.fixed_s(); });
     }
     // `now` of the cores that `then` threads could have.
     void add_cores(Remedy remedy, double now, double then) {
         if (now < then)
-            add(remedy, then, true,
+            add(remedy, then, {0, 0},
                 [&](const Parts& p) { return (1 - now / then) * computing_s(p); });
     }
     void add_for_waiting(Remedy remedy, double value) {
-        if (place_.ranks > 1) add(remedy, value, true, waiting_s);
+        if (place_.ranks > 1) add(remedy, value, {0, 0}, waiting_s);
     }
 
     std::vector<Advice> best() {
-        std::ranges::stable_sort(
-            all_, {}, [](const Advice& one) { return std::pair(one.in_part, -one.gain.number); });
+        std::ranges::stable_sort(all_, {}, [](const Advice& one) {
+            return std::pair(one.gain.interval.low <= 0, -one.gain.number);
+        });
         all_.resize(std::min(all_.size(), kMostAdvice));
         return std::move(all_);
     }
 
   private:
+    // The interval holds `open`, too: all that the rest of the gain, which is not measured, may be.
     template <class Saved>
-    void add(Remedy remedy, double value, bool in_part, const Saved& saved_s) {
+    void add(Remedy remedy, double value, const stats::Interval& open, const Saved& saved_s) {
         Cell gain =
             estimate(measured_, [&](const Parts& p) { return 100 * p.share_of(saved_s(p)); });
-        if (in_part) gain.interval = {0, std::fmax(gain.number, gain.interval.high)};
+        auto& [low, high] = gain.interval;
+        const bool in_part = std::isfinite(open.high);
+        if (in_part) low = std::fmin(std::fmin(gain.number, low), open.low);
+        if (in_part) high = std::fmax(std::fmax(gain.number, high), open.high);
         if (gain.number >= kNoticeable)
             all_.push_back({remedy, fmt::to_string(value), gain, in_part});
     }

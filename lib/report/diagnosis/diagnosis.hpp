@@ -15,7 +15,7 @@ struct Advice {
     Remedy remedy = Remedy::ablation;
     std::string value = {};  ///< of the option
     Cell gain = {};          ///< percent of the time per sample
-    /// Not all of the estimate is measured, so that its interval begins at 0.
+    /// Not all of it is measured; its interval holds all that the rest may be.
     bool in_part = false;
 };
 
@@ -26,7 +26,7 @@ struct Diagnosis {
     Cell parallel = {};                 ///< efficiency, and its factors
     std::array<Cell, forecast::kLosses> factors = {};
     double start_up_s = stats::kNone, start_up_share = stats::kNone;  ///< of the whole run
-    std::vector<Advice> advice = {};  ///< at most three: measured gains first, the largest first
+    std::vector<Advice> advice = {};  ///< at most three: sure gains first, the largest first
 };
 /// `run`: with its samples. `network`: more to try where communication limits. OptionError where it
 /// is not a training run.

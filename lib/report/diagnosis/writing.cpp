@@ -63,7 +63,7 @@ Frame advice_frame(const Diagnosis& found) {
     for (const auto& one : found.advice)
         frame.rows.push_back({{option_of(one.remedy, one.value), one.gain}, {}});
     if (std::ranges::any_of(found.advice, &Advice::in_part))
-        frame.notes = {"from 0: measured in part, so that it may save nothing"};
+        frame.notes = {"measured in part: the interval holds all that the rest may be"};
     return frame;
 }
 
