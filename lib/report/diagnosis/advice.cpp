@@ -114,16 +114,16 @@ std::vector<Advice> bucket_cap_for(const results::ResultFile& file, const result
     if (run.setting("sync") != "bucketed") return {};
     auto runs = predict::runs_for_mechanism({file, {}});
     std::erase_if(runs, differs);
-    const auto caps =
-        predict::bucket_cap_advice(runs,
-                                   {.batch_size = setting_of(run, "batch-size"),
-                                    .ranks_per_node = predict::ranks_per_host(run),
-                                    .bucket_cap_mb = setting_of(run, "bucket-cap-mb")},
-                                   run.hosts.size());
-    if (caps.empty() || !(caps.front().gain.ratio >= 1 / (1 - kNoticeable / 100))) return {};
+    const auto best = predict::best_bucket_cap(
+        runs,
+        {.batch_size = setting_of(run, "batch-size"),
+         .ranks_per_node = predict::ranks_per_host(run),
+         .bucket_cap_mb = setting_of(run, "bucket-cap-mb")},
+        run.hosts.size());
+    if (!best || !(best->gain.ratio >= 1 / (1 - kNoticeable / 100))) return {};
     const auto saved = [](double ratio) { return 100 * (1 - 1 / ratio); };
-    const auto& [ratio, ci] = caps.front().gain;
-    return {{Remedy::bucket_cap, fmt::to_string(caps.front().cap_mb),
+    const auto& [ratio, ci] = best->gain;
+    return {{Remedy::bucket_cap, fmt::to_string(best->cap_mb),
              Cell(saved(ratio), {saved(ci.low), saved(ci.high)})}};
 }
 
