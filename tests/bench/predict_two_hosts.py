@@ -59,9 +59,9 @@ class Round:
         out = paired.run([self.args.ranklab, "predict", self.file, "--by", "mechanism", "--to", 2, "--ranks-per-node", 1, "--format", "json", *words],
                          self.env)
         found = json.loads(out)["forecasts"][0]
-        if found["why"] != "none":
-            raise SystemExit(f"no forecast: {found['why']}: {found['command']}")
-        return found["step_time_s"]
+        if found["refused"]:
+            raise SystemExit(f"no forecast: {found['reason']}")
+        return found["value"]
 
     def measured_s(self, words):
         import h5py

@@ -241,17 +241,20 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
 
 std::string json_of(const std::vector<MechanismForecast>& forecasts) {
     auto all = nlohmann::ordered_json::array();
-    for (const auto& one : forecasts)
+    for (const auto& one : forecasts) {
+        const bool refused = one.refusal.why != Why::none;
         all.push_back({{"ranks", one.ranks},
-                       {"step_time_s", one.step_s},
+                       {"value", one.step_s},
                        {"low", one.range.low},
                        {"high", one.range.high},
                        {"compute_s", one.compute_s},
                        {"exposed_s", one.exposed_s},
                        {"allreduce", name_of(one.algorithm)},
-                       {"why", name_of(one.refusal.why)},
-                       {"command", one.refusal.command}});
-    return json_line({{"quantity", "step_time_s"}, {"forecasts", all}});
+                       {"refused", refused},
+                       {"reason", refused ? sentence(one.refusal) : ""},
+                       {"why", name_of(one.refusal.why)}});
+    }
+    return json_line({{"quantity", "step_time_s"}, {"unit", "s"}, {"forecasts", all}}) + "\n";
 }
 
 std::optional<CapAdvice> best_bucket_cap(std::span<const results::Run> runs, WhatIf what_if,
