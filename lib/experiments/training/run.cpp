@@ -173,7 +173,7 @@ void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& mo
     fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
 }
 
-// What a forecast needs for another number of ranks.
+// For a forecast of other numbers of ranks.
 void add_memory(results::Run& run, const TrainingOptions& options) {
     if (!step_memory_known(options)) return;
     const auto bytes = rank_memory(options);
