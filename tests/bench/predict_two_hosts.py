@@ -111,7 +111,9 @@ def main():
     args = parser.parse_args()
     state = pathlib.Path(tempfile.mkdtemp(prefix="predict-", dir=args.scratch)) / "hosts"
     args.env = paired.environment(args.threads) | {"SLURM_CONF": str(state / "slurm.conf")}
-    subprocess.run([TWO_HOSTS, "up", state], check=True)
+    if subprocess.run([TWO_HOSTS, "up", state], check=False).returncode != 0:
+        shutil.rmtree(state.parent, ignore_errors=True)
+        return 5
     fine, answer = True, []
     try:
         for rate in args.rates.split(","):
