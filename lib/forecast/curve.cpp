@@ -158,7 +158,7 @@ CurveForecast CurveFit::forecast(double ranks) const {
     }
     if (result.refusal != Refusal::none) return result;
     if (leaves_the_node(ranks))
-        result.refusal = Refusal::level_never_crossed;
+        result.refusal = Refusal::one_node;
     else if (ranks > kReach * points_.back().ranks)
         result.refusal = Refusal::beyond_reach;
     return result;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "forecast/refusal.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::forecast {
@@ -46,18 +47,6 @@ std::size_t parameters_of(Model model);
 
 inline constexpr std::size_t kFewestPoints = 4;
 inline constexpr double kReach = 4;  ///< times the ranks of the largest point
-
-enum class Refusal {
-    none,
-    too_few_points,
-    repeats_contradict,   ///< processes of a point differ too much
-    warm_up_inside,       ///< the first process of each point was slower than the others
-    misfit,               ///< no curve goes through the points
-    jump,                 ///< the time jumps between two of the points
-    held_out_missed,      ///< the largest point lies outside of what the others forecast
-    level_never_crossed,  ///< all points are on one node, the forecast is not
-    beyond_reach          ///< more than kReach times the largest point
-};
 
 struct CurveForecast {
     double ranks = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "forecast/pop.hpp"
+#include "forecast/refusal.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::report {
@@ -120,23 +121,7 @@ std::string name_of(Cause cause);
 
 /// Why there is no forecast, and the run that would mend it, as a command or in words.
 struct Refusal {
-    enum class Why {
-        none,
-        too_few_points,
-        repeats_contradict,
-        warm_up_inside,
-        misfit,
-        jump,
-        held_out_missed,
-        one_node,
-        beyond_reach,
-        no_layers,
-        batch_not_measured,
-        few_samples,
-        level_not_crossed,
-        message_too_large,
-        too_far
-    };
+    using Why = forecast::Refusal;
     Why why = Why::none;
     std::string command = {};
 };

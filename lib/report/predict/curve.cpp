@@ -16,22 +16,6 @@ namespace {
 using forecast::CurveFit;
 using forecast::Scaling;
 
-struct Words {
-    forecast::Refusal refusal;
-    Refusal::Why why;
-};
-constexpr Words kWhys[] = {
-    {forecast::Refusal::none, Refusal::Why::none},
-    {forecast::Refusal::too_few_points, Refusal::Why::too_few_points},
-    {forecast::Refusal::repeats_contradict, Refusal::Why::repeats_contradict},
-    {forecast::Refusal::warm_up_inside, Refusal::Why::warm_up_inside},
-    {forecast::Refusal::misfit, Refusal::Why::misfit},
-    {forecast::Refusal::jump, Refusal::Why::jump},
-    {forecast::Refusal::held_out_missed, Refusal::Why::held_out_missed},
-    {forecast::Refusal::level_never_crossed, Refusal::Why::one_node},
-    {forecast::Refusal::beyond_reach, Refusal::Why::beyond_reach},
-};
-
 // "1,2,4,8": numbers of ranks for a command.
 std::string list_of(const std::set<double>& ranks) {
     std::vector<std::string> words;
@@ -46,7 +30,6 @@ std::string run_at(const Measured& measured, const std::set<double>& ranks) {
 
 // The run that would mend it.
 Refusal refusal_of(const Measured& measured, forecast::Refusal refusal, double ranks, double jump) {
-    const auto why = why_of(refusal);
     std::set<double> wanted;
     const double largest = measured.points.back().ranks;
     switch (refusal) {
@@ -55,7 +38,7 @@ Refusal refusal_of(const Measured& measured, forecast::Refusal refusal, double r
         case forecast::Refusal::beyond_reach:
             wanted = {std::ceil(ranks / forecast::kReach)};
             break;
-        case forecast::Refusal::level_never_crossed:
+        case forecast::Refusal::one_node:
             wanted = {2 * std::max(measured.node_holds, largest),
                       4 * std::max(measured.node_holds, largest)};
             break;
@@ -69,7 +52,7 @@ Refusal refusal_of(const Measured& measured, forecast::Refusal refusal, double r
         default:
             for (const auto& point : measured.points) wanted.insert(point.ranks);
     }
-    return {why, run_at(measured, wanted)};
+    return {refusal, run_at(measured, wanted)};
 }
 
 // A time as the user's quantity.
@@ -156,10 +139,6 @@ std::string held_out_note(const Measured& measured, const forecast::HeldOut& hel
 }
 
 }  // namespace
-
-Refusal::Why why_of(forecast::Refusal refusal) {
-    return std::ranges::find(kWhys, refusal, &Words::refusal)->why;
-}
 
 Prediction predict(Measured measured, const std::vector<double>& ranks, bool force) {
     CurveFit fit(measured.points, measured.scaling, measured.node_holds);

@@ -49,9 +49,6 @@ struct Forecast {
     Refusal refusal = {};  ///< where there is one, the numbers are not to be shown
 };
 
-/// The sentences' word for it.
-Refusal::Why why_of(forecast::Refusal refusal);
-
 struct Prediction {
     Measured measured;
     forecast::CurveFit fit;

@@ -146,7 +146,7 @@ Validation validate(const std::vector<PublishedCurve>& curves) {
         if (one.refusal == forecast::Refusal::none)
             all.curves.rows.push_back({{curve.name, one.target, one.error, one.stays, one.logs}});
         else
-            all.refused.rows.push_back({{curve.name, one.points, name_of(why_of(one.refusal))}});
+            all.refused.rows.push_back({{curve.name, one.points, name_of(one.refusal)}});
     }
     for (const auto& family : families) all.families.rows.push_back(row_of(family, outcomes));
     all.families.rows.push_back(row_of(kAll, outcomes));
