@@ -119,6 +119,9 @@ std::string validation_text(const Options& options) {
 
 int show(const Options& options) {
     options.check_relations();
+    if (options.has("points") && !options.positional().empty())
+        throw base::OptionError("give a results file or --points, not both");
+    if (options.has("to")) targets(options, 1);  // refused before the file is read
     ReportOutput output(options.text_or("output", ""));
     output.write(options.flag("validate")   ? validation_text(options)
                  : is_by_mechanism(options) ? mechanism_text(options)
@@ -134,7 +137,7 @@ void describe(options::Schema& schema) {
         .essential()
         .choice("scaling", {"strong", "weak"}, std::nullopt,
                 "strong: all ranks share the work; weak: each has its own (default: that of the "
-                "longest curve; --points: strong where the time falls)")
+                "longest curve; --points: strong where the time falls, weak for rates)")
         .essential()
         .choice(
             "by", {"curve", "mechanism", "auto"}, "auto",
@@ -144,7 +147,8 @@ void describe(options::Schema& schema) {
         .flag("force",
               "forecast beyond 4 times the largest point, or 64 times the ranks by mechanism, too")
         .flag("validate",
-              "forecast the published curves from a quarter of their scale, and print the errors");
+              "forecast the published curves from a quarter of their scale, and print the errors")
+        .excludes({.other = "format", .values = {"json"}, .because = "it writes tables"});
     schema.section("From what")
         .texts("where", "CONDITION",
                "only runs that meet this condition, as in ranklab report; may be given several "
@@ -155,7 +159,8 @@ void describe(options::Schema& schema) {
               "in place of runs: columns ranks, and time_s or rate; optionally low and high (of a "
               "95 % interval) and nodes; repeated rows are repeated measurements")
         .essential()
-        .excludes_each({"where", "label"}, "points are no runs");
+        .excludes_each({"where", "label"}, "points are no runs")
+        .excludes({.other = "by", .values = {"mechanism"}, .because = "it simulates stored runs"});
     constexpr std::int64_t kMost = 1'000'000'000;
     schema.section("What if")
         .integer("accumulate", {1, kMost}, std::nullopt, "micro-batches a step")

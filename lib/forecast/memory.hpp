@@ -1,6 +1,7 @@
 // The memory of a training run: what a rank takes, at any number of ranks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ranklab::forecast {
@@ -14,13 +15,15 @@ struct BatchBytes {
 /// Bytes of one rank. The first row is the same at every number of ranks and every batch.
 struct MemoryEstimate {
     std::int64_t weights = 0, gradients = 0, optimizer = 0, buckets = 0;
+    /// The reference of the first gradient's check, gone before the optimizer's state is there.
+    std::int64_t check = 0;
     /// `activations` is kept for backward, `backward` is what it adds at most.
     BatchBytes activations, backward;
 
     /// local_batch: the samples that a rank computes at once, of a micro-batch.
     std::int64_t bytes_at(std::int64_t local_batch) const {
-        return weights + gradients + optimizer + buckets + activations.at(local_batch) +
-               backward.at(local_batch);
+        return weights + gradients + std::max(optimizer, check) + buckets +
+               activations.at(local_batch) + backward.at(local_batch);
     }
 };
 

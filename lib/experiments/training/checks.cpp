@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/types.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -56,22 +57,40 @@ void run_strategy(nn::Model& model, GradientSync& sync, const TensorBatch& batch
     sync.finish();
 }
 
+constexpr std::int64_t kPiece = 1 << 20;  // compared at once: the check's memory stays small
+
+double largest(const torch::Tensor& numbers) {
+    const auto [low, high] = torch::aminmax(numbers);
+    return std::max(high.item<double>(), -low.item<double>());
+}
+
+// The largest difference of a gradient from what is wanted; none is there of a parameter that is
+// not used.
+double most_off(const torch::Tensor& gradient, const torch::Tensor& wanted) {
+    if (!gradient.defined()) return largest(wanted);
+    const auto is = gradient.detach().reshape({-1});
+    double most = 0;
+    for (std::int64_t begin = 0; begin < wanted.numel(); begin += kPiece) {
+        const std::int64_t count = std::min(kPiece, wanted.numel() - begin);
+        const double off = largest(is.narrow(0, begin, count).to(torch::kDouble) -
+                                   wanted.narrow(0, begin, count).to(torch::kDouble));
+        // NaN compares as no difference at all: it must not pass.
+        most = std::isnan(off) ? std::numeric_limits<double>::infinity() : std::max(most, off);
+    }
+    return most;
+}
+
 // Relative to the parameter's own largest number, beyond rounding of the largest of all: the
 // gradient of a bias before BatchNorm is 0, and what is computed is rounding.
 std::vector<double> differences(const torch::Tensor& expected,
                                 const std::vector<torch::Tensor>& parameters, double rounding) {
     std::vector<double> worst;
     std::int64_t begin = 0;
-    const double allowed = rounding * expected.abs().max().item<double>();
+    const double allowed = rounding * largest(expected);
     for (const auto& parameter : parameters) {
-        const auto wanted = expected.narrow(0, begin, parameter.numel()).to(torch::kDouble);
-        const auto& given = parameter.grad();  // none of a parameter that is not used
-        const auto is = given.defined() ? given.detach().reshape({-1}).to(torch::kDouble)
-                                        : torch::zeros_like(wanted);
-        const double scale = wanted.abs().max().item<double>();
-        const double most = (is - wanted).abs().max().item<double>();
+        const auto wanted = expected.narrow(0, begin, parameter.numel());
+        const double scale = largest(wanted), most = most_off(parameter.grad(), wanted);
         const double difference = most <= allowed ? 0.0 : most;
-        // NaN compares as no difference at all: it must not pass.
         worst.push_back(std::isfinite(difference) ? (scale > 0 ? difference / scale : difference)
                                                   : std::numeric_limits<double>::infinity());
         begin += parameter.numel();

@@ -44,6 +44,7 @@ forecast::MemoryEstimate rank_memory(const TrainingOptions& options) {
         entry_of(train::optimizers(), *settings.optimizer).states({.momentum = *settings.momentum});
     if (entry_of(train::gradient_syncs(), *settings.sync).copies) bytes.buckets = trained;
     if (options.compression != train::Compression::none) bytes.buckets = trained / element * 2;
+    bytes.check = trained;
     if (!step_memory_known(options)) return bytes;
     const auto batch = sample_batch(options, 0, options.speed.parameter_type());
     const auto step = train::step_memory(*model, batch, *settings.batch_size);
@@ -66,6 +67,7 @@ std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
     row("gradients", bytes.gradients);
     row("optimizer", bytes.optimizer);
     row("buckets", bytes.buckets);
+    row("check", bytes.check);
     row("activations", bytes.activations.at(batch), step_known);
     row("backward", bytes.backward.at(batch), step_known);
     const auto sum = bytes.bytes_at(batch);

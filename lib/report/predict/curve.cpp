@@ -25,7 +25,11 @@ std::string list_of(const std::set<double>& ranks) {
 
 std::string run_at(const Measured& measured, const std::set<double>& ranks) {
     if (measured.sweep.empty()) return list_of(ranks) + " ranks";
-    return fmt::format("{} --ranks {} --repeat 3", measured.sweep, list_of(ranks));
+    // A sweep of the same label makes only what is missing.
+    const bool again = std::ranges::any_of(
+        measured.points, [&](const auto& point) { return ranks.contains(point.ranks); });
+    return fmt::format("{} --ranks {} --repeat 3{}", measured.sweep, list_of(ranks),
+                       again ? " --label again" : "");
 }
 
 // The run that would mend it.
@@ -46,6 +50,10 @@ Refusal refusal_of(const Measured& measured, forecast::Refusal refusal, double r
             wanted = {2 * jump, 4 * jump};
             break;
         case forecast::Refusal::too_few_points:
+            for (double next = 2 * largest;
+                 wanted.size() + measured.points.size() < forecast::kFewestPoints; next *= 2)
+                wanted.insert(next);
+            break;
         case forecast::Refusal::held_out_missed:
             wanted = {2 * largest, 4 * largest};
             break;
@@ -72,10 +80,15 @@ struct Ratios {
     double speedup = 0, efficiency = 0;
 };
 
+// Reports show medians; the curve goes through geometric means.
+double median_of(const forecast::CurvePoint& point) {
+    return stats::quantile(point.times_s, 0.5);
+}
+
 // Ratios of the rate of all ranks, over the first point.
 Ratios ratios_of(const Measured& measured, double ranks, double time_s) {
     const auto& first = measured.points.front();
-    const double growth = ranks / first.ranks, times = first.middle() / time_s;
+    const double growth = ranks / first.ranks, times = median_of(first) / time_s;
     if (measured.scaling == Scaling::weak) return {times * growth, times};
     return {times, times / growth};
 }
@@ -160,8 +173,10 @@ Prediction predict(Measured measured, const std::vector<double>& ranks, bool for
         }
         result.forecasts.push_back(std::move(forecast));
     }
-    if (!ranks.empty() && result.fit.refusal() == forecast::Refusal::none)
-        result.next = next_run(of, result.fit, std::ranges::max(ranks));
+    double farthest = 0;
+    for (const auto& one : result.forecasts)
+        if (one.refusal.why == forecast::Refusal::none) farthest = std::max(farthest, one.ranks);
+    if (farthest > 0) result.next = next_run(of, result.fit, farthest);
     return result;
 }
 
@@ -176,12 +191,12 @@ Frame frame_of(const Prediction& prediction) {
                       .interval = true,
                       .head = without_unit(measured.quantity)},
                      {.name = "speedup", .unit = "1"},
-                     {.name = "efficiency", .unit = "1"},
+                     {.name = "efficiency", .unit = "1", .head = "efficiency/rank"},
                      {.name = "memory_per_rank_bytes", .unit = "B", .head = "memory/rank"}};
     for (const auto& point : measured.points) {
-        const auto [speedup, efficiency] = ratios_of(measured, point.ranks, point.middle());
+        const auto [speedup, efficiency] = ratios_of(measured, point.ranks, median_of(point));
         frame.rows.push_back(
-            {{point.ranks, "measured", shown(measured, point.ranks, point.middle()), speedup,
+            {{point.ranks, "measured", shown(measured, point.ranks, median_of(point)), speedup,
               efficiency, memory_of(measured, point.ranks)}});
     }
     for (const auto& one : prediction.forecasts) {
@@ -211,7 +226,7 @@ std::string json_of(const Prediction& prediction) {
              {"models", Json::object()}};
     for (const auto& point : measured.points)
         all["measured"].push_back({{"ranks", point.ranks},
-                                   {"value", shown(measured, point.ranks, point.middle())},
+                                   {"value", shown(measured, point.ranks, median_of(point))},
                                    {"n", point.times_s.size()},
                                    {"nodes", point.nodes}});
     for (const auto& one : prediction.forecasts) {

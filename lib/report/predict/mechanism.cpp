@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "forecast/step.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/messages.hpp"
@@ -70,12 +71,9 @@ std::size_t count_of(std::int64_t number) {
 }
 
 double micro_batch(const WhatIf& what_if, const Setup& setup) {
-    const auto given = [&](const results::Run& run, const char* setting) {
-        return what_if.batch_size ? base::real(*what_if.batch_size) : number_of(run, setting, 0);
-    };
-    if (!what_if.strong) return given(*setup.evidence.profile, "batch-size");
-    return given(*setup.shared->run, "global-batch-size") /
-           base::real(setup.on.ranks * setup.plan.accumulate);
+    const double batch = what_if.batch_size ? base::real(*what_if.batch_size)
+                                            : number_of(*setup.evidence.profile, "batch-size", 0);
+    return what_if.strong ? batch / base::real(setup.on.ranks * setup.plan.accumulate) : batch;
 }
 
 // How train sums there, or settles it between hosts (docs/overlap.md).
@@ -121,6 +119,7 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
 
 // How much longer the slowest of so many computes than one alone; NaN where too few were seen.
 double slowdown(const Setup& setup) {
+    if (setup.on.ranks == 1) return 1;
     const auto& shared = *setup.shared;
     const auto& alone = setup.evidence.alone.at(number_of(*shared.run, "batch-size", 0)).work;
     return shared.slowest_s /
@@ -140,17 +139,18 @@ forecast::SimulatedStep simulated(const Setup& setup, forecast::RankWork work, d
 
 // Measures this training on that many ranks.
 std::string train_command(const Setup& setup, std::size_t ranks, const std::string& more) {
-    return fmt::format("{}ranklab train --model {} --batch-size {:.0f}{}",
+    return fmt::format("{}{} --batch-size {:.0f}{}",
                        ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "",
-                       setup.evidence.profile->setting("model"), setup.batch, more);
+                       setup.shared->run->argv, setup.batch, more);
 }
 
 Refusal network_refusal(const Setup& setup) {
     const bool share_is_known = !setup.in_background || !std::isnan(setup.evidence.compute_share);
     const std::string comm = fmt::format(
-        fmt::runtime(setup.several_hosts ? "srun -N2 --ntasks-per-node={} ranklab comm{}"
-                                         : "mpirun -n {} ranklab comm{}"),
-        setup.on.per_host, setup.in_background ? " --nonblocking --mpi-progress poll" : "");
+        "mpirun -n {} --map-by ppr:{}:node ranklab comm{} --output {}",
+        setup.several_hosts ? 2 * setup.on.per_host : setup.on.per_host, setup.on.per_host,
+        setup.in_background ? " --nonblocking --mpi-progress poll" : "",
+        base::shell_path(setup.shared->run->setting("output")));
     if (std::isnan(setup.cost(setup.largest_bytes).s) || !share_is_known)
         return {Why::level_not_crossed, comm};
     double measured = 0;

@@ -20,6 +20,8 @@ namespace {
 using forecast::CurvePoint;
 using forecast::Scaling;
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets write it
+
 // One row of a file of points.
 struct PointRow {
     double ranks = 0, value = 0, low = stats::kNone, high = stats::kNone, nodes = 0;
@@ -34,6 +36,8 @@ class PointsFile {
         std::string line;
         for (std::size_t number = 1; std::getline(file, line); ++number) {
             if (line.ends_with('\r')) line.pop_back();
+            if (number == 1 && line.starts_with(kByteOrderMark))
+                line.erase(0, kByteOrderMark.size());
             if (base::trim(line).empty() || line.starts_with('#')) continue;
             try {
                 if (names_.empty())
@@ -89,7 +93,10 @@ class PointsFile {
              : name == "nodes" ? row.nodes
                                : row.value) = *number;
         }
-        if (row.low > row.value || row.high < row.value)
+        if (row.ranks != std::floor(row.ranks) || row.nodes > row.ranks)
+            throw base::DataError("ranks is not a whole number of at least one on each node");
+        if (std::isnan(row.low) != std::isnan(row.high) || row.low > row.value ||
+            row.high < row.value)
             throw base::DataError("the value does not lie between low and high");
         return row;
     }
@@ -174,7 +181,7 @@ Measured read_points(const std::filesystem::path& path, std::optional<Scaling> s
     const PointsFile file(path);
     Measured found{.title = path.filename().string(),
                    .quantity = file.is_rate() ? "rate" : "time_s",
-                   .unit = file.is_rate() ? "" : "s",
+                   .unit = file.is_rate() ? "1" : "s",
                    .is_rate = file.is_rate()};
     found.scaling = scaling ? *scaling : scaling_seen(file.rows, found.is_rate);
     if (!scaling)
@@ -200,7 +207,7 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
                    .quantity = model::common_time(groups, first, first),
                    .unit = "s",
                    .scaling = weak ? Scaling::weak : Scaling::strong};
-    std::size_t warm = 0;
+    std::size_t warm = 0, crowded = 0;
     for (std::size_t i = 0; i < curve.groups.size(); ++i) {
         const auto& group = groups.all[curve.groups[i]];
         const results::Run run = runs.file().read(groups.newest(group));
@@ -209,6 +216,7 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
                                 .times_s = groups.values(group, found.quantity),
                                 .nodes = static_cast<int>(nodes)});
         if (nodes == 1) found.node_holds = std::max(found.node_holds, node_holds(run, nodes));
+        crowded += group.cores.oversubscribed() ? 1 : 0;
         warm += has_warm_up(run, found.quantity) ? 1 : 0;
         if (run.argv.starts_with("ranklab "))
             found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());
@@ -221,6 +229,9 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
     found.memory_bytes_per_sample = number(last.fact("training", "memory_bytes_per_sample"));
     found.batch = number(last.setting(weak ? "batch-size" : "global-batch-size"));
     found.has_warm_up = 2 * warm > curve.groups.size();
+    if (crowded > 0)
+        found.notes.push_back(fmt::format(
+            "{} of the points are oversubscribed: more compute threads than cores", crowded));
     if (curves > 1)
         found.notes.push_back(fmt::format(
             "the longest of {} curves in the file; --where and --scaling choose another", curves));

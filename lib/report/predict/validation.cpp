@@ -127,16 +127,18 @@ Validation validate(const std::vector<PublishedCurve>& curves) {
     all.refused = {
         .title = "Refused",
         .columns = {{.name = "curve", .key = true}, {.name = "points"}, {.name = "why"}}};
-    all.families = {.title = "By family: medians of the errors, without signs",
-                    .columns = {{.name = "family", .key = true},
-                                {.name = "forecast", .head = "n"},
-                                {.name = "refused"},
-                                {.name = "error", .unit = "1"},
-                                {.name = "naive", .unit = "1"},
-                                {.name = "ratio", .unit = "1"},
-                                {.name = "within_10_percent", .head = "in 10 %"},
-                                {.name = "in_interval", .head = "covered"}},
-                    .notes = {"naive: the one of the two naive forecasts that errs less here"}};
+    all.families = {
+        .title = "By family: medians of the errors, without signs",
+        .columns = {{.name = "family", .key = true},
+                    {.name = "forecast", .head = "n"},
+                    {.name = "refused"},
+                    {.name = "error", .unit = "1"},
+                    {.name = "naive", .unit = "1"},
+                    {.name = "ratio", .unit = "1"},
+                    {.name = "within_10_percent", .head = "in 10 %"},
+                    {.name = "in_interval", .head = "covered"}},
+        .notes = {
+            "naive: the one of the two naive forecasts that errs less here; ratio: error / naive"}};
     std::vector<Outcome> outcomes;
     std::set<std::string> families;
     for (const auto& curve : curves) {

@@ -31,7 +31,9 @@ StoredRun training(const std::string& id, std::size_t ranks, const std::string& 
     StoredRun run;
     run.id = run.started_utc = id;
     run.command = "train";
+    run.argv = "ranklab train --model mnist-cnn";
     run.config = {{"model", "mnist-cnn"},
+                  {"output", "r.h5"},
                   {"mode", ranks > 1 ? "ddp" : "single"},
                   {"sync", sync},
                   {"backend", "mpi"},
@@ -142,8 +144,12 @@ TEST(Mechanism, RefusesAndNamesTheRunThatWouldMendIt) {
          {.ranks_per_node = 1},
          2,
          Why::level_not_crossed,
-         "srun -N2 --ntasks-per-node=1 ranklab comm"},
-        {{one, profiled(), two}, {}, 2, Why::level_not_crossed, "mpirun -n 2 ranklab comm"},
+         "mpirun -n 2 --map-by ppr:1:node ranklab comm --output r.h5"},
+        {{one, profiled(), two},
+         {},
+         2,
+         Why::level_not_crossed,
+         "mpirun -n 2 --map-by ppr:2:node ranklab comm --output r.h5"},
         {all,
          {.ranks_per_node = 1},
          129,
@@ -158,7 +164,7 @@ TEST(Mechanism, RefusesAndNamesTheRunThatWouldMendIt) {
          {.strong = true, .ranks_per_node = 1},
          4,
          Why::batch_not_measured,
-         "ranklab train --model mnist-cnn --batch-size 32"},
+         "ranklab train --model mnist-cnn --batch-size 16"},
         {all,
          {.precision = "bf16"},
          2,
