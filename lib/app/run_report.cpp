@@ -22,7 +22,6 @@
 #include "report/frame/readable.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/network.hpp"
-#include "report/model/proposal.hpp"
 #include "report/model/reference.hpp"
 #include "report/model/values.hpp"
 #include "report/page/parts.hpp"
@@ -196,23 +195,18 @@ void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
 }
 
 void write_proposal(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::model::Centre centre;
-    if (options.has("centre"))
-        centre = report::model::centre_of(shipped("configs/centres.ini", "configs/centres.ini"),
-                                          options.text("centre"));
+    const auto centre = report::page::centre_of(
+        shipped("configs/centres.ini", "configs/centres.ini"), options.text_or("centre", ""));
     sink(report::page::proposal(runs, centre, options.integer_or("planned-steps", 0),
                                 options.text("format")));
 }
 
 void write_against_published(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    const auto curves =
-        report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves);
-    const auto frame = report::model::placed_among(
-        curves, report::model::curves_over_ranks(groups_of(runs, options, ""), runs.file()));
-    sink(options.is("format", "csv")        ? csv_of(frame)
-         : options.is("format", "markdown") ? markdown_of(frame)
-         : options.is("format", "latex")    ? latex_of(frame, "against-published")
-                                            : text_of(frame));
+    const report::model::Groups groups = groups_of(runs, options, "");
+    const auto frame = report::figures::placed_among(
+        report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves),
+        report::figures::scaling_over_ranks({groups, runs.file(), {}}));
+    sink(options.is("format", "csv") ? csv_of(frame) : text_of(frame));
 }
 
 struct Format {
@@ -353,11 +347,9 @@ void describe(options::Schema& schema) {
         .excludes({.other = "plots"});
     schema.section("Scaling")
         .flag("proposal",
-              "a scaling section for a proposal, as HTML or by --format markdown, latex: code, "
-              "machine, strong and weak tables and figures, and a text")
+              "a scaling section for a proposal, as HTML or by --format markdown, latex")
         .essential()
-        .excludes({.other = "format",
-                   .values = {"json", "csv", "nccl-tests", "gbench", "extrap", "chrome-trace"}})
+        .needs({.other = "format", .values = {"text", "html", "markdown", "latex"}})
         .excludes_each({"plots", "group-by", "measure", "against-published"})
         .text("centre", "NAME", std::nullopt,
               "proposal: with the threshold of a computing centre (configs/centres.ini)")
@@ -365,12 +357,9 @@ void describe(options::Schema& schema) {
         .integer("planned-steps", 1, std::nullopt,
                  "proposal: the node-hours of N steps at the largest scale above the threshold")
         .needs({.other = "proposal"})
-        .flag("against-published",
-              "your scaling over ranks among published curves of its kind (text, csv, markdown, "
-              "latex)")
+        .flag("against-published", "your scaling over ranks among published curves of its kind")
         .essential()
-        .excludes({.other = "format",
-                   .values = {"html", "json", "nccl-tests", "gbench", "extrap", "chrome-trace"}})
+        .needs({.other = "format", .values = {"text", "csv"}})
         .excludes_each({"plots", "group-by", "measure"});
     schema.section("How")
         .choice("format", format_names(), "text", "how it is written")

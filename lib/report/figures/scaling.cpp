@@ -5,9 +5,11 @@
 #include <cmath>
 #include <set>
 
+#include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "report/figures/figure.hpp"
-#include "report/model/proposal.hpp"
 #include "report/model/scaling.hpp"
+#include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
 namespace ranklab::report::figures {
@@ -21,6 +23,8 @@ using PointOf = std::function<Point(std::size_t group, double width, const Curve
 
 constexpr std::size_t kMostCurves = 6;
 constexpr double kLogarithmicFrom = 8;  // widest / narrowest
+constexpr double kSame = 0.01;          // the most by which logarithms of equal factors differ
+constexpr std::size_t kFewest = 5;      // fewer curves say little of what is usual
 
 // The line of a perfect machine from the baseline on. `power` 1: it grows as the ranks do, 0: it
 // stays.
@@ -95,14 +99,26 @@ constexpr Kind kKinds[] = {
     {"worker-scaling", "Writing over worker processes", "worker_scaling", "io", "workers",
      vocabulary::kJobTime}};
 
+// The rate over the baseline's, w2/w1 T1/T2 (w: the work over the baseline's); per doubling: over
+// that of the point before, as if the cores or GPUs had doubled. Nothing where they are not more.
+Cell rate_over(const Groups& groups, const Scaling& scaling, const Curve& curve, bool weak,
+               std::size_t i, bool per_doubling) {
+    if (i == 0) return {};
+    const std::size_t from = curve.groups[per_doubling ? i - 1 : 0], to = curve.groups[i];
+    const auto fewer = groups.all[from].cores.count, more = groups.all[to].cores.count;
+    if (per_doubling && (fewer == 0 || more <= fewer)) return {};
+    const auto [ratio, ci] = model::speedup_of(groups, groups.all[from], groups.all[to]);
+    const double work = weak ? scaling.rows[to].weak.work / scaling.rows[from].weak.work : 1,
+                 power = per_doubling ? 1 / std::log2(base::real(more) / base::real(fewer)) : 1;
+    const auto f = [&](double x) { return std::pow(x * work, power); };
+    return {f(ratio), {f(ci.low), f(ci.high)}};
+}
+
 // A row a point, with all that the figures show.
 Frame table_of(const std::vector<Curve>& curves, const Source& source, const Scaling& scaling,
                const Kind& kind) {
     const Groups& groups = source.groups;
     Frame frame;
-    const auto ratio = [](const char* name, const std::string& head) {
-        return Column{.name = name, .unit = "1", .interval = true, .head = head};
-    };
     frame.columns = {{.name = "series", .key = true},
                      {.name = kind.over, .key = true},
                      {.name = "nodes"},
@@ -112,22 +128,33 @@ Frame table_of(const std::vector<Curve>& curves, const Source& source, const Sca
                       .unit = "s",
                       .interval = true,
                       .head = without_unit(kind.time)},
-                     ratio("speedup", ""),
-                     ratio("efficiency", "efficiency over the base, per " + scaling.unit),
-                     ratio("speedup_per_doubling", "speedup per doubling")};
+                     {.name = "speedup", .unit = "1", .interval = true},
+                     {.name = "efficiency",
+                      .unit = "1",
+                      .interval = true,
+                      .head = "efficiency over the base, per " + scaling.unit},
+                     {.name = "speedup_per_doubling",
+                      .unit = "1",
+                      .interval = true,
+                      .head = "speedup per doubling"}};
     for (const auto& curve : curves)
-        for (const auto& point : model::points_of(groups, source.file, scaling, curve, kind.weak)) {
-            const auto cell = [&](const stats::RatioEstimate& found) -> Cell {
-                if (point.group == curve.groups.front()) return "baseline";
-                return {found.ratio, found.ci};
+        for (std::size_t i = 0; i < curve.groups.size(); ++i) {
+            const Group& group = groups.all[curve.groups[i]];
+            const auto found = groups.estimate(group, kind.time);
+            const auto ratio = [&](bool efficiency) -> Cell {
+                if (i == 0) return "baseline";
+                const Point point =
+                    ratio_of(scaling, kind.weak, efficiency)(curve.groups[i], 0, curve);
+                return {point.y, point.interval};
             };
-            const Group& group = groups.all[point.group];
-            Row row{{curve.title, Cell(point.width), point.nodes, group.runs.size(),
-                     group.cores.known() ? Cell(group.cores.count) : Cell("n/a"),
-                     Cell(point.time.value, point.time.ci), cell(point.speedup),
-                     cell(point.efficiency), cell(point.per_doubling)},
+            Row row{{curve.title, Cell(curve.widths[i]), model::node_count(source.newest(group)),
+                     group.runs.size(), group.cores.known() ? Cell(group.cores.count) : Cell("n/a"),
+                     Cell(found.value, found.ci),
+                     kind.weak && i > 0 ? rate_over(groups, scaling, curve, kind.weak, i, false)
+                                        : ratio(false),
+                     ratio(true), rate_over(groups, scaling, curve, kind.weak, i, true)},
                     group.doubts};
-            const auto& doubts = scaling.rows[point.group].doubts;
+            const auto& doubts = scaling.rows[curve.groups[i]].doubts;
             row.doubts.insert(row.doubts.end(), doubts.begin(), doubts.end());
             frame.rows.push_back(std::move(row));
         }
@@ -200,12 +227,77 @@ Section section_of(const Source& source, const Kind& kind) {
     return section;
 }
 
+// The efficiencies at that factor of curves that were measured as a user's would be.
+std::vector<double> published_at(const std::vector<model::PublishedCurve>& published, bool weak,
+                                 bool beyond, double factor) {
+    std::vector<double> found;
+    for (const auto& curve : published) {
+        if (curve.weak != weak || curve.first_beyond_one_node == 0 ||
+            curve.caution == model::CurveCaution::contradicts ||
+            curve.caution == model::CurveCaution::no_communication)
+            continue;
+        for (std::size_t i = 1; i < curve.x.size(); ++i)
+            if (curve.beyond_one_node(i) == beyond &&
+                std::abs(std::log(curve.x[i] / curve.x[0] / factor)) < kSame)
+                found.push_back(curve.efficiency(i));
+    }
+    return found;
+}
+
 }  // namespace
 
 std::vector<Section> scaling_sections(const Source& source) {
     std::vector<Section> sections;
     for (const Kind& kind : kKinds) sections.push_back(section_of(source, kind));
     return sections;
+}
+
+std::vector<Section> scaling_over_ranks(const Source& source) {
+    auto sections = scaling_sections(source);
+    std::erase_if(sections, [](const Section& one) {
+        return one.tables.empty() || (one.id != "weak-scaling" && one.id != "strong-scaling");
+    });
+    if (sections.empty())
+        throw base::OptionError(
+            "these runs have no scaling over ranks; ranklab sweep train --ranks 1,2,4 measures it");
+    return sections;
+}
+
+Frame placed_among(const std::vector<model::PublishedCurve>& published,
+                   const std::vector<Section>& scaling) {
+    Frame frame;
+    for (const char* name : {"series", "kind", "ranks"})
+        frame.columns.push_back({.name = name, .key = true});
+    for (const char* name : {"nodes", "published_curves"}) frame.columns.push_back({.name = name});
+    frame.columns.push_back({.name = "efficiency", .unit = "1", .interval = true});
+    for (const char* name : {"published_p10", "published_median", "published_p90"})
+        frame.columns.push_back({.name = name, .unit = "1"});
+    frame.columns.push_back({.name = "place"});
+    frame.notes = {"published: at the same multiple of their base, on one node or several as here",
+                   "usual: between their 10 % and 90 % quantiles; fewer than 5 curves have none"};
+    for (const auto& section : scaling) {
+        const bool weak = section.id == "weak-scaling";
+        const Frame& table = section.tables.front();
+        for (std::size_t row = 0; row < table.rows.size(); ++row) {
+            const Cell& own = table.at(row, "efficiency");
+            const Cell& nodes = table.at(row, "nodes");
+            const double factor = table.at(row, "speedup").number / own.number;
+            if (!(factor > 1 + kSame)) continue;
+            const auto others = published_at(published, weak, nodes.number > 1, factor);
+            const auto at = [&](double q) {
+                return others.size() < kFewest ? stats::kNone : stats::quantile(others, q);
+            };
+            const char* const place = others.size() < kFewest ? "too few published"
+                                      : own.number < at(0.1)  ? "below most"
+                                      : own.number > at(0.9)  ? "above most"
+                                                              : "usual";
+            frame.rows.push_back(
+                {{table.at(row, "series"), weak ? "weak" : "strong", table.at(row, "ranks"), nodes,
+                  others.size(), own, at(0.1), at(0.5), at(0.9), place},
+                 {}});
+        }
+    }
+    return frame;
 }
 
 }  // namespace ranklab::report::figures

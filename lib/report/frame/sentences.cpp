@@ -73,21 +73,13 @@ constexpr std::array kVerdicts{
           "The largest scale above the threshold is {subject}: {unit} {ratio}{interval}; {against} "
           "asks for {value}."},
     Words{Verdict::reaches_undecided, "reaches_undecided",
-          "The largest scale above the threshold is {subject}: {unit} {ratio}{interval}. The "
-          "interval includes {value}, for which {against} asks: more repeats decide."},
-    Words{
-        Verdict::reaches_single_runs, "reaches_single_runs",
-        "The largest scale above the threshold is {subject}: {unit} {ratio}, without an interval, "
-        "which takes 3 runs a point; {against} asks for {value}."},
-    Words{
-        Verdict::reaches_nothing, "reaches_nothing",
-        "Each scale above the base, {subject}, is below the {unit} of {value} that {against} asks "
-        "for."},
+          "The largest scale above the threshold is {subject}: {unit} {ratio}{interval}; {against} "
+          "asks for {value}, which more repeats, 3 a point or more, would confirm."},
+    Words{Verdict::reaches_nothing, "reaches_nothing",
+          "Each scale above {subject} is below the {unit} of {value} that {against} asks for."},
     Words{Verdict::no_threshold, "no_threshold",
-          "The largest scale measured is {subject}: {unit} {ratio}{interval}; {against}."},
-    Words{Verdict::few_node_counts, "few_node_counts",
-          "{against} asks for at least {value} node counts; these runs have {subject}."},
-    Words{Verdict::node_hours, "node_hours", "{value} steps at {subject} take {unit}."},
+          "The largest scale measured is {subject}: {unit} {ratio}{interval}, compared with no "
+          "threshold."},
 };
 
 using Why = Refusal::Why;

@@ -57,12 +57,9 @@ enum class Verdict {
     faster_but_unverified,
     // of a proposal: how far a curve reaches a centre's threshold
     reaches,
-    reaches_undecided,    ///< the interval has values on both sides
-    reaches_single_runs,  ///< there is no interval
+    reaches_undecided,  ///< its interval does not, or is missing
     reaches_nothing,
-    no_threshold,
-    few_node_counts,
-    node_hours
+    no_threshold
 };
 /// A verdict about some rows.
 struct Finding {
@@ -70,7 +67,7 @@ struct Finding {
     std::string subject = {};             ///< the row's name
     std::size_t row = 0;                  ///< and its place
     std::string against = {};             ///< the row that it is compared with
-    std::string value = {};               ///< the subject's, for people: "33.2 ms"; a threshold
+    std::string value = {};               ///< the subject's, for people: "33.2 ms"
     stats::RatioEstimate ratio = {};      ///< of the two, above 1 where the subject is better
     std::vector<std::string> alike = {};  ///< rows that may be as good
     std::string unit = {};                ///< what an efficiency is per, "core"; the ratio's name

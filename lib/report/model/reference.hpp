@@ -1,11 +1,10 @@
-// Published figures to compare with ours: results/reference/*.csv, whose README describes the
-// columns.
+// Published figures and scaling curves to compare with ours: results/reference/*.csv, whose README
+// describes the columns.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "results/run.hpp"
@@ -32,16 +31,33 @@ struct References {
 /// All *.csv of the folder but the curves, by name; nothing where there is no such folder.
 References read_references(const std::filesystem::path& folder);
 
-/// Takes a row's cells, and the document of the last line `# source:` above it.
-using TakeRow =
-    std::function<void(const std::vector<std::string>& cells, const std::string& document)>;
-/// Reads a CSV of facts: the first line, comments, the header, then rows with as many cells. Throws
-/// a sentence's second half as DataError, with the line where a row or `take` is at fault.
-void read_rows(const std::filesystem::path& path, std::string_view first_line,
-               std::string_view header, const TakeRow& take);
-
 /// Lines for the text of a run, one for each published figure of the same experiment that the run
 /// measured too; "" where there is none.
 std::string reference_lines(const results::Run& run, const References& references);
+
+/// Why a curve is not to be taken as that of one code on one machine; the README describes each.
+enum class CurveCaution { none, no_communication, one_level, contradicts, other_configuration };
+
+struct PublishedCurve {
+    std::string name, family, source;
+    bool weak = false;  ///< each node or device keeps its work; otherwise all share one
+    CurveCaution caution = CurveCaution::none;
+    /// Ascending numbers of nodes or devices, at least 2, and at each the rate of one of them, in a
+    /// unit of the curve's own.
+    std::vector<double> x, rates_per_x;
+    /// The least x on more than one node; 0: none is, or the source does not say.
+    double first_beyond_one_node = 0;
+
+    bool beyond_one_node(std::size_t point) const {
+        return first_beyond_one_node > 0 && x[point] >= first_beyond_one_node;
+    }
+    /// Over the first point.
+    double efficiency(std::size_t point) const { return rates_per_x[point] / rates_per_x[0]; }
+};
+
+/// The name of the file in the folder of published figures.
+inline constexpr const char* kPublishedCurves = "curves.csv";
+/// DataError with the line where the file cannot be read or a row of it is not a curve.
+std::vector<PublishedCurve> read_published_curves(const std::filesystem::path& path);
 
 }  // namespace ranklab::report::model

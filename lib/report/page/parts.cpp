@@ -181,6 +181,7 @@ std::string figures_of(const figures::Section& section, std::string& not_drawn) 
     }
     std::string tables;
     for (const auto& table : section.tables) tables += html_of(table);
+    for (const auto& line : section.text) tables += "<p>" + html_escape(line) + "</p>\n";
     return filled("figures.html", Object{{"figures", drawn}, {"tables", tables}});
 }
 

@@ -6,13 +6,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "report/figures/figure.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/groups.hpp"
-#include "report/model/proposal.hpp"
 
 namespace ranklab::report::page {
 
@@ -44,10 +42,23 @@ std::string definitions_of(const model::Groups& groups);
 /// their places and still has their numbers. Throws what ChosenRuns::visit throws.
 std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& reference = {});
 
-/// A scaling section for a proposal: code and configuration, machine, tables and figures of strong
-/// and weak scaling, and a text of them; as "html", "markdown" or "latex". `planned_steps` 0: no
-/// node-hours are computed. OptionError where the runs have no scaling over ranks.
-std::string proposal(const model::ChosenRuns& runs, const model::Centre& centre,
-                     std::int64_t planned_steps, std::string_view format);
+/// The demands of a computing centre on a scaling section; configs/centres.ini describes them.
+struct Centre {
+    std::string title = {}, says = {}, url = {};
+    double per_doubling = stats::kNone, over_base = stats::kNone, node_counts = 0;
+};
+/// An empty name is that of a centre without demands. OptionError where the file lacks the name or
+/// is not as it describes.
+Centre centre_of(const std::filesystem::path& path, const std::string& name);
+
+/// The largest scale up to which no point is below the centre's threshold, and whether its interval
+/// is above; without a threshold the last point. `rows`: a curve's in a table of
+/// figures::scaling_over_ranks, the base first.
+Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const Centre& centre);
+
+/// A scaling section for a proposal, as "html", "markdown" or "latex". `planned_steps` 0: without
+/// node-hours. OptionError where the runs have no scaling over ranks.
+std::string proposal(const model::ChosenRuns& runs, const Centre& centre,
+                     std::int64_t planned_steps, const std::string& format);
 
 }  // namespace ranklab::report::page

@@ -1,11 +1,15 @@
-// The scaling section of a proposal: parts that each format writes in its way.
+// The scaling section of a proposal: sections that each format writes in its way.
 #include <fmt/format.h>
 
+#include <cmath>
+#include <map>
 #include <set>
 
+#include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "options/sections.hpp"
 #include "report/frame/readable.hpp"
 #include "report/page/parts.hpp"
 #include "report/page/templates.hpp"
@@ -14,153 +18,62 @@
 namespace ranklab::report::page {
 namespace {
 
-using model::Centre;
-using model::ScaledCurve;
-using model::ScaledPoint;
-using Texts = std::vector<std::string>;
-
-struct Part {
-    figures::Section section;
-    Texts text = {};
-};
+using figures::Section;
 
 constexpr const char* kFigures = "report --plots plots, with the same selection, draws the figures";
 
-// Between runs: a single run's own interval says nothing of the next run.
-std::string time_text(const ScaledPoint& point, double factor, const std::string& unit) {
-    const auto ci = point.time.runs > 1 ? point.time.ci : stats::Interval();
-    return readable(point.time.value * factor, {ci.low * factor, ci.high * factor}, unit);
-}
-
-std::string name_of(const ScaledPoint& point) {
-    return counted(static_cast<std::size_t>(point.width), "rank") + " on " +
-           counted(point.nodes, "node");
-}
-
-std::string scaling_text(const ScaledCurve& curve, const model::Groups& groups) {
-    const ScaledPoint& last = curve.points.back();
-    Texts widths;
-    for (const auto& point : curve.points) widths.push_back(fmt::format("{}", point.width));
-    const auto ratio = [](const auto& found) { return readable(found.ratio, found.ci, "1"); };
-    return fmt::format(
-        "{} scaling of {} over {} ranks; {}. {}: {} {}, speedup {} over the base case, efficiency "
-        "over the base {}, speedup per doubling {} (ideal: 2).",
-        curve.weak ? "Weak" : "Strong", curve.title, base::join(widths, ", "),
-        model::baseline_note(groups, curve.points.front().group), name_of(last),
-        without_unit(model::common_time(groups, groups.all[last.group], groups.all[last.group])),
-        time_text(last, 1, last.time.unit), ratio(last.speedup), ratio(last.efficiency),
-        ratio(last.per_doubling));
-}
-
-std::string reach_text(const ScaledPoint& point, const model::Reach& reach, const Centre& centre) {
-    const bool doubling = centre.asks == model::Asks::speedup_per_doubling;
-    return sentence({.verdict = reach.verdict,
-                     .subject = name_of(point),
-                     .against = centre.asks != model::Asks::nothing ? centre.title
-                                : centre.name.empty()
-                                    ? "no centre was named (--centre)"
-                                    : "no percentage is known from the page of " + centre.title,
-                     .value = fmt::format("{}", centre.threshold),
-                     .ratio = reach.figure,
-                     .unit = doubling ? "speedup per doubling" : "efficiency over the base"});
-}
-
-void add_curve(Texts& text, const ScaledCurve& curve, const model::Groups& groups,
-               const Centre& centre, std::int64_t steps) {
-    const auto reach = model::reach_of(curve.points, centre);
-    const ScaledPoint& reached = curve.points[reach.point];
-    text.push_back(scaling_text(curve, groups));
-    text.push_back(reach_text(reached, reach, centre));
-    if (steps > 0 && groups.has(groups.all[reached.group], vocabulary::kStepTime))
-        text.push_back(sentence(
-            {.verdict = Verdict::node_hours,
-             .subject = name_of(reached),
-             .value = fmt::to_string(steps),
-             .unit = time_text(reached, base::real(steps) * base::real(reached.nodes) / 3600,
-                               "node-hours")}));
-}
-
-void add_centre(Texts& text, const std::vector<ScaledCurve>& curves, const Centre& centre) {
-    std::set<std::size_t> counts;
-    for (const auto& curve : curves)
-        for (const auto& point : curve.points) counts.insert(point.nodes);
-    if (counts.size() < centre.node_counts)
-        text.push_back(sentence({.verdict = Verdict::few_node_counts,
-                                 .subject = fmt::to_string(counts.size()),
-                                 .against = centre.title,
-                                 .value = fmt::to_string(centre.node_counts)}));
-    const auto said = [](const std::string& what) { return what.empty() ? "not said" : what; };
-    if (!centre.name.empty())
-        text.push_back(fmt::format("{} asks: {} ({}). Base case: {}. Unit: {}.", centre.title,
-                                   centre.says, centre.url, said(centre.base), said(centre.unit)));
-}
-
-Texts text_of(const std::vector<ScaledCurve>& curves, const model::Groups& groups,
-              const Centre& centre, std::int64_t steps) {
-    Texts text{
-        "Measured with ranklab " + groups.common("version") +
-        ". Times are medians over runs, brackets 95 % intervals between runs; a number without one "
-        "has too few runs (6 for a time, 3 a point for a ratio). The efficiency over the base "
-        "compares each scale with the base case, the speedup per doubling with the next smaller "
-        "scale; a speedup is that of the work per second."};
-    for (const auto& curve : curves) add_curve(text, curve, groups, centre, steps);
-    add_centre(text, curves, centre);
-    if (steps == 0) text.emplace_back("--planned-steps N computes the node-hours of N steps.");
-    return text;
-}
-
-// Essential settings, and those that differ from their defaults, without facts of the machine.
-std::vector<model::Conditions> settings_of(const model::RunsFrame& runs) {
-    auto settings = runs.factors;
-    for (std::size_t i = 0; i < settings.size(); ++i)
-        std::erase_if(settings[i], [&](const auto& one) {
-            const auto& row = vocabulary::setting_row(one.first);
-            return runs.places[i].contains(one.first) ||
-                   (!row.essential && row.fallback == one.second);
-        });
-    return settings;
-}
-
-std::vector<Part> parts_of(const figures::Source& source, const Centre& centre,
-                           std::int64_t steps) {
-    const auto curves = model::curves_over_ranks(source.groups, source.file);
-    const auto& runs = source.groups.runs();
-    std::vector<Part> parts{
-        {{"code", "Code and configuration", {}, {values_of(settings_of(runs))}}},
-        {{"machine", "Machine", {}, {values_of(runs.places)}}}};
-    for (auto& section : figures::scaling_sections(source))
-        if (!section.tables.empty() && section.id != "thread-scaling" &&
-            section.id != "worker-scaling") {
-            std::erase_if(section.figures, [](const auto& figure) { return figure.empty(); });
-            parts.push_back({std::move(section)});
+Section text_of(const std::vector<Section>& scaling, const Centre& centre, std::int64_t steps) {
+    Section all{"text", "Text"};
+    all.text.emplace_back(
+        "Times are medians over runs, brackets 95 % intervals between runs: from 6 runs on for a "
+        "time, from 3 a point for a ratio. The efficiency over the base compares each scale with "
+        "the base case, the speedup per doubling with the next smaller scale.");
+    std::set<double> node_counts;
+    for (const auto& section : scaling) {
+        const Frame& table = section.tables.front();
+        for (const auto& [series, rows] : table.group_by({table.find("series")})) {
+            const auto reach = reach_of(table, rows, centre);
+            all.text.push_back(
+                fmt::format("{} ({}). {}", section.heading, series.front(), sentence(reach)));
+            for (const std::size_t row : rows) node_counts.insert(table.at(row, "nodes").number);
+            if (steps == 0) continue;
+            const Cell& time = table.at(reach.row, vocabulary::kStepTime);
+            const double factor = base::real(steps) * table.at(reach.row, "nodes").number / 3600;
+            // A single run's own interval says nothing of the next run.
+            const auto ci =
+                table.at(reach.row, "runs").number > 1 ? time.interval : stats::Interval();
+            all.text.back() += fmt::format(
+                " {} steps at {} take {}.", steps, reach.subject,
+                readable(time.number * factor, {ci.low * factor, ci.high * factor}, "node-hours"));
         }
-    parts.push_back({{"text", "Text"}, text_of(curves, source.groups, centre, steps)});
-    return parts;
+    }
+    if (!centre.title.empty())
+        all.text.push_back(fmt::format("{} asks: {} ({}).", centre.title, centre.says, centre.url));
+    if (centre.node_counts > 0)
+        all.text.push_back(fmt::format("These runs have {} of at least {} node counts.",
+                                       node_counts.size(), centre.node_counts));
+    return all;
 }
 
-std::string as_html(const std::vector<Part>& parts, const std::string& file) {
-    List sections;
+std::string as_html(const std::vector<Section>& sections, const std::string& file) {
+    List written;
     std::string not_drawn;
-    for (const auto& [section, text] : parts) {
-        std::string body = figures_of(section, not_drawn);
-        for (const auto& line : text) body += "<p>" + html_escape(line) + "</p>\n";
-        sections.push_back(
-            Object{{"id", section.id}, {"heading", section.heading}, {"body", body}});
-    }
+    for (const auto& section : sections)
+        written.push_back(Object{{"id", section.id},
+                                 {"heading", section.heading},
+                                 {"body", figures_of(section, not_drawn)}});
     if (!not_drawn.empty()) base::log::warn(not_drawn);
     return filled("page.html", Object{{"file", file},
                                       {"style", std::string(template_text("style.css"))},
                                       {"lead", "Scaling section for a proposal"},
-                                      {"headlines", false},
-                                      {"warnings", false},
-                                      {"sections", sections}});
+                                      {"sections", written}});
 }
 
-std::string as_markdown(const std::vector<Part>& parts) {
+std::string as_markdown(const std::vector<Section>& sections) {
     std::string all = fmt::format("<!-- {} -->\n\n", kFigures);
-    for (const auto& [section, text] : parts) {
+    for (const auto& section : sections) {
         all += fmt::format("## {}\n\n", markdown_text(section.heading));
-        for (const auto& line : text) all += markdown_text(line) + "\n\n";
+        for (const auto& line : section.text) all += markdown_text(line) + "\n\n";
         for (const auto& figure : section.figures)
             all += fmt::format("![{}](plots/{}.svg)\n\n", markdown_text(figure.title), figure.name);
         for (const auto& table : section.tables) all += markdown_of(table) + "\n";
@@ -168,19 +81,18 @@ std::string as_markdown(const std::vector<Part>& parts) {
     return all;
 }
 
-std::string as_latex(const std::vector<Part>& parts) {
+std::string as_latex(const std::vector<Section>& sections) {
     std::string all = fmt::format("% needs \\usepackage{{booktabs,graphicx}}; {}\n", kFigures);
-    for (const auto& [section, text] : parts) {
+    for (const auto& section : sections) {
         all += fmt::format("\\subsection{{{}}}\n", latex_text(section.heading));
-        for (const auto& line : text) all += latex_text(line) + "\n\n";
+        for (const auto& line : section.text) all += latex_text(line) + "\n\n";
         for (const auto& figure : section.figures)
             all += fmt::format(
-                "\\begin{{figure}}\n\\IfFileExists{{plots/{0}.pdf}}{{\\includegraphics[width="
-                "\\linewidth]{{plots/{0}.pdf}}}}{{}}\n\\caption{{{1}}}\n\\label{{fig:{0}}}\n"
-                "\\end{{figure}}\n",
+                "\\begin{{figure}}\n\\includegraphics[width=\\linewidth]{{plots/{0}.pdf}}\n"
+                "\\caption{{{1}}}\n\\label{{fig:{0}}}\n\\end{{figure}}\n",
                 figure.name, latex_text(figure.title + ". " + figure.caption));
         for (Frame table : section.tables) {
-            if (table.title.empty()) table.title = section.heading;
+            table.title = section.heading;
             all += latex_of(table, section.id);
         }
     }
@@ -189,13 +101,81 @@ std::string as_latex(const std::vector<Part>& parts) {
 
 }  // namespace
 
+Centre centre_of(const std::filesystem::path& path, const std::string& name) {
+    Centre centre;
+    const std::map<std::string, std::string*> texts{
+        {"title", &centre.title}, {"says", &centre.says}, {"url", &centre.url}};
+    const std::map<std::string, double*> numbers{{"per-doubling", &centre.per_doubling},
+                                                 {"over-base", &centre.over_base},
+                                                 {"node-counts", &centre.node_counts}};
+    if (name.empty()) return centre;
+    std::vector<std::string> names;
+    for (const auto& section : options::read_sections(path.string())) {
+        names.push_back(section.name);
+        if (section.name != name) continue;
+        for (const auto& [key, value] : section.settings) {
+            const auto number = base::number_in(value);
+            if (texts.contains(key))
+                *texts.at(key) = value;
+            else if (number && numbers.contains(key))
+                *numbers.at(key) = *number;
+            else
+                throw base::OptionError(fmt::format("[{}] has '{} = {}', which is not described",
+                                                    name, base::printable(key, 40),
+                                                    base::printable(value, 40)));
+        }
+        return centre;
+    }
+    throw base::OptionError(fmt::format("no centre '{}' is known, but {}",
+                                        base::printable(name, 40), base::join(names, ", ")),
+                            {"centre"});
+}
+
+Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const Centre& centre) {
+    const bool doubling = !std::isnan(centre.per_doubling);
+    const double threshold = doubling ? centre.per_doubling : centre.over_base;
+    const std::size_t figure = table.find(doubling ? "speedup_per_doubling" : "efficiency");
+    std::size_t reached = std::isnan(threshold) ? rows.back() : rows.front();
+    for (const std::size_t row : rows) {
+        const double value = table.at(row, figure).number;
+        if (value < threshold) break;
+        if (value >= threshold) reached = row;  // neither of a point without the figure
+    }
+    const auto& [text, ratio, ci] = table.at(reached, figure);
+    const auto count = [&](const std::string& what) {
+        return counted(static_cast<std::size_t>(table.at(reached, what + "s").number), what);
+    };
+    return {.verdict = std::isnan(threshold)     ? Verdict::no_threshold
+                       : reached == rows.front() ? Verdict::reaches_nothing
+                       : ci.low >= threshold     ? Verdict::reaches
+                                                 : Verdict::reaches_undecided,
+            .subject = count("rank") + " on " + count("node"),
+            .row = reached,
+            .against = centre.title,
+            .value = fmt::format("{}", threshold),
+            .ratio = {ratio, ci},
+            .unit = doubling ? "speedup per doubling" : "efficiency over the base"};
+}
+
 std::string proposal(const model::ChosenRuns& runs, const Centre& centre,
-                     std::int64_t planned_steps, std::string_view format) {
+                     std::int64_t planned_steps, const std::string& format) {
     const model::Groups groups(model::runs_frame(runs, {}));
-    const auto parts = parts_of({groups, runs.file(), {}}, centre, planned_steps);
-    return format == "markdown" ? as_markdown(parts)
-           : format == "latex"  ? as_latex(parts)
-                                : as_html(parts, runs.file().path().filename().string());
+    const auto& all = groups.runs();
+    auto settings = all.factors;  // essential ones, and those that differ from their defaults
+    for (auto& of_run : settings)
+        std::erase_if(of_run, [&](const auto& one) {
+            const auto& row = vocabulary::setting_row(one.first);
+            return all.conditions.contains(one.first) ||
+                   (!row.essential && row.fallback == one.second);
+        });
+    auto sections = figures::scaling_over_ranks({groups, runs.file(), {}});
+    sections.push_back(text_of(sections, centre, planned_steps));
+    sections.insert(sections.begin(),
+                    {{"code", "Code and configuration", {}, {values_of(settings)}},
+                     {"machine", "Machine", {}, {values_of(all.places)}}});
+    return format == "markdown" ? as_markdown(sections)
+           : format == "latex"  ? as_latex(sections)
+                                : as_html(sections, runs.file().path().filename().string());
 }
 
 }  // namespace ranklab::report::page

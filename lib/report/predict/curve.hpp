@@ -11,7 +11,7 @@
 #include "report/frame/frame.hpp"
 #include "report/frame/sentences.hpp"
 #include "report/model/chosen_runs.hpp"
-#include "report/model/published_curves.hpp"
+#include "report/model/reference.hpp"
 
 namespace ranklab::report::predict {
 

@@ -11,7 +11,6 @@ namespace {
 
 using forecast::CurvePoint;
 using forecast::Scaling;
-using model::CurveQuantity;
 using model::PublishedCurve;
 
 constexpr const char* kAll = "all";
@@ -19,17 +18,7 @@ constexpr double kPart = 4;    // points up to this part of the largest are used
 constexpr double kNear = 0.1;  // an error that is near enough
 
 double time_at(const PublishedCurve& curve, std::size_t i) {
-    const double x = curve.weak ? curve.x[i] : 1;
-    switch (curve.quantity) {
-        case CurveQuantity::rate:
-            return x / curve.y[i];
-        case CurveQuantity::time:
-            return curve.y[i];
-        case CurveQuantity::rate_per_x:
-        case CurveQuantity::bandwidth:
-            break;
-    }
-    return 1 / curve.y[i];
+    return 1 / (curve.rates_per_x[i] * (curve.weak ? 1 : curve.x[i]));
 }
 
 // The small part of a curve, and the point that it is to forecast.
