@@ -10,7 +10,7 @@ namespace ranklab::forecast {
 namespace {
 
 // Log-uniform coefficients, times the ideal time at the largest point.
-const double kLeastLog = std::log(1e-4), kMostLog = std::log(20);
+const double kLeastLog = std::log(3e-4), kMostLog = std::log(20);
 const double kLeastLevelLog = std::log(1e-3), kMostLevelLog = std::log(4);
 constexpr double kPriorDeviation = 0.02, kPriorFreedom = 2;
 constexpr double kStatedFreedom = 5;  // of a deviation that the source states
@@ -33,7 +33,7 @@ struct ModelRow {
 constexpr ModelRow kTable[kModels] = {
     {"Amdahl", "Gustafson", true, false, false},
     {"logarithmic", "logarithmic", false, true, false},
-    {"USL", "USL", true, false, true, 1, 0.03},
+    {"USL", "USL", true, false, true, 1.3, 0.03},
     {"power law", "power law", false, false, false},
     {"constant + log p", "constant + log p", true, true, false, 0.5, 1},
     {"a + b/p + c log p + d p", "a + c log p + d p", true, true, true, 0.2, 0.03}};

@@ -12,7 +12,7 @@
 namespace ranklab::forecast {
 
 /// A posterior over the models and their coefficients. Priors: coefficients log-uniform between
-/// 1e-4 and 20 times the ideal time at the largest point (power: uniform exponent); models as
+/// 3e-4 and 20 times the ideal time at the largest point (power: uniform exponent); models as
 /// kPriors in posterior.cpp; noise as repeated processes show it, and 2 % as if two more had shown
 /// that. The time of the first point is integrated over; likelihoods are Student's, of logarithms.
 class Posterior {
