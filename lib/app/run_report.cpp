@@ -176,18 +176,16 @@ void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Si
         runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
 }
 
-// Diagnoses the run named by --run, or the newest training run.
 void write_why(const ChosenRuns& runs, const Options& options, const Sink& sink) {
     const auto headers = runs.headers();
     const auto newest = std::find_if(headers.rbegin(), headers.rend(), [&](const auto& run) {
-        return run.command == "train" || !runs.choice().id.empty();
+        return run.command == "train" && run.valid;
     });
     if (newest == headers.rend())
-        throw base::OptionError("a diagnosis is of a training run, and none was chosen",
+        throw base::OptionError("a diagnosis is of a valid training run, and none was chosen",
                                 {"where", "run"});
     const auto found = report::diagnosis::diagnose(runs.file(), newest->id);
-    sink(options.is("format", "json") ? report::diagnosis::json_of(found) + '\n'
-                                      : report::diagnosis::text_of(found));
+    sink(options.is("format", "json") ? json_of(found) + '\n' : text_of(found));
 }
 
 void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
@@ -319,9 +317,7 @@ void describe(options::Schema& schema) {
               "what limits a training run (the newest one, or that of --run), and what to try")
         .essential()
         .needs({.other = "format", .values = {"text", "json"}})
-        .excludes({.other = "group-by"})
-        .excludes({.other = "measure"})
-        .excludes({.other = "plots"});
+        .excludes_each({"group-by", "measure", "plots"});
     schema.section("Tables")
         .text("group-by", "KEY[,KEY]", std::nullopt,
               "a row for each of these keys' values instead of a list, with medians and "

@@ -2,32 +2,29 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+
+#include "stats/summary.hpp"
 
 namespace ranklab::forecast {
 namespace {
 
 using Values = std::vector<double>;
 
-double mean(const Values& values) {
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-double largest_node_mean(const Values& of_ranks, const std::vector<int>& node_of) {
-    std::map<int, Values> nodes;
+double largest_node_mean(const Values& of_ranks, const std::vector<std::string>& node_of) {
+    std::map<std::string, Values> nodes;
     for (std::size_t rank = 0; rank < of_ranks.size(); ++rank)
         nodes[node_of[rank]].push_back(of_ranks[rank]);
     double most = 0;
-    for (const auto& [node, values] : nodes) most = std::max(most, mean(values));
+    for (const auto& [node, values] : nodes) most = std::max(most, stats::mean_of_finite(values));
     return most;
 }
 
 }  // namespace
 
-Efficiencies efficiencies_of(const StepMatrix& steps, std::size_t first, std::size_t count) {
+Efficiencies efficiencies_of(const StepMatrix& steps) {
     const std::size_t ranks = steps.node_of.size();
     Values compute(ranks), busy(ranks), whole(ranks), ideal(ranks);
-    for (std::size_t row = first * ranks; row < (first + count) * ranks; row += ranks) {
+    for (std::size_t row = 0; row < steps.step_s.size(); row += ranks) {
         for (std::size_t rank = 0; rank < ranks; ++rank) {
             const std::size_t i = row + rank;
             compute[rank] += steps.compute_s[i];
@@ -38,31 +35,25 @@ Efficiencies efficiencies_of(const StepMatrix& steps, std::size_t first, std::si
         if (steps.synchronised) ideal.assign(ranks, std::ranges::max(ideal));
         for (std::size_t rank = 0; rank < ranks; ++rank) ideal[rank] += steps.update_s[row + rank];
     }
-    Efficiencies found{{mean(compute), largest_node_mean(compute, steps.node_of),
+    Efficiencies found{{stats::mean_of_finite(compute), largest_node_mean(compute, steps.node_of),
                         std::ranges::max(compute), std::ranges::max(busy), std::ranges::max(ideal),
                         std::ranges::max(whole)}};
     double before = 0;  // rounding may put a level below the one before it
+    const auto count = static_cast<double>(steps.step_s.size() / ranks);
     for (double& level : found.level_s) {
-        level = std::max(level / static_cast<double>(count), before);
+        level = std::max(level / count, before);
         before = level;
     }
     return found;
 }
 
 double seconds_of(const Efficiencies& found, Bound bound) {
-    switch (bound) {
-        case Bound::compute:
-            return found.level_s.front();
-        case Bound::input:
-            return found.lost_s(Loss::input);
-        case Bound::communication:
-            return found.lost_s(Loss::transfer);
-        case Bound::imbalance:
-            return found.lost_s(Loss::between_nodes) + found.lost_s(Loss::within_node) +
-                   found.lost_s(Loss::serialisation);
-        default:
-            return 0;
-    }
+    const double computing = found.level_s.front(), input = found.lost_s(Efficiencies::input),
+                 transfer = found.lost_s(Efficiencies::transfer);
+    return bound == Bound::compute         ? computing
+           : bound == Bound::input         ? input
+           : bound == Bound::communication ? transfer
+                                           : found.step_s() - computing - input - transfer;
 }
 
 Bound bound_of(const Efficiencies& found) {

@@ -57,13 +57,14 @@ class Why(Case):
         self.assertNamed("healthy")
 
     def test_cannot_tell_without_the_parts(self):
-        """PyTorch's reducer waits inside of backward; the trials of --ablation tell the parts."""
+        """PyTorch's reducer waits inside of backward; the trials of --ablation have a table of their own."""
         words = ("--steps", 8, "--sync", "c10d", "--output", "r.h5")
         self.assertCode(cli.train(*words, ranks=2, cwd=self.folder), 0)
         found = self.why()
         self.assertEqual((found["bound"], found["cause"], [one["option"] for one in found["advice"]]), ("unknown", "not_measured", ["--ablation"]))
-        self.assertCode(cli.train(*words, "--ablation", "--repetitions", 1, "--inject-delay", "0:data:40", ranks=2, cwd=self.folder), 0)
-        self.assertEqual(self.why()["bound"], "input")
+        self.assertCode(cli.train(*words, "--ablation", "--repetitions", 1, ranks=2, cwd=self.folder), 0)
+        found = self.why()
+        self.assertEqual((found["bound"], found["advice"]), ("unknown", []))
 
     def test_other_commands_have_none(self):
         self.assertCode(cli.ranklab("io", "--strategy", "binary", "-n", 1, "-s", 4, "--output", "io.h5", cwd=self.folder), 0)

@@ -3,146 +3,126 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
-#include <numeric>
-#include <optional>
-#include <span>
+#include <vector>
 
-#include "base/error.hpp"
 #include "base/numbers.hpp"
-#include "report/diagnosis/parts.hpp"
+#include "forecast/pop.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
 
 using forecast::Bound;
-using forecast::Loss;
+using forecast::Efficiencies;
 using results::Run;
 using Values = std::vector<double>;
 
 constexpr std::size_t kMostBlocks = 10, kFewestBlocks = 4, kFewestSteps = 4;  // of a block
+constexpr double kNoticeable = 3;     // percent; less is not worth a try
 constexpr double kSmallBatch = 0.15;  // the update's share of a rank's computing
 
-// All ranks and steps.
-struct Matrix {
-    forecast::StepMatrix steps;
-    Values reading, decoding;
+// Seconds of a mean step; of the loader all threads of a rank together.
+struct Parts {
+    Efficiencies pop = {};
+    double update_s = 0, reading_s = 0, decoding_s = 0;  // decoding and augmenting take a core
 
-    std::size_t count() const { return steps.step_s.size() / steps.node_of.size(); }
-    // Steps from `first` to before `end`.
-    Parts parts(std::size_t first, std::size_t end) const {
-        const auto mean = [&, ranks = steps.node_of.size()](const Values& all) {
-            return stats::mean_of_finite(
-                std::span(all).subspan(first * ranks, (end - first) * ranks));
-        };
-        return {efficiencies_of(steps, first, end - first), mean(steps.update_s), mean(reading),
-                mean(decoding)};
+    double of(Bound bound) const { return seconds_of(pop, bound); }
+    // Neither the sum of the gradients nor the update depend on the batch.
+    double fixed_s() const { return update_s + of(Bound::communication); }
+    double percent_of(double seconds) const { return 100 * seconds / pop.step_s(); }
+};
+
+Parts parts_of(const Run& run, std::size_t first_step, std::size_t end_step) {
+    const std::size_t ranks = run.hosts.size(), first = first_step * ranks;
+    const auto samples = [&](const char* name) {  // zeros where the run has no such part
+        const auto* const found = run.find(name);
+        Values some(end_step * ranks - first);
+        if (found != nullptr && found->samples.size() >= first + some.size())
+            std::copy_n(found->samples.begin() + static_cast<std::ptrdiff_t>(first), some.size(),
+                        some.begin());
+        return some;
+    };
+    const auto mean = [&](const char* name) { return stats::mean_of_finite(samples(name)); };
+    forecast::StepMatrix steps{
+        .compute_s = samples("step_time_s"),
+        .update_s = samples("optimizer_time_s"),
+        .input_s = samples("data_time_s"),
+        .step_s = samples("step_time_s"),
+        .synchronised = run.setting("mode") == "ddp" && run.setting("sync") != "none"};
+    for (const auto& row : run.hosts) steps.node_of.push_back(row.host);
+    const Values waited = samples("sync_exposed_time_s");
+    for (std::size_t i = 0; i < waited.size(); ++i)
+        steps.compute_s[i] -= steps.input_s[i] + waited[i];
+    return {efficiencies_of(steps), mean("optimizer_time_s"), mean("loader_read_time_s"),
+            mean("loader_decode_time_s") + mean("loader_augment_time_s")};
+}
+
+struct Facts {
+    const Run& run;
+    bool measured = false;  // otherwise the run does not store its parts
+    Parts whole = {};
+    std::vector<Parts> blocks = {};  // of successive steps; none where there are too few
+    Bound bound = {};
+    // The first rank and its host; the others are taken to be alike. NaN: not known.
+    double ranks = 0, threads = 1, own_cores = stats::kNone, all_cores = stats::kNone;
+
+    double setting(const char* name) const {
+        return base::number_in(run.setting(name)).value_or(0);
+    }
+    double start_up_percent() const {  // of the run
+        const double start_up = run.median("time_to_first_step_s");
+        return 100 * start_up / std::max(run.duration_s, start_up);
+    }
+    // With 95 % of its mean over the blocks by Student's t (batch means).
+    template <class Function>
+    Cell estimate(const Function& of) const {
+        const double value = of(whole), n = static_cast<double>(blocks.size());
+        if (n == 0) return value;
+        Values values;
+        for (const auto& block : blocks) values.push_back(of(block));
+        const double mean = stats::mean_of_finite(values);
+        double squares = 0;
+        for (const double one : values) squares += (one - mean) * (one - mean);
+        const double half =
+            stats::student_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
+        return {value, {value - half, value + half}};
     }
 };
 
-Matrix matrix_of(const Run& run, const Values& step) {
-    const auto samples = [&](const char* name) {  // zeros where the run has no such part
-        const auto* const found = run.find(name);
-        const bool there = found != nullptr && found->samples.size() == step.size();
-        return there ? found->samples : Values(step.size());
-    };
-    Matrix all{{.compute_s = step,
-                .update_s = samples("optimizer_time_s"),
-                .input_s = samples("data_time_s"),
-                .step_s = step,
-                .synchronised = run.setting("mode") == "ddp" && run.setting("sync") != "none"},
-               samples("loader_read_time_s"),
-               samples("loader_decode_time_s")};
-    std::map<std::string, int> nodes;
-    for (const auto& row : run.hosts)
-        all.steps.node_of.push_back(
-            nodes.try_emplace(row.host, static_cast<int>(nodes.size())).first->second);
-    const Values waited = samples("sync_exposed_time_s"),
-                 augmenting = samples("loader_augment_time_s");
-    for (std::size_t i = 0; i < step.size(); ++i) {
-        all.steps.compute_s[i] -= all.steps.input_s[i] + waited[i];
-        all.decoding[i] += augmenting[i];
-    }
-    return all;
-}
-
-// By --ablation, which does not tell reading from decoding; `rest` counts as waiting.
-Measured of_trials(const results::Table& waterfall, const results::Table& trials, double workers) {
-    const auto seconds = [](const results::Table& table, const char* row_name, const char* column) {
-        for (std::size_t row = 0; row < model::row_count(table); ++row)
-            if (model::text_at(table, table.columns.front().name, row) == row_name)
-                return std::max(0.0, model::number_at(table, column, row));
-        return 0.0;
-    };
-    Parts parts{.decoding_s = std::max(1.0, workers) * seconds(trials, "io", "step_time_s")};
-    auto& level = parts.found.level_s;
-    std::ranges::transform(
-        std::array{"compute", "none", "imbalance", "input", "rest", "communication"}, level.begin(),
-        [&](const char* part) { return seconds(waterfall, part, "step_s"); });
-    std::partial_sum(level.begin(), level.end(), level.begin());
-    return {parts};
-}
-
-// nullopt where the run does not store them. PyTorch's reducer (c10d) waits inside of backward.
-std::optional<Measured> measured_parts(const Run& run) {
-    const auto *const waterfall = run.find_table("waterfall"), *const trials =
-                                                                   run.find_table("ablation");
-    if (waterfall != nullptr && trials != nullptr)
-        return of_trials(*waterfall, *trials, setting_of(run, "workers"));
-    const auto* const step = run.find(vocabulary::kStepTime);
-    if (step == nullptr || step->rows() == 0 || step->columns != run.hosts.size() ||
-        (run.setting("sync") == "c10d" && run.hosts.size() > 1))
-        return std::nullopt;
-    const Matrix all = matrix_of(run, step->samples);
-    Measured measured{all.parts(0, all.count())};
-    const std::size_t blocks = std::min(kMostBlocks, all.count() / kFewestSteps);
-    for (std::size_t i = 0; i < blocks; ++i)
-        measured.blocks.push_back(
-            all.parts(i * all.count() / blocks, (i + 1) * all.count() / blocks));
-    return measured;
-}
-
-Place place_of(const Run& run) {
-    const auto& first = run.hosts.front();
-    Place place{.ranks = static_cast<double>(
-                    std::ranges::count(run.hosts, first.host, &results::HostRow::host)),
-                .nodes = static_cast<double>(model::node_count(run)),
-                .host_cpus = base::number_in(run.fact("host", "logical_cpus")).value_or(0)};
-    if (run.setting("device") == "cuda" || first.threads == 0) return place;
+void add_place(Facts& f) {
+    const auto& first = f.run.hosts.front();
     base::NumberRanges all;
-    for (const auto& row : run.hosts)
-        if (const auto cores = base::ranges_in(row.cores); cores && row.host == first.host)
-            all.insert(all.end(), cores->begin(), cores->end());
-    place.threads = first.threads;
-    place.own_cores =
-        static_cast<double>(base::count_of(base::ranges_in(first.cores).value_or(all)));
-    place.all_cores = static_cast<double>(base::count_of(all));
-    return place;
+    for (const auto& row : f.run.hosts) {
+        if (row.host != first.host) continue;
+        ++f.ranks;
+        const auto cores = base::ranges_in(row.cores).value_or(base::NumberRanges());
+        all.insert(all.end(), cores.begin(), cores.end());
+    }
+    if (f.run.setting("device") == "cuda" || first.threads == 0 || all.empty()) return;
+    f.threads = first.threads;
+    f.own_cores = static_cast<double>(base::count_of(base::ranges_in(first.cores).value_or(all)));
+    f.all_cores = static_cast<double>(base::count_of(all));
 }
 
-// Phases of threads that share cores contain each other's time, so that of the losses the wait for
-// input alone counts before them. Other processes slow one rank or another.
-std::pair<Bound, Cause> verdict_of(const Run& run, const Parts& parts, const Place& place) {
-    const Bound bound = bound_of(parts.found);
-    const bool one_node = place.nodes == 1, trials = run.find_table("ablation") != nullptr;
-    if (bound == Bound::input)
-        return {bound, parts.decoding_s > parts.reading_s && !trials ? Cause::costly_loader
-                                                                     : Cause::slow_input};
-    if (place.own_cores > 0 && place.threads > place.own_cores)
-        return {Bound::compute, Cause::threads_on_cores};
-    if (place.all_cores > 0 && place.threads * place.ranks > place.all_cores)
-        return {Bound::compute, Cause::ranks_on_cores};
-    if (bound != Bound::compute && one_node && run.fact("place", "quiet") == "no")
-        return {bound, Cause::other_load};
-    if (bound == Bound::imbalance) return {bound, Cause::late_rank};
-    if (parts.update_s >= kSmallBatch * parts.found.level_s.front() ||
-        (bound == Bound::communication && one_node))
-        return {bound, Cause::small_batch};
-    return {bound, bound == Bound::communication ? Cause::transfer : Cause::none};
+// PyTorch's reducer (c10d) waits inside of backward, where nothing tells its wait from computing.
+Facts facts_of(const Run& run) {
+    Facts f{run};
+    const auto* const step = run.find("step_time_s");
+    const std::size_t count = step == nullptr ? 0 : step->rows(), ranks = run.hosts.size(),
+                      blocks = std::min(kMostBlocks, count / kFewestSteps);
+    if (count == 0 || step->columns != ranks || (run.setting("sync") == "c10d" && ranks > 1))
+        return f;
+    f.measured = true;
+    f.whole = parts_of(run, 0, count);
+    f.bound = bound_of(f.whole.pop);
+    for (std::size_t i = 0; blocks >= kFewestBlocks && i < blocks; ++i)
+        f.blocks.push_back(parts_of(run, i * count / blocks, (i + 1) * count / blocks));
+    add_place(f);
+    return f;
 }
 
 std::string last_rank(const Run& run) {
@@ -154,79 +134,193 @@ std::string last_rank(const Run& run) {
                        percent_text(100 * (*last)[row]));
 }
 
-// The cause's sentence has a place for it.
-std::string detail_of(const Run& run, Cause cause, const Parts& parts, const Place& place) {
-    switch (cause) {
-        case Cause::slow_input:
-        case Cause::costly_loader:
-            return readable(parts.reading_s + parts.decoding_s, "s");
-        case Cause::threads_on_cores:
-            return fmt::format("{:g} on {:g}", place.threads, place.own_cores);
-        case Cause::ranks_on_cores:
-            return fmt::format("{:g} on {:g}", place.threads * place.ranks, place.all_cores);
-        case Cause::late_rank:
-            return last_rank(run);
-        case Cause::other_load:
-            return run.fact("place", "others_cores");
-        case Cause::transfer:
-            return readable(run.median("reduced_bytes_per_step"), "B");
-        case Cause::small_batch:
-            return percent_text(100 * parts.share_of(parts.fixed_s()));
-        default:
-            return "";
+struct Cause {
+    bool holds;
+    const char *bound, *name;
+    std::string why;
+
+    bool is(std::initializer_list<std::string_view> names) const {
+        return std::ranges::find(names, name) != names.end();
     }
+};
+
+// The first that holds. Phases of threads that share cores contain each other's time, so that of
+// the losses the wait for input alone counts before them. The start of a run of some steps says
+// nothing about a whole training.
+Cause cause_of(const Facts& f) {
+    const auto& p = f.whole;
+    const bool input = f.bound == Bound::input;
+    const auto percent = [&](double seconds) { return percent_text(p.percent_of(seconds)); };
+    const std::string share = percent(p.of(f.bound)), start_up = percent_text(f.start_up_percent()),
+                      sum = readable(f.run.median("reduced_bytes_per_step"), "B"),
+                      waits = fmt::format(
+                          "input limits: {} of the step waits for samples; to make them takes {}",
+                          share, readable(p.reading_s + p.decoding_s, "s"));
+    const Cause all[] = {
+        {!f.measured, "unknown", "not_measured",
+         "cannot tell: the run does not store its parts; the table waterfall of --ablation has "
+         "them"},
+        {f.run.setting("steps").empty() && f.start_up_percent() > 50, "start_up", "starting",
+         fmt::format("start-up limits: {} of the run is over before its first step is", start_up)},
+        {input && p.decoding_s > p.reading_s, "input", "costly_loader",
+         waits + ", most of it decoding"},
+        {input, "input", "slow_input", waits},
+        {f.threads > f.own_cores, "compute", "threads_on_cores",
+         fmt::format("computing limits: the threads of a rank take turns on its cores, {} on {}",
+                     f.threads, f.own_cores)},
+        {f.threads * f.ranks > f.all_cores, "compute", "ranks_on_cores",
+         fmt::format("computing limits: the threads of a host take turns on its cores, {} on {}",
+                     f.threads * f.ranks, f.all_cores)},
+        {f.bound == Bound::imbalance, "imbalance", "late_rank",
+         fmt::format("imbalance limits: {} of the step waits for the last rank, most often {}",
+                     share, last_rank(f.run))},
+        {f.bound == Bound::communication, "communication", "transfer",
+         fmt::format("communication limits: {} of the step sums {} of gradients", share, sum)},
+        {p.update_s >= kSmallBatch * p.of(Bound::compute), "compute", "small_batch",
+         fmt::format("computing limits: the batch is small; {} of the step does not depend on it",
+                     percent(p.fixed_s()))},
+        {true, "compute", "none",
+         fmt::format("computing limits: {} of the step, and no loss is large", share)},
+    };
+    return *std::ranges::find_if(all, &Cause::holds);
 }
 
-// The start of a run of some steps says nothing about a whole training.
-void add_start_up(Diagnosis& found, const Run& run) {
-    found.start_up_s = run.median("time_to_first_step_s");
-    found.start_up_share = found.start_up_s / std::max(run.duration_s, found.start_up_s);
-    if (!run.setting("steps").empty() || !(found.start_up_share > 0.5)) return;
-    found.reason = {Bound::start_up, Cause::starting, percent_text(100 * found.start_up_share)};
-    found.advice.clear();
+Frame parts_frame(const Facts& f) {
+    constexpr std::array kNames{"imbalance between nodes", "imbalance in a node",
+                                "waiting for samples", "uneven steps", "summing gradients"};
+    Frame frame{.title = "The mean step, and the factors of its parallel efficiency"};
+    frame.columns = {{.name = "part", .key = true},
+                     {.name = "time_s", .unit = "s", .head = "time"},
+                     {.name = "percent", .unit = "%", .head = "share"},
+                     {.name = "efficiency", .unit = "1", .interval = true}};
+    const auto add = [&](const char* name, double seconds, const Cell& factor) {
+        const double percent = f.whole.percent_of(seconds);
+        if (percent >= 0.05)  // less is shown as 0
+            frame.rows.push_back({{name, Cell(seconds), Cell(percent), factor}, {}});
+    };
+    add("computing", f.whole.of(Bound::compute), {});
+    for (std::size_t i = 0; i < kNames.size(); ++i)
+        add(kNames[i], f.whole.pop.lost_s(i),
+            f.estimate([i](const Parts& p) { return p.pop.factor(i); }));
+    add("step", f.whole.pop.step_s(), f.estimate([](const Parts& p) { return p.pop.parallel(); }));
+    frame.notes = {fmt::format("start-up: {} until the first step was done, {} of the run",
+                               readable(f.run.median("time_to_first_step_s"), "s"),
+                               percent_text(f.start_up_percent()))};
+    return frame;
+}
+
+// The longest of: a step without its wait for samples; the threads that make them (HDF5 reads for
+// one at a time); all of the work on the host's cores.
+double step_with(const Facts& f, const Parts& p, double workers) {
+    const double rest = p.pop.step_s() - p.of(Bound::input), loader = p.reading_s + p.decoding_s,
+                 reads = f.run.setting("data") == "hdf5" ? p.reading_s : 0,
+                 work = (p.decoding_s + p.of(Bound::compute) * f.threads) * f.ranks / f.all_cores;
+    if (workers == 0) return rest + loader;
+    return std::fmax(std::max({rest, loader / workers, reads}), work);
+}
+
+struct Remedy {
+    bool holds;
+    std::string option;
+    Cell gain;  // percent of the step
+    // All that the gain may be; NaN: it is measured as a whole.
+    double limit = stats::kNone;
+};
+
+std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
+                                 const predict::CapAdvice& cap) {
+    const auto& p = f.whole;
+    const double loader_s = p.reading_s + p.decoding_s, rest_s = step_with(f, p, HUGE_VAL),
+                 fixed = p.percent_of(p.fixed_s());
+    // The fewest that do not take longest; a batch whose step has a tenth of fixed time at most.
+    const double workers = std::clamp(std::ceil(0.98 * loader_s / rest_s), 1.0, 16.0),
+                 growth = std::clamp(std::exp2(std::ceil(std::log2(9 * fixed / (100 - fixed)))),
+                                     2.0, 16.0),
+                 threads = std::floor(f.all_cores / f.ranks),
+                 ranks = std::max(1.0, std::floor(f.all_cores / f.threads)) *
+                         static_cast<double>(model::node_count(f.run)),
+                 cpus = base::number_in(f.run.fact("host", "logical_cpus")).value_or(0);
+    const auto gain = [&](const auto& saved_s) {
+        return f.estimate([&](const Parts& one) { return one.percent_of(saved_s(one)); });
+    };
+    const Cell imbalance = gain([](const Parts& one) { return one.of(Bound::imbalance); });
+    const auto computing = [&](double now, double then) {
+        return gain([&](const Parts& one) { return (1 - now / then) * one.of(Bound::compute); });
+    };
+    const auto saved = [](double ratio) { return 100 * (1 - 1 / ratio); };
+    return {
+        {cause.is({"not_measured"}) && f.run.find_table("waterfall") == nullptr, "--ablation", {}},
+        {cause.is({"costly_loader", "slow_input"}), fmt::format("--workers {}", workers),
+         gain([&](const Parts& one) {
+             return step_with(f, one, f.setting("workers")) - step_with(f, one, workers);
+         })},
+        {cause.is({"transfer", "small_batch"}),
+         fmt::format("--batch-size {}", growth * f.setting("batch-size")),
+         gain([&](const Parts& one) { return (1 - 1 / growth) * one.fixed_s(); }), saved(growth)},
+        {cause.is({"transfer"}) && cap.cap_mb > 0, fmt::format("--bucket-cap-mb {}", cap.cap_mb),
+         Cell(saved(cap.gain.ratio), {saved(cap.gain.ci.low), saved(cap.gain.ci.high)})},
+        {cause.is({"none", "small_batch"}), fmt::format("--threads {}", threads),
+         computing(f.threads, threads), 0},
+        {cause.is({"threads_on_cores"}) && f.ranks * f.threads <= cpus,
+         fmt::format("mpirun --map-by slot:PE={} --bind-to core", f.threads),
+         computing(f.own_cores, f.threads), 0},
+        {cause.is({"ranks_on_cores"}), fmt::format("mpirun -n {}", ranks), imbalance, 0},
+        {cause.is({"late_rank"}) && f.own_cores < f.all_cores, "mpirun --bind-to none", imbalance,
+         0},
+    };
+}
+
+Frame advice_frame(const Facts& f, const Cause& cause, const predict::CapAdvice& cap) {
+    Frame frame{.title = "What to try, and the time per sample that it saves"};
+    frame.columns = {{.name = "option", .key = true, .head = "try"},
+                     {.name = "gain_percent", .unit = "%", .interval = true, .head = "gain"}};
+    for (auto& [holds, option, gain, limit] : remedies_for(f, cause, cap)) {
+        if (!holds || gain.number < kNoticeable) continue;
+        if (!std::isnan(limit)) {
+            auto& [low, high] = gain.interval;
+            low = std::fmin(std::fmin(gain.number, low), limit);
+            high = std::fmax(std::fmax(gain.number, high), limit);
+            frame.notes = {"measured in part: the interval holds all that the rest may be"};
+        }
+        frame.rows.push_back({{option, gain}, {}});
+    }
+    std::ranges::stable_sort(frame.rows, {}, [](const Row& row) {
+        return std::pair(row.cells[1].interval.low <= 0, -row.cells[1].number);
+    });
+    return frame;
 }
 
 }  // namespace
 
-double half_width_of_mean(const Values& values) {
-    const auto n = static_cast<double>(values.size());
-    if (values.size() < kFewestBlocks) return stats::kNone;
-    const double mean = stats::mean_of_finite(values);
-    double squares = 0;
-    for (const double one : values) squares += (one - mean) * (one - mean);
-    return stats::student_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
-}
-
-Diagnosis diagnose(const Run& run, const std::vector<Advice>& network) {
-    if (run.command != "train")
-        throw base::OptionError(
-            fmt::format("run {} is not a training run, and a diagnosis is of one", run.id),
-            {"run"});
-    Diagnosis found{.run = run.id, .reason = {.cause = Cause::not_measured}, .advice = {Advice()}};
-    const auto measured = run.valid && !run.hosts.empty() ? measured_parts(run) : std::nullopt;
-    if (!measured) return found;
-    const Place place = place_of(run);
-    const Parts& parts = measured->whole;
-    found.found = parts.found;
-    for (std::size_t i = 0; i < forecast::kLosses; ++i)
-        found.factors[i] = estimate(
-            *measured, [&](const Parts& p) { return p.found.factor(static_cast<Loss>(i)); });
-    found.parallel = estimate(*measured, [](const Parts& p) { return p.found.parallel(); });
-    const auto [bound, cause] = verdict_of(run, parts, place);
-    found.reason = {bound, cause,
-                    percent_text(100 * parts.share_of(seconds_of(parts.found, bound))),
-                    detail_of(run, cause, parts, place)};
-    found.advice = advice_for(run, cause, *measured, place,
-                              bound == Bound::communication ? network : std::vector<Advice>());
-    add_start_up(found, run);
-    return found;
+Diagnosis diagnose(const Run& run, const BestCap& best_cap) {
+    const Facts f = facts_of(run);
+    const Cause cause = cause_of(f);
+    const bool ask = cause.is({"transfer"}) && run.setting("sync") == "bucketed";
+    return {.run = run.id,
+            .bound = cause.bound,
+            .cause = cause.name,
+            .why = cause.why,
+            .parts = f.measured ? parts_frame(f) : Frame(),
+            .start_up_s = run.median("time_to_first_step_s"),
+            .advice = advice_frame(f, cause, ask ? best_cap() : predict::CapAdvice())};
 }
 
 Diagnosis diagnose(const results::ResultFile& file, const std::string& id) {
     const Run run = file.read(id);
-    const Diagnosis found = diagnose(run);
-    return found.reason.bound == Bound::communication ? diagnose(run, bucket_cap_for(file, run))
-                                                      : found;
+    return diagnose(run, [&] {
+        auto runs = predict::runs_for_mechanism({file, {}});
+        std::erase_if(runs, [&](const Run& other) {
+            return other.command == "train" && (other.setting("model") != run.setting("model") ||
+                                                other.setting("data") != run.setting("data"));
+        });
+        const Facts f = facts_of(run);
+        const predict::WhatIf same{.batch_size = f.setting("batch-size"),
+                                   .ranks_per_node = f.ranks,
+                                   .bucket_cap_mb = f.setting("bucket-cap-mb"),
+                                   .precision = run.setting("precision")};
+        return predict::best_bucket_cap(runs, same, run.hosts.size())
+            .value_or(predict::CapAdvice());
+    });
 }
 
 }  // namespace ranklab::report::diagnosis

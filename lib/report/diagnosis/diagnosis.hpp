@@ -1,42 +1,30 @@
 // Why a training run is slow: what binds its step, and what to try (docs/why.md).
 #pragma once
 
-#include <array>
+#include <functional>
 #include <string>
-#include <vector>
 
-#include "forecast/pop.hpp"
 #include "report/frame/frame.hpp"
+#include "report/predict/mechanism.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::report::diagnosis {
 
-struct Advice {
-    Remedy remedy = Remedy::ablation;
-    std::string value = {};  ///< of the option
-    Cell gain = {};          ///< percent of the time per sample
-    /// Not all of it is measured; its interval holds all that the rest may be.
-    bool in_part = false;
-};
-
 struct Diagnosis {
-    std::string run = {};  ///< its id
-    Reason reason = {};
-    forecast::Efficiencies found = {};  ///< zeros where the run does not store its parts
-    Cell parallel = {};                 ///< efficiency, and its factors
-    std::array<Cell, forecast::kLosses> factors = {};
-    double start_up_s = stats::kNone, start_up_share = stats::kNone;  ///< of the whole run
-    std::vector<Advice> advice = {};  ///< at most three: sure gains first, the largest first
+    std::string run = {};                          ///< its id
+    std::string bound = {}, cause = {}, why = {};  ///< words of docs/why.md; a sentence
+    /// A row a part of the mean step, with its factor of the parallel efficiency, that of the step;
+    /// without rows where the run does not store them.
+    Frame parts = {};
+    double start_up_s = stats::kNone;
+    Frame advice = {};  ///< at most three rows: sure gains first, the largest first
 };
-/// `run`: with its samples. `network`: more to try where communication limits. OptionError where it
-/// is not a training run.
-Diagnosis diagnose(const results::Run& run, const std::vector<Advice>& network = {});
-/// The run of that id, with the bucket cap that report/predict forecasts by the file's other runs.
+using BestCap = std::function<predict::CapAdvice()>;
+/// `run`: of train, with its samples. `best_cap` is asked where the network limits; 0 MiB: none.
+Diagnosis diagnose(const results::Run& run, const BestCap& best_cap);
+/// The run of that id; the bucket cap is forecast by the file's other runs.
 Diagnosis diagnose(const results::ResultFile& file, const std::string& id);
 
-/// A row a part of the mean step: seconds, share, and factor of the parallel efficiency.
-Frame frame_of(const Diagnosis& found);
-Frame advice_frame(const Diagnosis& found);
 std::string text_of(const Diagnosis& found);
 /// One line.
 std::string json_of(const Diagnosis& found);

@@ -118,61 +118,6 @@ const Words<Why>& words_of(Why why) {
     return *std::ranges::find(kRefusals, why, &Words<Why>::key);
 }
 
-using forecast::Bound;
-
-constexpr std::array kBounds{
-    Words{Bound::input, "input", "input"},
-    Words{Bound::communication, "communication", "communication"},
-    Words{Bound::compute, "compute", "computing"},
-    Words{Bound::imbalance, "imbalance", "imbalance"},
-    Words{Bound::start_up, "start_up", "start-up"},
-    Words{Bound::unknown, "unknown", "unknown"},
-};
-
-constexpr std::array kCauses{
-    Words{Cause::none, "none", "{bound} limits: {share} of the step, and no loss is large"},
-    Words{Cause::slow_input, "slow_input",
-          "{bound} limits: {share} of the step waits for samples; to make them takes {what}"},
-    Words{Cause::costly_loader, "costly_loader",
-          "{bound} limits: {share} of the step waits for samples; to make them takes {what}, most "
-          "of it decoding"},
-    Words{Cause::threads_on_cores, "threads_on_cores",
-          "{bound} limits: the threads of a rank take turns on its cores, {what}"},
-    Words{Cause::ranks_on_cores, "ranks_on_cores",
-          "{bound} limits: the ranks of a host take turns on its cores, {what} threads"},
-    Words{Cause::late_rank, "late_rank",
-          "{bound} limits: {share} of the step waits for the last rank, most often {what}"},
-    Words{Cause::other_load, "other_load",
-          "{bound} limits: {share} of the step, while other processes used {what} CPUs"},
-    Words{Cause::small_batch, "small_batch",
-          "{bound} limits: the batch is small; {what} of the step does not depend on it"},
-    Words{Cause::transfer, "transfer",
-          "{bound} limits: {share} of the step sums {what} of gradients"},
-    Words{Cause::starting, "starting",
-          "{bound} limits: {share} of the run is over before its first step is"},
-    Words{Cause::not_measured, "not_measured", "cannot tell: its parts are not measured"},
-};
-
-constexpr std::array kRemedies{
-    Words{Remedy::workers, "workers", "--workers {}"},
-    Words{Remedy::batch_size, "batch_size", "--batch-size {}"},
-    Words{Remedy::bucket_cap, "bucket_cap", "--bucket-cap-mb {}"},
-    Words{Remedy::threads, "threads", "--threads {}"},
-    Words{Remedy::cores_of_rank, "cores_of_rank", "mpirun --map-by slot:PE={} --bind-to core"},
-    Words{Remedy::ranks, "ranks", "mpirun -n {}"},
-    Words{Remedy::bind, "bind", "mpirun --bind-to core"},
-    Words{Remedy::unbind, "unbind", "mpirun --bind-to none"},
-    Words{Remedy::ablation, "ablation", "--ablation"},
-};
-
-const Words<Bound>& words_of(Bound bound) {
-    return *std::ranges::find(kBounds, bound, &Words<Bound>::key);
-}
-
-const Words<Cause>& words_of(Cause cause) {
-    return *std::ranges::find(kCauses, cause, &Words<Cause>::key);
-}
-
 const Words<Mark>& words_of(Mark mark) {
     return *std::ranges::find(kMarks, mark, &Words<Mark>::key);
 }
@@ -219,25 +164,6 @@ std::string sentence(const Refusal& refusal) {
 
 std::string name_of(Refusal::Why why) {
     return words_of(why).name;
-}
-
-std::string sentence(const Reason& reason) {
-    return fmt::format(fmt::runtime(words_of(reason.cause).text),
-                       fmt::arg("bound", words_of(reason.bound).text),
-                       fmt::arg("share", reason.share), fmt::arg("what", reason.what));
-}
-
-std::string option_of(Remedy remedy, const std::string& value) {
-    const auto* const row = std::ranges::find(kRemedies, remedy, &Words<Remedy>::key);
-    return fmt::format(fmt::runtime(row->text), value);
-}
-
-std::string name_of(Bound bound) {
-    return words_of(bound).name;
-}
-
-std::string name_of(Cause cause) {
-    return words_of(cause).name;
 }
 
 std::string name_of(Mark mark) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "forecast/pop.hpp"
 #include "forecast/refusal.hpp"
 #include "stats/interval.hpp"
 
@@ -74,47 +73,9 @@ struct Finding {
 };
 std::string sentence(const Finding& finding);
 
-/// The cause that makes a part of a step long.
-enum class Cause {
-    none,
-    slow_input,
-    costly_loader,
-    threads_on_cores,
-    ranks_on_cores,
-    late_rank,
-    other_load,
-    small_batch,
-    transfer,
-    starting,
-    not_measured
-};
-struct Reason {
-    forecast::Bound bound = forecast::Bound::unknown;
-    Cause cause = Cause::none;
-    std::string share = {}, what = {};  ///< of the step, for people; what the cause is about
-};
-std::string sentence(const Reason& reason);
-
-/// An option that may help.
-enum class Remedy {
-    workers,
-    batch_size,
-    bucket_cap,
-    threads,
-    cores_of_rank,
-    ranks,
-    bind,
-    unbind,
-    ablation
-};
-/// As it is typed: "--workers 2".
-std::string option_of(Remedy remedy, const std::string& value);
-
 /// "fastest", for machine formats.
 std::string name_of(Verdict verdict);
 std::string name_of(Mark mark);
-std::string name_of(forecast::Bound bound);
-std::string name_of(Cause cause);
 
 /// Why there is no forecast, and the run that would mend it, as a command or in words.
 struct Refusal {

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "report/diagnosis/diagnosis.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/messages.hpp"
@@ -189,7 +190,9 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     };
     add_figures(true);  // that is what most come for
     add("summary", "Summary", summary_of(groups));
-    add("why", "Why is it slow", why_of(groups, runs.file()));
+    for (const auto* const newest : figures::newest_groups(groups, "train", 1))
+        add("why", "Why is it slow",
+            diagnosis::html_of(diagnosis::diagnose(runs.file(), groups.newest(*newest))));
     add_figures(false);
     if (!not_drawn.empty()) base::log::warn(not_drawn);
     add("ranks", "Rank by rank", ranks_of(source));

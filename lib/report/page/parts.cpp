@@ -6,7 +6,6 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "report/diagnosis/diagnosis.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
@@ -156,14 +155,6 @@ std::string summary_of(const Groups& groups) {
                : text +
                      "<p class=\"note\">Medians over the runs of a group with 95 % intervals from "
                      "six runs on; of a single run over its own steps or repetitions.</p>\n";
-}
-
-std::string why_of(const Groups& groups, const results::ResultFile& file) {
-    const auto newest = figures::newest_groups(groups, "train", 1);
-    if (newest.empty()) return "";
-    const auto found = diagnosis::diagnose(file, groups.newest(*newest.front()));
-    const std::string id = html_escape(found.run);
-    return fmt::format("<p>Run <a href=\"#run-{0}\">{0}</a></p>\n", id) + diagnosis::html_of(found);
 }
 
 std::string figures_of(const figures::Section& section, std::string& not_drawn) {

@@ -26,8 +26,6 @@ std::string filled(const char* name, const Data& data);
 std::vector<const model::Group*> detailed_groups(const model::Groups& groups);
 
 std::string summary_of(const model::Groups& groups);
-/// The diagnosis of the newest valid training run.
-std::string why_of(const model::Groups& groups, const results::ResultFile& file);
 /// Where a picture is missing, `not_drawn` says why.
 std::string figures_of(const figures::Section& section, std::string& not_drawn);
 /// The newest runs of several ranks, rank by rank.

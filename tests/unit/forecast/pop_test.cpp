@@ -5,18 +5,16 @@
 namespace ranklab::forecast {
 namespace {
 
-using Levels = std::array<double, kLosses + 1>;
-
 struct Case {
     const char* name;
     StepMatrix steps;
-    Levels level_s;
+    decltype(Efficiencies::level_s) level_s;
     Bound bound;
 };
 
 // Steps that all take as long as the last rank and a transfer of `transfer_s`.
-StepMatrix steps_of(std::vector<int> nodes, std::vector<double> compute, std::vector<double> input,
-                    double transfer_s, double update_s = 0) {
+StepMatrix steps_of(std::vector<std::string> nodes, std::vector<double> compute,
+                    std::vector<double> input, double transfer_s, double update_s = 0) {
     StepMatrix all{std::move(nodes), compute, std::vector<double>(compute.size(), update_s),
                    std::move(input)};
     for (std::size_t row = 0; row < compute.size(); row += all.node_of.size()) {
@@ -30,27 +28,27 @@ StepMatrix steps_of(std::vector<int> nodes, std::vector<double> compute, std::ve
 
 std::vector<Case> cases() {
     return {
-        {"one rank", steps_of({0}, {3, 5}, {0, 0}, 0), {4, 4, 4, 4, 4, 4}, Bound::compute},
-        {"waits for samples", steps_of({0}, {1, 1}, {3, 3}, 0), {1, 1, 1, 4, 4, 4}, Bound::input},
+        {"one rank", steps_of({"0"}, {3, 5}, {0, 0}, 0), {4, 4, 4, 4, 4, 4}, Bound::compute},
+        {"waits for samples", steps_of({"0"}, {1, 1}, {3, 3}, 0), {1, 1, 1, 4, 4, 4}, Bound::input},
         {"a slow rank",
-         steps_of({0, 0}, {1, 3, 1, 3}, {0, 0, 0, 0}, 0),
+         steps_of({"0", "0"}, {1, 3, 1, 3}, {0, 0, 0, 0}, 0),
          {2, 2, 3, 3, 3, 3},
          Bound::imbalance},
         {"a slow node",
-         steps_of({0, 0, 1, 1}, {1, 1, 3, 3}, {0, 0, 0, 0}, 0),
+         steps_of({"0", "0", "1", "1"}, {1, 1, 3, 3}, {0, 0, 0, 0}, 0),
          {2, 3, 3, 3, 3, 3},
          Bound::imbalance},
         {"now one, now another",
-         steps_of({0, 0}, {1, 3, 3, 1}, {0, 0, 0, 0}, 0),
+         steps_of({"0", "0"}, {1, 3, 3, 1}, {0, 0, 0, 0}, 0),
          {2, 2, 2, 2, 3, 3},
          Bound::imbalance},
         {"a slow network",
-         steps_of({0, 1}, {2, 2}, {0, 0}, 2),
+         steps_of({"0", "1"}, {2, 2}, {0, 0}, 2),
          {2, 2, 2, 2, 2, 4},
          Bound::communication},
-        {"good", steps_of({0, 1}, {4, 4}, {0, 0}, 1), {4, 4, 4, 4, 4, 5}, Bound::compute},
+        {"good", steps_of({"0", "1"}, {4, 4}, {0, 0}, 1), {4, 4, 4, 4, 4, 5}, Bound::compute},
         {"one is late for samples",
-         steps_of({0, 0}, {2, 2}, {0, 4}, 0),
+         steps_of({"0", "0"}, {2, 2}, {0, 4}, 0),
          {2, 2, 2, 6, 6, 6},
          Bound::input},
     };
@@ -59,15 +57,14 @@ std::vector<Case> cases() {
 TEST(Pop, LevelsOfTheMeanStep) {
     for (const auto& one : cases()) {
         SCOPED_TRACE(one.name);
-        const std::size_t count = one.steps.step_s.size() / one.steps.node_of.size();
-        const auto found = efficiencies_of(one.steps, 0, count);
-        for (std::size_t i = 0; i <= kLosses; ++i)
+        const auto found = efficiencies_of(one.steps);
+        for (std::size_t i = 0; i < one.level_s.size(); ++i)
             EXPECT_DOUBLE_EQ(found.level_s[i], one.level_s[i]) << i;
         EXPECT_EQ(bound_of(found), one.bound);
         double product = 1, lost = found.level_s.front();
-        for (std::size_t i = 0; i < kLosses; ++i) {
-            product *= found.factor(static_cast<Loss>(i));
-            lost += found.lost_s(static_cast<Loss>(i));
+        for (std::size_t i = 0; i < Efficiencies::kLosses; ++i) {
+            product *= found.factor(i);
+            lost += found.lost_s(i);
         }
         EXPECT_DOUBLE_EQ(product, found.parallel());
         EXPECT_DOUBLE_EQ(lost, found.step_s());
@@ -76,21 +73,15 @@ TEST(Pop, LevelsOfTheMeanStep) {
 
 // A rank that updates late is late in the next step as well: only the sum is waited for.
 TEST(Pop, TheIdealNetworkHasNoBarrierAfterTheUpdate) {
-    const StepMatrix steps{{0, 0}, {2, 4, 4, 2}, {0, 2, 0, 0}, {0, 0, 0, 0}, {4, 4, 4, 4}};
+    const StepMatrix steps{{"0", "0"}, {2, 4, 4, 2}, {0, 2, 0, 0}, {0, 0, 0, 0}, {4, 4, 4, 4}};
     // Sums at 2 and max(2 + 4, 4 + 2) = 6.
-    EXPECT_DOUBLE_EQ(2 * efficiencies_of(steps, 0, 2).level_s[4], 6);
-}
-
-TEST(Pop, APartOfTheSteps) {
-    const auto steps = steps_of({0, 0}, {1, 1, 1, 3}, {0, 0, 0, 0}, 0);
-    EXPECT_DOUBLE_EQ(efficiencies_of(steps, 0, 1).parallel(), 1);
-    EXPECT_DOUBLE_EQ(efficiencies_of(steps, 1, 1).parallel(), 2.0 / 3);
+    EXPECT_DOUBLE_EQ(2 * efficiencies_of(steps).level_s[4], 6);
 }
 
 TEST(Pop, RanksThatDoNotSumDoNotWait) {
-    auto steps = steps_of({0, 0}, {1, 3, 3, 1}, {0, 0, 0, 0}, 0);
+    auto steps = steps_of({"0", "0"}, {1, 3, 3, 1}, {0, 0, 0, 0}, 0);
     steps.synchronised = false;
-    EXPECT_DOUBLE_EQ(efficiencies_of(steps, 0, 2).lost_s(Loss::serialisation), 0);
+    EXPECT_DOUBLE_EQ(efficiencies_of(steps).lost_s(Efficiencies::serialisation), 0);
 }
 
 }  // namespace
