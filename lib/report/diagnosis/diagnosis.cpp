@@ -75,7 +75,10 @@ struct Facts {
     }
     double start_up_percent() const {  // of the run
         const double start_up = run.median("time_to_first_step_s");
-        return 100 * start_up / std::max(run.duration_s, start_up);
+        double steps_s = 0;
+        if (const auto* const step = run.find("step_time_s"))
+            for (const double one : step->largest_of_rows()) steps_s += one;
+        return 100 * start_up / std::max(run.duration_s, start_up + steps_s);
     }
     // With 95 % of its mean over the blocks by Student's t (batch means).
     template <class Function>
@@ -223,7 +226,7 @@ struct Remedy {
     bool holds;
     std::string option;
     Cell gain;  // percent of the step
-    // All that the gain may be; NaN: it is measured as a whole.
+    // All that the gain may be; NaN: it is measured as a whole; 0: the gain is the most.
     double limit = stats::kNone;
 };
 
@@ -264,7 +267,8 @@ std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
         {cause.is({"threads_on_cores"}) && f.ranks * f.threads <= cpus,
          fmt::format("mpirun --map-by slot:PE={} --bind-to core", f.threads),
          computing(f.own_cores, f.threads), 0},
-        {cause.is({"ranks_on_cores"}), fmt::format("mpirun -n {}", ranks), imbalance, 0},
+        {cause.is({"ranks_on_cores"}),
+         fmt::format("mpirun -n {} --map-by slot:PE={}", ranks, f.threads), imbalance, 100},
         {cause.is({"late_rank"}) && f.own_cores < f.all_cores, "mpirun --bind-to none", imbalance,
          0},
     };
@@ -273,20 +277,21 @@ std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
 Frame advice_frame(const Facts& f, const Cause& cause, const predict::CapAdvice& cap) {
     Frame frame{.title = "What to try, and the time per sample that it saves"};
     frame.columns = {{.name = "option", .key = true, .head = "try"},
-                     {.name = "gain_percent", .unit = "%", .interval = true, .head = "gain"}};
+                     {.name = "gain_percent", .unit = "%", .interval = true, .head = "gain"},
+                     {.name = "at_most_percent", .unit = "%", .head = "at most"}};
     for (auto& [holds, option, gain, limit] : remedies_for(f, cause, cap)) {
         if (!holds || gain.number < kNoticeable) continue;
-        if (!std::isnan(limit)) {
-            auto& [low, high] = gain.interval;
-            low = std::fmin(std::fmin(gain.number, low), limit);
-            high = std::fmax(std::fmax(gain.number, high), limit);
-            frame.notes = {"measured in part: the interval holds all that the rest may be"};
+        if (limit == 0) {
+            frame.rows.push_back({{option, Cell(), gain.number}, {}});
+            continue;
         }
+        gain.interval.high = std::fmax(gain.interval.high, limit);
         frame.rows.push_back({{option, gain}, {}});
     }
     std::ranges::stable_sort(frame.rows, {}, [](const Row& row) {
-        return std::pair(row.cells[1].interval.low <= 0, -row.cells[1].number);
+        return std::pair(row.cells.size() > 2, -row.cells[row.cells.size() - 1].number);
     });
+    frame.drop_empty_columns();
     return frame;
 }
 
