@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.hpp"
 #include "forecast/posterior.hpp"
 #include "stats/interval.hpp"
 
@@ -26,12 +27,9 @@ Pooled pooled(const std::vector<CurvePoint>& points, std::size_t skipped) {
     Pooled all;
     for (const auto& point : points) {
         if (point.times_s.size() < skipped + 2) continue;
-        CurvePoint rest = point;
-        rest.times_s.erase(rest.times_s.begin(),
-                           rest.times_s.begin() + static_cast<std::ptrdiff_t>(skipped));
-        const double middle = std::log(rest.middle());
-        for (const double t : rest.times_s) all.variance += std::pow(std::log(t) - middle, 2);
-        all.freedom += static_cast<double>(rest.times_s.size() - 1);
+        const auto times = std::span(point.times_s).subspan(skipped);
+        all.variance += squares_of_logs(times);
+        all.freedom += base::real(times.size() - 1);
     }
     if (all.freedom > 0) all.variance /= all.freedom;
     return all;
@@ -42,12 +40,10 @@ bool has_warm_up(const std::vector<CurvePoint>& points) {
     const Pooled others = pooled(points, 1);
     double sum = 0, variance = 0, count = 0;
     for (const auto& point : points) {
-        const std::size_t n = point.times_s.size();
-        if (n < 3) continue;
-        CurvePoint rest = point;
-        rest.times_s.erase(rest.times_s.begin());
-        sum += std::log(point.times_s.front() / rest.middle());
-        variance += others.variance * (1 + 1 / static_cast<double>(n - 1));
+        const auto rest = std::span(point.times_s).subspan(1);
+        if (rest.size() < 2) continue;
+        sum += std::log(point.times_s.front()) - mean_of_logs(rest);
+        variance += others.variance * (1 + 1 / base::real(rest.size()));
         count += 1;
     }
     if (others.freedom < 2 || sum < kSlowFirst * count) return false;
@@ -89,9 +85,7 @@ bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) 
 }  // namespace
 
 double CurvePoint::middle() const {
-    double sum = 0;
-    for (const double t : times_s) sum += std::log(t);
-    return std::exp(sum / static_cast<double>(times_s.size()));
+    return std::exp(mean_of_logs(times_s));
 }
 
 CurveFit::CurveFit(std::vector<CurvePoint> points, Scaling scaling, double node_holds)
@@ -135,10 +129,12 @@ bool CurveFit::misses_largest() {
 // Whether curves with a jump are far likelier; one that the nodes explain is in all curves.
 bool CurveFit::jumps() {
     if (level_of(points_) > 0) return false;
+    double likeliest = posterior_->evidence() + kSureJump;
     for (std::size_t i = 2; i + 2 <= points_.size(); ++i) {
         const Posterior with(points_, scaling_, points_[i].ranks);
-        if (!with.empty() && with.evidence() > posterior_->evidence() + kSureJump)
-            jump_at_ = points_[i].ranks;
+        if (with.empty() || !(with.evidence() > likeliest)) continue;
+        likeliest = with.evidence();
+        jump_at_ = points_[i].ranks;
     }
     return jump_at_ > 0;
 }

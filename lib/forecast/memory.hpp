@@ -12,7 +12,7 @@ struct BatchBytes {
     std::int64_t at(std::int64_t samples) const { return fixed + per_sample * samples; }
 };
 
-/// Bytes of one rank. The first row is the same at every number of ranks and every batch.
+/// Bytes of one rank; all but those of a batch are the same at every number of ranks.
 struct MemoryEstimate {
     std::int64_t weights = 0, gradients = 0, optimizer = 0, buckets = 0;
     /// The reference of the first gradient's check, gone before the optimizer's state is there.

@@ -56,14 +56,20 @@ Range range_of(Model model, Scaling scaling) {
     return scaling == Scaling::strong ? Range{-0.1, 1} : Range{-0.1, 0.7};
 }
 
-double squares_within(const CurvePoint& point) {
-    const double middle = std::log(point.middle());
+}  // namespace
+
+double mean_of_logs(std::span<const double> times) {
     double sum = 0;
-    for (const double t : point.times_s) sum += (std::log(t) - middle) * (std::log(t) - middle);
-    return sum;
+    for (const double t : times) sum += std::log(t);
+    return sum / static_cast<double>(times.size());
 }
 
-}  // namespace
+double squares_of_logs(std::span<const double> times) {
+    const double mean = mean_of_logs(times);
+    double sum = 0;
+    for (const double t : times) sum += (std::log(t) - mean) * (std::log(t) - mean);
+    return sum;
+}
 
 std::string_view name_of(Model model, Scaling scaling) {
     return scaling == Scaling::strong ? row_of(model).strong : row_of(model).weak;
@@ -80,7 +86,7 @@ class Grid {
         : posterior_(posterior), model_(model) {
         for (const auto& point : points) {
             bases_.push_back(posterior.basis_at(point.ranks));
-            logs_.push_back(std::log(point.middle()));
+            logs_.push_back(mean_of_logs(point.times_s));
             weights_.push_back(static_cast<double>(point.times_s.size()));
             total_ += weights_.back();
         }
@@ -181,7 +187,7 @@ Posterior::Posterior(std::span<const CurvePoint> points, Scaling scaling, double
         const auto n = static_cast<double>(point.times_s.size());
         processes += n;
         freedom_ += n - 1;
-        noise_sum += squares_within(point);
+        noise_sum += squares_of_logs(point.times_s);
         if (std::isnan(point.deviation)) continue;
         freedom_ += kStatedFreedom;
         noise_sum += kStatedFreedom * point.deviation * point.deviation;
@@ -202,7 +208,7 @@ Posterior::Posterior(std::span<const CurvePoint> points, Scaling scaling, double
         curves_.insert(curves_.end(), found.begin(), found.end());
         least = std::min(least, grid.least_square() / (count - static_cast<double>(parameters)));
     }
-    misfit_ = least * of_mean_;
+    misfit_ = least;
     if (!curves_.empty()) normalise();
 }
 

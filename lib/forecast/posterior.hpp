@@ -11,9 +11,13 @@
 
 namespace ranklab::forecast {
 
+double mean_of_logs(std::span<const double> times);
+/// The squares of their distances from that mean, added up.
+double squares_of_logs(std::span<const double> times);
+
 /// A posterior over the models and their coefficients. Priors: coefficients log-uniform between
 /// 3e-4 and 20 times the ideal time at the largest point (power: uniform exponent); models as
-/// kPriors in posterior.cpp; noise as repeated processes show it, and 2 % as if two more had shown
+/// kTable in posterior.cpp; noise as repeated processes show it, and 2 % as if two more had shown
 /// that. The time of the first point is integrated over; likelihoods are Student's, of logarithms.
 class Posterior {
   public:
@@ -28,7 +32,7 @@ class Posterior {
     double median(double ranks) const;
     stats::Interval interval(double ranks, double confidence) const;
     const std::array<double, kModels>& weights() const { return weights_; }
-    /// Variance of the points' logarithms around the best curve.
+    /// Variance of one process' logarithm around the best curve, by the points' distances from it.
     double misfit() const { return misfit_; }
     /// The logarithm of the points' likelihood over all curves, up to a constant of the points.
     double evidence() const { return evidence_; }

@@ -98,7 +98,7 @@ constexpr std::array kRefusals{
     Words{Why::held_out_missed, "held_out_missed",
           "the other points forecast another time for the largest one; measure: {}"},
     Words{Why::one_node, "one_node",
-          "fewer than 2 points are on several nodes, as the forecast is; measure: {}"},
+          "the forecast needs several nodes, and fewer than 2 points have them; measure: {}"},
     Words{Why::beyond_reach, "beyond_reach",
           "more than 4 times the largest point; give --force, or measure: {}"},
     Words{Why::no_layers, "no_layers", "no run of one rank has the time of each layer: {}"},

@@ -246,12 +246,14 @@ std::string json_of(const Prediction& prediction) {
         all["models"]
            [std::string(forecast::name_of(static_cast<forecast::Model>(i), measured.scaling))] =
                prediction.fit.weights()[i];
-    if (const auto& held = prediction.fit.held_out())
+    if (const auto& held = prediction.fit.held_out()) {
+        const Cell cell = cell_of(measured, {held->ranks, held->forecast_s, held->interval});
         all["held_out"] = {{"ranks", held->ranks},
-                           {"measured", held->measured_s},
-                           {"forecast", held->forecast_s},
-                           {"low", held->interval.low},
-                           {"high", held->interval.high}};
+                           {"measured", shown(measured, held->ranks, held->measured_s)},
+                           {"forecast", cell.number},
+                           {"low", cell.interval.low},
+                           {"high", cell.interval.high}};
+    }
     all["next"] = prediction.next;
     return json_line(all) + "\n";
 }

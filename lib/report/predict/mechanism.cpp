@@ -73,7 +73,8 @@ std::size_t count_of(std::int64_t number) {
 double micro_batch(const WhatIf& what_if, const Setup& setup) {
     const double batch = what_if.batch_size ? base::real(*what_if.batch_size)
                                             : number_of(*setup.evidence.profile, "batch-size", 0);
-    return what_if.strong ? batch / base::real(setup.on.ranks * setup.plan.accumulate) : batch;
+    if (!what_if.strong) return batch;
+    return std::ceil(batch / base::real(setup.on.ranks * setup.plan.accumulate));
 }
 
 // How train sums there, or settles it between hosts (docs/overlap.md).
@@ -236,6 +237,8 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
             frame.notes.push_back(counted(one.ranks, "rank") + ": " + sentence(one.refusal));
     }
     frame.drop_empty_columns();
+    frame.notes.emplace_back(
+        "the interval spans the runs' spread and the algorithms that MPI may take");
     return frame;
 }
 

@@ -227,7 +227,9 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
     };
     found.memory_fixed_bytes = number(last.fact("training", "memory_fixed_bytes"));
     found.memory_bytes_per_sample = number(last.fact("training", "memory_bytes_per_sample"));
-    found.batch = number(last.setting(weak ? "batch-size" : "global-batch-size"));
+    found.batch = weak ? number(last.setting("batch-size"))
+                       : number(last.setting("global-batch-size")) /
+                             base::number_in(last.setting("accumulate")).value_or(1);
     found.has_warm_up = 2 * warm > curve.groups.size();
     if (crowded > 0)
         found.notes.push_back(fmt::format(
