@@ -11,8 +11,6 @@
 namespace ranklab::train {
 namespace {
 
-using forecast::BatchBytes;
-
 BatchBytes bytes_of(const at::Tensor& tensor) {
     const auto there = static_cast<std::int64_t>(tensor.storage().nbytes());
     if (there > 0) return {there, 0};

@@ -30,13 +30,13 @@ bool step_memory_known(const TrainingOptions& options) {
            options.input.kind != Input::io_only;
 }
 
-forecast::MemoryEstimate rank_memory(const TrainingOptions& options) {
+train::MemoryEstimate rank_memory(const TrainingOptions& options) {
     const auto& settings = options.settings;
     const std::int64_t replicas = settings.replicas.value_or(1);
     const auto model = outlined_model(options);
     const auto trained = bytes_of_all(train::trained_parameters(*model));
     const std::int64_t element = options.speed.precision == train::Precision::fp64 ? 8 : 4;
-    forecast::MemoryEstimate bytes;
+    train::MemoryEstimate bytes;
     bytes.weights = (bytes_of_all(model->parameters()) + bytes_of_all(model->buffers())) * replicas;
     bytes.gradients = trained * replicas;
     bytes.optimizer =

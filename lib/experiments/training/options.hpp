@@ -13,7 +13,6 @@
 #include "experiments/shared/experiment.hpp"
 #include "experiments/training/learning_rate.hpp"
 #include "experiments/training/speed_options.hpp"
-#include "forecast/memory.hpp"
 #include "measure/convergence.hpp"
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
@@ -22,6 +21,7 @@
 #include "train/gradient_sync.hpp"
 #include "train/input.hpp"
 #include "train/optimizer.hpp"
+#include "train/step_memory.hpp"
 
 namespace ranklab::experiments {
 
@@ -113,7 +113,7 @@ OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& cont
 bool step_memory_known(const TrainingOptions& options);
 /// Found without data and ranks, of all replicas where a rank has several. Where the step's is not
 /// known, activations and backward are 0.
-forecast::MemoryEstimate rank_memory(const TrainingOptions& options);
+train::MemoryEstimate rank_memory(const TrainingOptions& options);
 /// For a dry run, at the options' local batch.
 std::vector<results::Setting> memory_settings(const TrainingOptions& options);
 
