@@ -115,7 +115,9 @@ TEST(Diagnosis, NamesTheCauseAndWhatToTry) {
             limit == found.advice.columns.size() || !found.advice.at(0, limit).is_number();
         const Cell& gain = found.advice.at(0, known ? "gain_percent" : "at_most_percent");
         EXPECT_NEAR(gain.number, one.gain, 0.01);
-        if (known) EXPECT_LE(gain.number, gain.interval.high + 1e-9);
+        if (known) {
+            EXPECT_LE(gain.number, gain.interval.high + 1e-9);
+        }
     }
 }
 
