@@ -8,7 +8,7 @@ import unittest
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, ranklab
 
-PROGRAMS = [name for name in ("train", "io", "comm", "data", "doctor", "report", "compare", "sweep", "campaign", "results") if (cli.BIN / f"ranklab-{name}").exists()]
+PROGRAMS = [name for name in ("train", "io", "comm", "data", "doctor", "report", "compare", "predict", "sweep", "campaign", "results") if (cli.BIN / f"ranklab-{name}").exists()]
 
 
 def needs(tool):

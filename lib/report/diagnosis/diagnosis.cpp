@@ -268,7 +268,10 @@ std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
          fmt::format("mpirun --map-by slot:PE={} --bind-to core", f.threads),
          computing(f.own_cores, f.threads), 0},
         {cause.is({"ranks_on_cores"}),
-         fmt::format("mpirun -n {} --map-by slot:PE={}", ranks, f.threads), imbalance, 100},
+         fmt::format(
+             fmt::runtime(f.threads > 1 ? "mpirun -n {} --map-by slot:PE={}" : "mpirun -n {}"),
+             ranks, f.threads),
+         imbalance, 100},
         {cause.is({"late_rank"}) && f.own_cores < f.all_cores, "mpirun --bind-to none", imbalance,
          0},
     };

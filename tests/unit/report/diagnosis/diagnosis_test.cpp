@@ -142,7 +142,8 @@ TEST(Diagnosis, AsksForTheBucketCapWhereTheNetworkLimits) {
 
 // The start of a few steps says nothing; that of a training does.
 TEST(Diagnosis, AStartThatTakesMostOfATraining) {
-    auto run = run_of({{"step_time_s", {1}}, {"time_to_first_step_s", {6}}}, {}, one_rank(1, "0"));
+    auto run =
+        run_of({{"step_time_s", {1}}, {"time_to_first_step_s", {600}}}, {}, one_rank(1, "0"));
     EXPECT_EQ(diagnose(run, no_cap).bound, "compute");
     std::erase_if(run.config, [](const auto& setting) { return setting.key == "steps"; });
     EXPECT_EQ(diagnose(run, no_cap).bound, "start_up");
