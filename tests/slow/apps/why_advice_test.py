@@ -27,7 +27,7 @@ class Advice(Case):
         if option[0] != "mpirun":
             follow = lambda: self.rate(run, *option)
         elif option[1] == "-n":
-            follow = lambda: self.rate(run, ranks=int(option[2]), launch=option[3:])
+            follow = lambda: self.rate(run, ranks=int(option[2]))
         else:
             follow = lambda: self.rate(run, launch=option[1:])
         before, after = zip(*((self.rate(run), follow()) for _ in range(ROUNDS)))
