@@ -121,7 +121,9 @@ std::vector<CurvePoint> points_of_rows(const std::vector<PointRow>& rows, bool i
         point.ranks = row.ranks;
         point.times_s.push_back(time_of(row, is_rate, scaling));
         point.nodes = std::max(point.nodes, static_cast<int>(row.nodes));
-        if (row.high > row.low) point.deviation = std::log(row.high / row.low) / (2 * kHalfWidths);
+        if (row.high > row.low)
+            point.deviation =
+                std::fmax(point.deviation, std::log(row.high / row.low) / (2 * kHalfWidths));
     }
     std::vector<CurvePoint> all;
     for (auto& [ranks, point] : points) all.push_back(std::move(point));
