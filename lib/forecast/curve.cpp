@@ -16,6 +16,7 @@ const double kSureJump = std::log(8);    // so much likelier than curves without
 constexpr double kLeastMisfit = 0.02;    // a smaller one is not refused, however sure
 constexpr double kUnlikely = 0.999;      // a test that refuses says so surely
 constexpr double kHeldOutConfidence = 0.99;
+constexpr double kRepeats = 3;       // processes of a further point, as ranklab sweep makes them
 constexpr double kSlowFirst = 0.03;  // slower first processes are warm-up from here on
 
 struct Pooled {
@@ -163,10 +164,10 @@ CurveForecast CurveFit::forecast(double ranks) const {
 std::vector<Candidate> CurveFit::candidates(std::span<const double> ranks, double target) const {
     std::vector<Candidate> found;
     if (!posterior_ || posterior_->empty()) return found;
-    const double whole = posterior_->covariance(target, target) + posterior_->noise();
+    const double whole = posterior_->variance(target);
     for (const double one : ranks) {
         const double both = posterior_->covariance(one, target),
-                     there = posterior_->covariance(one, one) + posterior_->noise();
+                     there = posterior_->covariance(one, one) + posterior_->noise() / kRepeats;
         found.push_back({one, 1 - std::sqrt(std::max(0.0, 1 - both * both / there / whole))});
     }
     return found;

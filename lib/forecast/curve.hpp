@@ -65,7 +65,7 @@ class Posterior;
 
 struct Candidate {
     double ranks = 0;
-    double narrowing = 0;  ///< the share by which a process there would narrow the interval
+    double narrowing = 0;  ///< the share by which measuring there would narrow the interval
 };
 
 /// A posterior over the models and their coefficients (forecast/posterior.hpp), and what speaks
@@ -90,7 +90,7 @@ class CurveFit {
     double jump_at() const { return jump_at_; }
     const std::vector<CurvePoint>& points() const { return points_; }
     Scaling scaling() const { return scaling_; }
-    /// How another process at each of these numbers of ranks would narrow the forecast.
+    /// How three more processes at each of these numbers of ranks would narrow the forecast.
     std::vector<Candidate> candidates(std::span<const double> ranks, double target) const;
 
   private:

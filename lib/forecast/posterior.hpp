@@ -40,6 +40,10 @@ class Posterior {
     double covariance(double ranks_a, double ranks_b) const;
     /// The variance of the logarithm of one process' time.
     double noise() const { return noise_; }
+    /// ... of the mean that interval() is of.
+    double variance(double ranks) const {
+        return covariance(ranks, ranks) + noise_ * (of_first_ + of_mean_);
+    }
 
   private:
     struct Curve {
