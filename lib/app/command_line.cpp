@@ -149,6 +149,20 @@ int run_plain_command(options::Schema& schema, const ProgramText& text,
     }
 }
 
+int run_plain_program(int argc, char** argv, const ProgramText& text,
+                      const std::function<void(options::Schema&)>& describe,
+                      const std::function<int(const options::Options&)>& work) {
+    prepare_process();
+    options::Schema schema;
+    describe(schema);
+    return guarded([&] { return run_plain_command(schema, text, arguments_of(argc, argv), work); });
+}
+
+options::Schema& describe_report_output(options::Schema& schema) {
+    return schema.text("output", "FILE", std::nullopt,
+                       "write into this file, whole or not at all, instead of to stdout");
+}
+
 int threads_of(const std::optional<int>& asked, int fallback) {
     if (asked) return *asked;
     const char* const set = std::getenv("OMP_NUM_THREADS");

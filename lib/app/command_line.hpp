@@ -39,6 +39,13 @@ int run_plain_command(options::Schema& schema, const ProgramText& text,
                       const std::vector<std::string>& words,
                       const std::function<int(const options::Options&)>& work);
 
+/// The main of such a program: its options by `describe`, its work by `work`.
+int run_plain_program(int argc, char** argv, const ProgramText& text,
+                      const std::function<void(options::Schema&)>& describe,
+                      const std::function<int(const options::Options&)>& work);
+/// --output FILE of reports, for ReportOutput.
+options::Schema& describe_report_output(options::Schema& schema);
+
 /// Returns --threads; else `fallback`, unless it is 0; else OMP_NUM_THREADS where it is a number of
 /// threads; else 0: the cores of the rank's cpuset, as far as its cgroup allows.
 int threads_of(const std::optional<int>& asked, int fallback = 0);

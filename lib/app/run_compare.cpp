@@ -123,20 +123,15 @@ void describe(options::Schema& schema) {
               "change of interest")
         .choice("inconclusive", {"pass", "fail"}, "pass",
                 "what the gate does without a verdict: print a line, or exit with 7");
-    schema.section("How")
-        .choice("format", {"text", "json", "markdown"}, "text", "how it is written")
-        .text("output", "FILE", std::nullopt,
-              "write into this file, whole or not at all, instead of to stdout");
+    schema.section("How").choice("format", {"text", "json", "markdown"}, "text",
+                                 "how it is written");
+    describe_report_output(schema);
 }
 
 }  // namespace
 
 int run_compare(int argc, char** argv) {
-    prepare_process();
-    options::Schema schema;
-    describe(schema);
-    return guarded(
-        [&] { return run_plain_command(schema, kText, arguments_of(argc, argv), show); });
+    return run_plain_program(argc, argv, kText, describe, show);
 }
 
 }  // namespace ranklab::app

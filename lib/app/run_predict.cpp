@@ -181,19 +181,14 @@ void describe(options::Schema& schema) {
         .bind(&WhatIf::ranks_per_node);
     schema.section("How")
         .choice("format", {"text", "json", "csv", "markdown"}, "text", "how it is written")
-        .essential()
-        .text("output", "FILE", std::nullopt,
-              "write into this file, whole or not at all, instead of to stdout");
+        .essential();
+    describe_report_output(schema);
 }
 
 }  // namespace
 
 int run_predict(int argc, char** argv) {
-    prepare_process();
-    options::Schema schema;
-    describe(schema);
-    return guarded(
-        [&] { return run_plain_command(schema, kText, arguments_of(argc, argv), show); });
+    return run_plain_program(argc, argv, kText, describe, show);
 }
 
 }  // namespace ranklab::app

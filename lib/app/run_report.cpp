@@ -363,9 +363,8 @@ void describe(options::Schema& schema) {
         .flag("verbose", "text: all that the run measured, and its tables")
         .essential()
         .integer("trace-steps", 1, "200", "chrome-trace: at most N steps of each run")
-        .needs({.other = "format", .values = {"chrome-trace"}})
-        .text("output", "FILE", std::nullopt,
-              "write into this file, whole or not at all, instead of to stdout")
+        .needs({.other = "format", .values = {"chrome-trace"}});
+    describe_report_output(schema)
         .essential()
         .text("plots", "DIR", std::nullopt,
               "draw every figure into DIR (gnuplot), as svg, pdf and png, with its numbers")
@@ -376,11 +375,7 @@ void describe(options::Schema& schema) {
 }  // namespace
 
 int run_report(int argc, char** argv) {
-    prepare_process();
-    options::Schema schema;
-    describe(schema);
-    return guarded(
-        [&] { return run_plain_command(schema, kText, arguments_of(argc, argv), show); });
+    return run_plain_program(argc, argv, kText, describe, show);
 }
 
 }  // namespace ranklab::app

@@ -10,8 +10,8 @@
 namespace ranklab::forecast {
 namespace {
 
-constexpr double kMostDeviation = 0.15;  // of processes of one point, and of points from a curve
-constexpr double kMostSpread = 4;        // of a point's processes, over that of most points
+constexpr double kMostDeviation = 0.15;  // processes of one point, and points from a curve
+constexpr double kMostSpread = 4;        // a point's processes, over those of most points
 const double kSureJump = std::log(8);    // so much likelier than curves without it
 constexpr double kLeastMisfit = 0.02;    // a smaller one is not refused, however sure
 constexpr double kUnlikely = 0.999;      // a test that refuses says so surely

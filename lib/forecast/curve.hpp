@@ -22,7 +22,7 @@ enum class Scaling { strong, weak };
 struct CurvePoint {
     double ranks = 0;
     std::vector<double> times_s = {};  ///< above 0; one for each process that measured it, in order
-    int nodes = 0;                     ///< that its ranks are on; 0: not known
+    int nodes = 0;                     ///< with its ranks; 0: not known
     /// Relative standard deviation of one time, where the source says it; NaN: from the times.
     double deviation = stats::kNone;
 
@@ -88,7 +88,6 @@ class CurveFit {
     const std::optional<HeldOut>& held_out() const { return held_out_; }
     /// The first ranks beyond the jump of Refusal::jump.
     double jump_at() const { return jump_at_; }
-    const std::vector<CurvePoint>& points() const { return points_; }
     Scaling scaling() const { return scaling_; }
     /// How three more processes at each of these numbers of ranks would narrow the forecast.
     std::vector<Candidate> candidates(std::span<const double> ranks, double target) const;

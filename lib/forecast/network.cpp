@@ -32,7 +32,7 @@ AllreduceCost measured_cost(const MeasuredLevel& level, double bytes) {
     if (above == all.end()) --above;
     const MessageTime &a = *std::prev(above), &b = *above;
     const auto at = [&](double low, double high) {
-        if (bytes > b.bytes)  // what each byte more costs
+        if (bytes > b.bytes)  // each byte more at its cost there
             return std::max(high, high + (high - low) / (b.bytes - a.bytes) * (bytes - b.bytes));
         return low * std::pow(high / low, std::log(bytes / a.bytes) / std::log(b.bytes / a.bytes));
     };

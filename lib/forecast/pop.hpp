@@ -11,9 +11,9 @@ namespace ranklab::forecast {
 
 /// Seconds of each rank in each step, row-major [step, rank].
 struct StepMatrix {
-    std::vector<std::string> node_of = {};  ///< of each rank
+    std::vector<std::string> node_of = {};  ///< a rank each
     std::vector<double> compute_s = {};     ///< without waiting for samples, ranks or the network
-    std::vector<double> update_s = {};      ///< of that, what follows the sum of the gradients
+    std::vector<double> update_s = {};      ///< the part after the sum of the gradients
     std::vector<double> input_s = {};       ///< waiting for samples
     std::vector<double> step_s = {};
     bool synchronised = true;  ///< gradients are summed

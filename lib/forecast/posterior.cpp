@@ -13,7 +13,7 @@ namespace {
 const double kLeastLog = std::log(3e-4), kMostLog = std::log(20);
 const double kLeastLevelLog = std::log(1e-3), kMostLevelLog = std::log(4);
 constexpr double kPriorDeviation = 0.02, kPriorFreedom = 2;
-constexpr double kStatedFreedom = 5;  // of a deviation that the source states
+constexpr double kStatedFreedom = 5;  // the weight of a deviation that the source states
 constexpr int kPasses = 3;            // each looks closer at where the one before found weight
 constexpr double kLogNegligible = 10, kNegligible = 1e-6;
 constexpr double kBins = 150, kTail = 12;
@@ -21,7 +21,7 @@ constexpr int kHalvings = 45;
 
 struct ModelRow {
     std::string_view strong, weak;                             // its names
-    bool constant = false, logarithm = false, linear = false;  // what it adds to the ideal time
+    bool constant = false, logarithm = false, linear = false;  // terms beside the ideal time
     // How plausible it is before anything is measured. Overheads that grow with the number of ranks
     // itself are rare in weak scaling: of the published curves none is best described by them.
     double strong_prior = 1, weak_prior = 1;

@@ -27,7 +27,7 @@ enum class Sync { none, per_parameter, flat, bucketed };
 
 struct SyncPlan {
     Sync sync = Sync::bucketed;
-    double first_cap_bytes = 0, cap_bytes = 0;  ///< of bucketed
+    double first_cap_bytes = 0, cap_bytes = 0;  ///< bucketed alone
     std::size_t accumulate = 1;                 ///< micro-batches a step; the last one's is summed
     /// Buckets are summed while backward goes on; otherwise all after it.
     bool overlaps = true;
@@ -48,7 +48,7 @@ struct Reduction {
 
 struct SimulatedStep {
     double step_s = 0;
-    double compute_s = 0;  ///< of the slowest rank, without communication
+    double compute_s = 0;  ///< the slowest rank's, without communication
     double exposed_s = 0;  ///< step_s - compute_s
     std::vector<Reduction> reductions = {};
 };

@@ -73,7 +73,7 @@ class LayerProfile final : public base::PhaseSink, base::Pinned {
     std::size_t current_ = 0;
     std::optional<std::size_t> last_used_;  // in the forward under way
     int depth_ = 0;
-    bool has_forward_ = false;  // of the batch under way
+    bool has_forward_ = false;  // the batch under way had one
     bool counts_products_ = false;
     base::Clock::time_point since_, backward_began_;
     std::int64_t batches_ = 0;

@@ -19,7 +19,7 @@ class Provoked:
     bound: str
     cause: str
     option: str = None  # how the first advice begins
-    launch: tuple = ()  # of mpirun; none: the program alone
+    launch: tuple = ()  # mpirun's; none: the program alone
     ranks: int = 1
     before: tuple = ()  # the launcher
     preload: bool = False

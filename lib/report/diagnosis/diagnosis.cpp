@@ -21,9 +21,10 @@ using forecast::Efficiencies;
 using results::Run;
 using Values = std::vector<double>;
 
-constexpr std::size_t kMostBlocks = 10, kFewestBlocks = 4, kFewestSteps = 4;  // of a block
-constexpr double kNoticeable = 3;     // percent; less is not worth a try
-constexpr double kSmallBatch = 0.15;  // the update's share of a rank's computing
+constexpr std::size_t kMostBlocks = 10, kFewestBlocks = 4,
+                      kFewestSteps = 4;  // the last: in a block
+constexpr double kNoticeable = 3;        // percent; less is not worth a try
+constexpr double kSmallBatch = 0.15;     // the update's share of a rank's computing
 
 // Seconds of a mean step; of the loader all threads of a rank together.
 struct Parts {
@@ -65,7 +66,7 @@ struct Facts {
     const Run& run;
     bool measured = false;  // otherwise the run does not store its parts
     Parts whole = {};
-    std::vector<Parts> blocks = {};  // of successive steps; none where there are too few
+    std::vector<Parts> blocks = {};  // successive steps; none where there are too few
     Bound bound = {};
     // The first rank and its host; the others are taken to be alike. NaN: not known.
     double ranks = 0, threads = 1, own_cores = stats::kNone, all_cores = stats::kNone;
@@ -73,7 +74,7 @@ struct Facts {
     double setting(const char* name) const {
         return base::number_in(run.setting(name)).value_or(0);
     }
-    double start_up_percent() const {  // of the run
+    double start_up_percent() const {  // share of the run
         const double start_up = run.median("time_to_first_step_s");
         double steps_s = 0;
         if (const auto* const step = run.find("step_time_s"))

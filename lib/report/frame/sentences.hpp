@@ -54,7 +54,7 @@ enum class Verdict {
     nothing_verified,
     one_verified,
     faster_but_unverified,
-    // of a proposal: how far a curve reaches a centre's threshold
+    // proposals: how far a curve reaches a centre's threshold
     reaches,
     reaches_undecided,  ///< its interval does not, or is missing
     reaches_nothing,
@@ -69,7 +69,7 @@ struct Finding {
     std::string value = {};               ///< the subject's, for people: "33.2 ms"
     stats::RatioEstimate ratio = {};      ///< of the two, above 1 where the subject is better
     std::vector<std::string> alike = {};  ///< rows that may be as good
-    std::string unit = {};                ///< what an efficiency is per, "core"; the ratio's name
+    std::string unit = {};  ///< "core" where an efficiency is per core; the ratio's name
 };
 std::string sentence(const Finding& finding);
 

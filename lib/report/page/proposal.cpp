@@ -139,7 +139,7 @@ Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const
     for (const std::size_t row : rows) {
         const double value = table.at(row, figure).number;
         if (value < threshold) break;
-        if (value >= threshold) reached = row;  // neither of a point without the figure
+        if (value >= threshold) reached = row;  // a point without the figure changes nothing
     }
     const auto& [text, ratio, ci] = table.at(reached, figure);
     const auto count = [&](const std::string& what) {

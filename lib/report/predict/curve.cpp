@@ -109,7 +109,7 @@ std::vector<double> candidates_of(const Measured& measured) {
     return {all.begin(), all.end()};
 }
 
-constexpr double kWorthIt = 0.1;  // of the interval
+constexpr double kWorthIt = 0.1;  // a share of the interval
 
 // Among those that narrow the forecast half as much as the best one, or more, the one that narrows
 // most for its node-hours.

@@ -20,7 +20,7 @@ struct Measured {
     std::string title;
     std::string quantity;  ///< "step_time_s", "rate"
     std::string unit;
-    bool is_rate = false;  ///< of all ranks together; the points have times of the same work
+    bool is_rate = false;  ///< all ranks together; the points have times of the same work
     forecast::Scaling scaling = forecast::Scaling::strong;
     std::vector<forecast::CurvePoint> points = {};
     double node_holds = 0;  ///< ranks; 0: not known

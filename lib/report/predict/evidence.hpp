@@ -25,8 +25,8 @@ struct AloneWork {
 struct SharedWork {
     const results::Run* run = nullptr;
     std::size_t per_host = 0;
-    double slowest_s = 0, half_width = 0;  ///< of the slowest rank; median over steps
-    std::vector<double> computing_s = {};  ///< of each rank in each step
+    double slowest_s = 0, half_width = 0;  ///< the slowest rank's; median over steps
+    std::vector<double> computing_s = {};  ///< a number a rank and step
 };
 
 /// The runs of one work: that of the newest run of one rank with the table `layers`.
@@ -34,7 +34,7 @@ struct Evidence {
     const results::Run* profile = nullptr;   ///< nullptr: there is none, and nothing else either
     std::map<double, AloneWork> alone = {};  ///< by micro-batch
     std::vector<SharedWork> shared = {};     ///< newest first; one of one rank at least
-    std::size_t most_ranks = 0;              ///< of all of them
+    std::size_t most_ranks = 0;              ///< in any of them
     /// Allreduces of the gradients' type: blocking ones, and those started in the background.
     std::vector<forecast::MeasuredLevel> blocking = {}, background = {};
     /// The share of the compute that a sum in the background takes; NaN where not measured.

@@ -23,7 +23,7 @@ inline constexpr std::size_t kFarthest = 64;
 /// Changes against the measured runs; a field without a value changes nothing.
 struct WhatIf {
     bool strong = false;  ///< the global batch stays; otherwise the micro-batch of a rank
-    std::optional<std::int64_t> batch_size = {};  ///< of a micro-batch; strong: the global one
+    std::optional<std::int64_t> batch_size = {};  ///< a rank's micro-batch; strong: the global one
     std::optional<std::int64_t> accumulate = {}, ranks_per_node = {};
     std::optional<double> bucket_cap_mb = {};
     std::string precision = {}, sync = {};

@@ -29,7 +29,7 @@ struct PointRow {
 
 class PointsFile {
   public:
-    explicit PointsFile(const std::filesystem::path& path) : path_(path) {
+    explicit PointsFile(const std::filesystem::path& path) {
         std::ifstream file(path);
         if (!file)
             throw base::OptionError(fmt::format("{} cannot be read", path.string()), {"points"});
@@ -101,7 +101,6 @@ class PointsFile {
         return row;
     }
 
-    std::filesystem::path path_;
     std::vector<std::string> names_;
 };
 
@@ -210,9 +209,10 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
                    .unit = "s",
                    .scaling = weak ? Scaling::weak : Scaling::strong};
     std::size_t warm = 0, crowded = 0;
+    results::Run run;
     for (std::size_t i = 0; i < curve.groups.size(); ++i) {
         const auto& group = groups.all[curve.groups[i]];
-        const results::Run run = runs.file().read(groups.newest(group));
+        run = runs.file().read(groups.newest(group));
         const std::size_t nodes = model::node_count(run);
         found.points.push_back({.ranks = curve.widths[i],
                                 .times_s = groups.values(group, found.quantity),
@@ -223,15 +223,15 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
         if (run.argv.starts_with("ranklab "))
             found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());
     }
-    const results::Run last = runs.file().read(groups.newest(groups.all[curve.groups.back()]));
+    // The largest point's run.
     const auto number = [](const std::string& text) {
         return base::number_in(text).value_or(stats::kNone);
     };
-    found.memory_fixed_bytes = number(last.fact("training", "memory_fixed_bytes"));
-    found.memory_bytes_per_sample = number(last.fact("training", "memory_bytes_per_sample"));
-    found.batch = weak ? number(last.setting("batch-size"))
-                       : number(last.setting("global-batch-size")) /
-                             base::number_in(last.setting("accumulate")).value_or(1);
+    found.memory_fixed_bytes = number(run.fact("training", "memory_fixed_bytes"));
+    found.memory_bytes_per_sample = number(run.fact("training", "memory_bytes_per_sample"));
+    found.batch = weak ? number(run.setting("batch-size"))
+                       : number(run.setting("global-batch-size")) /
+                             base::number_in(run.setting("accumulate")).value_or(1);
     found.has_warm_up = 2 * warm > curve.groups.size();
     if (crowded > 0)
         found.notes.push_back(fmt::format(

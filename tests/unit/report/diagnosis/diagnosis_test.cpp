@@ -7,7 +7,7 @@
 namespace ranklab::report::diagnosis {
 namespace {
 
-using Parts = std::map<std::string, std::vector<double>>;  // of each rank, in all steps
+using Parts = std::map<std::string, std::vector<double>>;  // a rank each, in all steps
 
 constexpr std::size_t kSteps = 40;
 

@@ -17,7 +17,7 @@ using results::StoredRun;
 using Why = Refusal::Why;
 
 constexpr double kForward = 0.01, kBackward = 0.03, kOptimizer = 0.01, kStep = 0.06;
-constexpr double kBytes = 4 << 20;  // of each of two layers
+constexpr double kBytes = 4 << 20;  // two layers with as many each
 
 Measurement phase(const std::string& name, std::size_t ranks, double s) {
     Measurement m{name, "s", results::Kind::cost, "max", "step", ranks, {}, {}, {}};
