@@ -8,26 +8,6 @@
 #include "report/diagnosis/diagnosis.hpp"
 
 namespace ranklab::report::diagnosis {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json rows_of(const Frame& frame) {
-    auto rows = Json::array();
-    for (std::size_t row = 0; row < frame.rows.size(); ++row) {
-        auto& json = rows.emplace_back();
-        for (const auto& [name, unit, key, interval, head] : frame.columns) {
-            const Cell& cell = frame.at(row, name);
-            json[name] = key ? Json(cell.text) : Json(cell.number);
-            if (!interval) continue;
-            json[name + "_low"] = cell.interval.low;
-            json[name + "_high"] = cell.interval.high;
-        }
-    }
-    return rows;
-}
-
-}  // namespace
 
 std::string text_of(const Diagnosis& found) {
     std::string text = fmt::format("run {}\n", base::one_line(found.run)) +
@@ -43,9 +23,9 @@ std::string json_of(const Diagnosis& found) {
                       {"bound", found.bound},
                       {"cause", found.cause},
                       {"sentence", found.why},
-                      {"parts", rows_of(found.parts)},
+                      {"parts", json_rows(found.parts)},
                       {"start_up_s", found.start_up_s},
-                      {"advice", rows_of(found.advice)}});
+                      {"advice", json_rows(found.advice)}});
 }
 
 std::string html_of(const Diagnosis& found) {

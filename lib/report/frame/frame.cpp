@@ -135,6 +135,23 @@ std::string exact(const Cell& cell) {
     return cell.is_number() ? exact(cell.number) : cell.text;
 }
 
+nlohmann::ordered_json json_rows(const Frame& frame) {
+    auto rows = nlohmann::ordered_json::array();
+    for (std::size_t row = 0; row < frame.rows.size(); ++row) {
+        auto& json = rows.emplace_back(nlohmann::ordered_json::object());
+        for (std::size_t i = 0; i < frame.columns.size(); ++i) {
+            const auto& [name, unit, key, interval, head] = frame.columns[i];
+            const Cell& cell = frame.at(row, i);
+            json[name] = cell.text;
+            if (cell.text.empty()) json[name] = cell.number;
+            if (!interval) continue;
+            json[name + "_low"] = cell.interval.low;
+            json[name + "_high"] = cell.interval.high;
+        }
+    }
+    return rows;
+}
+
 std::string json_line(const nlohmann::ordered_json& json) {
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -120,6 +120,8 @@ std::string csv_cell(const std::string& text);
 /// One line that every JSON reader accepts: NaN and infinities become null, bytes that are not
 /// UTF-8 U+FFFD.
 std::string json_line(const nlohmann::ordered_json& json);
+/// An object a row, by the columns' names; an interval takes two more, NAME_low and NAME_high.
+nlohmann::ordered_json json_rows(const Frame& frame);
 /// GitHub's.
 std::string markdown_of(const Frame& frame);
 /// Fit for a cell or a line of it.
