@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/numbers.hpp"
-#include "forecast/posterior.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::forecast {
@@ -16,7 +15,8 @@ const double kSureJump = std::log(8);    // so much likelier than curves without
 constexpr double kLeastMisfit = 0.02;    // a smaller one is not refused, however sure
 constexpr double kUnlikely = 0.999;      // a test that refuses says so surely
 constexpr double kHeldOutConfidence = 0.99;
-constexpr double kRepeats = 3;       // processes of a further point, as ranklab sweep makes them
+constexpr double kRepeats = 3;       // processes of a further point
+constexpr double kWorthIt = 0.1;     // a share of the interval
 constexpr double kSlowFirst = 0.03;  // slower first processes are warm-up from here on
 
 struct Pooled {
@@ -72,6 +72,13 @@ double level_of(std::span<const CurvePoint> points) {
     return first - points.begin() >= 2 && points.end() - first >= 2 ? first->ranks : 0;
 }
 
+// No value where no model has enough points.
+std::optional<Posterior> posterior_of(std::span<const CurvePoint> points, Scaling scaling) {
+    if (points.size() < 2) return std::nullopt;
+    Posterior found(points, scaling, level_of(points));
+    return found.empty() ? std::nullopt : std::optional(std::move(found));
+}
+
 // Whether the points lie farther from the best curve than their processes differ.
 bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) {
     if (posterior.misfit() > kMostDeviation * kMostDeviation) return true;
@@ -85,27 +92,15 @@ bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) 
 
 }  // namespace
 
-double CurvePoint::middle() const {
-    return std::exp(mean_of_logs(times_s));
-}
-
 CurveFit::CurveFit(std::vector<CurvePoint> points, Scaling scaling, double node_holds)
     : points_(std::move(points)), scaling_(scaling), node_holds_(node_holds) {
     std::ranges::sort(points_, {}, &CurvePoint::ranks);
-    if (points_.size() >= 2)
-        posterior_ = std::make_unique<Posterior>(points_, scaling_, level_of(points_));
+    posterior_ = posterior_of(points_, scaling_);
     refusal_ = found_in_points();
 }
 
-CurveFit::~CurveFit() = default;
-CurveFit::CurveFit(CurveFit&&) noexcept = default;
-
-std::array<double, kModels> CurveFit::weights() const {
-    return posterior_ ? posterior_->weights() : std::array<double, kModels>{};
-}
-
 Refusal CurveFit::found_in_points() {
-    if (points_.size() < kFewestPoints || posterior_->empty()) return Refusal::too_few_points;
+    if (points_.size() < kFewestPoints || !posterior_) return Refusal::too_few_points;
     if (has_warm_up(points_)) return Refusal::warm_up_inside;
     if (contradict(points_)) return Refusal::repeats_contradict;
     const bool misses = misses_largest();
@@ -119,12 +114,11 @@ bool CurveFit::misses_largest() {
     const auto& largest = points_.back();
     const auto rest = std::span<const CurvePoint>(points_).first(points_.size() - 1);
     if (level_of(points_) > 0 && level_of(rest) == 0) return false;
-    const Posterior others(rest, scaling_, level_of(rest));
-    if (others.empty()) return false;
-    held_out_ = {largest.ranks, largest.middle(), others.median(largest.ranks),
-                 others.interval(largest.ranks, kHeldOutConfidence)};
-    return held_out_->measured_s < held_out_->interval.low ||
-           held_out_->measured_s > held_out_->interval.high;
+    const auto others = posterior_of(rest, scaling_);
+    if (!others) return false;
+    held_out_ = others->at(largest.ranks, kHeldOutConfidence);
+    const auto& [low, high] = held_out_->interval;
+    return largest.middle() < low || largest.middle() > high;
 }
 
 // Whether curves with a jump are far likelier; one that the nodes explain is in all curves.
@@ -149,10 +143,7 @@ bool CurveFit::leaves_the_node(double ranks) const {
 
 CurveForecast CurveFit::forecast(double ranks) const {
     CurveForecast result{.ranks = ranks, .refusal = refusal_};
-    if (posterior_ && !posterior_->empty()) {
-        result.time_s = posterior_->median(ranks);
-        result.interval = posterior_->interval(ranks, stats::kConfidence);
-    }
+    if (posterior_) result.estimate = posterior_->at(ranks, stats::kConfidence);
     if (result.refusal != Refusal::none) return result;
     if (leaves_the_node(ranks))
         result.refusal = Refusal::one_node;
@@ -161,16 +152,50 @@ CurveForecast CurveFit::forecast(double ranks) const {
     return result;
 }
 
-std::vector<Candidate> CurveFit::candidates(std::span<const double> ranks, double target) const {
-    std::vector<Candidate> found;
-    if (!posterior_ || posterior_->empty()) return found;
-    const double whole = posterior_->variance(target);
-    for (const double one : ranks) {
-        const double both = posterior_->covariance(one, target),
-                     there = posterior_->covariance(one, one) + posterior_->noise() / kRepeats;
-        found.push_back({one, 1 - std::sqrt(std::max(0.0, 1 - both * both / there / whole))});
+std::vector<double> CurveFit::mended_by(const CurveForecast& refused) const {
+    double above = points_.back().ranks;
+    std::size_t count = 2;
+    std::vector<double> ranks;
+    switch (refused.refusal) {
+        case Refusal::beyond_reach:
+            return {std::ceil(refused.ranks / kReach)};
+        case Refusal::too_few_points:
+            count = kFewestPoints - std::min(points_.size(), kFewestPoints - 1);
+            break;
+        case Refusal::one_node:
+            above = std::max(node_holds_, above);
+            break;
+        case Refusal::jump:
+            above = jump_at_;
+            break;
+        case Refusal::held_out_missed:
+            break;
+        default:
+            for (const auto& point : points_) ranks.push_back(point.ranks);
+            return ranks;
     }
-    return found;
+    for (; count > 0; --count) ranks.push_back(above *= 2);
+    return ranks;
+}
+
+std::optional<NextPoint> CurveFit::next(double target) const {
+    // The measured ones again, and powers of two from the largest on.
+    std::vector<NextPoint> all;
+    for (const auto& point : points_) all.push_back({point.ranks});
+    const double largest = points_.back().ranks;
+    for (double ranks = 2 * largest; ranks <= kReach * largest; ranks *= 2) all.push_back({ranks});
+    double enough = kWorthIt;  // or half as much as the best one
+    for (auto& one : all) {
+        one.narrowing = posterior_->narrowing(one.ranks, kRepeats, target);
+        enough = std::max(enough, one.narrowing / 2);
+    }
+    std::erase_if(all, [&](const NextPoint& one) {
+        return one.ranks >= target || one.narrowing < enough;
+    });
+    if (all.empty()) return std::nullopt;
+    return *std::ranges::max_element(all, {}, [&](const NextPoint& one) {
+        return one.narrowing / (one.ranks * forecast(one.ranks).estimate.time_s);
+    });
 }
 
 }  // namespace ranklab::forecast

@@ -2,66 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <ranges>
 
+#include "base/numbers.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::forecast {
 namespace {
 
-// Log-uniform coefficients, times the ideal time at the largest point.
-const double kLeastLog = std::log(3e-4), kMostLog = std::log(20);
-const double kLeastLevelLog = std::log(1e-3), kMostLevelLog = std::log(4);
 constexpr double kPriorDeviation = 0.02, kPriorFreedom = 2;
 constexpr double kStatedFreedom = 5;  // the weight of a deviation that the source states
 constexpr int kPasses = 3;            // each looks closer at where the one before found weight
-constexpr double kLogNegligible = 10, kNegligible = 1e-6;
-constexpr double kBins = 150, kTail = 12;
+constexpr int kSteps[] = {60, 30, 14, 9};  // an axis, by their number
+constexpr double kLogSeen = 10, kLogDropped = 14;  // below the best curve
+constexpr std::size_t kBins = 150;
+constexpr double kTail = 12;  // deviations
 constexpr int kHalvings = 45;
-
-struct ModelRow {
-    std::string_view strong, weak;                             // its names
-    bool constant = false, logarithm = false, linear = false;  // terms beside the ideal time
-    // How plausible it is before anything is measured. Overheads that grow with the number of ranks
-    // itself are rare in weak scaling: of the published curves none is best described by them.
-    double strong_prior = 1, weak_prior = 1;
-
-    std::size_t coefficients() const {
-        return std::max<std::size_t>(1, std::size_t{constant} + logarithm + linear);
-    }
-};
-constexpr ModelRow kTable[kModels] = {
-    {"Amdahl", "Gustafson", true, false, false},
-    {"logarithmic", "logarithmic", false, true, false},
-    {"USL", "USL", true, false, true, 1.3, 0.03},
-    {"power law", "power law", false, false, false},
-    {"constant + log p", "constant + log p", true, true, false, 0.5, 1},
-    {"a + b/p + c log p + d p", "a + c log p + d p", true, true, true, 0.2, 0.03}};
-
-const ModelRow& row_of(Model model) {
-    return kTable[static_cast<std::size_t>(model)];
-}
-
-int steps_of(std::size_t dimensions) {
-    constexpr std::array kSteps{60, 30, 14, 9};
-    return kSteps[dimensions - 1];
-}
-
-struct Range {
-    double low = 0, high = 0;
-};
-
-Range range_of(Model model, Scaling scaling) {
-    if (model != Model::power) return {kLeastLog, kMostLog};
-    return scaling == Scaling::strong ? Range{-0.1, 1} : Range{-0.1, 0.7};
-}
 
 }  // namespace
 
 double mean_of_logs(std::span<const double> times) {
     double sum = 0;
     for (const double t : times) sum += std::log(t);
-    return sum / static_cast<double>(times.size());
+    return sum / base::real(times.size());
 }
 
 double squares_of_logs(std::span<const double> times) {
@@ -71,246 +34,209 @@ double squares_of_logs(std::span<const double> times) {
     return sum;
 }
 
-std::string_view name_of(Model model, Scaling scaling) {
-    return scaling == Scaling::strong ? row_of(model).strong : row_of(model).weak;
+double CurvePoint::middle() const {
+    return std::exp(mean_of_logs(times_s));
 }
 
-std::size_t parameters_of(Model model) {
-    return 1 + row_of(model).coefficients();
-}
+// A coefficient, looked at in steps of its logarithm.
+struct Posterior::Axis {
+    double Curve::*coefficient;
+    double low, high;            // where it is looked at
+    double whole = high - low;   // of the prior
+    int steps = 0;
 
-// One model's coefficients, looked at in steps that get finer.
-class Grid {
-  public:
-    Grid(Posterior& posterior, std::span<const CurvePoint> points, Model model)
-        : posterior_(posterior), model_(model) {
-        for (const auto& point : points) {
-            bases_.push_back(posterior.basis_at(point.ranks));
-            logs_.push_back(mean_of_logs(point.times_s));
-            weights_.push_back(static_cast<double>(point.times_s.size()));
-            total_ += weights_.back();
-        }
-        const Range range = range_of(model, posterior.scaling_);
-        ranges_.assign(row_of(model).coefficients(), range);
-        if (posterior.level_begins_ > 0) ranges_.push_back({kLeastLevelLog, kMostLevelLog});
-        whole_ = ranges_;
-    }
-
-    // The curves of the finest grid; their weights are logarithms.
-    std::vector<Posterior::Curve> curves(double noise_sum, double prior) {
-        std::vector<Posterior::Curve> found;
-        for (int pass = 0; pass < kPasses; ++pass) {
-            found = look(noise_sum, prior);
-            if (pass + 1 < kPasses) narrow(found);
-        }
-        return found;
-    }
-    double least_square() const { return least_; }
-
-  private:
-    std::vector<Posterior::Curve> look(double noise_sum, double prior) {
-        const int steps = steps_of(ranges_.size());
-        double log_cell = std::log(prior);
-        for (std::size_t i = 0; i < ranges_.size(); ++i)
-            log_cell += std::log((ranges_[i].high - ranges_[i].low) /
-                                 (whole_[i].high - whole_[i].low) / steps);
-        std::vector<Posterior::Curve> found;
-        std::vector<int> at(ranges_.size(), 0);
-        for (std::size_t moved = 0; moved < at.size();) {
-            Posterior::Curve curve{.model = model_};
-            for (std::size_t i = 0; i < at.size(); ++i)
-                curve.coefficients[i] = value(
-                    i, ranges_[i].low + (at[i] + 0.5) * (ranges_[i].high - ranges_[i].low) / steps);
-            weigh(curve, noise_sum, log_cell);
-            found.push_back(curve);
-            for (moved = 0; moved < at.size() && ++at[moved] == steps; ++moved) at[moved] = 0;
-        }
-        return found;
-    }
-
-    void weigh(Posterior::Curve& curve, double noise_sum, double log_cell) {
-        double sum = 0, squares = 0;
-        for (std::size_t i = 0; i < bases_.size(); ++i) {
-            const double rest = logs_[i] - Posterior::log_shape(curve, bases_[i]);
-            sum += weights_[i] * rest;
-            squares += weights_[i] * rest * rest;
-        }
-        curve.log_first = sum / total_;
-        const double square = std::max(0.0, squares - sum * curve.log_first);
-        least_ = std::min(least_, square);
-        const double all = noise_sum + square;
-        curve.weight = log_cell - posterior_.freedom_ / 2 * std::log(all);
-        curve.noise = all / posterior_.freedom_;
-    }
-
-    void narrow(const std::vector<Posterior::Curve>& found) {
-        const double top = std::ranges::max_element(found, {}, &Posterior::Curve::weight)->weight;
-        for (std::size_t i = 0; i < ranges_.size(); ++i) {
-            const double step = (ranges_[i].high - ranges_[i].low) / steps_of(ranges_.size());
-            Range seen{std::numeric_limits<double>::infinity(),
-                       -std::numeric_limits<double>::infinity()};
-            for (const auto& curve : found)
-                if (curve.weight > top - kLogNegligible)
-                    seen = {std::min(seen.low, place(i, curve.coefficients[i])),
-                            std::max(seen.high, place(i, curve.coefficients[i]))};
-            ranges_[i] = {std::max(ranges_[i].low, seen.low - 1.5 * step),
-                          std::min(ranges_[i].high, seen.high + 1.5 * step)};
-        }
-    }
-
-    // A range is of logarithms, but for an exponent.
-    bool is_exponent(std::size_t i) const { return model_ == Model::power && i == 0; }
-    double value(std::size_t i, double place) const {
-        return is_exponent(i) ? place : std::exp(place);
-    }
-    double place(std::size_t i, double value) const {
-        return is_exponent(i) ? value : std::log(value);
-    }
-
-    Posterior& posterior_;
-    Model model_;
-    std::vector<Posterior::Basis> bases_;
-    std::vector<double> logs_, weights_;
-    double total_ = 0;
-    std::vector<Range> ranges_, whole_;
-    double least_ = std::numeric_limits<double>::infinity();
+    double step() const { return (high - low) / steps; }
 };
 
 Posterior::Posterior(std::span<const CurvePoint> points, Scaling scaling, double level_begins)
     : scaling_(scaling),
       first_(points.front().ranks),
       largest_(points.back().ranks),
-      level_begins_(level_begins) {
-    double noise_sum = kPriorFreedom * kPriorDeviation * kPriorDeviation, processes = 0;
-    freedom_ = kPriorFreedom + static_cast<double>(points.size()) - 1;
+      level_begins_(level_begins),
+      freedom_(kPriorFreedom - 1),
+      noise_sum_(kPriorFreedom * kPriorDeviation * kPriorDeviation) {
     for (const auto& point : points) {
-        const auto n = static_cast<double>(point.times_s.size());
-        processes += n;
-        freedom_ += n - 1;
-        noise_sum += squares_of_logs(point.times_s);
+        const double n = base::real(point.times_s.size());
+        points_.push_back({basis_at(point.ranks), mean_of_logs(point.times_s), n});
+        processes_ += n;
+        freedom_ += n;
+        noise_sum_ += squares_of_logs(point.times_s);
         if (std::isnan(point.deviation)) continue;
         freedom_ += kStatedFreedom;
-        noise_sum += kStatedFreedom * point.deviation * point.deviation;
+        noise_sum_ += kStatedFreedom * point.deviation * point.deviation;
     }
-    const auto count = static_cast<double>(points.size());
-    of_first_ = 1 / processes;
-    of_mean_ = count / processes;
-
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < kModels; ++i) {
-        const auto model = static_cast<Model>(i);
-        const std::size_t parameters = parameters_of(model) + (level_begins_ > 0 ? 1 : 0);
+    share_ = (1 + base::real(points.size())) / processes_;
+    for (const Model& model : kModels) {
+        const std::size_t parameters = model.parameters() + (level_begins_ > 0 ? 1 : 0);
         if (points.size() < parameters + 2) continue;
-        Grid grid(*this, points, model);
-        const double prior =
-            scaling == Scaling::strong ? kTable[i].strong_prior : kTable[i].weak_prior;
-        const auto found = grid.curves(noise_sum, prior);
+        const auto found = curves_of(model);
+        const double noise = std::ranges::min_element(found, {}, &Curve::noise)->noise;
+        misfit_ = std::fmin(misfit_, (noise * freedom_ - noise_sum_) /
+                                         base::real(points.size() - parameters));
         curves_.insert(curves_.end(), found.begin(), found.end());
-        least = std::min(least, grid.least_square() / (count - static_cast<double>(parameters)));
     }
-    misfit_ = least;
     if (!curves_.empty()) normalise();
+}
+
+std::vector<Posterior::Axis> Posterior::axes_of(const Model& model) const {
+    // Log-uniform, times the ideal time at the largest point.
+    const double low = std::log(3e-4), high = std::log(20);
+    std::vector<Axis> axes;
+    if (model.power) axes.push_back({&Curve::growth, -0.1, scaling_ == Scaling::strong ? 1 : 0.7});
+    if (model.constant) axes.push_back({&Curve::constant, low, high});
+    if (model.logarithm) axes.push_back({&Curve::logarithm, low, high});
+    if (model.linear) axes.push_back({&Curve::linear, low, high});
+    if (level_begins_ > 0) axes.push_back({&Curve::level, std::log(1e-3), std::log(4)});
+    for (auto& axis : axes) axis.steps = kSteps[axes.size() - 1];
+    return axes;
+}
+
+std::vector<Posterior::Curve> Posterior::curves_of(const Model& model) const {
+    auto axes = axes_of(model);
+    auto found = look(model, axes);
+    for (int pass = 1; pass < kPasses; ++pass) {
+        const double top = std::ranges::max_element(found, {}, &Curve::weight)->weight;
+        for (auto& axis : axes) {
+            const auto [low, high] = std::ranges::minmax(
+                found | std::views::filter([&](const Curve& one) {
+                    return one.weight > top - kLogSeen;
+                }) |
+                std::views::transform(axis.coefficient));
+            const double margin = 1.5 * axis.step();
+            axis.low = std::max(axis.low, std::log(low) - margin);
+            axis.high = std::min(axis.high, std::log(high) + margin);
+        }
+        found = look(model, axes);
+    }
+    return found;
+}
+
+std::vector<Posterior::Curve> Posterior::look(const Model& model,
+                                              const std::vector<Axis>& axes) const {
+    double log_cell = std::log(scaling_ == Scaling::strong ? model.strong_prior : model.weak_prior);
+    int cells = 1;
+    for (const auto& axis : axes) {
+        log_cell += std::log(axis.step() / axis.whole);
+        cells *= axis.steps;
+    }
+    std::vector<Curve> found;
+    for (int cell = 0; cell < cells; ++cell) {
+        Curve curve{.model = &model};
+        int rest = cell;
+        for (const auto& axis : axes) {
+            curve.*axis.coefficient = std::exp(axis.low + (rest % axis.steps + 0.5) * axis.step());
+            rest /= axis.steps;
+        }
+        weigh(curve);
+        curve.weight += log_cell;
+        found.push_back(curve);
+    }
+    return found;
+}
+
+void Posterior::weigh(Curve& curve) const {
+    double sum = 0, squares = 0;
+    for (const auto& point : points_) {
+        const double rest = point.log_time - log_shape(curve, point.at);
+        sum += point.processes * rest;
+        squares += point.processes * rest * rest;
+    }
+    curve.log_first = sum / processes_;
+    const double all = noise_sum_ + std::max(0.0, squares - sum * curve.log_first);
+    curve.weight = -freedom_ / 2 * std::log(all);
+    curve.noise = all / freedom_;
 }
 
 void Posterior::normalise() {
     const double top = std::ranges::max_element(curves_, {}, &Curve::weight)->weight;
+    std::erase_if(curves_, [&](const Curve& one) { return one.weight < top - kLogDropped; });
     double total = 0;
     for (auto& curve : curves_) total += curve.weight = std::exp(curve.weight - top);
     evidence_ = top + std::log(total);
     for (auto& curve : curves_) {
         curve.weight /= total;
-        weights_[static_cast<std::size_t>(curve.model)] += curve.weight;
+        weights_[static_cast<std::size_t>(curve.model - kModels.data())] += curve.weight;
         noise_ += curve.weight * curve.noise;
     }
-    const double least =
-        std::ranges::max_element(curves_, {}, &Curve::weight)->weight * kNegligible;
-    std::erase_if(curves_, [&](const Curve& curve) { return curve.weight < least; });
 }
 
 Posterior::Basis Posterior::basis_at(double ranks) const {
     const double q = ranks / first_, most = largest_ / first_;
     const bool strong = scaling_ == Scaling::strong;
     const double scale = strong ? 1 / most : 1;
-    return {.log_q = std::log(q),
-            .ideal = strong ? 1 / q : 1,
+    return {.ideal = strong ? 1 / q : 1,
             .constant = scale * (1 - 1 / q) / (1 - 1 / most),
             .logarithm = scale * std::log(q) / std::log(most),
             .linear = scale * (q - 1) / (most - 1),
+            .log_q = std::log(q),
             .beyond = level_begins_ > 0 && ranks >= level_begins_};
 }
 
 double Posterior::log_shape(const Curve& curve, const Basis& at) {
-    const ModelRow& model = row_of(curve.model);
-    const double* next = curve.coefficients.data();
-    double time = at.ideal;
-    if (curve.model == Model::power) time *= std::exp(*next++ * at.log_q);
-    if (model.constant) time += *next++ * at.constant;
-    if (model.logarithm) time += *next++ * at.logarithm;
-    if (model.linear) time += *next++ * at.linear;
-    return std::log(at.beyond ? time * (1 + *next) : time);
+    const double ideal = curve.model->power ? at.ideal * std::pow(curve.growth, at.log_q) : at.ideal;
+    const double time = ideal + curve.constant * at.constant + curve.logarithm * at.logarithm +
+                        curve.linear * at.linear;
+    return std::log(at.beyond ? time * (1 + curve.level) : time);
 }
 
+// Curves of nearly the same time become one.
 std::vector<Posterior::Bin> Posterior::bins(double ranks) const {
     const Basis at = basis_at(ranks);
-    std::vector<Bin> all;
-    for (const auto& curve : curves_)
-        all.push_back({curve.weight, log_time(curve, at), curve.noise * (of_first_ + of_mean_)});
-    std::ranges::sort(all, {}, &Bin::middle);
-    const double step = (all.back().middle - all.front().middle) / kBins;
-    std::vector<Bin> bins;
-    double end = -std::numeric_limits<double>::infinity();
-    for (const auto& one : all) {
-        if (one.middle > end) {
-            bins.emplace_back();
-            end = one.middle + step;
-        }
-        auto& bin = bins.back();
-        const double weight = bin.weight + one.weight, share = one.weight / weight;
-        bin = {weight, bin.middle + share * (one.middle - bin.middle),
-               bin.variance + share * (one.variance - bin.variance)};
+    std::vector<double> times;
+    for (const auto& curve : curves_) times.push_back(log_time(curve, at));
+    const auto [low, high] = std::ranges::minmax(times);
+    std::vector<Bin> bins(kBins);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        const double place = high > low ? (times[i] - low) / (high - low) : 0;
+        auto& bin = bins[static_cast<std::size_t>(place * (kBins - 1))];
+        const auto& curve = curves_[i];
+        bin.weight += curve.weight;
+        bin.middle += curve.weight * times[i];
+        bin.variance += curve.weight * curve.noise * share_;
+    }
+    std::erase_if(bins, [](const Bin& bin) { return bin.weight == 0; });
+    for (auto& bin : bins) {
+        bin.middle /= bin.weight;
+        bin.variance /= bin.weight;
     }
     return bins;
 }
 
-double Posterior::quantile(std::span<const Bin> bins, double share) const {
-    double low = std::numeric_limits<double>::infinity(), high = -low, total = 0;
-    for (const auto& bin : bins) {
-        const double reach = kTail * std::sqrt(bin.variance);
-        low = std::min(low, bin.middle - reach);
-        high = std::max(high, bin.middle + reach);
-        total += bin.weight;
-    }
+double Posterior::quantile(const std::vector<Bin>& bins, double share) const {
+    const double reach =
+        kTail * std::sqrt(std::ranges::max_element(bins, {}, &Bin::variance)->variance);
+    double low = bins.front().middle - reach, high = bins.back().middle + reach;
     for (int i = 0; i < kHalvings; ++i) {
         const double middle = (low + high) / 2;
         double below = 0;
         for (const auto& bin : bins)
             below += bin.weight *
                      stats::student_cdf((middle - bin.middle) / std::sqrt(bin.variance), freedom_);
-        (below < share * total ? low : high) = middle;
+        (below < share ? low : high) = middle;
     }
     return std::exp((low + high) / 2);
 }
 
-double Posterior::median(double ranks) const {
-    return quantile(bins(ranks), 0.5);
-}
-
-stats::Interval Posterior::interval(double ranks, double confidence) const {
+Estimate Posterior::at(double ranks, double confidence) const {
     const auto all = bins(ranks);
-    return {quantile(all, (1 - confidence) / 2), quantile(all, (1 + confidence) / 2)};
+    return {quantile(all, 0.5),
+            {quantile(all, (1 - confidence) / 2), quantile(all, (1 + confidence) / 2)}};
 }
 
-double Posterior::covariance(double ranks_a, double ranks_b) const {
-    const Basis at_a = basis_at(ranks_a), at_b = basis_at(ranks_b);
-    double total = 0, mean_a = 0, mean_b = 0, product = 0;
+double Posterior::narrowing(double ranks, double processes, double target) const {
+    const Basis at_ranks = basis_at(ranks), at_target = basis_at(target);
+    double a = 0, b = 0, aa = 0, bb = 0, ab = 0;
     for (const auto& curve : curves_) {
-        const double a = log_time(curve, at_a), b = log_time(curve, at_b);
-        total += curve.weight;
-        mean_a += curve.weight * a;
-        mean_b += curve.weight * b;
-        product += curve.weight * a * b;
+        const double x = log_time(curve, at_ranks), y = log_time(curve, at_target);
+        a += curve.weight * x;
+        b += curve.weight * y;
+        aa += curve.weight * x * x;
+        bb += curve.weight * y * y;
+        ab += curve.weight * x * y;
     }
-    return product / total - mean_a / total * (mean_b / total);
+    const double both = ab - a * b, there = aa - a * a + noise_ / processes,
+                 whole = bb - b * b + noise_ * share_;
+    return 1 - std::sqrt(std::max(0.0, 1 - both * both / there / whole));
 }
 
 }  // namespace ranklab::forecast
