@@ -21,7 +21,6 @@ namespace ranklab::app {
 namespace {
 
 using options::Options;
-using report::predict::Prediction;
 
 const ProgramText kText{
     "predict", "[FILE] [options]",
@@ -98,23 +97,19 @@ std::string mechanism_text(const Options& options) {
 }
 
 std::string forecast_text(const Options& options) {
-    auto measured = measured_of(options);
-    const auto ranks = targets(options, measured.points.back().ranks);
-    const Prediction found =
-        report::predict::predict(std::move(measured), ranks, options.flag("force"));
+    const auto measured = measured_of(options);
+    const auto found = report::predict::predict(
+        measured, targets(options, measured.points.back().ranks), options.flag("force"));
     if (options.is("format", "json")) return report::predict::json_of(found);
-    std::string text = written(options, report::predict::frame_of(found));
+    std::string text = written(options, found.frame);
     if (options.is("format", "text") && !found.next.empty())
         text += fmt::format("  next          {}\n", found.next);
     return text;
 }
 
 std::string validation_text(const Options& options) {
-    const auto found = report::predict::validate(
-        report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves));
-    if (!options.is("format", "text")) return written(options, found.curves);
-    return report::text_of(found.curves) + "\n" + report::text_of(found.refused) + "\n" +
-           report::text_of(found.families);
+    return written(options, report::predict::validate(report::model::read_published_curves(
+                                reference_folder() / report::model::kPublishedCurves)));
 }
 
 int show(const Options& options) {

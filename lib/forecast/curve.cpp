@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/numbers.hpp"
+#include "forecast/posterior.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::forecast {
@@ -15,6 +16,7 @@ const double kSureJump = std::log(8);    // so much likelier than curves without
 constexpr double kLeastMisfit = 0.02;    // a smaller one is not refused, however sure
 constexpr double kUnlikely = 0.999;      // a test that refuses says so surely
 constexpr double kHeldOutConfidence = 0.99;
+constexpr std::size_t kFewestPoints = 4;
 constexpr double kRepeats = 3;       // processes of a further point
 constexpr double kWorthIt = 0.1;     // a share of the interval
 constexpr double kSlowFirst = 0.03;  // slower first processes are warm-up from here on
@@ -90,112 +92,124 @@ bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) 
                stats::chi_square_quantile(0.05, within.freedom);
 }
 
-}  // namespace
-
-CurveFit::CurveFit(std::vector<CurvePoint> points, Scaling scaling, double node_holds)
-    : points_(std::move(points)), scaling_(scaling), node_holds_(node_holds) {
-    std::ranges::sort(points_, {}, &CurvePoint::ranks);
-    posterior_ = posterior_of(points_, scaling_);
-    refusal_ = found_in_points();
-}
-
-Refusal CurveFit::found_in_points() {
-    if (points_.size() < kFewestPoints || !posterior_) return Refusal::too_few_points;
-    if (has_warm_up(points_)) return Refusal::warm_up_inside;
-    if (contradict(points_)) return Refusal::repeats_contradict;
-    const bool misses = misses_largest();
-    if (jumps()) return Refusal::jump;
-    if (misfits(*posterior_, points_)) return Refusal::misfit;
-    return misses ? Refusal::held_out_missed : Refusal::none;
-}
-
-// Where the others are too few to know a level, nothing is forecast.
-bool CurveFit::misses_largest() {
-    const auto& largest = points_.back();
-    const auto rest = std::span<const CurvePoint>(points_).first(points_.size() - 1);
-    if (level_of(points_) > 0 && level_of(rest) == 0) return false;
-    const auto others = posterior_of(rest, scaling_);
-    if (!others) return false;
-    held_out_ = others->at(largest.ranks, kHeldOutConfidence);
-    const auto& [low, high] = held_out_->interval;
-    return largest.middle() < low || largest.middle() > high;
-}
-
-// Whether curves with a jump are far likelier; one that the nodes explain is in all curves.
-bool CurveFit::jumps() {
-    if (level_of(points_) > 0) return false;
-    double likeliest = posterior_->evidence() + kSureJump;
-    for (std::size_t i = 2; i + 2 <= points_.size(); ++i) {
-        const Posterior with(points_, scaling_, points_[i].ranks);
+// The first ranks beyond a jump that makes curves far likelier; 0: there is none. One that the
+// nodes explain is in all curves.
+double jump_in(const std::vector<CurvePoint>& points, Scaling scaling, double evidence) {
+    if (level_of(points) > 0) return 0;
+    double likeliest = evidence + kSureJump, jump = 0;
+    for (std::size_t i = 2; i + 2 <= points.size(); ++i) {
+        const Posterior with(points, scaling, points[i].ranks);
         if (with.empty() || !(with.evidence() > likeliest)) continue;
         likeliest = with.evidence();
-        jump_at_ = points_[i].ranks;
+        jump = points[i].ranks;
     }
-    return jump_at_ > 0;
+    return jump;
 }
 
-bool CurveFit::leaves_the_node(double ranks) const {
-    const auto beyond = std::ranges::count_if(points_, [](auto& one) { return one.nodes > 1; });
-    const auto inside = std::ranges::count_if(points_, [](auto& one) { return one.nodes == 1; });
+// Whether the largest point lies outside of what the others forecast; nothing is forecast where
+// these are too few to know a level.
+bool misses_largest(std::span<const CurvePoint> points, Scaling scaling) {
+    const auto rest = points.first(points.size() - 1);
+    if (level_of(points) > 0 && level_of(rest) == 0) return false;
+    const auto others = posterior_of(rest, scaling);
+    if (!others) return false;
+    const auto [low, high] = others->at(points.back().ranks, kHeldOutConfidence).interval;
+    return points.back().middle() < low || points.back().middle() > high;
+}
+
+bool leaves_the_node(const std::vector<CurvePoint>& points, double node_holds, double ranks) {
+    const auto beyond = std::ranges::count_if(points, [](auto& one) { return one.nodes > 1; });
+    const auto inside = std::ranges::count_if(points, [](auto& one) { return one.nodes == 1; });
     if (beyond >= 2 || inside == 0) return false;
-    return beyond == 1 || ranks > std::max(node_holds_, points_.back().ranks);
+    return beyond == 1 || ranks > std::max(node_holds, points.back().ranks);
 }
 
-CurveForecast CurveFit::forecast(double ranks) const {
-    CurveForecast result{.ranks = ranks, .refusal = refusal_};
-    if (posterior_) result.estimate = posterior_->at(ranks, stats::kConfidence);
-    if (result.refusal != Refusal::none) return result;
-    if (leaves_the_node(ranks))
-        result.refusal = Refusal::one_node;
-    else if (ranks > kReach * points_.back().ranks)
-        result.refusal = Refusal::beyond_reach;
-    return result;
-}
-
-std::vector<double> CurveFit::mended_by(const CurveForecast& refused) const {
-    double above = points_.back().ranks;
-    std::size_t count = 2;
-    std::vector<double> ranks;
+// The numbers of ranks to measure so that the forecast is not refused again.
+std::vector<double> mended_by(const CurveForecast& refused, const std::vector<CurvePoint>& points,
+                              double node_holds, double jump) {
+    const double largest = points.back().ranks;
+    const auto above = [](double ranks, std::size_t count) {
+        std::vector<double> doubled;
+        while (doubled.size() < count) doubled.push_back(ranks *= 2);
+        return doubled;
+    };
     switch (refused.refusal) {
         case Refusal::beyond_reach:
             return {std::ceil(refused.ranks / kReach)};
         case Refusal::too_few_points:
-            count = kFewestPoints - std::min(points_.size(), kFewestPoints - 1);
-            break;
-        case Refusal::one_node:
-            above = std::max(node_holds_, above);
-            break;
-        case Refusal::jump:
-            above = jump_at_;
-            break;
+            return above(largest, std::max(kFewestPoints, points.size() + 1) - points.size());
         case Refusal::held_out_missed:
-            break;
+            return above(largest, 2);
+        case Refusal::one_node:
+            return above(std::max(node_holds, largest), 2);
+        case Refusal::jump:
+            return above(jump, 2);
         default:
-            for (const auto& point : points_) ranks.push_back(point.ranks);
-            return ranks;
+            std::vector<double> again;
+            for (const auto& point : points) again.push_back(point.ranks);
+            return again;
     }
-    for (; count > 0; --count) ranks.push_back(above *= 2);
-    return ranks;
 }
 
-std::optional<NextPoint> CurveFit::next(double target) const {
+// The point with the best ratio of narrowing to node-hours; nothing where none narrows it much.
+std::optional<NextPoint> next_point(const Posterior& posterior,
+                                    const std::vector<CurvePoint>& points, double target) {
     // The measured ones again, and powers of two from the largest on.
     std::vector<NextPoint> all;
-    for (const auto& point : points_) all.push_back({point.ranks});
-    const double largest = points_.back().ranks;
+    for (const auto& point : points) all.push_back({point.ranks});
+    const double largest = points.back().ranks;
     for (double ranks = 2 * largest; ranks <= kReach * largest; ranks *= 2) all.push_back({ranks});
     double enough = kWorthIt;  // or half as much as the best one
     for (auto& one : all) {
-        one.narrowing = posterior_->narrowing(one.ranks, kRepeats, target);
+        one.narrowing = posterior.narrowing(one.ranks, kRepeats, target);
         enough = std::max(enough, one.narrowing / 2);
     }
-    std::erase_if(all, [&](const NextPoint& one) {
-        return one.ranks >= target || one.narrowing < enough;
-    });
+    std::erase_if(
+        all, [&](const NextPoint& one) { return one.ranks >= target || one.narrowing < enough; });
     if (all.empty()) return std::nullopt;
     return *std::ranges::max_element(all, {}, [&](const NextPoint& one) {
-        return one.narrowing / (one.ranks * forecast(one.ranks).estimate.time_s);
+        return one.narrowing / (one.ranks * posterior.median(one.ranks));
     });
+}
+
+}  // namespace
+
+double CurvePoint::middle() const {
+    return std::exp(mean_of_logs(times_s));
+}
+
+CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling,
+                              const std::vector<double>& ranks, double node_holds, bool force) {
+    std::ranges::sort(points, {}, &CurvePoint::ranks);
+    CurveForecasts found;
+    const auto posterior = posterior_of(points, scaling);
+    Refusal refusal = Refusal::too_few_points;
+    double jump = 0, farthest = 0;
+    if (posterior) {
+        found.weights = posterior->weights();
+        jump = jump_in(points, scaling, posterior->evidence());
+        refusal = has_warm_up(points)               ? Refusal::warm_up_inside
+                  : contradict(points)              ? Refusal::repeats_contradict
+                  : jump > 0                        ? Refusal::jump
+                  : misfits(*posterior, points)     ? Refusal::misfit
+                  : misses_largest(points, scaling) ? Refusal::held_out_missed
+                                                    : Refusal::none;
+    }
+    for (const double one : ranks) {
+        auto& forecast = found.all.emplace_back(CurveForecast{one, refusal});
+        if (refusal == Refusal::none && leaves_the_node(points, node_holds, one))
+            forecast.refusal = Refusal::one_node;
+        else if (refusal == Refusal::none && !force && one > kReach * points.back().ranks)
+            forecast.refusal = Refusal::beyond_reach;
+        if (forecast.refusal != Refusal::none) {
+            forecast.mended_by = mended_by(forecast, points, node_holds, jump);
+            continue;
+        }
+        forecast.estimate = posterior->at(one, stats::kConfidence);
+        farthest = std::max(farthest, one);
+    }
+    if (farthest > 0) found.next = next_point(*posterior, points, farthest);
+    return found;
 }
 
 }  // namespace ranklab::forecast

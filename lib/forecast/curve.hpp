@@ -2,65 +2,64 @@
 // interval that includes the choice of the curve. Pure functions.
 #pragma once
 
-#include <cstddef>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "forecast/posterior.hpp"
 #include "forecast/refusal.hpp"
+#include "stats/summary.hpp"
 
 namespace ranklab::forecast {
 
-inline constexpr std::size_t kFewestPoints = 4;
-inline constexpr double kReach = 4;  ///< times the ranks of the largest point
+/// Strong: all ranks share one work. Weak: each rank has its own.
+enum class Scaling { strong, weak };
+inline const char* name_of(Scaling scaling) {
+    return scaling == Scaling::strong ? "strong" : "weak";
+}
+
+/// One number of ranks (or nodes, GPUs).
+struct CurvePoint {
+    double ranks = 0;
+    std::vector<double> times_s = {};  ///< above 0; one for each process that measured it, in order
+    int nodes = 0;                     ///< with its ranks; 0: not known
+    /// Relative standard deviation of one time, where the source says it; NaN: from the times.
+    double deviation = stats::kNone;
+
+    double middle() const;  ///< the geometric mean of the times
+};
+
+struct Estimate {
+    double time_s = stats::kNone;
+    stats::Interval interval = {};
+};
 
 struct CurveForecast {
     double ranks = 0;
-    Estimate estimate = {};  ///< 95 %, of the mean of as many processes as the points have
     Refusal refusal = Refusal::none;
+    Estimate estimate = {};  ///< 95 %, of the mean of as many processes as the points have
+    std::vector<double> mended_by = {};  ///< where refused: numbers of ranks to measure
 };
 
-/// A further measurement, and by which share it would narrow the interval of a forecast.
+/// A further measurement, and the share by which it would narrow the interval of a forecast.
 struct NextPoint {
     double ranks = 0, narrowing = 0;
 };
 
-/// The posterior of measured points, and what speaks against a forecast.
-class CurveFit {
-  public:
-    /// Points in any order, with different ranks. `node_holds`: the most ranks of one node; 0: not
-    /// known.
-    CurveFit(std::vector<CurvePoint> points, Scaling scaling, double node_holds = 0);
-
-    /// Refused or not, the time is there wherever some model has enough points.
-    CurveForecast forecast(double ranks) const;
-    /// Why the points themselves forbid a forecast.
-    Refusal refusal() const { return refusal_; }
-    /// The numbers of ranks to measure so that this forecast is not refused again.
-    std::vector<double> mended_by(const CurveForecast& refused) const;
-    /// The point that narrows the forecast at `target` most for its node-hours, of three processes
-    /// as ranklab sweep makes them; nullopt where none narrows it by a tenth.
-    std::optional<NextPoint> next(double target) const;
-
-    /// No value where no model has enough points.
-    const std::optional<Posterior>& posterior() const { return posterior_; }
-    /// The largest point, forecast from the others with a 99 % interval; no value where these are
-    /// too few.
-    const std::optional<Estimate>& held_out() const { return held_out_; }
-
-  private:
-    bool leaves_the_node(double ranks) const;
-    Refusal found_in_points();
-    bool misses_largest();
-    bool jumps();
-
-    std::vector<CurvePoint> points_;
-    Scaling scaling_;
-    double node_holds_;
-    std::optional<Posterior> posterior_;
-    std::optional<Estimate> held_out_;
-    double jump_at_ = 0;  ///< the first ranks beyond it
-    Refusal refusal_ = Refusal::none;
+struct CurveForecasts {
+    std::vector<CurveForecast> all;
+    /// The models and their shares of the posterior; those alone that have enough points.
+    std::vector<std::pair<std::string_view, double>> weights = {};
+    /// For the farthest forecast, the point that narrows it most for its node-hours.
+    std::optional<NextPoint> next = {};
 };
+
+inline constexpr double kReach = 4;  ///< times the ranks of the largest point
+
+/// Forecasts for each of `ranks` from one point or more with different numbers of ranks.
+/// `node_holds`: the most ranks of one node; 0: not known. With `force` also beyond kReach.
+CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling,
+                              const std::vector<double>& ranks, double node_holds = 0,
+                              bool force = false);
 
 }  // namespace ranklab::forecast

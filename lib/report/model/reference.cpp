@@ -21,13 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char
-    *kFirstLine = "# ranklab reference, schema 1",
-    *kHeader = "experiment,source,quantity,unit,value,ranks,conditions,note,same_as",
-    *kFirstLineOfCurves = "# ranklab curves, schema 1",
-    *kHeaderOfCurves =
-        "curve,family,kind,quantity,x_unit,first_beyond_one_node,y_unit,x,y,caution,source,note";
-constexpr std::string_view kSource = "# source: ";
+constexpr std::string_view kSource = "# source:";
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets write it
 
 // With the quotes of RFC 4180.
 std::vector<std::string> cells_of(const std::string& line) {
@@ -43,49 +38,18 @@ std::vector<std::string> cells_of(const std::string& line) {
         else
             quoted = !quoted;
     }
+    for (auto& cell : cells) cell = base::trim(cell);
     return cells;
 }
 
-Reference reference_of(const std::vector<std::string>& cells, const std::string& document) {
-    const auto value = base::number_in(cells[4]);
-    if (!value || !std::isfinite(*value))
-        throw base::DataError(fmt::format("'{}' is not a number", base::printable(cells[4], 40)));
-    Reference row{document, cells[0], cells[1], cells[2], cells[3], *value, cells[6], cells[7], {}};
-    if (!cells[8].empty()) row.same_as = base::split(cells[8], ';');
-    Selection checked(row.same_as);
-    return row;
-}
-
-// Reads a CSV of facts: the first line, comments, the header, then rows with as many cells. Throws
-// a sentence's second half.
-template <class RowOf>
-auto read_rows(const fs::path& path, std::string_view first_line, const std::string& header,
-               RowOf row_of) {
-    std::vector<decltype(row_of({}, ""))> rows;
-    std::ifstream file(path);
-    std::string line, document;
-    bool begun = false;
-    for (std::size_t number = 1; std::getline(file, line); ++number) {
-        if (line.ends_with('\r')) line.pop_back();
-        if (number == 1 && line != first_line) break;
-        if (line.starts_with(kSource)) document = base::trim(line.substr(kSource.size()));
-        if (line.empty() || line.starts_with('#')) continue;
-        if (!begun && line != header) break;
-        if (!std::exchange(begun, true)) continue;
-        try {
-            const auto cells = cells_of(line);
-            if (const auto columns = cells_of(header).size(); cells.size() != columns)
-                throw base::DataError(
-                    fmt::format("it has {} columns, not {}", cells.size(), columns));
-            rows.push_back(row_of(cells, document));
-        } catch (const base::Error& error) {
-            throw base::DataError(fmt::format("line {}: {}", number, error.what()));
-        }
-    }
-    if (!begun)
-        throw base::DataError(
-            fmt::format("it does not begin with '{}' and its header", first_line));
-    return rows;
+Reference reference_of(const CsvRow& row) {
+    Reference found{row.source,           row.at("experiment"), row.at("source"),
+                    row.at("quantity"),   row.at("unit"),       number_above_0(row.at("value")),
+                    row.at("conditions"), row.at("note"),       {}};
+    if (const auto& same_as = row.at("same_as"); !same_as.empty())
+        found.same_as = base::split(same_as, ';');
+    Selection checked(found.same_as);
+    return found;
 }
 
 std::size_t place_in(const std::vector<std::string>& words, const std::string& cell) {
@@ -98,28 +62,22 @@ std::size_t place_in(const std::vector<std::string>& words, const std::string& c
 
 std::vector<double> numbers(const std::string& cell) {
     std::vector<double> found;
-    for (const auto& text : base::split(cell, ' ')) {
-        found.push_back(base::number_in(text).value_or(0));
-        if (!std::isfinite(found.back()) || found.back() <= 0)
-            throw base::DataError(
-                fmt::format("'{}' is not a number above 0", base::printable(text, 40)));
-    }
+    for (const auto& text : base::split(cell, ' ')) found.push_back(number_above_0(text));
     return found;
 }
 
-PublishedCurve curve_of(const std::vector<std::string>& cells, const std::string&) {
-    const auto& quantity = cells[3];
+PublishedCurve curve_of(const CsvRow& row) {
+    const auto& quantity = row.at("quantity");
     place_in({"rate", "rate-per-x", "time", "bandwidth"}, quantity);
-    PublishedCurve curve{
-        .name = cells[0],
-        .family = cells[1],
-        .source = cells[10],
-        .weak = place_in({"strong", "weak"}, cells[2]) == 1,
-        .caution = CurveCaution(place_in(
-            {"", "no-communication", "one-level", "contradicts", "other-configuration"}, cells[9])),
-        .x = numbers(cells[7]),
-        .rates_per_x = numbers(cells[8]),
-        .first_beyond_one_node = cells[5].empty() ? 0 : numbers(cells[5]).front()};
+    const auto& beyond = row.at("first_beyond_one_node");
+    PublishedCurve curve{.name = row.at("curve"),
+                         .weak = place_in({"strong", "weak"}, row.at("kind")) == 1,
+                         .caution = CurveCaution(place_in({"", "no-communication", "one-level",
+                                                           "contradicts", "other-configuration"},
+                                                          row.at("caution"))),
+                         .x = numbers(row.at("x")),
+                         .rates_per_x = numbers(row.at("y")),
+                         .first_beyond_one_node = beyond.empty() ? 0 : numbers(beyond).front()};
     if (curve.x.size() < 2 || curve.x.size() != curve.rates_per_x.size() ||
         !std::ranges::is_sorted(curve.x, std::less_equal()))
         throw base::DataError("x is not ascending, or has not as many numbers as y, at least 2");
@@ -132,6 +90,47 @@ PublishedCurve curve_of(const std::vector<std::string>& cells, const std::string
 }
 
 }  // namespace
+
+double number_above_0(const std::string& text) {
+    const auto number = base::number_in(text);
+    if (!number || !std::isfinite(*number) || *number <= 0)
+        throw base::DataError(
+            fmt::format("'{}' is not a number above 0", base::printable(text, 40)));
+    return *number;
+}
+
+const std::string& CsvRow::at(const std::string& column) const {
+    const auto found = cells.find(column);
+    if (found == cells.end())
+        throw base::DataError(fmt::format("the header has no column '{}'", column));
+    return found->second;
+}
+
+void read_csv(const fs::path& path, const std::function<void(const CsvRow&)>& take) {
+    std::ifstream file(path);
+    std::vector<std::string> names;
+    CsvRow row;
+    std::string line;
+    for (std::size_t number = 1; std::getline(file, line); ++number) {
+        if (number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+        if (line.starts_with(kSource)) row.source = base::trim(line.substr(kSource.size()));
+        if (base::trim(line).empty() || line.starts_with('#')) continue;
+        const auto cells = cells_of(line);
+        if (names.empty()) {
+            names = cells;
+            continue;
+        }
+        try {
+            if (cells.size() != names.size())
+                throw base::DataError(
+                    fmt::format("it has {} columns, not {}", cells.size(), names.size()));
+            for (std::size_t i = 0; i < names.size(); ++i) row.cells[names[i]] = cells[i];
+            take(row);
+        } catch (const base::Error& error) {
+            throw base::DataError(fmt::format("line {}: {}", number, error.what()));
+        }
+    }
+}
 
 bool is_same_experiment(const Reference& reference, const results::Run& run) {
     return !reference.same_as.empty() && Selection(reference.same_as).matches(run);
@@ -147,7 +146,8 @@ References read_references(const fs::path& folder) {
             files.insert(at->path());
     for (const auto& path : files) {
         try {
-            const auto rows = read_rows(path, kFirstLine, kHeader, reference_of);
+            std::vector<Reference> rows;
+            read_csv(path, [&](const CsvRow& row) { rows.push_back(reference_of(row)); });
             found.rows.insert(found.rows.end(), rows.begin(), rows.end());
         } catch (const base::DataError& problem) {
             found.problems.push_back(fmt::format(
@@ -172,13 +172,16 @@ std::string reference_lines(const results::Run& run, const References& reference
 }
 
 std::vector<PublishedCurve> read_published_curves(const fs::path& path) {
+    std::vector<PublishedCurve> curves;
     try {
-        return read_rows(path, kFirstLineOfCurves, kHeaderOfCurves, curve_of);
+        read_csv(path, [&](const CsvRow& row) { curves.push_back(curve_of(row)); });
+        if (curves.empty()) throw base::DataError("there are none");
     } catch (base::DataError& error) {
         error.add_context(
             fmt::format("the published curves in '{}' cannot be used", path.string()));
         throw;
     }
+    return curves;
 }
 
 }  // namespace ranklab::report::model

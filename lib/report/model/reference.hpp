@@ -4,12 +4,28 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "results/run.hpp"
 
 namespace ranklab::report::model {
+
+struct CsvRow {
+    std::map<std::string, std::string> cells;  ///< by the header's names
+    std::string source;                        ///< of the last comment `# source:` above it
+
+    /// DataError where there is no such column.
+    const std::string& at(const std::string& column) const;
+};
+/// Gives each row to `take`. The first line is the header, cells may be quoted as in RFC 4180,
+/// lines that begin with # are comments. DataError with the line where a row has not as many cells
+/// as the header, and for any base::Error of `take`.
+void read_csv(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& take);
+/// DataError where the text is not one.
+double number_above_0(const std::string& text);
 
 struct Reference {
     std::string document;  ///< of the file's line `# source:`
@@ -39,7 +55,7 @@ std::string reference_lines(const results::Run& run, const References& reference
 enum class CurveCaution { none, no_communication, one_level, contradicts, other_configuration };
 
 struct PublishedCurve {
-    std::string name, family, source;
+    std::string name;
     bool weak = false;  ///< each node or device keeps its work; otherwise all share one
     CurveCaution caution = CurveCaution::none;
     /// Ascending numbers of nodes or devices, at least 2, and at each the rate of one of them, in a

@@ -9,7 +9,6 @@
 
 #include "forecast/curve.hpp"
 #include "report/frame/frame.hpp"
-#include "report/frame/sentences.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/reference.hpp"
 
@@ -18,19 +17,18 @@ namespace ranklab::report::predict {
 /// Points of one curve, and what they are.
 struct Measured {
     std::string title;
-    std::string quantity;  ///< "step_time_s", "rate"
-    std::string unit;
+    std::string quantity = {};  ///< "step_time_s", "rate"
+    std::string unit = {};
     bool is_rate = false;  ///< all ranks together; the points have times of the same work
     forecast::Scaling scaling = forecast::Scaling::strong;
-    std::vector<forecast::CurvePoint> points = {};
-    double node_holds = 0;  ///< ranks; 0: not known
+    std::vector<forecast::CurvePoint> points = {};  ///< by ascending ranks
+    double node_holds = 0;                          ///< ranks; 0: not known
     /// "ranklab sweep train --model mnist-cnn"; "" where no run was stored.
     std::string sweep = {};
     std::vector<std::string> notes = {};
     /// A rank takes fixed + per_sample x the samples that it computes at once; NaN: not known.
     double memory_fixed_bytes = stats::kNone, memory_bytes_per_sample = stats::kNone;
-    double batch = 0;          ///< samples of a rank (weak) or of all (strong)
-    bool has_warm_up = false;  ///< in the counted steps of most points' runs
+    double batch = 0;  ///< samples of a rank (weak) or of all (strong)
 };
 
 /// A CSV with a header of ranks and time_s or rate, optionally low, high (of a 95 % interval) and
@@ -42,33 +40,20 @@ Measured read_points(const std::filesystem::path& path, std::optional<forecast::
 /// The curve with the most numbers of ranks among the chosen runs. OptionError where none is.
 Measured points_of(const model::ChosenRuns& runs, std::optional<forecast::Scaling> scaling);
 
-struct Forecast {
-    double ranks = 0;
-    Cell value = {};  ///< in the unit of Measured, with its interval
-    double speedup = stats::kNone, efficiency = stats::kNone;  ///< over the first point
-    Refusal refusal = {};  ///< where there is one, the numbers are not to be shown
-};
-
 struct Prediction {
-    Measured measured;
-    forecast::CurveFit fit;
-    std::vector<Forecast> forecasts;
+    /// A row a measured point, then a row a forecast; `what` is "measured", "forecast" or the word
+    /// for a refusal, whose sentence is the row's doubt.
+    Frame frame;
+    forecast::Scaling scaling;
     std::string next;  ///< a run that narrows the farthest forecast most for its cost; ""
 };
 
 /// With `force` forecasts beyond forecast::kReach are not refused.
-Prediction predict(Measured measured, const std::vector<double>& ranks, bool force);
-
-/// A row a forecast, the measured points before them.
-Frame frame_of(const Prediction& prediction);
+Prediction predict(const Measured& measured, const std::vector<double>& ranks, bool force);
 std::string json_of(const Prediction& prediction);
 
-struct Validation {
-    Frame curves, refused, families;
-};
 /// Forecasts each published curve from its points up to a quarter of the largest, at up to 4 times
-/// the last of these, and compares its error with those of two naive forecasts: the last efficiency
-/// stays, and time = a + c log p.
-Validation validate(const std::vector<model::PublishedCurve>& curves);
+/// the last of these, and compares its error with that of a naive forecast, time = a + c log p.
+Frame validate(const std::vector<model::PublishedCurve>& curves);
 
 }  // namespace ranklab::report::predict

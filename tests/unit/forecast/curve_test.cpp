@@ -17,6 +17,10 @@ namespace {
 constexpr double kRanks[] = {1, 2, 4, 8, 16, 32};
 constexpr double kTarget = 128;  // 4 x the largest
 
+CurveForecast forecast_at(const std::vector<CurvePoint>& points, Scaling scaling, double ranks) {
+    return forecast_curve(points, scaling, {ranks}).all.front();
+}
+
 // A program that scales by a law, measured by three processes a point.
 class Campaigns {
   public:
@@ -79,20 +83,22 @@ TEST(Curve, IntervalsOfAThousandSimulatedCampaignsCoverTheTruthAtFourTimesTheLar
     for (int i = 0; i < 1000; ++i) {
         const double noise = i % 12 < 4 ? 0.01 : i % 12 < 8 ? 0.03 : 0.1;
         const auto campaign = campaigns.next(noise);
-        const auto found = CurveFit(campaign.points, campaign.scaling).forecast(kTarget);
+        const auto found = forecast_at(campaign.points, campaign.scaling, kTarget);
         if (found.refusal != Refusal::none) {
             ++refused;
             continue;
         }
         const double truth = campaign.truth(kTarget);
-        const int in = found.estimate.interval.low <= truth && truth <= found.estimate.interval.high ? 1 : 0;
+        const int in =
+            found.estimate.interval.low <= truth && truth <= found.estimate.interval.high ? 1 : 0;
         ++forecasts;
         covered += in;
         of_law.at(static_cast<std::size_t>(i) % 4) += 1;
         covered_of_law.at(static_cast<std::size_t>(i) % 4) += in;
         EXPECT_LT(found.estimate.interval.low, found.estimate.time_s);
         EXPECT_GT(found.estimate.interval.high, found.estimate.time_s);
-        if (noise == 0.03) widths.push_back(found.estimate.interval.high / found.estimate.interval.low);
+        if (noise == 0.03)
+            widths.push_back(found.estimate.interval.high / found.estimate.interval.low);
     }
     EXPECT_GE(covered, 0.90 * forecasts);
     EXPECT_LE(covered, 0.98 * forecasts);
@@ -134,8 +140,8 @@ TEST(Curve, ACrossedLevelAndMixedInWarmUpAreRefused) {
         for (int i = 0; i < 100; ++i) {
             auto campaign = campaigns.next(i % 2 == 0 ? 0.01 : 0.03);
             fault.make(campaign.points, campaigns.uniform(0.3, 1));
-            const CurveFit fit(campaign.points, campaign.scaling);
-            refused += fit.forecast(kTarget).refusal != Refusal::none ? 1 : 0;
+            const auto found = forecast_at(campaign.points, campaign.scaling, kTarget);
+            refused += found.refusal != Refusal::none ? 1 : 0;
         }
         EXPECT_GE(refused, 95) << fault.name;
     }
@@ -148,7 +154,7 @@ TEST(Curve, PointsOnSeveralNodesTellTheLevel) {
         points.push_back({.ranks = p,
                           .times_s = {0.99 * time(p), time(p), 1.01 * time(p)},
                           .nodes = p > 8 ? 2 : 1});
-    const auto found = CurveFit(points, Scaling::strong).forecast(256);
+    const auto found = forecast_at(points, Scaling::strong, 256);
     EXPECT_EQ(found.refusal, Refusal::none);
     EXPECT_LT(found.estimate.interval.low, time(256));
     EXPECT_GT(found.estimate.interval.high, time(256));
@@ -162,56 +168,71 @@ TEST(Curve, RefusesWithAReason) {
     const auto amdahl = [](double p) { return 0.05 + 0.95 / p; };
     std::vector<CurvePoint> good;
     for (const double p : {1.0, 2.0, 4.0, 8.0, 16.0}) good.push_back(exact(p, amdahl(p)));
-    EXPECT_EQ(CurveFit(good, Scaling::strong).forecast(64).refusal, Refusal::none);
-    EXPECT_EQ(CurveFit(good, Scaling::strong).forecast(65).refusal, Refusal::beyond_reach);
+    EXPECT_EQ(forecast_at(good, Scaling::strong, 64).refusal, Refusal::none);
+    EXPECT_EQ(forecast_at(good, Scaling::strong, 65).refusal, Refusal::beyond_reach);
 
     auto few = good;
     few.resize(3);
-    EXPECT_EQ(CurveFit(few, Scaling::strong).forecast(8).refusal, Refusal::too_few_points);
-    EXPECT_EQ(CurveFit({}, Scaling::strong).forecast(8).refusal, Refusal::too_few_points);
+    EXPECT_EQ(forecast_at(few, Scaling::strong, 8).refusal, Refusal::too_few_points);
 
     auto wild = good;
     wild[2].times_s = {1.7 * amdahl(4), amdahl(4), 0.6 * amdahl(4)};
     wild[3].times_s = {amdahl(8), 1.8 * amdahl(8), amdahl(8)};
-    EXPECT_EQ(CurveFit(wild, Scaling::strong).refusal(), Refusal::repeats_contradict);
+    EXPECT_EQ(forecast_at(wild, Scaling::strong, 32).refusal, Refusal::repeats_contradict);
 
     auto zigzag = good;
     for (std::size_t i = 1; i < zigzag.size(); i += 2) zigzag[i].times_s[0] *= 2;
-    EXPECT_EQ(CurveFit(zigzag, Scaling::strong).refusal(), Refusal::misfit);
+    EXPECT_EQ(forecast_at(zigzag, Scaling::strong, 32).refusal, Refusal::misfit);
 }
 
 TEST(Curve, TheLargestPointIsForecastFromTheOthers) {
     std::vector<CurvePoint> points;
     for (const double p : {1.0, 2.0, 4.0, 8.0, 16.0}) points.push_back(exact(p, 0.05 + 0.95 / p));
-    const auto held = CurveFit(points, Scaling::strong).held_out();
-    ASSERT_TRUE(held);
-    EXPECT_NEAR(held->time_s / points.back().times_s[0], 1, 0.1);
+    EXPECT_EQ(forecast_at(points, Scaling::strong, 32).refusal, Refusal::none);
     points.back().times_s[0] *= 3;
-    EXPECT_EQ(CurveFit(points, Scaling::strong).refusal(), Refusal::misfit);
+    EXPECT_EQ(forecast_at(points, Scaling::strong, 32).refusal, Refusal::misfit);
 }
 
 TEST(Curve, ModelsAreUsedWherePointsExceedTheirParametersByTwo) {
+    constexpr std::size_t models[] = {0, 0, 0, 3, 5, 6};
     std::vector<CurvePoint> points;
     for (const double p : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0}) {
         points.push_back(exact(p, 0.05 + 0.95 / p));
-        if (points.size() < 2) continue;
-        const auto weights = Posterior(points, Scaling::strong, 0).weights();
-        for (std::size_t i = 0; i < kModels.size(); ++i)
-            EXPECT_EQ(weights[i] > 0, points.size() >= kModels[i].parameters() + 2)
-                << kModels[i].strong << " with " << points.size();
+        const auto weights = forecast_curve(points, Scaling::strong, {}).weights;
+        EXPECT_EQ(weights.size(), models[points.size() - 1]);
+        double sum = 0;
+        for (const auto& [name, weight] : weights) sum += weight;
+        EXPECT_NEAR(sum, weights.empty() ? 0 : 1, 1e-9);
     }
 }
 
-TEST(Curve, AMeasurementNearerToTheTargetNarrowsItMore) {
+TEST(Curve, TheNextPointNarrowsTheFarthestForecast) {
     std::vector<CurvePoint> points;
     for (const double p : {1.0, 2.0, 4.0, 8.0}) points.push_back(exact(p, 0.05 + 0.95 / p));
-    const Posterior posterior(points, Scaling::strong, 0);
-    EXPECT_LT(posterior.narrowing(1, 3, 32), posterior.narrowing(16, 3, 32));
-    EXPECT_LE(posterior.narrowing(16, 3, 32), 1);
-    const auto next = CurveFit(points, Scaling::strong).next(32);
-    ASSERT_TRUE(next);
-    EXPECT_LT(next->ranks, 32);
-    EXPECT_GE(next->narrowing, 0.1);
+    const auto found = forecast_curve(points, Scaling::strong, {16, 32});
+    ASSERT_TRUE(found.next);
+    EXPECT_LT(found.next->ranks, 32);
+    EXPECT_GE(found.next->narrowing, 0.1);
+    points.push_back(exact(found.next->ranks, 0.05 + 0.95 / found.next->ranks));
+    const auto width = [](const CurveForecast& one) {
+        return one.estimate.interval.high / one.estimate.interval.low;
+    };
+    EXPECT_LT(width(forecast_at(points, Scaling::strong, 32)), width(found.all.back()));
+}
+
+TEST(Curve, AFewMorePointsMendARefusal) {
+    const auto mended_by = [](std::vector<CurvePoint> points, double ranks) {
+        return forecast_curve(std::move(points), Scaling::strong, {ranks}, 8).all[0].mended_by;
+    };
+    using Ranks = std::vector<double>;
+    EXPECT_EQ(mended_by({exact(1, 1)}, 4), (Ranks{2, 4, 8}));
+    std::vector<CurvePoint> points;
+    for (const double p : {1.0, 2.0, 4.0}) points.push_back(exact(p, 0.05 + 0.95 / p));
+    EXPECT_EQ(mended_by(points, 16), (Ranks{8}));
+    points.push_back(exact(6, 0.05 + 0.95 / 6));
+    EXPECT_EQ(mended_by(points, 25), (Ranks{7}));
+    for (auto& point : points) point.nodes = 1;
+    EXPECT_EQ(mended_by(points, 16), (Ranks{16, 32}));
 }
 
 TEST(Curve, AStatedIntervalIsNoise) {
@@ -223,7 +244,7 @@ TEST(Curve, AStatedIntervalIsNoise) {
         unsure.back().deviation = 0.05;
     }
     const auto width = [](const std::vector<CurvePoint>& points) {
-        const auto interval = CurveFit(points, Scaling::strong).forecast(32).estimate.interval;
+        const auto interval = forecast_at(points, Scaling::strong, 32).estimate.interval;
         return interval.high / interval.low;
     };
     EXPECT_LT(width(sure), width(unsure));

