@@ -156,9 +156,10 @@ std::optional<NextPoint> next_point(const Posterior& posterior,
                                     const std::vector<CurvePoint>& points, double target) {
     // The measured ones again, and powers of two from the largest on.
     std::vector<NextPoint> all;
-    for (const auto& point : points) all.push_back({point.ranks});
+    for (const auto& point : points) all.push_back({point.ranks, target});
     const double largest = points.back().ranks;
-    for (double ranks = 2 * largest; ranks <= kReach * largest; ranks *= 2) all.push_back({ranks});
+    for (double ranks = 2 * largest; ranks <= kReach * largest; ranks *= 2)
+        all.push_back({ranks, target});
     double enough = kWorthIt;  // or half as much as the best one
     for (auto& one : all) {
         one.narrowing = posterior.narrowing(one.ranks, kRepeats, target);

@@ -41,9 +41,9 @@ struct CurveForecast {
     std::vector<double> mended_by = {};  ///< where refused: numbers of ranks to measure
 };
 
-/// A further measurement, and the share by which it would narrow the interval of a forecast.
+/// A further measurement, and the share by which it would narrow the interval at `target`.
 struct NextPoint {
-    double ranks = 0, narrowing = 0;
+    double ranks = 0, target = 0, narrowing = 0;
 };
 
 struct CurveForecasts {

@@ -24,10 +24,6 @@ struct Model {
     bool constant = false, logarithm = false, linear = false;  ///< 1 - 1/q, log q, q - 1
     bool power = false;                                        ///< the ideal time x q^k
     double strong_prior = 1, weak_prior = 1;  ///< how plausible before anything is measured
-
-    std::string_view name(Scaling scaling) const {
-        return scaling == Scaling::strong ? strong : weak;
-    }
 };
 /// Overheads that grow with the number of ranks itself are rare in weak scaling: of the published
 /// curves none is best described by them.
@@ -110,7 +106,7 @@ class Posterior {
     std::vector<std::pair<std::string_view, double>> weights() const {
         std::vector<std::pair<std::string_view, double>> all;
         for (const auto& curve : curves_) {
-            const auto name = curve.model->name(scaling_);
+            const auto name = scaling_ == Scaling::strong ? curve.model->strong : curve.model->weak;
             if (all.empty() || all.back().first != name) all.emplace_back(name, 0);
             all.back().second += curve.weight;
         }

@@ -118,8 +118,8 @@ class Points(Predicting):
 
     def test_bad_files(self):
         for text, code, words in (
-            ("", 3, "no points"),
-            ("ranks,time_s\n", 3, "no points"),
+            ("", 3, "no rows"),
+            ("ranks,time_s\n", 3, "no rows"),
             ("ranks,seconds\n1,2\n", 3, "'seconds'"),
             ("ranks\n1\n", 3, "time_s or rate"),
             ("ranks,time_s,rate\n1,2,3\n", 3, "time_s or rate"),

@@ -127,9 +127,12 @@ void read_csv(const fs::path& path, const std::function<void(const CsvRow&)>& ta
             for (std::size_t i = 0; i < names.size(); ++i) row.cells[names[i]] = cells[i];
             take(row);
         } catch (const base::Error& error) {
-            throw base::DataError(fmt::format("line {}: {}", number, error.what()));
+            throw base::DataError(
+                fmt::format("{} line {}: {}", path.string(), number, error.what()));
         }
     }
+    if (row.cells.empty())
+        throw base::DataError(fmt::format("{} holds no rows below a header", path.string()));
 }
 
 bool is_same_experiment(const Reference& reference, const results::Run& run) {
@@ -150,9 +153,10 @@ References read_references(const fs::path& folder) {
             read_csv(path, [&](const CsvRow& row) { rows.push_back(reference_of(row)); });
             found.rows.insert(found.rows.end(), rows.begin(), rows.end());
         } catch (const base::DataError& problem) {
-            found.problems.push_back(fmt::format(
-                "the published figures in '{}' are left out, since {}: see the README beside them",
-                path.string(), problem.what()));
+            found.problems.push_back(
+                fmt::format("published figures are left out: {} (see the "
+                            "README beside it)",
+                            problem.what()));
         }
     }
     return found;
@@ -173,14 +177,7 @@ std::string reference_lines(const results::Run& run, const References& reference
 
 std::vector<PublishedCurve> read_published_curves(const fs::path& path) {
     std::vector<PublishedCurve> curves;
-    try {
-        read_csv(path, [&](const CsvRow& row) { curves.push_back(curve_of(row)); });
-        if (curves.empty()) throw base::DataError("there are none");
-    } catch (base::DataError& error) {
-        error.add_context(
-            fmt::format("the published curves in '{}' cannot be used", path.string()));
-        throw;
-    }
+    read_csv(path, [&](const CsvRow& row) { curves.push_back(curve_of(row)); });
     return curves;
 }
 

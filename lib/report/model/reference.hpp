@@ -21,8 +21,8 @@ struct CsvRow {
     const std::string& at(const std::string& column) const;
 };
 /// Gives each row to `take`. The first line is the header, cells may be quoted as in RFC 4180,
-/// lines that begin with # are comments. DataError with the line where a row has not as many cells
-/// as the header, and for any base::Error of `take`.
+/// lines that begin with # are comments. DataError where there is no row, and with the line where
+/// one has not as many cells as the header, and for any base::Error of `take`.
 void read_csv(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& take);
 /// DataError where the text is not one.
 double number_above_0(const std::string& text);

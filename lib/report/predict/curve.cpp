@@ -15,7 +15,7 @@ namespace {
 using forecast::Estimate;
 using forecast::Scaling;
 
-constexpr const char *kMeasured = "measured", *kForecast = "forecast";
+constexpr const char* kMeasured = "measured";
 constexpr double kLeastWeight = 0.005;  // of a model that is named
 
 // The command that measures these numbers of ranks.
@@ -71,7 +71,7 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
                 .columns = {{.name = "ranks", .key = true},
                             {.name = "what", .key = true, .head = ""},
                             {.name = measured.quantity,
-                             .unit = measured.unit,
+                             .unit = measured.is_rate ? "1" : "s",
                              .interval = true,
                              .head = without_unit(measured.quantity)},
                             {.name = "speedup", .unit = "1"},
@@ -79,11 +79,9 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
                             {.name = "memory_per_rank_bytes", .unit = "B", .head = "memory/rank"}}};
     for (const auto& point : measured.points)
         frame.rows.push_back(row_of(measured, point.ranks, kMeasured, {median_of(point)}));
-    double farthest = 0;
     for (const auto& one : found.all) {
         if (one.refusal == forecast::Refusal::none) {
-            frame.rows.push_back(row_of(measured, one.ranks, kForecast, one.estimate));
-            farthest = std::max(farthest, one.ranks);
+            frame.rows.push_back(row_of(measured, one.ranks, "forecast", one.estimate));
             continue;
         }
         frame.rows.push_back(row_of(measured, one.ranks, name_of(one.refusal), {}));
@@ -96,7 +94,7 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
     Prediction result{std::move(frame), measured.scaling, ""};
     if (found.next)
         result.next = fmt::format("{}   # would narrow the interval at {:.0f} ranks by about {}",
-                                  run_at(measured, {found.next->ranks}), farthest,
+                                  run_at(measured, {found.next->ranks}), found.next->target,
                                   percent_text(100 * found.next->narrowing));
     return result;
 }

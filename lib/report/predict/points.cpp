@@ -102,22 +102,13 @@ Measured read_points(const std::filesystem::path& path, std::optional<Scaling> s
         throw base::OptionError(fmt::format("{} cannot be read", path.string()), {"points"});
     std::map<double, CurvePoint> points;
     bool is_rate = false;
-    try {
-        model::read_csv(path, [&](const model::CsvRow& cells) {
-            const PointRow row = row_of(cells.cells);
-            is_rate = row.is_rate();
-            add(row, points[row.ranks]);
-        });
-        if (points.empty())
-            throw base::DataError(
-                "no points: give a header such as ranks,time_s and a row a point");
-    } catch (base::DataError& error) {
-        error.add_context(path.string());
-        throw;
-    }
+    model::read_csv(path, [&](const model::CsvRow& cells) {
+        const PointRow row = row_of(cells.cells);
+        is_rate = row.is_rate();
+        add(row, points[row.ranks]);
+    });
     Measured found{.title = path.filename().string(),
                    .quantity = is_rate ? "rate" : "time_s",
-                   .unit = is_rate ? "1" : "s",
                    .is_rate = is_rate};
     for (auto& [ranks, point] : points) found.points.push_back(std::move(point));
     const auto &first = found.points.front(), &last = found.points.back();
@@ -143,7 +134,6 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
     const auto& first = groups.all[curve.groups.front()];
     Measured found{.title = curve.title,
                    .quantity = model::common_time(groups, first, first),
-                   .unit = "s",
                    .scaling = weak ? Scaling::weak : Scaling::strong};
     std::size_t crowded = 0;
     results::Run run;
