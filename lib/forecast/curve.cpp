@@ -74,13 +74,6 @@ double level_of(std::span<const CurvePoint> points) {
     return first - points.begin() >= 2 && points.end() - first >= 2 ? first->ranks : 0;
 }
 
-// No value where no model has enough points.
-std::optional<Posterior> posterior_of(std::span<const CurvePoint> points, Scaling scaling) {
-    if (points.size() < 2) return std::nullopt;
-    Posterior found(points, scaling, level_of(points));
-    return found.empty() ? std::nullopt : std::optional(std::move(found));
-}
-
 // Whether the points lie farther from the best curve than their processes differ.
 bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) {
     if (posterior.misfit() > kMostDeviation * kMostDeviation) return true;
@@ -99,7 +92,7 @@ double jump_in(const std::vector<CurvePoint>& points, Scaling scaling, double ev
     double likeliest = evidence + kSureJump, jump = 0;
     for (std::size_t i = 2; i + 2 <= points.size(); ++i) {
         const Posterior with(points, scaling, points[i].ranks);
-        if (with.empty() || !(with.evidence() > likeliest)) continue;
+        if (!(with.evidence() > likeliest)) continue;
         likeliest = with.evidence();
         jump = points[i].ranks;
     }
@@ -111,9 +104,9 @@ double jump_in(const std::vector<CurvePoint>& points, Scaling scaling, double ev
 bool misses_largest(std::span<const CurvePoint> points, Scaling scaling) {
     const auto rest = points.first(points.size() - 1);
     if (level_of(points) > 0 && level_of(rest) == 0) return false;
-    const auto others = posterior_of(rest, scaling);
-    if (!others) return false;
-    const auto [low, high] = others->at(points.back().ranks, kHeldOutConfidence).interval;
+    const Posterior others(rest, scaling, level_of(rest));
+    if (others.empty()) return false;
+    const auto [low, high] = others.at(points.back().ranks, kHeldOutConfidence).interval;
     return points.back().middle() < low || points.back().middle() > high;
 }
 
@@ -128,7 +121,7 @@ bool leaves_the_node(const std::vector<CurvePoint>& points, double node_holds, d
 std::vector<double> mended_by(const CurveForecast& refused, const std::vector<CurvePoint>& points,
                               double node_holds, double jump) {
     const double largest = points.back().ranks;
-    const auto above = [](double ranks, std::size_t count) {
+    const auto above = [](double ranks, std::size_t count = 2) {
         std::vector<double> doubled;
         while (doubled.size() < count) doubled.push_back(ranks *= 2);
         return doubled;
@@ -139,11 +132,11 @@ std::vector<double> mended_by(const CurveForecast& refused, const std::vector<Cu
         case Refusal::too_few_points:
             return above(largest, std::max(kFewestPoints, points.size() + 1) - points.size());
         case Refusal::held_out_missed:
-            return above(largest, 2);
+            return above(largest);
         case Refusal::one_node:
-            return above(std::max(node_holds, largest), 2);
+            return above(std::max(node_holds, largest));
         case Refusal::jump:
-            return above(jump, 2);
+            return above(jump);
         default:
             std::vector<double> again;
             for (const auto& point : points) again.push_back(point.ranks);
@@ -182,17 +175,16 @@ double CurvePoint::middle() const {
 CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling,
                               const std::vector<double>& ranks, double node_holds, bool force) {
     std::ranges::sort(points, {}, &CurvePoint::ranks);
-    CurveForecasts found;
-    const auto posterior = posterior_of(points, scaling);
+    const Posterior posterior(points, scaling, level_of(points));
+    CurveForecasts found{.weights = posterior.weights()};
     Refusal refusal = Refusal::too_few_points;
     double jump = 0, farthest = 0;
-    if (posterior) {
-        found.weights = posterior->weights();
-        jump = jump_in(points, scaling, posterior->evidence());
+    if (!posterior.empty()) {
+        jump = jump_in(points, scaling, posterior.evidence());
         refusal = has_warm_up(points)               ? Refusal::warm_up_inside
                   : contradict(points)              ? Refusal::repeats_contradict
                   : jump > 0                        ? Refusal::jump
-                  : misfits(*posterior, points)     ? Refusal::misfit
+                  : misfits(posterior, points)      ? Refusal::misfit
                   : misses_largest(points, scaling) ? Refusal::held_out_missed
                                                     : Refusal::none;
     }
@@ -206,10 +198,10 @@ CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling,
             forecast.mended_by = mended_by(forecast, points, node_holds, jump);
             continue;
         }
-        forecast.estimate = posterior->at(one, stats::kConfidence);
+        forecast.estimate = posterior.at(one, stats::kConfidence);
         farthest = std::max(farthest, one);
     }
-    if (farthest > 0) found.next = next_point(*posterior, points, farthest);
+    if (farthest > 0) found.next = next_point(posterior, points, farthest);
     return found;
 }
 

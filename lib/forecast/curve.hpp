@@ -2,9 +2,9 @@
 // interval that includes the choice of the curve. Pure functions.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "forecast/refusal.hpp"
@@ -47,9 +47,9 @@ struct NextPoint {
 };
 
 struct CurveForecasts {
-    std::vector<CurveForecast> all;
+    std::vector<CurveForecast> all = {};
     /// The models and their shares of the posterior; those alone that have enough points.
-    std::vector<std::pair<std::string_view, double>> weights = {};
+    std::map<std::string_view, double> weights = {};
     /// For the farthest forecast, the point that narrows it most for its node-hours.
     std::optional<NextPoint> next = {};
 };

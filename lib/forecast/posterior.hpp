@@ -5,10 +5,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <ranges>
+#include <map>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/numbers.hpp"
@@ -55,7 +54,7 @@ inline double squares_of_logs(std::span<const double> times) {
 /// the first point is integrated over; likelihoods are Student's, of logarithms.
 class Posterior {
   public:
-    /// At least 2 points, by ascending ranks. From `level_begins` ranks on the time may be longer
+    /// By ascending ranks. From `level_begins` ranks on the time may be longer
     /// by one more factor; 0: nowhere.
     Posterior(std::span<const CurvePoint> points, Scaling scaling, double level_begins)
         : scaling_(scaling),
@@ -78,7 +77,7 @@ class Posterior {
             // One more parameter is the time of the first point; two more points show the noise.
             if (points.size() < axes.size() + 3) continue;
             const auto found = curves_of(model, axes);
-            const double noise = std::ranges::min_element(found, {}, &Curve::noise)->noise;
+            const double noise = std::ranges::min(found, {}, &Curve::noise).noise;
             misfit_ = std::fmin(misfit_, (noise * freedom_ - noise_sum_) /
                                              base::real(points.size() - axes.size() - 1));
             curves_.insert(curves_.end(), found.begin(), found.end());
@@ -103,18 +102,16 @@ class Posterior {
                      whole = covariance(target, target) + noise_ * share_;
         return 1 - std::sqrt(std::max(0.0, 1 - both * both / there / whole));
     }
-    std::vector<std::pair<std::string_view, double>> weights() const {
-        std::vector<std::pair<std::string_view, double>> all;
-        for (const auto& curve : curves_) {
-            const auto name = scaling_ == Scaling::strong ? curve.model->strong : curve.model->weak;
-            if (all.empty() || all.back().first != name) all.emplace_back(name, 0);
-            all.back().second += curve.weight;
-        }
+    std::map<std::string_view, double> weights() const {
+        std::map<std::string_view, double> all;
+        for (const auto& one : curves_)
+            all[scaling_ == Scaling::strong ? one.model->strong : one.model->weak] += one.weight;
         return all;
     }
     /// Variance of one process' logarithm around the best curve, by the points' distances from it.
     double misfit() const { return misfit_; }
     /// The logarithm of the points' likelihood over all curves, up to a constant of the points.
+    /// NaN without a curve.
     double evidence() const { return evidence_; }
 
   private:
@@ -125,7 +122,7 @@ class Posterior {
     };
     struct Curve {
         const Model* model = nullptr;
-        /// Of the terms (0: it has not this one), e^k, and the level's factor less 1.
+        /// A term that the model lacks has 0; growth is e^k, and 1 + level the level's factor.
         double constant = 0, logarithm = 0, linear = 0, growth = 1, level = 0;
         double log_first = 0, weight = 0;
         double noise = 0;  ///< variance of the logarithm of one process' time
@@ -188,14 +185,13 @@ class Posterior {
         auto found = look(model, axes);
         // Twice more, closer at where there was weight.
         for (int pass = 0; pass < 2; ++pass) {
-            const double top = std::ranges::max_element(found, {}, &Curve::weight)->weight;
-            const auto counts = [&](const Curve& one) { return one.weight > top - kLogSeen; };
+            const double least = std::ranges::max(found, {}, &Curve::weight).weight - kLogSeen;
+            std::erase_if(found, [&](const Curve& one) { return one.weight <= least; });
             for (auto& axis : axes) {
-                const auto [low, high] = std::ranges::minmax(
-                    found | std::views::filter(counts) | std::views::transform(axis.coefficient));
+                const auto [low, high] = std::ranges::minmax(found, {}, axis.coefficient);
                 const double margin = 1.5 * axis.step();
-                axis.low = std::max(axis.low, std::log(low) - margin);
-                axis.high = std::min(axis.high, std::log(high) + margin);
+                axis.low = std::max(axis.low, std::log(low.*axis.coefficient) - margin);
+                axis.high = std::min(axis.high, std::log(high.*axis.coefficient) + margin);
             }
             found = look(model, axes);
         }
@@ -242,7 +238,7 @@ class Posterior {
     /// From logarithms to shares, without curves that do not count.
     void normalise() {
         constexpr double kLogDropped = 14;  // below the best curve
-        const double top = std::ranges::max_element(curves_, {}, &Curve::weight)->weight;
+        const double top = std::ranges::max(curves_, {}, &Curve::weight).weight;
         std::erase_if(curves_, [&](const Curve& one) { return one.weight < top - kLogDropped; });
         double total = 0;
         for (auto& curve : curves_) total += curve.weight = std::exp(curve.weight - top);
@@ -290,8 +286,7 @@ class Posterior {
 
     double quantile(const std::vector<Bin>& bins, double share) const {
         constexpr double kTail = 12;  // deviations
-        const double reach =
-            kTail * std::sqrt(std::ranges::max_element(bins, {}, &Bin::variance)->variance);
+        const double reach = kTail * std::sqrt(std::ranges::max(bins, {}, &Bin::variance).variance);
         double low = bins.front().middle - reach, high = bins.back().middle + reach;
         for (int halving = 0; halving < 45; ++halving) {
             const double middle = (low + high) / 2;
