@@ -108,8 +108,11 @@ std::string forecast_text(const Options& options) {
 }
 
 std::string validation_text(const Options& options) {
-    return written(options, report::predict::validate(report::model::read_published_curves(
-                                reference_folder() / report::model::kPublishedCurves)));
+    const auto found = report::predict::validate(
+        report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves));
+    if (options.is("format", "csv")) return report::csv_of(found.curves);
+    return written(options, found.curves) + "\n" + written(options, found.refused) + "\n" +
+           written(options, found.families);
 }
 
 int show(const Options& options) {

@@ -71,6 +71,7 @@ PublishedCurve curve_of(const CsvRow& row) {
     place_in({"rate", "rate-per-x", "time", "bandwidth"}, quantity);
     const auto& beyond = row.at("first_beyond_one_node");
     PublishedCurve curve{.name = row.at("curve"),
+                         .family = row.at("family"),
                          .weak = place_in({"strong", "weak"}, row.at("kind")) == 1,
                          .caution = CurveCaution(place_in({"", "no-communication", "one-level",
                                                            "contradicts", "other-configuration"},

@@ -55,7 +55,7 @@ std::string reference_lines(const results::Run& run, const References& reference
 enum class CurveCaution { none, no_communication, one_level, contradicts, other_configuration };
 
 struct PublishedCurve {
-    std::string name;
+    std::string name, family;
     bool weak = false;  ///< each node or device keeps its work; otherwise all share one
     CurveCaution caution = CurveCaution::none;
     /// Ascending numbers of nodes or devices, at least 2, and at each the rate of one of them, in a

@@ -51,8 +51,12 @@ struct Prediction {
 Prediction predict(const Measured& measured, const std::vector<double>& ranks, bool force);
 std::string json_of(const Prediction& prediction);
 
+struct Validation {
+    Frame curves, refused, families;
+};
 /// Forecasts each published curve from its points up to a quarter of the largest, at up to 4 times
-/// the last of these, and compares its error with that of a naive forecast, time = a + c log p.
-Frame validate(const std::vector<model::PublishedCurve>& curves);
+/// the last of these, and compares its error with those of two naive forecasts: the last efficiency
+/// stays, and time = a + c log p.
+Validation validate(const std::vector<model::PublishedCurve>& curves);
 
 }  // namespace ranklab::report::predict

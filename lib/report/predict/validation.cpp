@@ -1,9 +1,6 @@
-#include <fmt/format.h>
-
 #include <cmath>
-#include <map>
+#include <set>
 
-#include "base/text.hpp"
 #include "report/predict/curve.hpp"
 #include "stats/line_fit.hpp"
 
@@ -14,6 +11,7 @@ using forecast::CurvePoint;
 using forecast::Scaling;
 using model::PublishedCurve;
 
+constexpr const char* kAll = "all";
 constexpr double kPart = 4;    // points up to this part of the largest are used
 constexpr double kNear = 0.1;  // an error that is near enough
 
@@ -30,68 +28,103 @@ double logarithmic(const std::vector<CurvePoint>& points, double ranks) {
     return line.alpha + line.beta * std::log2(ranks);
 }
 
-// Relative errors of the time at `to`, or why there is no forecast.
 struct Outcome {
-    forecast::Refusal refusal = forecast::Refusal::too_few_points;
+    std::string family;
+    std::size_t points = 0;  // that were used
     double to = 0;
+    forecast::Refusal refusal = forecast::Refusal::too_few_points;
+    // Relative errors of the time: of the forecast, and where the last efficiency stays, and of
+    // time = a + c log p.
     Cell error = {};
-    double naive = 0;
+    double same = 0, logs = 0;
 };
 
 Outcome outcome_of(const PublishedCurve& curve) {
+    Outcome outcome{curve.family};
     std::vector<CurvePoint> used;
     for (std::size_t i = 0; kPart * curve.x[i] <= curve.x.back(); ++i)
         used.push_back(point_of(curve, i));
-    if (used.empty()) return {};
-    CurvePoint target = used.back();
+    if (used.empty()) return outcome;
+    const CurvePoint& last = used.back();
+    CurvePoint target = last;
     for (std::size_t i = used.size(); i < curve.x.size(); ++i)
-        if (curve.x[i] <= forecast::kReach * used.back().ranks) target = point_of(curve, i);
+        if (curve.x[i] <= forecast::kReach * last.ranks) target = point_of(curve, i);
     const auto forecasts = forecast::forecast_curve(
         used, curve.weak ? Scaling::weak : Scaling::strong, {target.ranks});
     const auto& found = forecasts.all.front();
     const auto error = [&](double time) { return time / target.times_s[0] - 1; };
     const auto& [time, interval] = found.estimate;
-    return {found.refusal,
-            target.ranks,
-            {error(time), {error(interval.low), error(interval.high)}},
-            error(logarithmic(used, target.ranks))};
+    outcome.points = used.size();
+    outcome.to = target.ranks;
+    outcome.refusal = found.refusal;
+    outcome.error = {error(time), {error(interval.low), error(interval.high)}};
+    outcome.same = error(last.times_s[0] * (curve.weak ? 1 : last.ranks / target.ranks));
+    outcome.logs = error(logarithmic(used, target.ranks));
+    return outcome;
+}
+
+// A family's outcomes, or all; medians are of errors without their signs.
+Row family_row(const std::string& family, const std::vector<Outcome>& outcomes) {
+    std::vector<double> errors, same, logs;
+    int refused = 0, near = 0, covered = 0;
+    for (const auto& one : outcomes) {
+        if (family != kAll && one.family != family) continue;
+        if (one.refusal != forecast::Refusal::none) {
+            ++refused;
+            continue;
+        }
+        errors.push_back(std::abs(one.error.number));
+        same.push_back(std::abs(one.same));
+        logs.push_back(std::abs(one.logs));
+        near += errors.back() <= kNear ? 1 : 0;
+        covered += one.error.interval.low <= 0 && 0 <= one.error.interval.high ? 1 : 0;
+    }
+    if (errors.empty()) return {{family, 0, refused}};
+    return {{family, errors.size(), refused, stats::quantile(errors, 0.5),
+             stats::quantile(same, 0.5), stats::quantile(logs, 0.5), near, covered}};
 }
 
 }  // namespace
 
-Frame validate(const std::vector<PublishedCurve>& curves) {
-    Frame frame{.title =
-                    "Published curves, forecast from a quarter of their scale at most: "
-                    "relative errors of the time",
-                .columns = {{.name = "curve", .key = true},
-                            {.name = "to"},
-                            {.name = "error", .unit = "1", .interval = true},
-                            {.name = "naive", .unit = "1"}}};
-    std::map<std::string, int> refused;
-    std::vector<double> errors, naive;
-    int near = 0, covered = 0;
+Validation validate(const std::vector<PublishedCurve>& curves) {
+    const Column same{.name = "same_efficiency", .unit = "1", .head = "naive 1"},
+        logs{.name = "a_plus_c_log_p", .unit = "1", .head = "naive 2"};
+    Validation all;
+    all.curves = {.title =
+                      "Published curves, forecast from a quarter of their scale at most: "
+                      "relative errors of the time",
+                  .columns = {{.name = "curve", .key = true},
+                              {.name = "to"},
+                              {.name = "error", .unit = "1", .interval = true},
+                              same,
+                              logs},
+                  .notes = {"naive 1: the last efficiency stays; naive 2: time = a + c log p"}};
+    all.refused = {
+        .title = "Refused",
+        .columns = {{.name = "curve", .key = true}, {.name = "points"}, {.name = "why"}}};
+    all.families = {.title = "By family: medians of the errors, without signs",
+                    .columns = {{.name = "family", .key = true},
+                                {.name = "forecast", .head = "n"},
+                                {.name = "refused"},
+                                {.name = "error", .unit = "1"},
+                                same,
+                                logs,
+                                {.name = "within_10_percent", .head = "near"},
+                                {.name = "in_interval", .head = "covered"}},
+                    .notes = {"n: forecasts; near: within 10 %; covered: in their intervals"}};
+    std::vector<Outcome> outcomes;
+    std::set<std::string> families;
     for (const auto& curve : curves) {
-        const auto one = outcome_of(curve);
-        if (one.refusal != forecast::Refusal::none) {
-            ++refused[name_of(one.refusal)];
-            continue;
-        }
-        frame.rows.push_back({{curve.name, one.to, one.error, one.naive}});
-        errors.push_back(std::abs(one.error.number));
-        naive.push_back(std::abs(one.naive));
-        near += errors.back() <= kNear ? 1 : 0;
-        covered += one.error.interval.low <= 0 && 0 <= one.error.interval.high ? 1 : 0;
+        const auto& one = outcomes.emplace_back(outcome_of(curve));
+        families.insert(one.family);
+        if (one.refusal == forecast::Refusal::none)
+            all.curves.rows.push_back({{curve.name, one.to, one.error, one.same, one.logs}});
+        else
+            all.refused.rows.push_back({{curve.name, one.points, name_of(one.refusal)}});
     }
-    std::vector<std::string> reasons;
-    for (const auto& [name, count] : refused) reasons.push_back(fmt::format("{} {}", count, name));
-    frame.notes = {
-        "naive: the error of time = a + c log p",
-        fmt::format("{} forecast: median error without its sign {:.3f}, naive {:.3f}; {} within 10 "
-                    "%, {} in their intervals",
-                    errors.size(), stats::quantile(errors, 0.5), stats::quantile(naive, 0.5), near,
-                    covered),
-        fmt::format("{} refused: {}", curves.size() - errors.size(), base::join(reasons, ", "))};
-    return frame;
+    for (const auto& family : families) all.families.rows.push_back(family_row(family, outcomes));
+    all.families.rows.push_back(family_row(kAll, outcomes));
+    return all;
 }
 
 }  // namespace ranklab::report::predict
