@@ -73,8 +73,9 @@ void together(Communicator& control, const std::function<void()>& work);
 /// Like together(), for long work in which some ranks may have no part: a rank that is done sleeps
 /// between looks and calls `beat` at each. A rank that failed waits 10 s for the others, which may
 /// be in a collective that it left; then it prints its error and ends the job.
-void together_politely(Communicator& control, const std::function<void()>& work,
-                       const std::function<void()>& beat);
+void together_politely(
+    Communicator& control, const std::function<void()>& work,
+    const std::function<void()>& beat = [] {});
 
 /// For errors that all ranks know: rank `speaker` throws an ErrorType with the sentence, the others
 /// a PeerError with the same sentence and exit code, so that it is printed once.

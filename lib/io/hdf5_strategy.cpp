@@ -158,13 +158,10 @@ void Hdf5Strategy::open() {
     comm::together(place_.ranks, [&] { check_place(); });
     unfinished_ = true;
     // Where MPI-IO fails on one rank alone, the others wait inside it, or all wait until close().
-    comm::together_politely(
-        place_.ranks,
-        [&] {
-            const auto options = options_of(job_, place_, form_);
-            file_ = std::make_unique<hdf5::RecordFile>(made_path(), options);
-        },
-        [] {});
+    comm::together_politely(place_.ranks, [&] {
+        const auto options = options_of(job_, place_, form_);
+        file_ = std::make_unique<hdf5::RecordFile>(made_path(), options);
+    });
     make_datasets();
 }
 
@@ -229,8 +226,12 @@ void Hdf5Strategy::produce(const hdf5::Object& dataset, const Part& part,
 
 void Hdf5Strategy::write() {
     const auto share = base::share_of(job_.files, place_.ranks.rank(), place_.ranks.world_size());
-    for (std::int64_t id = share.first; id < share.end(); ++id) produce_record(id);
-    close_dataset();
+    try {
+        for (std::int64_t id = share.first; id < share.end(); ++id) produce_record(id);
+        close_dataset();
+    } catch (...) {
+        failure_ = std::current_exception();  // close() throws it, where the other ranks come too
+    }
 }
 
 // By this rank alone, in pieces of at most kMostBytesAtOnce.
@@ -252,16 +253,14 @@ void Hdf5Strategy::end_records(IoTimes::Clock::time_point begin, std::int64_t re
 
 void Hdf5Strategy::close() {
     close_dataset();
-    const auto beat = [&] { place_.done(0); };
     {
         const auto mark = place_.times.phase(IoPhase::close);
-        // HDF5 closes a shared file on all ranks together, and a rank that waits inside it does not
-        // notice a signal that stops another one: so all meet before.
-        if (form_ == Hdf5Form::independent)
-            comm::together_politely(
-                place_.ranks, [] {}, beat);
-        comm::together_politely(
-            place_.ranks, [&] { file_->close(); }, beat);
+        // HDF5 closes a shared file on all ranks together, and a rank would wait inside it for one
+        // that stopped or failed: so all meet before.
+        comm::together_politely(place_.ranks, [&] {
+            if (failure_) std::rethrow_exception(failure_);
+        });
+        comm::together_politely(place_.ranks, [&] { file_->close(); });
     }
     // Called once, when HDF5 will write nothing more. The rest counts as close: the file is done
     // after it.

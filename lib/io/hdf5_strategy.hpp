@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -93,6 +94,7 @@ class Hdf5Strategy : public Strategy {
     std::int64_t open_id_ = -1;
     Values values_;
     bool unfinished_ = false;
+    std::exception_ptr failure_;  // of write()
     std::vector<results::Table> tables_;
     std::vector<Remark> warnings_;
 };

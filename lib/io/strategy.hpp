@@ -23,9 +23,8 @@ struct Place {
     comm::Communicator& ranks;  ///< those that take part, for this strategy's own messages
     base::IoTimes& times;       ///< where this rank marks its phases while writing
     /// Called after each record that this rank or its worker has finished, with the number of new
-    /// ones; cheap. Throws base::Interrupted where the user has asked to stop. Also called, with 0,
-    /// while a rank waits in close() for the others. In step (StrategyEntry::in_step) it is
-    /// collective, now and then.
+    /// ones; cheap. Throws base::Interrupted where the user has asked to stop. In step
+    /// (StrategyEntry::in_step) it is collective, now and then.
     std::function<void(std::int64_t)> done;
 };
 

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <set>
 #include <string>
 
 #include "comm/communicator.hpp"
@@ -63,35 +62,5 @@ void refuse_after_a_stop(comm::Communicator& control, int signal);
 /// Marks a stopped run: the first warning says how far it came ("after 57 of 200 steps"), and the
 /// exit code is 128 + the signal, where no check failed. Does nothing without a signal (0).
 void mark_stopped(results::Run& run, int signal, const std::string& what_is_there);
-
-class StopNotes {
-  public:
-    /// Notes go over `control`, by way of rank 0.
-    explicit StopNotes(comm::Communicator& control) : control_(control) {}
-
-    /// For use between two pieces of work, and while a rank waits for others: the stop signal that
-    /// this rank got, or that another one reports; 0: go on. Looks for notes ten times a second at
-    /// most.
-    int heard();
-    /// The signal that another rank reports, without this rank's own: for a rank that is about to
-    /// finish.
-    int heard_from_others();
-
-    /// Collective, after the work: receives the notes that are left. A message that is never
-    /// received is an error to MPI, and some libraries report it on stdout.
-    void settle();
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    void pass_on();
-    void send_to(int rank) const;
-    void take_from(int rank);
-
-    comm::Communicator& control_;
-    Clock::time_point looked_at_ = Clock::now();
-    int signal_ = 0;
-    bool has_passed_on_ = false;
-    std::set<int> taken_;  // the ranks whose note was received; each sends one to a rank at most
-};
 
 }  // namespace ranklab::experiments

@@ -115,15 +115,12 @@ bool Repetitions::write(std::int64_t repetition, Turn turn) {
 // The same bytes by the same ranks, next to each repetition: the machine's load is then that of the
 // strategy's. Where there are few repetitions, several times: a best needs several.
 void Repetitions::measure_ceilings() {
-    comm::together_politely(
-        control_,
-        [&] {
-            if (!runner_.takes_part()) return;
-            const auto times = (kFewestCeilings + options_.repetitions - 1) / options_.repetitions;
-            for (std::int64_t i = 0; i < times; ++i)
-                record_.ceilings.push_back(io::measure_ceilings(runner_.ranks(), ceiling_work()));
-        },
-        [this] { runner_.wait_for("measure what the machine can do"); });
+    comm::together_politely(control_, [&] {
+        if (!runner_.takes_part()) return;
+        const auto times = (kFewestCeilings + options_.repetitions - 1) / options_.repetitions;
+        for (std::int64_t i = 0; i < times; ++i)
+            record_.ceilings.push_back(io::measure_ceilings(runner_.ranks(), ceiling_work()));
+    });
 }
 
 io::CeilingWork Repetitions::ceiling_work() {

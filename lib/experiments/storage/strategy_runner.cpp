@@ -49,7 +49,6 @@ StrategyRunner::StrategyRunner(const StorageOptions& options, comm::Communicator
       ranks_(control.split(control.rank() < participants_ ? 0 : 1, control.rank())),
       grid_(options.job.size),
       written_(planned_writers(options, control)),
-      notes_(control),
       poll_(*ranks_) {
     renew();
 }
@@ -92,23 +91,16 @@ void StrategyRunner::beat() {
     stop_if_asked();
 }
 
-// Polled: only its beginning counts as progress.
-void StrategyRunner::wait_for(const std::string& whom) {
-    if (std::exchange(waits_for_, whom) != whom)
-        progress_.activity("waiting for the ranks that " + whom);
-    static_cast<void>(notes_.heard());
-}
-
-// A rank that closes is nearly done: it stops only if another rank has stopped.
+// The launcher gives a signal to all ranks. Those in step agree on the place where they stop; a
+// rank that closes is nearly done.
 void StrategyRunner::stop_if_asked() {
+    if (verb_ == Verb::close) return;
     const auto& strategy = options_.entry;
     const bool in_step = strategy.parallel && ((verb_ == Verb::open && strategy.shared_file) ||
                                                (verb_ == Verb::write && strategy.in_step));
-    int signal = 0;
-    if (in_step)
-        signal = poll_.asked() ? poll_.signal() : 0;
-    else
-        signal = verb_ == Verb::close ? notes_.heard_from_others() : notes_.heard();
+    const int signal = !in_step        ? base::StopSignals::received()
+                       : poll_.asked() ? poll_.signal()
+                                       : 0;
     if (signal != 0)
         throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)),
                                 signal);
@@ -144,16 +136,15 @@ WriteTrial StrategyRunner::write(Turn turn) {
     renew();
     progress_.counts("files");
     progress_.activity("writing by " + options_.entry.name);
-    waits_for_.clear();
     turn_ = turn;
     WriteTrial trial;
     cut_ = false;
     control_.barrier();
     const auto work = [&] {
-        if (!takes_part()) return;
         // Where it fails the worker processes end first, and the files are closed.
         try {
-            trial = write_timed();
+            if (takes_part()) trial = write_timed();
+            progress_.activity("waiting for the ranks that write");
         } catch (const TimeIsUp&) {
             renew();
             cut_ = true;
@@ -167,13 +158,7 @@ WriteTrial StrategyRunner::write(Turn turn) {
             throw;
         }
     };
-    try {
-        comm::together_politely(control_, work, [&] { wait_for("write"); });
-    } catch (...) {
-        notes_.settle();
-        throw;
-    }
-    notes_.settle();
+    comm::together_politely(control_, work);
     note_writers(written_, *strategy_, control_);
     progress_.finish();
     return trial;

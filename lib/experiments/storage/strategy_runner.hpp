@@ -80,9 +80,6 @@ class StrategyRunner {
     /// Reports progress other than a record to the watchdog; throws base::Interrupted as a record
     /// does.
     void beat();
-    /// Reports to the watchdog that this rank waits for working ones; they stop at this rank's
-    /// signal.
-    void wait_for(const std::string& whom);
     /// The records that a user finds after stopping the work: their number, or "data.h5 ..." for a
     /// shared file.
     std::string what_there_is() const;
@@ -111,11 +108,9 @@ class StrategyRunner {
     std::unique_ptr<io::Strategy> strategy_;
     Turn turn_;
     std::int64_t done_ = 0;
-    std::string waits_for_;  // "write"; empty: this rank does not wait
     base::IoTimes::Clock::time_point begin_;
     enum class Verb { none, open, write, close };
     Verb verb_ = Verb::none;  // of the strategy, under way
-    StopNotes notes_;
     StopPoll poll_;
     std::vector<double> values_, expected_;
     std::function<bool()> late_;

@@ -83,7 +83,7 @@ class Stop(Case):
         self.assertIn("stopped by SIGTERM", result.stderr)
 
     def test_one_rank_in_the_middle_of_a_writing(self):
-        """The others hear of it where each writes for itself, and agree where they write together: nobody waits for one that left."""
+        """The ranks agree where they write together; elsewhere the job ends when a rank that left has waited 10 s: nobody waits for ever."""
         for number, rung in enumerate(PARALLEL):
             with self.subTest(rung=rung):
                 out = self.folder / rung
