@@ -127,10 +127,10 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
                           const CollectivesOptions& options, const comm::BackendEntry& backend,
                           comm::Communicator& control);
 
-/// Adds the tables messages, nonblocking, buckets, fits, guidelines and clocks, where they have
-/// rows, to a run that has its measurements and intervals. `library`: the backend's.
+/// Adds the tables messages, nonblocking, buckets, fits and clocks, where they have rows, to a run
+/// that has its measurements and intervals.
 void add_collectives_tables(results::Run& run, const Sweep& sweep,
-                            const CollectivesOptions& options, const std::string& library);
+                            const CollectivesOptions& options);
 
 /// The measurement of a message's times.
 std::string measurement_of(const MessageRow& row);

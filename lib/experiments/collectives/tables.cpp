@@ -10,7 +10,6 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "experiments/collectives/guidelines.hpp"
 #include "results/run.hpp"
 #include "stats/interval.hpp"
 #include "stats/line_fit.hpp"
@@ -181,12 +180,6 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// Only then does a time cover the whole operation: it does not where ranks that are done early
-// count, or go on.
-bool allows_guidelines(const Policy& policy) {
-    return policy.over_ranks == OverRanks::longest && begins_together(policy.between);
-}
-
 double drift_ppm(const measure::ClockOffset& begin, const measure::ClockOffset& end) {
     constexpr double kLongEnough = 1;  // seconds
     const double apart = end.at_s - begin.at_s;
@@ -220,13 +213,12 @@ std::string dtype_of(const Message& message) {
 }
 
 void add_collectives_tables(results::Run& run, const Sweep& sweep,
-                            const CollectivesOptions& options, const std::string& library) {
+                            const CollectivesOptions& options) {
     if (options.model) {
         run.tables.push_back(buckets_table(run, sweep, *options.model));
     } else {
         run.tables.push_back(messages_table(run, sweep));
         run.tables.push_back(fits_table(run, sweep));
-        if (allows_guidelines(options.policy)) add_guidelines(run, sweep, library);
     }
     if (std::ranges::any_of(sweep.rows(),
                             [](const MessageRow& row) { return row.started.has_value(); }))
