@@ -70,12 +70,6 @@ std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const d
     return us;
 }
 
-double cpu_seconds(clockid_t clock) {
-    timespec used{};
-    if (clock_gettime(clock, &used) != 0) return stats::kNone;
-    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
-}
-
 namespace {
 
 using measure::clock_seconds;
@@ -89,14 +83,12 @@ class Loop {
         touch(times_.seconds);
         touch(times_.came_s);
         caller_.data.barrier();
-        const double cpu_before = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
         const double begin = clock_seconds();
         if (between_ == Between::nothing_loop)
             whole_loop();
         else
             for (int i = 0; i < calls_; ++i) timed_call();
         times_.wall_s = clock_seconds() - begin;
-        times_.off_core_s = times_.wall_s - (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu_before);
         caller_.data.barrier();
         return std::move(times_);
     }
@@ -191,7 +183,6 @@ void CallTimes::add(const CallTimes& later) {
     seconds.insert(seconds.end(), later.seconds.begin(), later.seconds.end());
     came_s.insert(came_s.end(), later.came_s.begin(), later.came_s.end());
     wall_s += later.wall_s;
-    off_core_s += later.off_core_s;
     late_begins += later.late_begins;
 }
 

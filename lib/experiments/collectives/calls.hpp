@@ -1,8 +1,6 @@
 // The timed loop.
 #pragma once
 
-#include <time.h>
-
 #include <memory>
 #include <span>
 #include <string>
@@ -22,14 +20,9 @@ enum class Between {
     window           ///< all ranks begin at an agreed moment of a common clock
 };
 
-/// Whether a barrier stands before each call.
-constexpr bool has_barriers(Between between) {
-    return between == Between::barrier || between == Between::barrier_inside;
-}
-
 /// Whether ranks that are alike come to each call together.
 constexpr bool begins_together(Between between) {
-    return has_barriers(between) || between == Between::window;
+    return between != Between::nothing_loop && between != Between::nothing;
 }
 
 /// --average, by its numbers.
@@ -63,16 +56,12 @@ struct Fault {
 };
 Fault parse_fault(const std::string& text);
 
-/// CPU time of a thread, by its clock; CLOCK_THREAD_CPUTIME_ID is the calling thread's.
-double cpu_seconds(clockid_t clock);
-
 /// This rank's own times.
 struct CallTimes {
     /// One value per counted call; Between::nothing_loop has only one: the loop's time per call.
     std::vector<double> seconds;
     std::vector<double> came_s;  ///< when this rank came to each of them, by its clock
     double wall_s = 0;           ///< of the whole loop
-    double off_core_s = 0;       ///< of it, in which this thread was not on a core
     /// With Between::window: calls that this rank began after the agreed moment.
     int late_begins = 0;
     /// Those of a later loop come behind these.

@@ -35,7 +35,6 @@ class CollectivesRun {
         while (visit()) {
         }
         if (!sweep_.has_times()) refuse_after_a_stop(context_.control, end_.stopped_by);
-        sweep_.finish();
         context_.counting.ends();
         results::Run run;
         fill_collectives_run(run, sweep_, end_, options_, backend_, context_.control);

@@ -69,8 +69,7 @@ std::int64_t early_leavers(const CallTimes& times, comm::Communicator& control, 
     return early;
 }
 
-void Arrivals::add(const measure::RankSamples& behind, const std::vector<double>& off_core_s,
-                   const std::vector<double>& wall_s, double error_s) {
+void Arrivals::add(const measure::RankSamples& behind, double error_s) {
     error_s_ = std::max(error_s_, error_s);
     for (std::size_t call = 0; call < behind.rows(); ++call) {
         double skew = stats::kNone;
@@ -84,17 +83,9 @@ void Arrivals::add(const measure::RankSamples& behind, const std::vector<double>
             last = rank;
         }
         if (std::isnan(skew)) continue;
-        keep(skews_, skew, calls_);
         if (skew > error_s) ++last_[last];
         ++calls_;
     }
-    off_core_.resize(behind.ranks);
-    wall_s_.resize(behind.ranks, 0);
-    for (std::size_t rank = 0; rank < behind.ranks; ++rank) {
-        if (wall_s[rank] > 0) keep(off_core_[rank], off_core_s[rank] / wall_s[rank], loops_);
-        wall_s_[rank] += wall_s[rank];
-    }
-    ++loops_;
 }
 
 double Arrivals::late_s(std::size_t rank) const {
@@ -106,48 +97,18 @@ double Arrivals::last_share(std::size_t rank) const {
                        : static_cast<double>(last_[rank]) / static_cast<double>(calls_);
 }
 
-double Arrivals::skew_s() const {
-    return stats::summarise(skews_).median;
-}
-
+// Late in most calls, and far behind the others' own lateness.
 LateRank Arrivals::verdict() const {
     constexpr std::size_t kFewestCalls = 10;
     if (calls_ < kFewestCalls || late_.size() < 2) return {};
-    for (const auto& found : {by_arrival(), by_core()})
-        if (found.rank >= 0) return found;
-    return {};
-}
-
-// In most calls, and far behind the others' own lateness.
-LateRank Arrivals::by_arrival() const {
     std::vector<double> late;
     for (std::size_t rank = 0; rank < late_.size(); ++rank)
         late.push_back(late_[rank].empty() ? 0 : late_s(rank));
     const std::size_t who = largest(late);
     const double behind = late[who] - second_largest(late);
     if (!(behind > std::max(kWorthNaming, 10 * error_s_)) || last_share(who) < 0.5) return {};
-    return {static_cast<int>(who), late[who],
-            fmt::format("comes {} after the others to {:.0f} % of the calls", time_text(late[who]),
-                        100 * last_share(who))};
-}
-
-// MPI waits by spinning: a rank that is off its core while the others spin keeps them waiting,
-// though all have come.
-LateRank Arrivals::by_core() const {
-    constexpr std::size_t kFewestLoops = 3;
-    constexpr double kLeastWall = 0.05;  // seconds
-    if (loops_ < kFewestLoops) return {};
-    std::vector<double> shares;
-    for (const auto& of_loops : off_core_)
-        shares.push_back(of_loops.empty() ? 0 : stats::quantile(of_loops, 0.5));
-    const std::size_t who = largest(shares);
-    if (!(shares[who] > 0.25) || second_largest(shares) > shares[who] / 4 ||
-        wall_s_[who] < kLeastWall)
-        return {};
-    return {static_cast<int>(who), shares[who] * wall_s_[who] / static_cast<double>(calls_),
-            fmt::format(
-                "is off its core for {:.0f} % of its calls' time, while the others wait in them",
-                100 * shares[who])};
+    return {static_cast<int>(who), fmt::format("comes {} after the others to {:.0f} % of the calls",
+                                               time_text(late[who]), 100 * last_share(who))};
 }
 
 }  // namespace ranklab::experiments

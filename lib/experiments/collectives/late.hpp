@@ -22,9 +22,7 @@ std::int64_t early_leavers(const CallTimes& times, comm::Communicator& control, 
                            double error_s);
 
 struct LateRank {
-    int rank = -1;  ///< -1: none is late
-    /// Median over its calls or, where it is off its core, over its loops; per call.
-    double late_s = 0;
+    int rank = -1;    ///< -1: none is late
     std::string how;  ///< a clause: "comes 20.1 ms after the others to 98 % of the calls"
 };
 
@@ -34,32 +32,21 @@ class Arrivals {
     explicit Arrivals(std::size_t ranks) : late_(ranks), last_(ranks, 0) {}
 
     /// Rows are calls, columns ranks: how long after the first rank each came; NaN for ranks
-    /// without a part. The vectors have for each rank the time that its thread was off its core
-    /// during the calls, and the calls' time. `error_s`: the error of two ranks' moments.
-    void add(const measure::RankSamples& behind, const std::vector<double>& off_core_s,
-             const std::vector<double>& wall_s, double error_s);
+    /// without a part. `error_s`: the error of two ranks' moments.
+    void add(const measure::RankSamples& behind, double error_s);
 
-    std::size_t calls() const { return calls_; }
     /// Median lateness behind the first rank; NaN without calls.
     double late_s(std::size_t rank) const;
     /// Share of the calls to which it came last, by more than the clocks' error; NaN without calls.
     double last_share(std::size_t rank) const;
-    double skew_s() const;
-    /// The rank that most calls wait for, or that sleeps while the others wait. Few calls give no
-    /// verdict.
+    /// The rank that most calls wait for. Few calls give no verdict.
     LateRank verdict() const;
 
   private:
-    LateRank by_arrival() const;
-    LateRank by_core() const;
-
     double error_s_ = 0;                     // the largest
     std::vector<std::vector<double>> late_;  // by rank, the newest calls
     std::vector<std::size_t> last_;          // by rank: calls to which it came last
-    std::vector<double> skews_;
-    std::vector<std::vector<double>> off_core_;  // by rank: share of each loop's time
-    std::vector<double> wall_s_;                 // by rank, of all calls
-    std::size_t calls_ = 0, loops_ = 0;
+    std::size_t calls_ = 0;
 };
 
 }  // namespace ranklab::experiments

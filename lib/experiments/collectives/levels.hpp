@@ -39,25 +39,20 @@ class JobClocks {
 
     /// Looks again where the last look is some seconds old and there are several hosts. Collective.
     void refresh();
-    /// Looks once more, at the end. Collective.
-    void finish() { last_ = measure::clock_offsets(control_, hosts_); }
 
     /// This rank's clock minus rank 0's.
-    double mine() const { return now_[static_cast<std::size_t>(control_.rank())].offset_s; }
+    double mine() const { return all_[static_cast<std::size_t>(control_.rank())].offset_s; }
     /// The error of comparing two ranks' moments: that of the least certain offset, and the drift
     /// since.
     double error_s() const;
 
-    const std::vector<measure::ClockOffset>& first() const { return first_; }
-    const std::vector<measure::ClockOffset>& last() const {  ///< empty before finish()
-        return last_;
-    }
+    const std::vector<measure::ClockOffset>& all() const { return all_; }
 
   private:
     comm::Communicator& control_;
     std::vector<std::string> hosts_;
     bool several_hosts_;
-    std::vector<measure::ClockOffset> first_, now_, last_;
+    std::vector<measure::ClockOffset> all_;
 };
 
 }  // namespace ranklab::experiments

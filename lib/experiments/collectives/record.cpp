@@ -163,8 +163,6 @@ void add_late_rank(results::Run& run, const Sweep& sweep) {
     const std::string who = fmt::format("rank {} on {} {}", late.rank, host, late.how);
     run.warnings.push_back(who + ": times include waiting for it");
     add_fact(run, "late_rank", fmt::format("{}", late.rank));
-    add_fact(run, "late_host", host);
-    add_fact(run, "late_us", fmt::format("{:.1f}", late.late_s * 1e6));
     add_fact(run, "late", who);
 }
 
@@ -178,11 +176,6 @@ void add_facts(results::Run& run, const Sweep& sweep, const CollectivesOptions& 
              text_of(options.policy.over_ranks) +
                  (two ? "; of latency and bandwidth the first rank's" : ""));
     add_fact(run, "library", library);
-    add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
-    if (sweep.arrivals().calls() > 0 && sweep.clocks().first().size() > 1 &&
-        has_barriers(options.policy.between))
-        add_fact(run, "barrier_exit_skew_us",
-                 fmt::format("{:.2f}", sweep.arrivals().skew_s() * 1e6));
     if (options.model) add_fact(run, "model", options.model->model);
 }
 

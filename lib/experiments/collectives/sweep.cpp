@@ -104,7 +104,7 @@ bool Sweep::step() {
 }
 
 std::string Sweep::next() const {
-    if (done_ >= order_.size()) return "looking at the clocks";
+    if (done_ >= order_.size()) return "finishing";
     if (options_.model) return "the buckets of " + options_.model->model;
     const MessageRow& row = rows_[order_[done_].row];
     return fmt::format("{} of {}", comm::name_of(row.message.operation),
@@ -151,9 +151,7 @@ void Sweep::note_arrivals(const CallTimes& times, const Level& level) {
     auto behind = behind_the_first(times, *level.control, clocks_.mine());
     // Without anything between two calls a rank runs ahead: it is not the others that are late.
     if (!begins_together(options_.policy.between)) behind.clear();
-    arrivals_.add(measure::gather_columns(control_, behind),
-                  comm::gather_values(control_, times.off_core_s),
-                  comm::gather_values(control_, times.wall_s), clocks_.error_s());
+    arrivals_.add(measure::gather_columns(control_, behind), clocks_.error_s());
 }
 
 // Chooses so few calls that the sweep can end soon, and that calls x ranks take little memory of

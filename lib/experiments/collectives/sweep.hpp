@@ -57,7 +57,6 @@ class Sweep {
     /// Makes the next one. False where it was ended in its midst; not after the last. Collective.
     bool step();
     std::string next() const;
-    void finish() { clocks_.finish(); }
 
     bool has_times() const;
     /// Those without times were not reached.

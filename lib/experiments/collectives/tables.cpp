@@ -180,22 +180,12 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-double drift_ppm(const measure::ClockOffset& begin, const measure::ClockOffset& end) {
-    constexpr double kLongEnough = 1;  // seconds
-    const double apart = end.at_s - begin.at_s;
-    const double change = end.offset_s - begin.offset_s;
-    const bool is_seen = std::abs(change) > begin.error_s + end.error_s;
-    return apart < kLongEnough || !is_seen ? stats::kNone : 1e6 * change / apart;
-}
-
 results::Table clocks_table(const Sweep& sweep) {
     const auto& hosts = sweep.hosts().by_rank;
     Rows table("clocks");
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        const auto& clock = sweep.clocks().first()[rank];
-        const auto& end = sweep.clocks().last();
+        const auto& clock = sweep.clocks().all()[rank];
         table.add({whole(rank), hosts[rank], clock.offset_s * 1e6, clock.error_s * 1e6,
-                   rank == 0 || end.empty() ? stats::kNone : drift_ppm(clock, end[rank]),
                    sweep.arrivals().late_s(rank) * 1e6, sweep.arrivals().last_share(rank)});
     }
     return std::move(table).table();

@@ -397,8 +397,6 @@ constexpr Column kClocks[] = {
     {"host", text, "where it ran"},
     {"offset_us", number, "its clock minus rank 0's"},
     {"offset_error_us", number, "half the shortest round trip: the offset is that sure"},
-    {"drift_ppm", number,
-     "how much faster it runs than rank 0's; no number: too short a time to tell"},
     {"late_us", number, "how much later than the first rank it came to a call; median"},
     {"came_last_share", number,
      "share of the calls to which it came last, by more than the clocks' error"},

@@ -31,7 +31,6 @@ class Swept {
           data_(backend_.make(world())),
           sweep_(settled_, backend_, *data_, world(), [] { return false; }) {
         while (sweep_.done() < sweep_.planned()) sweep_.step();
-        sweep_.finish();
         fill_collectives_run(run, sweep_, {}, settled_, backend_, world());
     }
     const std::vector<std::string>& texts(const char* column) const {
@@ -164,7 +163,6 @@ TEST(ClockOffset, OfOneHostIsWithinItsError) {
     EXPECT_EQ(clocks.front().error_s, 0);
     for (std::size_t rank = 2; rank < ranks; ++rank)
         EXPECT_EQ(clocks[rank].at_s, clocks[1].at_s) << "one rank is asked for all of its host";
-    EXPECT_GT(measure::clock_resolution(), 0);
 }
 
 TEST(ClockOffset, OneRankOfEachHostIsAsked) {
