@@ -7,12 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <optional>
 #include <tuple>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/handle.hpp"
@@ -29,7 +27,6 @@ namespace fs = std::filesystem;
 using base::IoPhase;
 
 constexpr const char* kSetting = "directory";
-constexpr std::uint64_t kMostCopied = std::uint64_t{1} << 30U;  // enough for a rate
 
 // Removes a killed run's files of these names at the start, and its own at the end.
 class RawFiles : base::Pinned {
@@ -48,17 +45,6 @@ class RawFiles : base::Pinned {
     std::vector<fs::path> paths_;
 };
 
-// All ranks of the node may share the last cache: their buffers together are twice as large, within
-// limits, since virtual machines report the caches of their whole host.
-std::size_t buffer_bytes(int ranks_on_node) {
-    const long cache = std::max(::sysconf(_SC_LEVEL3_CACHE_SIZE), ::sysconf(_SC_LEVEL2_CACHE_SIZE));
-    const std::uint64_t writers = std::max(ranks_on_node, 1);
-    const std::uint64_t least =
-        std::clamp<std::uint64_t>((256U << 20U) / writers, 1U << 20U, 16U << 20U);
-    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(cache, 0L)) / writers,
-                                     least, 64U << 20U);
-}
-
 class Measurement {
   public:
     Measurement(comm::Communicator& ranks, const CeilingWork& work)
@@ -69,7 +55,6 @@ class Measurement {
     Ceilings all() {
         using enum CeilingKind;
         Ceilings found;
-        if (work_.memory_copy) found[memory_copy] = copy_memory();
         if (work_.shared_file)
             found[write_shared] = write_one_file();
         else
@@ -79,26 +64,6 @@ class Measurement {
     }
 
   private:
-    // As many bytes as the records have, at most 1 GiB.
-    Ceiling copy_memory() const {
-        const std::size_t size = buffer_bytes(ranks_.local_size());
-        const auto wanted =
-            std::min(static_cast<std::uint64_t>(mine_.count) * work_.bytes_per_record, kMostCopied);
-        const std::uint64_t passes = (wanted + size - 1) / size;
-        Bytes from, to;
-        comm::together(ranks_, [&] {
-            from.assign(passes > 0 ? size : 0, 'm');
-            to = from;
-        });
-        ranks_.barrier();
-        const auto begin = base::Clock::now();
-        for (std::uint64_t i = 0; i < passes; ++i) {
-            std::memcpy(to.data(), from.data(), from.size());
-            asm volatile("" : : "r"(to.data()) : "memory");  // so that the copy is not removed
-        }
-        return {sum(base::real(passes * size)), slowest(base::seconds_since(begin))};
-    }
-
     // Each record as RecordWriter does it: open, one write(), fsync, close.
     std::pair<Ceiling, Ceiling> write_own_files() {
         std::optional<RawFiles> files;
@@ -174,7 +139,6 @@ class Measurement {
         if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
     }
 
-    double sum(double mine) const { return comm::reduced(ranks_, mine, comm::ReduceOp::sum); }
     double slowest(double mine) const { return comm::reduced(ranks_, mine, comm::ReduceOp::max); }
     double all_bytes() const {
         return base::real(work_.records) * base::real(work_.bytes_per_record);
@@ -191,16 +155,11 @@ std::string mark_of(CeilingKind kind, double percent, const StrategyEffort& stra
                        strategy.workers > 1 ? "; it is of one process" : "");
 }
 
-bool applies(CeilingKind kind, const StrategyEffort& strategy) {
-    if (kind == CeilingKind::memory_copy) return true;
-    return (kind == CeilingKind::write_shared) == strategy.shared_file;
-}
-
 }  // namespace
 
 std::string_view name_of(CeilingKind kind) {
-    static constexpr std::array<std::string_view, 4> kNames{"memory copy", "raw write()",
-                                                            "raw pwrite()", "file creation"};
+    static constexpr std::array<std::string_view, 3> kNames{"raw write()", "raw pwrite()",
+                                                            "file creation"};
     return kNames.at(base::number_of(kind));
 }
 
@@ -230,7 +189,8 @@ std::vector<CeilingShare> shares_of(const Ceilings& ceilings, const StrategyEffo
         const bool creates = kind == CeilingKind::create;
         const double amount = creates ? strategy.records : strategy.bytes;
         const double strategy_s = creates ? strategy.create_s : strategy.write_s;
-        if (!applies(kind, strategy) || amount <= 0 || strategy_s <= 0) continue;
+        const bool applies = (kind == CeilingKind::write_shared) == strategy.shared_file;
+        if (!applies || amount <= 0 || strategy_s <= 0) continue;
         const double ceiling_s = amount / ceiling.per_second();
         const double percent = 100 * ceiling_s / strategy_s;
         shares.push_back({kind, ceiling_s, strategy_s, percent, mark_of(kind, percent, strategy)});

@@ -16,11 +16,11 @@
 
 namespace ranklab::io {
 
-/// memory_copy: memcpy between buffers larger than the caches, all ranks at once. write_own:
-/// write() of each record to a file of its own. write_shared: pwrite() to one file of all ranks,
-/// each rank its part. create: open() of the new files, and close() when they are written.
-enum class CeilingKind { memory_copy, write_own, write_shared, create };
-/// "memory copy", "raw write()", "raw pwrite()", "file creation"
+/// write_own: write() of each record to a file of its own. write_shared: pwrite() to one file of
+/// all ranks, each rank its part. create: open() of the new files, and close() when they are
+/// written.
+enum class CeilingKind { write_own, write_shared, create };
+/// "raw write()", "raw pwrite()", "file creation"
 std::string_view name_of(CeilingKind kind);
 
 /// `amount` (bytes; files of a ceiling of creation) took `seconds`: of several ranks the slowest's.
@@ -43,15 +43,13 @@ struct CeilingWork {
     std::int64_t rows = 0;
     /// Calls fsync after each record of write_own, at the end of write_shared, as strategies do.
     bool fsync = false;
-    bool memory_copy = true;   ///< takes up to 128 MiB of memory per rank meanwhile
     bool shared_file = false;  ///< write_shared; otherwise write_own and create
     /// Called after each record; may throw base::Interrupted.
     std::function<void()> between = [] {};
 };
 
 /// Collective. The files have names of their own in the directory and are gone afterwards, after an
-/// error too. Where a rank fails, all throw. Buffers are touched before the clock starts; removal
-/// is not timed.
+/// error too. Where a rank fails, all throw. Removal is not timed.
 Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work);
 
 /// The two that a strategy's phases are held against: write and fsync; open and close.

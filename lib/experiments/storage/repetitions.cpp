@@ -130,7 +130,6 @@ io::CeilingWork Repetitions::ceiling_work() {
             .bytes_per_record = static_cast<std::uint64_t>(strategy.bytes_per_record(job.size)),
             .rows = strategy.by_rows(job) ? job.size : 0,
             .fsync = job.fsync,
-            .memory_copy = static_cast<std::int64_t>(record_.ceilings.size()) < kFewestCeilings,
             .shared_file = strategy.shared_file,
             .between = [this] { runner_.beat(); }};
 }

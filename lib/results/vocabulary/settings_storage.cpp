@@ -70,8 +70,8 @@ void add_measuring(Schema& rows) {
         .flag("rename", "give a file a temporary name until it is whole")
         .bind(&StorageSettings::rename)
         .choice("ceilings", {"auto", "on", "off"}, "auto",
-                "also measure memory copy, raw write of the same bytes and file creation; auto: "
-                "with several strategies or repetitions")
+                "also measure raw write of the same bytes and file creation; auto: with several "
+                "strategies or repetitions")
         .bind(&StorageSettings::ceilings, Role::aside);
 }
 

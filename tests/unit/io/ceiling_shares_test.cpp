@@ -9,9 +9,8 @@ namespace {
 using ::testing::HasSubstr;
 using enum CeilingKind;
 
-// 1000 bytes/s of memory, 100 to own files, 50 to a shared one, 10 files/s.
-const Ceilings kCeilings{
-    {memory_copy, {2000, 2}}, {write_own, {300, 3}}, {write_shared, {100, 2}}, {create, {10, 1}}};
+// 100 bytes/s to own files, 50 to a shared one, 10 files/s.
+const Ceilings kCeilings{{write_own, {300, 3}}, {write_shared, {100, 2}}, {create, {10, 1}}};
 
 std::map<CeilingKind, CeilingShare> by_kind(const StrategyEffort& strategy) {
     std::map<CeilingKind, CeilingShare> shares;
@@ -49,20 +48,12 @@ TEST(CeilingShares, ASharedFileIsBoundByPwrite) {
     EXPECT_EQ(bound.kind, write_shared);
     EXPECT_DOUBLE_EQ(bound.ceiling_s, 2);
     EXPECT_DOUBLE_EQ(bound.percent, 80);
-    EXPECT_EQ(by_kind(strategy).size(), 2U) << "neither write() nor creation";
-}
-
-TEST(CeilingShares, MemoryBindsWhereWritingIsNotTheSlower) {
-    const Ceilings ceilings{{memory_copy, {100, 1}}, {write_own, {1000, 1}}};
-    const auto bound = nearest({.records = 1, .bytes = 100, .write_s = 2, .create_s = 1}, ceilings);
-    EXPECT_EQ(bound.kind, memory_copy);
-    EXPECT_DOUBLE_EQ(bound.percent, 50);
+    EXPECT_EQ(by_kind(strategy).size(), 1U) << "neither write() nor creation";
 }
 
 TEST(CeilingShares, EachKindByItself) {
     const auto shares = by_kind({.records = 2, .bytes = 800, .write_s = 10, .create_s = 1});
-    EXPECT_EQ(shares.size(), 3U);
-    EXPECT_DOUBLE_EQ(shares.at(memory_copy).percent, 8);
+    EXPECT_EQ(shares.size(), 2U);
     EXPECT_DOUBLE_EQ(shares.at(create).percent, 20);
 }
 
@@ -87,12 +78,10 @@ TEST(CeilingShares, WhatIsNotKnownBindsNothing) {
 }
 
 TEST(CeilingShares, TheBestOfSeveralIsTakenKindByKind) {
-    const std::vector<Ceilings> measured{
-        {{memory_copy, {2000, 1}}, {write_own, {300, 3}}, {write_shared, {100, 2}}},
-        {{memory_copy, {1000, 1}}, {write_shared, {50, 2}}},
-        {{memory_copy, {8000, 2}}, {write_own, {100, 0.5}}, {write_shared, {80, 1}}}};
+    const std::vector<Ceilings> measured{{{write_own, {300, 3}}, {write_shared, {100, 2}}},
+                                         {{write_shared, {50, 2}}},
+                                         {{write_own, {100, 0.5}}, {write_shared, {80, 1}}}};
     const Ceilings best = best_of(measured);
-    EXPECT_DOUBLE_EQ(best.at(memory_copy).per_second(), 4000);
     EXPECT_DOUBLE_EQ(best.at(write_own).per_second(), 200);
     EXPECT_DOUBLE_EQ(best.at(write_shared).per_second(), 80);
     EXPECT_FALSE(best.contains(create));
@@ -100,7 +89,6 @@ TEST(CeilingShares, TheBestOfSeveralIsTakenKindByKind) {
 }
 
 TEST(CeilingShares, EveryKindHasItsName) {
-    EXPECT_EQ(name_of(memory_copy), "memory copy");
     EXPECT_EQ(name_of(write_own), "raw write()");
     EXPECT_EQ(name_of(write_shared), "raw pwrite()");
     EXPECT_EQ(name_of(create), "file creation");
