@@ -66,18 +66,6 @@ struct NvmlPci {
     unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
     std::array<char, 32> bus_id;
 };
-struct NvmlField {
-    unsigned field, scope;
-    long long timestamp, latency_us;
-    unsigned type;
-    int result;
-    union {
-        double real;
-        unsigned whole;
-        unsigned long long large;
-    } value;
-};
-constexpr unsigned kPowerInstant = 186, kTypeUnsigned = 1;
 constexpr int kGpuTemperature = 0, kSmClock = 1;
 
 struct Nvml {
@@ -91,7 +79,6 @@ struct Nvml {
     Function<Device, NvmlPci*> pci{library, "nvmlDeviceGetPciInfo_v3"};
     Function<Device, NvmlUtilization*> utilization{library, "nvmlDeviceGetUtilizationRates"};
     Function<Device, NvmlMemory*> memory{library, "nvmlDeviceGetMemoryInfo"};
-    Function<Device, int, NvmlField*> fields{library, "nvmlDeviceGetFieldValues"};
     Function<Device, unsigned*> power{library, "nvmlDeviceGetPowerUsage"};
     Function<Device, int, unsigned*> temperature{library, "nvmlDeviceGetTemperature"};
     Function<Device, int, unsigned*> clock{library, "nvmlDeviceGetClockInfo"};
@@ -112,16 +99,8 @@ std::string throttle_text(unsigned long long reasons) {
     return found.empty() ? "none" : base::join(found, ", ");
 }
 
-double power_of(const Nvml& nvml, Nvml::Device gpu) {
-    NvmlField field{};
-    field.field = kPowerInstant;
-    const bool is_there = nvml.fields(gpu, 1, &field) && field.result == 0;
-    return is_there && field.type == kTypeUnsigned ? 1e-3 * field.value.whole
-                                                   : nvml.power.number(1e-3, gpu);
-}
-
 GpuReading read(const Nvml& nvml, Nvml::Device gpu) {
-    GpuReading is{.power_W = power_of(nvml, gpu),
+    GpuReading is{.power_W = nvml.power.number(1e-3, gpu),
                   .temperature_C = nvml.temperature.number(1, gpu, kGpuTemperature),
                   .clock_MHz = nvml.clock.number(1, gpu, kSmClock),
                   .energy_J = nvml.energy.number(1e-3, gpu)};

@@ -14,7 +14,7 @@ namespace ranklab::device {
 struct GpuReading {
     static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     double busy_percent = kNone, memory_bytes = kNone;
-    double power_W = kNone;  ///< now; with an older driver it may be a mean of 1 s
+    double power_W = kNone;  ///< now, or the driver's mean of the last second
     double temperature_C = kNone, clock_MHz = kNone;
     double energy_J = kNone;    ///< since the driver was loaded
     std::string throttle = {};  ///< what holds the clock down: "power cap, hot", or "none"

@@ -1,5 +1,5 @@
 /* A stand-in for libnvidia-ml.so.1 with two GPUs of known numbers, as nvml.h lays them out. FAKE_NVML chooses more:
- * "lost": GPU 1 is lost, "lost-at-start" already when it is looked for; "no-energy-counter"; "average-power";
+ * "lost": GPU 1 is lost, "lost-at-start" already when it is looked for; "no-energy-counter";
  * "does-not-start"; "blocked": calls for power block for a minute once each GPU had one. Built with FAKE_OLD it lacks
  * functions that older drivers lack. */
 #include <stdio.h>
@@ -12,14 +12,6 @@ enum { OK = 0, NOT_SUPPORTED = 3, LOST = 15 };
 struct utilization { unsigned gpu, memory; };
 struct memory { unsigned long long total, free, used; };
 struct pci { char old_bus_id[16]; unsigned numbers[5]; char bus_id[32]; };
-struct field {
-    unsigned id, scope;
-    long long timestamp, latency;
-    unsigned type;
-    int result;
-    union { double real; unsigned whole; unsigned long long large; } value;
-};
-
 static int is(const char* mode) {
     const char* chosen = getenv("FAKE_NVML");
     return chosen != NULL && strcmp(chosen, mode) == 0;
@@ -50,7 +42,11 @@ int nvmlDeviceGetUtilizationRates(void* handle, struct utilization* used) {
 int nvmlDeviceGetMemoryInfo(void* handle, struct memory* memory) {
     return memory->used = (1 + gpu(handle)) * 1000000000ULL, state(handle);
 }
-int nvmlDeviceGetPowerUsage(void* handle, unsigned* milliwatts) { return *milliwatts = 111000, state(handle); }
+int nvmlDeviceGetPowerUsage(void* handle, unsigned* milliwatts) {
+    static int calls;
+    if (is("blocked") && ++calls > 2) sleep(60);
+    return *milliwatts = 250500 + 1000 * gpu(handle), state(handle);
+}
 int nvmlDeviceGetTemperature(void* handle, int sensor, unsigned* celsius) {
     return *celsius = 60 + gpu(handle), sensor == 0 ? state(handle) : NOT_SUPPORTED;
 }
@@ -58,16 +54,6 @@ int nvmlDeviceGetClockInfo(void* handle, int clock, unsigned* megahertz) {
     return *megahertz = clock == 1 ? 1980 : 1, state(handle);
 }
 #ifndef FAKE_OLD
-int nvmlDeviceGetFieldValues(void* handle, int count, struct field* fields) {
-    static int calls;
-    if (is("blocked") && ++calls > 2) sleep(60);
-    for (int i = 0; i < count; ++i) {
-        fields[i].result = fields[i].id == 186 && !is("average-power") ? OK : NOT_SUPPORTED;
-        fields[i].type = 1;
-        fields[i].value.whole = 250500 + 1000 * gpu(handle);
-    }
-    return state(handle);
-}
 int nvmlDeviceGetCurrentClocksThrottleReasons(void* handle, unsigned long long* reasons) {
     return *reasons = gpu(handle) == 0 ? 0x4 | 0x20 : 0, state(handle);
 }

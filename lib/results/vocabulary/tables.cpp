@@ -112,7 +112,7 @@ constexpr Column kGpuMonitor[] = {
     {"rank", whole, "in the world, the first that computes on it; -1: none"},
     {"busy_percent", number, "of the driver's last period in which some kernel ran"},
     {"memory_bytes", number, "in use, by whomever"},
-    {"power_W", number, "now; with an older driver it may be a mean of 1 s"},
+    {"power_W", number, "now, or the driver's mean of the last second"},
     {"temperature_C", number, "of the chip"},
     {"clock_MHz", number, "of the multiprocessors"},
     {"throttle", text, "what holds the clock down, or none; empty: not known"},
