@@ -56,7 +56,6 @@ class Trace {
                 pids.push_back(name_rank(run, rank, processes));
             for (std::size_t rank = 0; rank < steps->columns; ++rank)
                 add_rank(run, *steps, *whole, rank, drawn, pids[rank]);
-            add_workers(run, steps->columns, pids.front());
             drawn_.push_back({{"run", run.id},
                               {"of", whole->name},
                               {"drawn", drawn},
@@ -116,24 +115,6 @@ class Trace {
                 start = until;
             }
             start = end;
-        }
-    }
-
-    // A lane a worker process of rank 0: all its work, then all its waiting.
-    void add_workers(const Run& run, std::size_t first_lane, std::size_t pid) {
-        const results::Table* const tasks = run.find_table("tasks");
-        const std::size_t workers = tasks == nullptr ? 0 : model::row_count(*tasks);
-        for (std::size_t worker = 0; worker < workers; ++worker) {
-            const auto seconds = [&](const char* column) {
-                return std::llround(kNanoseconds * model::number_at(*tasks, column, worker));
-            };
-            const std::size_t lane = first_lane + worker;
-            const std::int64_t busy = seconds("busy_s"), end = busy + seconds("wait_s");
-            name("thread_name", pid, lane,
-                 fmt::format("worker process {}: sums, work first", worker));
-            event(fmt::format("busy with {:.0f} tasks", model::number_at(*tasks, "tasks", worker)),
-                  "worker", pid, lane, 0, busy);
-            event("waits for work", "worker", pid, lane, busy, end);
         }
     }
 
