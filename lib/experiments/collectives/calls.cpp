@@ -32,13 +32,6 @@ std::string text_of(Between between) {
     return kTexts.at(static_cast<std::size_t>(between));
 }
 
-std::string text_of(OverRanks over_ranks) {
-    constexpr std::array kTexts{"rank 0's time", "the mean of the ranks' times",
-                                "the shortest of the ranks' times",
-                                "the longest of the ranks' times"};
-    return kTexts.at(static_cast<std::size_t>(over_ranks));
-}
-
 double over_ranks(std::span<const double> of_ranks, OverRanks policy) {
     std::vector<double> there;
     std::ranges::copy_if(of_ranks, std::back_inserter(there),

@@ -37,7 +37,6 @@ struct Policy {
 };
 
 std::string text_of(Between between);
-std::string text_of(OverRanks over_ranks);
 
 /// Combines one call's times, which are NaN for ranks without a part in it; NaN where no rank has
 /// one. rank_0 takes the first rank that has.

@@ -166,15 +166,8 @@ void add_late_rank(results::Run& run, const Sweep& sweep) {
     add_fact(run, "late", who);
 }
 
-void add_facts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
-               const std::string& library) {
+void add_facts(results::Run& run, const CollectivesOptions& options, const std::string& library) {
     add_fact(run, "policy", text_of(options.policy.between));
-    const bool two = std::ranges::any_of(sweep.rows(), [](const MessageRow& row) {
-        return comm::is_between_two(row.message.operation);
-    });
-    add_fact(run, "average",
-             text_of(options.policy.over_ranks) +
-                 (two ? "; of latency and bandwidth the first rank's" : ""));
     add_fact(run, "library", library);
     if (options.model) add_fact(run, "model", options.model->model);
 }
@@ -222,7 +215,7 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
     RankMeasurements of_ranks(run, control);
     of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));
     of_ranks.finish();
-    add_facts(run, sweep, options, backend.library());
+    add_facts(run, options, backend.library());
     add_late_rank(run, sweep);
     if (control.world_size() == 1)
         run.warnings.push_back(

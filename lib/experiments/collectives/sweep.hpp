@@ -133,10 +133,5 @@ void add_collectives_tables(results::Run& run, const Sweep& sweep,
 
 /// The measurement of a message's times.
 std::string measurement_of(const MessageRow& row);
-/// Its summary in a run that has it; an empty one of a message that was not timed.
-stats::Summary summary_of(const results::Run& run, const MessageRow& row);
-
-/// "none" of a barrier.
-std::string dtype_of(const Message& message);
 
 }  // namespace ranklab::experiments

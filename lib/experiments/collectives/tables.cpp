@@ -22,6 +22,16 @@ using results::Rows;
 
 constexpr double kPerByte = 1e3;  // bytes / us are MB/s; GB/s are a thousand times as many
 
+// An empty one of a message that was not timed.
+stats::Summary summary_of(const results::Run& run, const MessageRow& row) {
+    const auto* measurement = run.find(measurement_of(row));
+    return measurement == nullptr ? stats::Summary() : measurement->summary;
+}
+
+std::string dtype_of(const Message& message) {
+    return message.operation == Operation::barrier ? "none" : std::string(word_of(message.dtype));
+}
+
 std::string redop_of(const Message& message) {
     return comm::reduces(message.operation) ? std::string(word_of(message.reduction)) : "none";
 }
@@ -192,15 +202,6 @@ results::Table clocks_table(const Sweep& sweep) {
 }
 
 }  // namespace
-
-stats::Summary summary_of(const results::Run& run, const MessageRow& row) {
-    const auto* measurement = run.find(measurement_of(row));
-    return measurement == nullptr ? stats::Summary() : measurement->summary;
-}
-
-std::string dtype_of(const Message& message) {
-    return message.operation == Operation::barrier ? "none" : std::string(word_of(message.dtype));
-}
 
 void add_collectives_tables(results::Run& run, const Sweep& sweep,
                             const CollectivesOptions& options) {
