@@ -239,9 +239,11 @@ namespace {
 namespace bm = boost::math;
 
 // Undefined results are NaN or infinite, as everywhere in this room; long double is not used.
-using Policy = bm::policies::policy<bm::policies::domain_error<bm::policies::ignore_error>,
-                                    bm::policies::overflow_error<bm::policies::ignore_error>,
-                                    bm::policies::promote_double<false>>;
+using Policy =
+    bm::policies::policy<bm::policies::domain_error<bm::policies::ignore_error>,
+                         bm::policies::overflow_error<bm::policies::ignore_error>,
+                         bm::policies::discrete_quantile<bm::policies::integer_round_down>,
+                         bm::policies::promote_double<false>>;
 using Normal = bm::normal_distribution<double, Policy>;
 using StudentsT = bm::students_t_distribution<double, Policy>;
 using ChiSquared = bm::chi_squared_distribution<double, Policy>;
@@ -276,14 +278,9 @@ double binomial_probability(std::size_t n, double q, std::size_t k) {
 BinomialRank binomial_rank(std::size_t n, double q, double tail) {
     if (n == 0 || q <= 0 || q >= 1) return {};
     const Binomial distribution(base::real(n), q);
-    // P(Bin < k) is cdf(k - 1); Boost's quantile is near it, and the sums next to it decide.
-    const auto below = [&](std::size_t k) {
-        return k == 0 ? 0 : bm::cdf(distribution, base::real(k - 1));
-    };
-    auto k = static_cast<std::size_t>(std::max(0.0, std::floor(bm::quantile(distribution, tail))));
-    while (k > 0 && below(k) > tail) --k;
-    while (k < n && below(k + 1) <= tail) ++k;
-    return {k, below(k)};
+    if (bm::cdf(distribution, 0) > tail) return {};
+    const double last = bm::quantile(distribution, tail);  // rounded down
+    return {static_cast<std::size_t>(last) + 1, bm::cdf(distribution, last)};
 }
 
 }  // namespace ranklab::stats
