@@ -23,8 +23,8 @@ RankTest mann_whitney(std::span<const double> a, std::span<const double> b);
 /// and do not count.
 std::vector<double> holm(std::span<const double> p);
 
-enum class Better { lower, higher };
-enum class Verdict { better, worse, same, too_noisy, too_few_runs };
+enum class Better { lower, higher, neither };
+enum class Verdict { better, worse, same, changed, too_noisy, too_few_runs };
 
 struct Difference {
     std::size_t n_a = 0, n_b = 0;
@@ -35,8 +35,8 @@ Difference difference(std::span<const double> a, std::span<const double> b);
 
 /// Judges by p, corrected over all comparisons, and the smallest relative change of interest (0.05
 /// = 5 %): worse or better where p < 0.05 and the ratio's interval lies on that side of 1 and the
-/// ratio itself is at least the smallest change away from it; same where the interval lies within 1
-/// -+ min_effect; otherwise too noisy.
+/// ratio itself is at least the smallest change away from it (changed where neither is better);
+/// same where the interval lies within 1 -+ min_effect; otherwise too noisy.
 Verdict judge(const Difference& difference, double corrected_p, double min_effect, Better better);
 
 /// The runs per side that find `min_effect` with 80 % power at 5 % (two-sided, by the pooled spread

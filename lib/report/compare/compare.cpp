@@ -180,15 +180,10 @@ Outcome outcome_of(const CompareRow& row, double min_effect) {
     if (all_equal(row)) return Outcome::same;
     // There is no ratio to zero, and none of a negative difference that says which is better.
     if (!(row.median_a > 0) || !(row.median_b >= 0)) return Outcome::changed;
-    const bool neither = row.better == vocabulary::Better::neither;
-    const auto better =
-        row.better == vocabulary::Better::more ? stats::Better::higher : stats::Better::lower;
-    const auto verdict = stats::judge(row.difference, row.corrected_p, min_effect, better);
-    if (verdict == stats::Verdict::same) return Outcome::same;
-    if (verdict == stats::Verdict::too_few_runs) return Outcome::too_few_runs;
-    if (verdict == stats::Verdict::too_noisy) return Outcome::too_noisy;
-    if (neither) return Outcome::changed;
-    return verdict == stats::Verdict::worse ? Outcome::worse : Outcome::better;
+    const auto better = row.better == vocabulary::Better::more   ? stats::Better::higher
+                        : row.better == vocabulary::Better::less ? stats::Better::lower
+                                                                 : stats::Better::neither;
+    return stats::judge(row.difference, row.corrected_p, min_effect, better);
 }
 
 // Corrects p-values over all rows with enough runs, then sets the verdicts, or the runs needed

@@ -42,7 +42,7 @@ struct SidesAsked {
 /// the errors of results::ResultFile for a file that is none.
 std::pair<Side, Side> read_sides(const SidesAsked& asked);
 
-enum class Outcome { better, worse, same, changed, too_noisy, too_few_runs };
+using Outcome = stats::Verdict;
 std::string outcome_name(Outcome outcome);  ///< "better" ... "too noisy", "too few runs"
 
 struct CompareRow {
