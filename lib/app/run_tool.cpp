@@ -64,7 +64,7 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
     const auto placements = session.gather_placements(1);
     const auto warnings = guard_launch(session, placements, common.expect_ranks.value_or(0), false);
     std::vector<results::Setting> extra;
-    comm::together(control, [&] { extra = verb.resolve(options, control.world_size()); });
+    comm::together(control, [&] { extra = verb.resolve(options); });
     print_header(session, options, extra, placements);
     if (session.is_root())
         for (const auto& warning : warnings) base::log::warn(warning);

@@ -50,7 +50,7 @@ class Convert final : public Verb {
                   "the HDF5 dataset of one npy file (default: by its channels)")
             .flag("force", "replace what is there already");
     }
-    std::vector<results::Setting> resolve(options::Options& options, int) const override {
+    std::vector<results::Setting> resolve(options::Options& options) const override {
         if (options.positional().empty() || place_of(options, 1, "").empty())
             throw base::OptionError(
                 "convert needs what to read and what to make: ranklab data convert "

@@ -65,7 +65,7 @@ class MakeCosmology final : public Verb {
             .real("speed", 0, "0.3", "spread of a velocity component, in 9e7 cm/s")
             .real("gas-smoothing", 0, "1.5", "cells over which gas is smoother than matter");
     }
-    std::vector<results::Setting> resolve(options::Options& options, int) const override {
+    std::vector<results::Setting> resolve(options::Options& options) const override {
         const std::int64_t edge = options.integer("edge");
         if (edge > kLargestEdge)
             throw base::OptionError(fmt::format("--edge {} is beyond {}, the largest that is made",

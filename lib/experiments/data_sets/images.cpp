@@ -54,7 +54,7 @@ class MakeImages final : public Verb {
                      "seed of the classes' patterns and of every sample")
             .flag("force", "replace what is there already");
     }
-    std::vector<results::Setting> resolve(options::Options& options, int) const override {
+    std::vector<results::Setting> resolve(options::Options& options) const override {
         for (const char* split : {"train", "test"})
             if (options.integer(split) > std::numeric_limits<std::int32_t>::max())
                 throw base::OptionError(fmt::format("--{} {} is more than the format can count",

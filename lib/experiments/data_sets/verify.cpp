@@ -41,7 +41,7 @@ class Verify final : public Verb {
                "four ranks\n";
     }
     void describe(options::Schema& schema) const override { schema.positional(1); }
-    std::vector<results::Setting> resolve(options::Options& options, int) const override {
+    std::vector<results::Setting> resolve(options::Options& options) const override {
         if (options.positional().empty())
             throw base::OptionError(
                 "verify needs a file or a folder: ranklab data verify cosmology-128.h5");
@@ -51,12 +51,9 @@ class Verify final : public Verb {
         auto& [control, options, progress, start_up, counting] = place.context;
         const auto verdicts = data::verify(control, options.positional().front(), progress);
         ToolReport report{table_of(verdicts), ""};
-        const auto bad = std::count_if(verdicts.begin(), verdicts.end(),
-                                       [](const auto& v) { return !v.wrong.empty(); });
-        if (bad == 0) return report;
-        const auto first_wrong = std::find_if(verdicts.begin(), verdicts.end(),
-                                              [](const auto& v) { return !v.wrong.empty(); });
-        report.wrong = first_wrong->wrong;
+        std::size_t bad = 0;
+        for (const auto& v : verdicts)
+            if (!v.wrong.empty() && ++bad == 1) report.wrong = v.wrong;
         if (bad > 1)
             report.wrong +=
                 fmt::format(" (and {} more of {} files are wrong)", bad - 1, verdicts.size());

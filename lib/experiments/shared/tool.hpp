@@ -33,8 +33,7 @@ class Verb {
     virtual void describe(options::Schema& schema) const = 0;
     /// Works as Experiment::settle; returns what a dry run shows after the options. The words after
     /// the verb are options.positional().
-    virtual std::vector<results::Setting> resolve(options::Options& options,
-                                                  int world_size) const = 0;
+    virtual std::vector<results::Setting> resolve(options::Options& options) const = 0;
     virtual ToolReport run(const ToolPlace& place) = 0;
 };
 

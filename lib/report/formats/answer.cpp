@@ -35,10 +35,6 @@ std::string painted(std::string text, std::string_view word, const char* colour,
     return text.replace(at, word.size(), fmt::format("\033[{}m{}\033[0m", colour, word));
 }
 
-std::size_t ranks_of(const Run& run) {
-    return std::max<std::size_t>(1, run.hosts.size());
-}
-
 // "m +- h": the median and the longer side of its 95 % interval, each divided.
 std::string with_half_width(const stats::Summary& s, std::size_t divisor) {
     const auto text = [&, by = static_cast<double>(divisor)](double value) {

@@ -1,6 +1,7 @@
 // Private to this room: the answers of io and comm, and what several answers have.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,10 @@
 
 namespace ranklab::report::formats {
 
+/// At least 1.
+inline std::size_t ranks_of(const results::Run& run) {
+    return std::max<std::size_t>(1, run.hosts.size());
+}
 /// "33.2 ms (32.9 .. 33.5), 50 counted"; "" where the run has no such time.
 std::string counted_time(const results::Run& run, std::string_view measurement);
 /// Shares such as "89 % computing": the sum of each name's percents, the largest first, without

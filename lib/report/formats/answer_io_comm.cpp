@@ -69,10 +69,6 @@ std::string records(const Run& run) {
                        readable(files * edge * edge * 8, "B"), on_disk, run.setting("strategy"));
 }
 
-std::string ranks_text(const Run& run) {
-    return counted(std::max<std::size_t>(1, run.hosts.size()), "rank");
-}
-
 // "4 MiB, allreduce fp32 sum, in place"
 std::string size_and_name(const Message& one) {
     return fmt::format("{}, {}{}", size_text(static_cast<double>(one.bytes)), model::full_name(one),
@@ -218,16 +214,16 @@ std::string comm_result(const Run& run) {
         return fmt::format("{} of {}: {} in {} on {}",
                            counted(model::row_count(*buckets), "bucket"), run.setting("from-model"),
                            size_text(bytes), readable(sum->summary.median, sum->summary.ci95, "s"),
-                           ranks_text(run));
+                           counted(ranks_of(run), "rank"));
     }
     const auto messages = model::messages_of(run);
     const Message* one = model::headline_message(run, messages);
     if (one == nullptr) return "no operation was timed";
     const std::string busbw =
         std::isfinite(one->busbw) ? ", bus bandwidth " + readable(one->busbw, "GB/s") : "";
-    return fmt::format("{}: {} in {}{} on {}", model::full_name(*one),
-                       size_text(static_cast<double>(one->bytes)),
-                       readable(one->time, one->interval, "us"), busbw, ranks_text(run));
+    return fmt::format(
+        "{}: {} in {}{} on {}", model::full_name(*one), size_text(static_cast<double>(one->bytes)),
+        readable(one->time, one->interval, "us"), busbw, counted(ranks_of(run), "rank"));
 }
 
 }  // namespace ranklab::report::formats
