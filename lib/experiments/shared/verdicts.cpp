@@ -27,21 +27,13 @@ void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
     if (!run.valid) run.exit_code = static_cast<int>(base::ExitCode::wrong_data);
 }
 
-namespace {
-
-void doubt_batch(results::Run& run) {
+void add_doubts(results::Run& run) {
     const std::string batch = run.setting("global-batch-size");
     const std::string samples = run.fact("training", "train_samples");
     if (batch.empty() || samples.empty() || !(std::stod(batch) > std::stod(samples))) return;
     run.warnings.push_back(
         fmt::format("the global batch, {}, exceeds the {} samples: use a smaller --batch-size",
                     batch, samples));
-}
-
-}  // namespace
-
-void add_doubts(results::Run& run) {
-    doubt_batch(run);
 }
 
 namespace {
