@@ -209,20 +209,21 @@ std::string measurement_of(const MessageRow& row) {
 void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd& end,
                           const CollectivesOptions& options, const comm::BackendEntry& backend,
                           comm::Communicator& control) {
+    const std::string library = backend.library();
     add_verdicts(run, sweep, options);
     mark_end(run, sweep, end, options.model.has_value());
     add_measurements(run, sweep, options);
     RankMeasurements of_ranks(run, control);
     of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));
     of_ranks.finish();
-    add_facts(run, options, backend.library());
+    add_facts(run, options, library);
     add_late_rank(run, sweep);
     if (control.world_size() == 1)
         run.warnings.push_back(
             "single rank: times are call and copy overhead only; start several: " + base::mpirun() +
             " -n 2");
     add_statistics(run);
-    add_collectives_tables(run, sweep, options);
+    add_collectives_tables(run, sweep, options, library);
 }
 
 }  // namespace ranklab::experiments

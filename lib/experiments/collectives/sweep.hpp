@@ -126,12 +126,15 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
                           const CollectivesOptions& options, const comm::BackendEntry& backend,
                           comm::Communicator& control);
 
-/// Adds the tables messages, nonblocking, buckets, fits and clocks, where they have rows, to a run
-/// that has its measurements and intervals.
+/// Adds the tables messages, nonblocking, buckets, fits, guidelines and clocks, where they have
+/// rows, to a run that has its measurements and intervals. `library`: the backend's.
 void add_collectives_tables(results::Run& run, const Sweep& sweep,
-                            const CollectivesOptions& options);
+                            const CollectivesOptions& options, const std::string& library);
 
 /// The measurement of a message's times.
 std::string measurement_of(const MessageRow& row);
+/// An empty one of a message that was not timed.
+stats::Summary summary_of(const results::Run& run, const MessageRow& row);
+std::string dtype_of(const Message& message);
 
 }  // namespace ranklab::experiments

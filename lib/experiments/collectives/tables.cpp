@@ -10,6 +10,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "experiments/collectives/guidelines.hpp"
 #include "results/run.hpp"
 #include "stats/interval.hpp"
 #include "stats/line_fit.hpp"
@@ -21,16 +22,6 @@ using comm::Operation;
 using results::Rows;
 
 constexpr double kPerByte = 1e3;  // bytes / us are MB/s; GB/s are a thousand times as many
-
-// An empty one of a message that was not timed.
-stats::Summary summary_of(const results::Run& run, const MessageRow& row) {
-    const auto* measurement = run.find(measurement_of(row));
-    return measurement == nullptr ? stats::Summary() : measurement->summary;
-}
-
-std::string dtype_of(const Message& message) {
-    return message.operation == Operation::barrier ? "none" : std::string(word_of(message.dtype));
-}
 
 std::string redop_of(const Message& message) {
     return comm::reduces(message.operation) ? std::string(word_of(message.reduction)) : "none";
@@ -190,6 +181,12 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
+// Only then does a time cover the whole operation: it does not where ranks that are done early
+// count, or go on.
+bool allows_guidelines(const Policy& policy) {
+    return policy.over_ranks == OverRanks::longest && begins_together(policy.between);
+}
+
 results::Table clocks_table(const Sweep& sweep) {
     const auto& hosts = sweep.hosts().by_rank;
     Rows table("clocks");
@@ -203,13 +200,23 @@ results::Table clocks_table(const Sweep& sweep) {
 
 }  // namespace
 
+stats::Summary summary_of(const results::Run& run, const MessageRow& row) {
+    const auto* measurement = run.find(measurement_of(row));
+    return measurement == nullptr ? stats::Summary() : measurement->summary;
+}
+
+std::string dtype_of(const Message& message) {
+    return message.operation == Operation::barrier ? "none" : std::string(word_of(message.dtype));
+}
+
 void add_collectives_tables(results::Run& run, const Sweep& sweep,
-                            const CollectivesOptions& options) {
+                            const CollectivesOptions& options, const std::string& library) {
     if (options.model) {
         run.tables.push_back(buckets_table(run, sweep, *options.model));
     } else {
         run.tables.push_back(messages_table(run, sweep));
         run.tables.push_back(fits_table(run, sweep));
+        if (allows_guidelines(options.policy)) add_guidelines(run, sweep, library);
     }
     if (std::ranges::any_of(sweep.rows(),
                             [](const MessageRow& row) { return row.started.has_value(); }))

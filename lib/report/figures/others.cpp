@@ -131,7 +131,8 @@ Section collectives_section(const Source& source) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.newest(*groups[i]);
         add_pictures(section, run, names[i], i);
-        for (const char* table : {"messages", "fits", "nonblocking", "buckets", "clocks"})
+        for (const char* table :
+             {"messages", "fits", "guidelines", "nonblocking", "buckets", "clocks"})
             if (const auto* stored = run.find_table(table);
                 stored != nullptr && model::row_count(*stored) > 0)
                 section.tables.push_back(model::frame_of(*stored, 400));

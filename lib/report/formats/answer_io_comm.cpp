@@ -140,6 +140,24 @@ std::string peak(const std::vector<Message>& messages) {
                        size_and_name(*one));
 }
 
+std::string guidelines(const Run& run) {
+    const Table* table = run.find_table("guidelines");
+    const std::size_t rows = table == nullptr ? 0 : model::row_count(*table);
+    std::size_t broken = 0, unknown = 0;
+    std::vector<std::string> names;
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::string verdict = model::text_at(*table, "verdict", row);
+        if (verdict.starts_with("cannot tell")) ++unknown;
+        if (!verdict.starts_with("VIOLATED")) continue;
+        ++broken;
+        const std::string name = model::text_at(*table, "guideline", row);
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    if (rows == 0) return "";
+    return fmt::format("{} of {} hold, {} violated{}{}, {} undecided", rows - broken - unknown,
+                       rows, broken, names.empty() ? "" : ": ", model::some_of(names, 3), unknown);
+}
+
 }  // namespace
 
 std::string io_answer(const Run& run) {
@@ -202,7 +220,8 @@ std::string comm_answer(const Run& run) {
         text += "\n" + text_of(started);
     }
     if (run.hosts.size() < 2) text += "  one rank sends nothing over a link: no bus bandwidth\n";
-    return text + fits(run) + screen_line("late rank", run.fact("collectives", "late"));
+    return text + fits(run) + screen_line("guidelines", guidelines(run)) +
+           screen_line("late rank", run.fact("collectives", "late"));
 }
 
 std::string comm_result(const Run& run) {

@@ -392,6 +392,20 @@ constexpr Column kFits[] = {
     {"mark", text, "why the row is to be read with care"},
 };
 
+constexpr Column kGuidelines[] = {
+    {"guideline", text, "what a good library keeps"},
+    {"level", text, "which ranks: job, host (those of one host) or hosts (one of each host)"},
+    {"load", text, "idle, or loaded: a compute kernel ran on the same cores"},
+    {"dtype", text, "element type"},
+    {"bytes", whole, "message size S"},
+    {"left_us", number, "the left side's median"},
+    {"right_us", number, "the right side's: the sum of its medians"},
+    {"ratio", number, "left / right"},
+    {"verdict", text,
+     "holds, VIOLATED, or cannot tell: intervals overlap, under a tenth, or too few calls"},
+    {"tuning", text, "what to try where it is violated"},
+};
+
 constexpr Column kClocks[] = {
     {"rank", whole, "in the world"},
     {"host", text, "where it ran"},
@@ -448,6 +462,7 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"messages", "a message size of an operation", kMessages},
     {"nonblocking", "a message size of a started operation", kNonblocking},
     {"fits", "an operation's line alpha + S / bandwidth", kFits},
+    {"guidelines", "a comparison of operations at a message size", kGuidelines},
     {"clocks", "a rank", kClocks},
     {"buckets", "a bucket of gradients", kBuckets},
 });
