@@ -156,15 +156,20 @@ void write_csv(const ChosenRuns& runs, const Options& options, const Sink& sink)
     report::formats::write_csv(runs, sink);
 }
 
-// For the newest chosen run of comm.
-void write_nccl_tests(const ChosenRuns& runs, const Options&, const Sink& sink) {
+// The newest chosen run of that command; OptionError with the sentence where there is none.
+results::Run newest_of(const ChosenRuns& runs, const char* command, bool only_valid,
+                       const char* otherwise) {
     const auto headers = runs.headers();
-    const auto newest = std::find_if(headers.rbegin(), headers.rend(),
-                                     [](const auto& run) { return run.command == "comm"; });
-    if (newest == headers.rend())
-        throw base::OptionError("nccl-tests' table is of runs of comm, and none was chosen",
-                                {"where", "run"});
-    sink(report::formats::nccl_text(runs.file().read(newest->id)));
+    const auto newest = std::find_if(headers.rbegin(), headers.rend(), [&](const auto& run) {
+        return run.command == command && (run.valid || !only_valid);
+    });
+    if (newest == headers.rend()) throw base::OptionError(otherwise, {"where", "run"});
+    return runs.file().read(newest->id);
+}
+
+void write_nccl_tests(const ChosenRuns& runs, const Options&, const Sink& sink) {
+    sink(report::formats::nccl_text(newest_of(
+        runs, "comm", false, "nccl-tests' table is of runs of comm, and none was chosen")));
 }
 
 void write_extrap(const ChosenRuns& runs, const Options& options, const Sink& sink) {
@@ -177,14 +182,8 @@ void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Si
 }
 
 void write_why(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    const auto headers = runs.headers();
-    const auto newest = std::find_if(headers.rbegin(), headers.rend(), [&](const auto& run) {
-        return run.command == "train" && run.valid;
-    });
-    if (newest == headers.rend())
-        throw base::OptionError("a diagnosis is of a valid training run, and none was chosen",
-                                {"where", "run"});
-    const auto found = report::diagnosis::diagnose(runs.file(), newest->id);
+    const auto found = report::diagnosis::diagnose(newest_of(
+        runs, "train", true, "a diagnosis is of a valid training run, and none was chosen"));
     sink(options.is("format", "json") ? json_of(found) + '\n' : text_of(found));
 }
 
@@ -234,16 +233,11 @@ std::vector<std::string> format_names() {
 }
 
 void write_plots(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::model::RunsFrame frame({{}, {}, {}});
-    runs.visit(results::Detail::summaries, [&](const results::Run& run) { frame.add(run); });
-    const report::model::Groups groups(std::move(frame));
-    const report::model::References nothing_published;
-    const auto plotted =
-        report::figures::plot({groups, runs.file(), nothing_published}, options.text("plots"));
-    for (const auto& [path, title] : plotted.pictures)
+    const report::model::Groups groups(report::model::runs_frame(runs, {}));
+    for (const auto& [path, title] :
+         report::figures::plot({groups, runs.file(), {}}, options.text("plots")))
         sink(base::wrapped(path.string() + "  ", base::one_line(title)));
-    sink(fmt::format("and {} files beside them: pdf, png, csv, tex, gnuplot scripts\n",
-                     plotted.beside));
+    sink("and beside each: pdf, png, csv, tex, the gnuplot script\n");
 }
 
 ChosenRuns chosen_runs(const Options& options) {

@@ -87,7 +87,7 @@ class CurvesTest(cli.Case):
         result = cli.ranklab("report", self.file, "--plots", plots, "--label", "large batches", cwd=self.folder)
         curves = list(csv.DictReader((plots / "loss_samples.csv").open()))
         self.assertEqual(sorted(collections.Counter(row["series"] for row in curves).values()), [5, 19])
-        self.assertEqual({float(row["samples"]) for row in curves if ", batch-size 32" in row["series"]}, {64, 128, 192, 256, 300})
+        self.assertEqual({float(row["steps x global batch"]) for row in curves if ", batch-size 32" in row["series"]}, {64, 128, 192, 256, 320})
         if shutil.which("gnuplot"):
             self.assertCode(result, 0)
             for name in ("loss_steps", "loss_samples", "loss_seconds", "learning_rate"):

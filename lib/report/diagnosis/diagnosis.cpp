@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <vector>
 
 #include "base/numbers.hpp"
+#include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "forecast/pop.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
@@ -16,81 +19,72 @@
 namespace ranklab::report::diagnosis {
 namespace {
 
-using forecast::Bound;
 using forecast::Efficiencies;
 using results::Run;
-using Values = std::vector<double>;
 
-constexpr std::size_t kMostBlocks = 10, kFewestBlocks = 4,
-                      kFewestSteps = 4;  // the last: in a block
-constexpr double kNoticeable = 3;        // percent; less is not worth a try
+constexpr std::size_t kMostBlocks = 10, kFewestSteps = 4;  // the last: in a block
+constexpr double kNoticeable = 3;                          // percent; less is not worth a try
 constexpr double kSmallBatch = 0.15;     // the update's share of a rank's computing
+constexpr double kGoodEfficiency = 0.8;  // POP's mark: from here on computing limits
 
 // Seconds of a mean step; of the loader all threads of a rank together.
 struct Parts {
     Efficiencies pop = {};
     double update_s = 0, reading_s = 0, decoding_s = 0;  // decoding and augmenting take a core
 
-    double of(Bound bound) const { return seconds_of(pop, bound); }
+    double loader_s() const { return reading_s + decoding_s; }
     // Neither the sum of the gradients nor the update depend on the batch.
-    double fixed_s() const { return update_s + of(Bound::communication); }
+    double fixed_s() const { return update_s + pop.lost_s(Efficiencies::transfer); }
     double percent_of(double seconds) const { return 100 * seconds / pop.step_s(); }
 };
 
 Parts parts_of(const Run& run, std::size_t first_step, std::size_t end_step) {
-    const std::size_t ranks = run.hosts.size(), first = first_step * ranks;
+    const std::size_t ranks = run.hosts.size(), count = (end_step - first_step) * ranks;
     const auto samples = [&](const char* name) {  // zeros where the run has no such part
         const auto* const found = run.find(name);
-        Values some(end_step * ranks - first);
-        if (found != nullptr && found->samples.size() >= first + some.size())
-            std::copy_n(found->samples.begin() + static_cast<std::ptrdiff_t>(first), some.size(),
-                        some.begin());
-        return some;
+        if (found == nullptr || found->samples.size() < end_step * ranks)
+            return std::vector<double>(count);
+        const auto some = std::span(found->samples).subspan(first_step * ranks, count);
+        return std::vector<double>(some.begin(), some.end());
     };
     const auto mean = [&](const char* name) { return stats::mean_of_finite(samples(name)); };
     forecast::StepMatrix steps{
-        .compute_s = samples("step_time_s"),
-        .update_s = samples("optimizer_time_s"),
-        .input_s = samples("data_time_s"),
         .step_s = samples("step_time_s"),
+        .input_s = samples("data_time_s"),
+        .wait_s = samples("sync_exposed_time_s"),
+        .update_s = samples("optimizer_time_s"),
         .synchronised = run.setting("mode") == "ddp" && run.setting("sync") != "none"};
     for (const auto& row : run.hosts) steps.node_of.push_back(row.host);
-    const Values waited = samples("sync_exposed_time_s");
-    for (std::size_t i = 0; i < waited.size(); ++i)
-        steps.compute_s[i] -= steps.input_s[i] + waited[i];
     return {efficiencies_of(steps), mean("optimizer_time_s"), mean("loader_read_time_s"),
             mean("loader_decode_time_s") + mean("loader_augment_time_s")};
 }
 
 struct Facts {
     const Run& run;
-    bool measured = false;  // otherwise the run does not store its parts
-    Parts whole = {};
-    std::vector<Parts> blocks = {};  // successive steps; none where there are too few
-    Bound bound = {};
+    Parts whole = {};                // zeros where the run does not store them
+    std::vector<Parts> blocks = {};  // of successive steps
+    double steps_s = 0;
     // The first rank and its host; the others are taken to be alike. NaN: not known.
     double ranks = 0, threads = 1, own_cores = stats::kNone, all_cores = stats::kNone;
 
     double setting(const char* name) const {
         return base::number_in(run.setting(name)).value_or(0);
     }
-    double start_up_percent() const {  // share of the run
-        const double start_up = run.median("time_to_first_step_s");
-        double steps_s = 0;
-        if (const auto* const step = run.find("step_time_s"))
-            for (const double one : step->largest_of_rows()) steps_s += one;
-        return 100 * start_up / std::max(run.duration_s, start_up + steps_s);
+    bool measured() const { return whole.pop.step_s() > 0; }
+    double start_up_s() const { return run.median("time_to_first_step_s"); }
+    double start_up_percent() const {
+        return 100 * start_up_s() / std::max(run.duration_s, start_up_s() + steps_s);
     }
     // With 95 % of its mean over the blocks by Student's t (batch means).
     template <class Function>
     Cell estimate(const Function& of) const {
-        const double value = of(whole), n = static_cast<double>(blocks.size());
-        if (n == 0) return value;
-        Values values;
+        std::vector<double> values;
         for (const auto& block : blocks) values.push_back(of(block));
-        const double mean = stats::mean_of_finite(values);
+        const double value = of(whole), n = static_cast<double>(blocks.size()),
+                     mean = stats::mean_of_finite(values);
+        if (n < 2) return value;
         double squares = 0;
-        for (const double one : values) squares += (one - mean) * (one - mean);
+        for (const double one : values) squares += std::pow(one - mean, 2);
         const double half =
             stats::student_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
         return {value, {value - half, value + half}};
@@ -120,10 +114,9 @@ Facts facts_of(const Run& run) {
                       blocks = std::min(kMostBlocks, count / kFewestSteps);
     if (count == 0 || step->columns != ranks || (run.setting("sync") == "c10d" && ranks > 1))
         return f;
-    f.measured = true;
     f.whole = parts_of(run, 0, count);
-    f.bound = bound_of(f.whole.pop);
-    for (std::size_t i = 0; blocks >= kFewestBlocks && i < blocks; ++i)
+    f.steps_s = static_cast<double>(count) * f.whole.pop.step_s();
+    for (std::size_t i = 0; i < blocks; ++i)
         f.blocks.push_back(parts_of(run, i * count / blocks, (i + 1) * count / blocks));
     add_place(f);
     return f;
@@ -153,19 +146,24 @@ struct Cause {
 // nothing about a whole training.
 Cause cause_of(const Facts& f) {
     const auto& p = f.whole;
-    const bool input = f.bound == Bound::input;
+    const auto& pop = p.pop;
+    const double input_s = pop.lost_s(Efficiencies::input), imbalance_s = pop.imbalance_s(),
+                 transfer_s = pop.lost_s(Efficiencies::transfer),
+                 limit_s = pop.parallel() >= kGoodEfficiency
+                               ? stats::kNone
+                               : std::max({input_s, transfer_s, imbalance_s});
+    const bool input = input_s == limit_s;
     const auto percent = [&](double seconds) { return percent_text(p.percent_of(seconds)); };
-    const std::string share = percent(p.of(f.bound)), start_up = percent_text(f.start_up_percent()),
-                      sum = readable(f.run.median("reduced_bytes_per_step"), "B"),
-                      waits = fmt::format(
-                          "input limits: {} of the step waits for samples; to make them takes {}",
-                          share, readable(p.reading_s + p.decoding_s, "s"));
+    const std::string waits =
+        fmt::format("input limits: {} of the step waits for samples; to make them takes {}",
+                    percent(input_s), readable(p.loader_s(), "s"));
     const Cause all[] = {
-        {!f.measured, "unknown", "not_measured",
+        {!f.measured(), "unknown", "not_measured",
          "cannot tell: the run does not store its parts; the table waterfall of --ablation has "
          "them"},
         {f.run.setting("steps").empty() && f.start_up_percent() > 50, "start_up", "starting",
-         fmt::format("start-up limits: {} of the run passes before the first step ends", start_up)},
+         fmt::format("start-up limits: {} of the run passes before the first step ends",
+                     percent_text(f.start_up_percent()))},
         {input && p.decoding_s > p.reading_s, "input", "costly_loader",
          waits + ", most of it decoding"},
         {input, "input", "slow_input", waits},
@@ -175,23 +173,25 @@ Cause cause_of(const Facts& f) {
         {f.threads * f.ranks > f.all_cores, "compute", "ranks_on_cores",
          fmt::format("computing limits: the threads of a host take turns on its cores, {} on {}",
                      f.threads * f.ranks, f.all_cores)},
-        {f.bound == Bound::imbalance, "imbalance", "late_rank",
+        {imbalance_s == limit_s, "imbalance", "late_rank",
          fmt::format("imbalance limits: {} of the step waits for the last rank, most often {}",
-                     share, last_rank(f.run))},
-        {f.bound == Bound::communication, "communication", "transfer",
-         fmt::format("communication limits: {} of the step sums {} of gradients", share, sum)},
-        {p.update_s >= kSmallBatch * p.of(Bound::compute), "compute", "small_batch",
+                     percent(imbalance_s), last_rank(f.run))},
+        {transfer_s == limit_s, "communication", "transfer",
+         fmt::format("communication limits: {} of the step sums {} of gradients",
+                     percent(transfer_s), readable(f.run.median("reduced_bytes_per_step"), "B"))},
+        {p.update_s >= kSmallBatch * pop.computing_s(), "compute", "small_batch",
          fmt::format("computing limits: the batch is small; {} of the step does not depend on it",
                      percent(p.fixed_s()))},
         {true, "compute", "none",
-         fmt::format("computing limits: {} of the step, and no loss is large", share)},
+         fmt::format("computing limits: {} of the step, and no loss is large",
+                     percent(pop.computing_s()))},
     };
     return *std::ranges::find_if(all, &Cause::holds);
 }
 
 Frame parts_frame(const Facts& f) {
-    constexpr std::array kNames{"imbalance between nodes", "imbalance in a node",
-                                "waiting for samples", "uneven steps", "summing gradients"};
+    constexpr const char* kNames[] = {"imbalance between nodes", "imbalance in a node",
+                                      "waiting for samples", "uneven steps", "summing gradients"};
     Frame frame{.title = "The mean step, and the factors of its parallel efficiency"};
     frame.columns = {{.name = "part", .key = true},
                      {.name = "time_s", .unit = "s", .head = "time"},
@@ -202,56 +202,55 @@ Frame parts_frame(const Facts& f) {
         if (percent >= 0.05)  // less is shown as 0
             frame.rows.push_back({{name, Cell(seconds), Cell(percent), factor}, {}});
     };
-    add("computing", f.whole.of(Bound::compute), {});
-    for (std::size_t i = 0; i < kNames.size(); ++i)
-        add(kNames[i], f.whole.pop.lost_s(i),
-            f.estimate([i](const Parts& p) { return p.pop.factor(i); }));
+    add("computing", f.whole.pop.computing_s(), {});
+    for (std::size_t i = 0; i < Efficiencies::kLosses; ++i) {
+        const auto loss = Efficiencies::Loss(i);
+        add(kNames[i], f.whole.pop.lost_s(loss),
+            f.estimate([loss](const Parts& p) { return p.pop.factor(loss); }));
+    }
     add("step", f.whole.pop.step_s(), f.estimate([](const Parts& p) { return p.pop.parallel(); }));
     frame.notes = {fmt::format("start-up: {} until the first step was done, {} of the run",
-                               readable(f.run.median("time_to_first_step_s"), "s"),
-                               percent_text(f.start_up_percent()))};
+                               readable(f.start_up_s(), "s"), percent_text(f.start_up_percent()))};
     return frame;
 }
 
 // The longest of: a step without its wait for samples; the threads that make them (HDF5 reads for
 // one at a time); all of the work on the host's cores.
 double step_with(const Facts& f, const Parts& p, double workers) {
-    const double rest = p.pop.step_s() - p.of(Bound::input), loader = p.reading_s + p.decoding_s,
+    const double rest = p.pop.step_s() - p.pop.lost_s(Efficiencies::input),
                  reads = f.run.setting("data") == "hdf5" ? p.reading_s : 0,
-                 work = (p.decoding_s + p.of(Bound::compute) * f.threads) * f.ranks / f.all_cores;
-    if (workers == 0) return rest + loader;
-    return std::fmax(std::max({rest, loader / workers, reads}), work);
+                 work = (p.decoding_s + p.pop.computing_s() * f.threads) * f.ranks / f.all_cores;
+    if (workers == 0) return rest + p.loader_s();
+    return std::fmax(std::max({rest, p.loader_s() / workers, reads}), work);
 }
 
 struct Remedy {
     bool holds;
     std::string option;
-    Cell gain;  // percent of the step
-    // All that the gain may be; NaN: it is measured as a whole; 0: the gain is the most.
-    double limit = stats::kNone;
+    Cell gain, at_most = {};  // percent of the step; the limit alone where the rest is not measured
 };
 
-std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
-                                 const predict::CapAdvice& cap) {
+std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause) {
     const auto& p = f.whole;
-    const double loader_s = p.reading_s + p.decoding_s, rest_s = step_with(f, p, HUGE_VAL),
-                 fixed = p.percent_of(p.fixed_s());
+    const double fixed = p.percent_of(p.fixed_s());
     // The fewest that do not take longest; a batch whose step has a tenth of fixed time at most.
-    const double workers = std::clamp(std::ceil(0.98 * loader_s / rest_s), 1.0, 16.0),
+    const double workers = std::clamp(std::ceil(0.98 * p.loader_s() / step_with(f, p, HUGE_VAL)),
+                                      1.0, 16.0),
                  growth = std::clamp(std::exp2(std::ceil(std::log2(9 * fixed / (100 - fixed)))),
                                      2.0, 16.0),
                  threads = std::floor(f.all_cores / f.ranks),
                  ranks = std::max(1.0, std::floor(f.all_cores / f.threads)) *
                          static_cast<double>(model::node_count(f.run)),
                  cpus = base::number_in(f.run.fact("host", "logical_cpus")).value_or(0);
-    const auto gain = [&](const auto& saved_s) {
-        return f.estimate([&](const Parts& one) { return one.percent_of(saved_s(one)); });
+    const auto gain = [&](const auto& saved_s, double up_to = stats::kNone) {
+        Cell cell = f.estimate([&](const Parts& one) { return one.percent_of(saved_s(one)); });
+        cell.interval.high = std::fmax(cell.interval.high, up_to);
+        return cell;
     };
-    const Cell imbalance = gain([](const Parts& one) { return one.of(Bound::imbalance); });
-    const auto computing = [&](double now, double then) {
-        return gain([&](const Parts& one) { return (1 - now / then) * one.of(Bound::compute); });
+    const auto imbalance = [](const Parts& one) { return one.pop.imbalance_s(); };
+    const auto computing = [&](double now, double then) {  // where no part of it is serial
+        return p.percent_of((1 - now / then) * p.pop.computing_s());
     };
-    const auto saved = [](double ratio) { return 100 * (1 - 1 / ratio); };
     return {
         {cause.is({"not_measured"}) && f.run.find_table("waterfall") == nullptr, "--ablation", {}},
         {cause.is({"costly_loader", "slow_input"}), fmt::format("--workers {}", workers),
@@ -260,76 +259,84 @@ std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
          })},
         {cause.is({"transfer", "small_batch"}),
          fmt::format("--batch-size {}", growth * f.setting("batch-size")),
-         gain([&](const Parts& one) { return (1 - 1 / growth) * one.fixed_s(); }), saved(growth)},
-        {cause.is({"transfer"}) && cap.cap_mb > 0, fmt::format("--bucket-cap-mb {}", cap.cap_mb),
-         Cell(saved(cap.gain.ratio), {saved(cap.gain.ci.low), saved(cap.gain.ci.high)})},
+         gain([&](const Parts& one) { return (1 - 1 / growth) * one.fixed_s(); },
+              100 * (1 - 1 / growth))},
         {cause.is({"none", "small_batch"}) && threads > f.threads,
-         fmt::format("--threads {}", threads), computing(f.threads, threads), 0},
+         fmt::format("--threads {}", threads),
+         {},
+         computing(f.threads, threads)},
         {cause.is({"threads_on_cores"}) && f.ranks * f.threads <= cpus,
          fmt::format("mpirun --map-by slot:PE={} --bind-to core", f.threads),
-         computing(f.own_cores, f.threads), 0},
+         {},
+         computing(f.own_cores, f.threads)},
         {cause.is({"ranks_on_cores"}),
-         fmt::format(
-             fmt::runtime(f.threads > 1 ? "mpirun -n {} --map-by slot:PE={}" : "mpirun -n {}"),
-             ranks, f.threads),
-         imbalance, 100},
-        {cause.is({"late_rank"}) && f.own_cores < f.all_cores, "mpirun --bind-to none", imbalance,
-         0},
+         fmt::format("mpirun -n {}", ranks) +
+             (f.threads > 1 ? fmt::format(" --map-by slot:PE={}", f.threads) : ""),
+         gain(imbalance, 100)},
+        {cause.is({"late_rank"}) && f.own_cores < f.all_cores,
+         "mpirun --bind-to none",
+         {},
+         gain(imbalance).number},
     };
 }
 
-Frame advice_frame(const Facts& f, const Cause& cause, const predict::CapAdvice& cap) {
+Frame advice_frame(std::vector<Remedy> remedies) {
     Frame frame{.title = "What to try, and the time per sample that it saves"};
     frame.columns = {{.name = "option", .key = true, .head = "try"},
                      {.name = "gain_percent", .unit = "%", .interval = true, .head = "gain"},
                      {.name = "at_most_percent", .unit = "%", .head = "at most"}};
-    for (auto& [holds, option, gain, limit] : remedies_for(f, cause, cap)) {
-        if (!holds || gain.number < kNoticeable) continue;
-        if (limit == 0) {
-            frame.rows.push_back({{option, Cell(), gain.number}, {}});
-            continue;
-        }
-        gain.interval.high = std::fmax(gain.interval.high, limit);
-        frame.rows.push_back({{option, gain}, {}});
-    }
-    std::ranges::stable_sort(frame.rows, {}, [](const Row& row) {
-        return std::pair(row.cells.size() > 2, -row.cells[row.cells.size() - 1].number);
+    const auto size = [](const Remedy& one) {
+        return std::fmax(one.gain.number, one.at_most.number);
+    };
+    std::erase_if(remedies,
+                  [&](const Remedy& one) { return !one.holds || size(one) < kNoticeable; });
+    std::ranges::stable_sort(remedies, {}, [&](const Remedy& one) {
+        return std::pair(one.at_most.is_number(), -size(one));
     });
+    for (const auto& one : remedies)
+        frame.rows.push_back({{one.option, one.gain, one.at_most}, {}});
     frame.drop_empty_columns();
     return frame;
 }
 
 }  // namespace
 
-Diagnosis diagnose(const Run& run, const BestCap& best_cap) {
+Diagnosis diagnose(const Run& run) {
     const Facts f = facts_of(run);
     const Cause cause = cause_of(f);
-    const bool ask = cause.is({"transfer"}) && run.setting("sync") == "bucketed";
     return {.run = run.id,
             .bound = cause.bound,
             .cause = cause.name,
             .why = cause.why,
-            .parts = f.measured ? parts_frame(f) : Frame(),
-            .start_up_s = run.median("time_to_first_step_s"),
-            .advice = advice_frame(f, cause, ask ? best_cap() : predict::CapAdvice())};
+            .parts = f.measured() ? parts_frame(f) : Frame(),
+            .start_up_s = f.start_up_s(),
+            .advice = advice_frame(remedies_for(f, cause))};
 }
 
-Diagnosis diagnose(const results::ResultFile& file, const std::string& id) {
-    const Run run = file.read(id);
-    return diagnose(run, [&] {
-        auto runs = predict::runs_for_mechanism({file, {}});
-        std::erase_if(runs, [&](const Run& other) {
-            return other.command == "train" && (other.setting("model") != run.setting("model") ||
-                                                other.setting("data") != run.setting("data"));
-        });
-        const Facts f = facts_of(run);
-        const predict::WhatIf same{.batch_size = f.setting("batch-size"),
-                                   .ranks_per_node = f.ranks,
-                                   .bucket_cap_mb = f.setting("bucket-cap-mb"),
-                                   .precision = run.setting("precision")};
-        return predict::best_bucket_cap(runs, same, run.hosts.size())
-            .value_or(predict::CapAdvice());
-    });
+std::string text_of(const Diagnosis& found) {
+    std::string text = fmt::format("run {}\n", base::one_line(found.run)) +
+                       base::wrapped("  why           ", found.why);
+    for (const Frame* const frame : {&found.parts, &found.advice})
+        if (!frame->empty()) text += '\n' + report::text_of(*frame);
+    return text;
+}
+
+std::string json_of(const Diagnosis& found) {
+    return json_line({{"schema", 1},
+                      {"run", found.run},
+                      {"bound", found.bound},
+                      {"cause", found.cause},
+                      {"sentence", found.why},
+                      {"parts", json_rows(found.parts)},
+                      {"start_up_s", found.start_up_s},
+                      {"advice", json_rows(found.advice)}});
+}
+
+std::string html_of(const Diagnosis& found) {
+    const std::string id = html_escape(found.run);
+    return fmt::format("<p>Run <a href=\"#run-{0}\">{0}</a>: {1}</p>\n", id,
+                       html_escape(found.why)) +
+           report::html_of(found.parts) + report::html_of(found.advice);
 }
 
 }  // namespace ranklab::report::diagnosis

@@ -1,12 +1,10 @@
 // Why a training run is slow: what binds its step, and what to try (docs/why.md).
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "report/frame/frame.hpp"
-#include "report/predict/mechanism.hpp"
-#include "results/result_file.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::report::diagnosis {
 
@@ -19,11 +17,8 @@ struct Diagnosis {
     double start_up_s = stats::kNone;
     Frame advice = {};  ///< at most three rows: sure gains first, the largest first
 };
-using BestCap = std::function<predict::CapAdvice()>;
-/// `run`: of train, with its samples. `best_cap` is asked where the network limits; 0 MiB: none.
-Diagnosis diagnose(const results::Run& run, const BestCap& best_cap);
-/// The run of that id; the bucket cap is forecast by the file's other runs.
-Diagnosis diagnose(const results::ResultFile& file, const std::string& id);
+/// `run`: of train, with its samples.
+Diagnosis diagnose(const results::Run& run);
 
 std::string text_of(const Diagnosis& found);
 /// One line.

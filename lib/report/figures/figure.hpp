@@ -116,14 +116,11 @@ std::vector<std::string> names_of(const model::Groups& groups,
 /// Long lines keep the least and the largest point of each piece, so that no peak is lost.
 std::vector<Point> line_points(const std::vector<double>& x, const std::vector<double>& y);
 
-struct Plotted {
-    std::vector<std::pair<std::filesystem::path, std::string>> pictures;  ///< the .svg, its title
-    std::size_t beside = 0;  ///< files: .pdf, .png, scripts, tables
-};
 /// Writes into `folder` (made if missing) each figure as .svg, .pdf and .png with its script (.gp)
-/// and its numbers (.csv and, where they fit a page, .tex). OptionError where there is nothing to
-/// draw; EnvironmentError where the folder cannot be written or gnuplot is missing or fails:
-/// scripts and numbers are written even then.
-Plotted plot(const Source& source, const std::filesystem::path& folder);
+/// and its numbers (.csv and, where they fit a page, .tex): the .svg files and their titles.
+/// OptionError where there is nothing to draw; EnvironmentError where the folder cannot be written
+/// or gnuplot is missing or fails: scripts and numbers are written even then.
+std::vector<std::pair<std::filesystem::path, std::string>> plot(
+    const Source& source, const std::filesystem::path& folder);
 
 }  // namespace ranklab::report::figures

@@ -148,34 +148,28 @@ std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not) 
     return svg;
 }
 
-Plotted plot(const Source& source, const fs::path& folder) {
+std::vector<std::pair<fs::path, std::string>> plot(const Source& source, const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) base::throw_errno("mkdir", folder, error.value(), "plots");
-    Plotted plotted;
-    const auto write = [&](const std::string& name, const std::string& text) {
-        write_plot_file(folder / name, text);
-        ++plotted.beside;
-    };
-    std::vector<std::pair<fs::path, std::string>> scripts;  // and the titles
+    std::vector<std::pair<fs::path, std::string>> pictures;
     for (const auto& section : sections_of(source))
         for (const auto& figure : section.figures) {
             const Frame numbers = frame_of(figure);
-            scripts.emplace_back(folder / (figure.name + ".gp"), figure.title);
-            write(figure.name + ".gp", script_of(figure));
-            write(figure.name + ".csv", csv_of(numbers));
+            pictures.emplace_back(folder / (figure.name + ".svg"), figure.title);
+            write_plot_file(folder / (figure.name + ".gp"), script_of(figure));
+            write_plot_file(folder / (figure.name + ".csv"), csv_of(numbers));
             if (numbers.rows.size() <= kMostRowsOnPaper)
-                write(figure.name + ".tex", latex_of(numbers, figure.name));
+                write_plot_file(folder / (figure.name + ".tex"), latex_of(numbers, figure.name));
         }
-    if (scripts.empty())
+    if (pictures.empty())
         throw base::OptionError(
             "no run in this file has training losses, job times of io or calls of comm to draw; "
             "ranklab train, io and comm store them");
-    for (const auto& [script, title] : scripts) {
-        plotted.pictures.emplace_back(draw(script, "svg"), title);
-        for (const char* ending : {"pdf", "png"}) draw(script, ending), ++plotted.beside;
-    }
-    return plotted;
+    for (const auto& [svg, title] : pictures)
+        for (const char* ending : {"svg", "pdf", "png"})
+            draw(fs::path(svg).replace_extension("gp"), ending);
+    return pictures;
 }
 
 }  // namespace ranklab::report::figures

@@ -110,17 +110,13 @@ std::vector<Line> lines_of(const Table& table, const char* column,
     return lines.all();
 }
 
-// Adds those with the lowest means, in their order, and says in the caption how many there are.
+// Of many those with the lowest means, which idle most; the caption says how many there are.
 void add_lines(Figure& figure, std::vector<Line> lines, const char* what) {
     if (lines.size() > kMostLines) {
-        std::vector<double> means;
-        for (const auto& line : lines) means.push_back(line.mean());
-        std::ranges::sort(means);
         figure.caption += fmt::format(" Shown are the {} of {} {} with the lowest means.",
                                       kMostLines, lines.size(), what);
-        const double highest = means[kMostLines - 1];
-        std::erase_if(lines, [&](const Line& line) { return line.mean() > highest; });
-        lines.resize(std::min(lines.size(), kMostLines));
+        std::ranges::stable_sort(lines, {}, &Line::mean);
+        lines.resize(kMostLines);
     }
     for (auto& line : lines)
         figure.series.push_back({std::move(line.name), Look::line, figure.series.size(),

@@ -19,7 +19,6 @@ using model::Curve;
 using model::Group;
 using model::Groups;
 using model::Scaling;
-using PointOf = std::function<Point(std::size_t group, double width, const Curve& curve)>;
 
 constexpr std::size_t kMostCurves = 6;
 constexpr double kLogarithmicFrom = 8;  // widest / narrowest
@@ -28,32 +27,36 @@ constexpr std::size_t kFewest = 5;      // fewer curves say little of what is us
 
 // The line of a perfect machine from the baseline on. `power` 1: it grows as the ranks do, 0: it
 // stays.
-Series ideal_of(const Curve& curve, const Point& base, int power, std::size_t colour) {
+Series ideal_of(const Series& curve, int power) {
     constexpr int kPieces = 32;
-    Series line{"ideal", Look::dashed, colour, {}};
-    const double to = curve.widths.back();
+    Series line{"ideal", Look::dashed, curve.colour, {}};
+    const Point& base = curve.points.front();
     for (int i = 0; i <= kPieces; ++i) {
-        const double x = base.x * std::pow(to / base.x, static_cast<double>(i) / kPieces);
-        line.points.push_back({x, base.y * std::pow(x / base.x, power)});
+        const double growth =
+            std::pow(curve.points.back().x / base.x, static_cast<double>(i) / kPieces);
+        line.points.push_back({base.x * growth, base.y * std::pow(growth, power)});
     }
     return line;
 }
 
-Figure figure_of(Figure figure, const std::vector<Curve>& curves, const Groups& groups, int power,
-                 const PointOf& point_of) {
+// Draws a column of the curves' table, which has their points one after the other.
+Figure figure_of(Figure figure, const std::vector<Curve>& curves, const Frame& table,
+                 const std::string& column, int power) {
     std::set<double> widths;
     Series rings{"oversubscribed", Look::marks, kMostCurves, {}};
+    std::size_t row = 0;
     for (std::size_t i = 0; i < curves.size(); ++i) {
         Series series{curves[i].title, Look::points, i, {}};
-        for (std::size_t at = 0; at < curves[i].groups.size(); ++at) {
-            const std::size_t group = curves[i].groups[at];
-            const Point point = point_of(group, curves[i].widths[at], curves[i]);
-            widths.insert(point.x);
-            if (groups.all[group].cores.oversubscribed()) rings.points.push_back(point);
-            series.points.push_back(point);
+        for (const double width : curves[i].widths) {
+            const Cell& cell = table.at(row, column);
+            const auto& doubts = table.rows[row++].doubts;
+            series.points.push_back({width, cell.number, cell.interval});
+            widths.insert(width);
+            if (std::ranges::find(doubts, Mark::oversubscribed, &Doubt::mark) != doubts.end())
+                rings.points.push_back(series.points.back());
         }
-        if (!series.points.empty() && std::isfinite(series.points.front().y))
-            figure.series.push_back(ideal_of(curves[i], series.points.front(), power, i));
+        if (std::isfinite(series.points.front().y))
+            figure.series.push_back(ideal_of(series, power));
         figure.series.push_back(std::move(series));
     }
     if (!rings.points.empty()) figure.series.push_back(std::move(rings));
@@ -63,47 +66,31 @@ Figure figure_of(Figure figure, const std::vector<Curve>& curves, const Groups& 
     return figure;
 }
 
-// The baseline over itself is 1 by definition; its own uncertainty shows in the others' intervals.
-PointOf ratio_of(const Scaling& scaling, bool weak, bool efficiency) {
-    return [&scaling, weak, efficiency](std::size_t group, double width,
-                                        const Curve& curve) -> Point {
-        if (group == curve.groups.front()) return {width, 1, {}};
-        const auto& row = scaling.rows[group];
-        const auto& found = efficiency ? (weak ? row.weak : row.strong).efficiency : row.speedup;
-        return {width, found.ratio, found.ci};
-    };
-}
-
-PointOf estimate_of(const Groups& groups, std::string_view measurement) {
-    return [&groups, measurement](std::size_t group, double width, const Curve&) -> Point {
-        const auto found = groups.estimate(groups.all[group], measurement);
-        return {width, found.value, found.ci};
-    };
-}
-
 // The kind of scaling, and what stays the same.
 struct Kind {
-    const char *id, *heading, *file;  // file: the names of its figures begin with it
+    const char *id, *heading;
+    const char *rate, *efficiency;  // the names of its figures
     const char *command, *over;
     std::string_view time;
     bool weak = false;
 };
 constexpr Kind kKinds[] = {
-    {"weak-scaling", "Weak scaling: each rank keeps its batch", "weak", "train", "ranks",
-     vocabulary::kStepTime, true},
-    {"strong-scaling", "Strong scaling: ranks share one batch", "strong", "train", "ranks",
-     vocabulary::kStepTime},
-    {"thread-scaling", "Training over compute threads of a rank", "thread_scaling", "train",
-     "threads", vocabulary::kStepTime},
-    {"io-scaling", "Writing over ranks", "io_scaling", "io", "ranks", vocabulary::kJobTime},
-    {"worker-scaling", "Writing over worker processes", "worker_scaling", "io", "workers",
-     vocabulary::kJobTime}};
+    {"weak-scaling", "Weak scaling: each rank keeps its batch", "weak_throughput",
+     "weak_efficiency", "train", "ranks", vocabulary::kStepTime, true},
+    {"strong-scaling", "Strong scaling: ranks share one batch", "strong_speedup",
+     "strong_efficiency", "train", "ranks", vocabulary::kStepTime},
+    {"thread-scaling", "Training over compute threads of a rank", "thread_scaling",
+     "thread_scaling_efficiency", "train", "threads", vocabulary::kStepTime},
+    {"io-scaling", "Writing over ranks", "io_scaling", "io_scaling_efficiency", "io", "ranks",
+     vocabulary::kJobTime},
+    {"worker-scaling", "Writing over worker processes", "worker_scaling",
+     "worker_scaling_efficiency", "io", "workers", vocabulary::kJobTime}};
 
 // The rate over the baseline's, w2/w1 T1/T2 (w: the work over the baseline's); per doubling: over
 // that of the point before, as if the cores or GPUs had doubled. Nothing where they are not more.
 Cell rate_over(const Groups& groups, const Scaling& scaling, const Curve& curve, bool weak,
                std::size_t i, bool per_doubling) {
-    if (i == 0) return {};
+    if (i == 0) return per_doubling ? Cell() : Cell(1);
     const std::size_t from = curve.groups[per_doubling ? i - 1 : 0], to = curve.groups[i];
     const auto fewer = groups.all[from].cores.count, more = groups.all[to].cores.count;
     if (per_doubling && (fewer == 0 || more <= fewer)) return {};
@@ -114,59 +101,50 @@ Cell rate_over(const Groups& groups, const Scaling& scaling, const Curve& curve,
     return {f(ratio), {f(ci.low), f(ci.high)}};
 }
 
-// A row a point, with all that the figures show.
+// A row a point, with all that the figures show. The baseline over itself is 1 by definition; its
+// own uncertainty shows in the others' intervals.
 Frame table_of(const std::vector<Curve>& curves, const Source& source, const Scaling& scaling,
                const Kind& kind) {
     const Groups& groups = source.groups;
-    Frame frame;
-    frame.columns = {{.name = "series", .key = true},
-                     {.name = kind.over, .key = true},
-                     {.name = "nodes"},
-                     {.name = "runs"},
-                     {.name = "cores", .head = scaling.unit + "s"},
-                     {.name = std::string(kind.time),
-                      .unit = "s",
-                      .interval = true,
-                      .head = without_unit(kind.time)},
-                     {.name = "speedup", .unit = "1", .interval = true},
-                     {.name = "efficiency",
-                      .unit = "1",
-                      .interval = true,
-                      .head = "efficiency over the base, per " + scaling.unit},
-                     {.name = "speedup_per_doubling",
-                      .unit = "1",
-                      .interval = true,
-                      .head = "speedup per doubling"}};
+    Frame frame{.columns = {{.name = "series", .key = true}, {.name = kind.over, .key = true}}};
+    const auto put = [&](std::string_view name, const char* unit, const std::string& head,
+                         const Cell& cell) {
+        frame.put(frame.add_column({std::string(name), unit, false, *unit != 0, head}), cell);
+    };
     for (const auto& curve : curves)
         for (std::size_t i = 0; i < curve.groups.size(); ++i) {
             const Group& group = groups.all[curve.groups[i]];
-            const auto found = groups.estimate(group, kind.time);
-            const auto ratio = [&](bool efficiency) -> Cell {
-                if (i == 0) return "baseline";
-                const Point point =
-                    ratio_of(scaling, kind.weak, efficiency)(curve.groups[i], 0, curve);
-                return {point.y, point.interval};
+            const auto& scaled = scaling.rows[curve.groups[i]];
+            const auto& [efficiency, ci] = (kind.weak ? scaled.weak : scaled.strong).efficiency;
+            const auto estimate = [&](std::string_view name) -> Cell {
+                const auto found = groups.estimate(group, name);
+                return {found.value, found.ci};
             };
-            Row row{{curve.title, Cell(curve.widths[i]), model::node_count(source.newest(group)),
-                     group.runs.size(), group.cores.known() ? Cell(group.cores.count) : Cell("n/a"),
-                     Cell(found.value, found.ci),
-                     kind.weak && i > 0 ? rate_over(groups, scaling, curve, kind.weak, i, false)
-                                        : ratio(false),
-                     ratio(true), rate_over(groups, scaling, curve, kind.weak, i, true)},
-                    group.doubts};
-            const auto& doubts = scaling.rows[curve.groups[i]].doubts;
-            row.doubts.insert(row.doubts.end(), doubts.begin(), doubts.end());
-            frame.rows.push_back(std::move(row));
+            auto& doubts =
+                frame.rows.emplace_back(Row{{curve.title, Cell(curve.widths[i])}, group.doubts})
+                    .doubts;
+            doubts.insert(doubts.end(), scaled.doubts.begin(), scaled.doubts.end());
+            put("nodes", "", "", model::node_count(source.newest(group)));
+            put("runs", "", "", group.runs.size());
+            put("cores", "", scaling.unit + "s",
+                group.cores.known() ? Cell(group.cores.count) : Cell("n/a"));
+            put(kind.time, "s", without_unit(kind.time), estimate(kind.time));
+            if (kind.weak)
+                put(vocabulary::kThroughput, "samples/s", "throughput",
+                    estimate(vocabulary::kThroughput));
+            put("speedup", "1", "", rate_over(groups, scaling, curve, kind.weak, i, false));
+            put("efficiency", "1", "efficiency over the base, per " + scaling.unit,
+                i == 0 ? Cell(1) : Cell(efficiency, ci));
+            put("speedup_per_doubling", "1", "speedup per doubling",
+                rate_over(groups, scaling, curve, kind.weak, i, true));
         }
     frame.drop_empty_columns();
     frame.notes.emplace_back(
         "speedup: of the work per second; per doubling: over the next smaller scale, as if the "
         "cores or GPUs had doubled (ideal: 2)");
-    std::set<std::size_t> bases;
     for (const auto& curve : curves)
-        if (bases.insert(curve.groups.front()).second)
-            frame.notes.push_back(curve.title + ": " +
-                                  model::baseline_note(groups, curve.groups.front()));
+        frame.notes.push_back(curve.title + ": " +
+                              model::baseline_note(groups, curve.groups.front()));
     for (const auto& finding : scaling.findings) {
         const bool drawn = std::ranges::any_of(curves, [&](const Curve& curve) {
             return std::ranges::find(curve.groups, finding.row) != curve.groups.end();
@@ -196,34 +174,25 @@ Section section_of(const Source& source, const Kind& kind) {
     const Scaling scaling = model::scaling_over(source.groups, kind.over);
     const auto curves = curves_of(source.groups, scaling, kind);
     if (curves.empty()) return section;
-    const bool of_ranks = kind.time == vocabulary::kStepTime && scaling.over == "ranks";
-    const auto add = [&](const std::string& ending, const std::string& label,
-                         const std::string& unit, int power, const PointOf& point_of,
-                         const std::string& caption) {
-        section.figures.push_back(figure_of(
-            {.name = kind.file + ending,
-             .title = of_ranks ? fmt::format("{}, {} scaling", label, kind.file) : kind.heading,
+    section.tables.push_back(table_of(curves, source, scaling, kind));
+    const auto add = [&](const char* name, std::string_view column, const std::string& label,
+                         const std::string& unit, int power) {
+        Figure figure = figure_of(
+            {.name = name,
+             .title = fmt::format("{} ({})", kind.heading, label),
              .x_label = kind.over,
              .y_label = label,
              .unit = unit,
-             .caption = caption},
-            curves, source.groups, power, point_of));
+             .caption = "Medians with 95 % intervals between runs: those of ratios from three runs "
+                        "a point on, of others from six; dashed: ideal, from the baseline on."},
+            curves, section.tables.front(), std::string(column), power);
+        if (!figure.empty()) section.figures.push_back(std::move(figure));
     };
-    const std::string intervals =
-        " Points have 95 % intervals between runs, from three runs on; dashed: ideal, from the "
-        "baseline on.";
-    if (!kind.weak)
-        add(of_ranks ? "_speedup" : "", of_ranks ? "Speedup" : "speedup", "1", 1,
-            ratio_of(scaling, false, false), "T(baseline) / T." + intervals);
-    add("_efficiency", (of_ranks ? "Efficiency per " : "efficiency per ") + scaling.unit, "1", 0,
-        ratio_of(scaling, kind.weak, true),
-        (kind.weak ? "T(baseline) / T x work / cores." : "Speedup over the cores that it takes.") +
-            intervals);
-    if (of_ranks)
-        add("_throughput", "Throughput [samples/s]", "samples/s", 1,
-            estimate_of(source.groups, vocabulary::kThroughput),
-            "Medians over runs with 95 % intervals from six runs on; dashed: ideal.");
-    section.tables.push_back(table_of(curves, source, scaling, kind));
+    if (kind.weak)
+        add(kind.rate, vocabulary::kThroughput, "throughput [samples/s]", "samples/s", 1);
+    else
+        add(kind.rate, "speedup", "speedup", "1", 1);
+    add(kind.efficiency, "efficiency", "efficiency per " + scaling.unit, "1", 0);
     return section;
 }
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 
+#include "base/numbers.hpp"
 #include "report/figures/figure.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/network.hpp"
@@ -70,35 +70,17 @@ struct LossCurve {
     std::vector<double> steps = {}, samples = {}, seconds = {}, loss = {}, rate = {};
 };
 
-// An epoch's steps share its samples; each has a whole global batch but the last, which has the
-// rest.
-std::vector<double> samples_after_steps(const Run& run, std::size_t steps) {
-    const results::Table* epochs = run.find_table("epochs");
-    const double batch = std::strtod(run.setting("global-batch-size").c_str(), nullptr);
-    std::vector<double> samples;
-    double before = 0;
-    for (std::size_t e = 0; epochs != nullptr && e < model::row_count(*epochs); ++e) {
-        const double whole = model::number_at(*epochs, "samples", e),
-                     length = model::number_at(*epochs, "steps", e);
-        for (double step = 1; step <= length && samples.size() <= steps;
-             ++step)  // a file may claim any number
-            samples.push_back(before + (step == length ? whole : std::min(whole, step * batch)));
-        before += whole;
-    }
-    return samples.size() == steps ? samples : std::vector<double>();
-}
-
 LossCurve loss_curve(const Run& run) {
-    LossCurve curve;
-    curve.loss = rows_of(run, vocabulary::kLoss);
-    curve.rate = rows_of(run, vocabulary::kLearningRate);
-    curve.seconds = rows_of(run, vocabulary::kStepTime);
-    std::partial_sum(curve.seconds.begin(), curve.seconds.end(), curve.seconds.begin());
+    LossCurve curve{.seconds = rows_of(run, vocabulary::kStepTime),
+                    .loss = rows_of(run, vocabulary::kLoss),
+                    .rate = rows_of(run, vocabulary::kLearningRate)};
     const std::size_t steps = curve.loss.size();
-    curve.samples = samples_after_steps(run, steps);
-    curve.steps = numbers_to(steps);
+    if (curve.seconds.size() != steps) return {};
     if (curve.rate.size() != steps) curve.rate.clear();
-    if (curve.seconds.size() != steps || curve.samples.size() != steps) return {};
+    std::partial_sum(curve.seconds.begin(), curve.seconds.end(), curve.seconds.begin());
+    curve.steps = numbers_to(steps);
+    const double batch = base::number_in(run.setting("global-batch-size")).value_or(stats::kNone);
+    for (const double step : curve.steps) curve.samples.push_back(step * batch);
     return curve;
 }
 
@@ -108,7 +90,8 @@ struct Axis {
 };
 constexpr Axis kAxes[] = {
     {"loss_steps", "optimizer steps", "training loss", &LossCurve::steps, &LossCurve::loss},
-    {"loss_samples", "samples", "training loss", &LossCurve::samples, &LossCurve::loss},
+    {"loss_samples", "steps x global batch", "training loss", &LossCurve::samples,
+     &LossCurve::loss},
     {"loss_seconds", "time of the steps [s]", "training loss", &LossCurve::seconds,
      &LossCurve::loss},
     {"learning_rate", "optimizer steps", "learning rate", &LossCurve::steps, &LossCurve::rate}};

@@ -55,13 +55,7 @@ std::string task_of(const Run& run) {
     if (run.command == "io")
         return fmt::format("Writing {} x {} x {} float64 on {}", run.setting("files"),
                            run.setting("size"), run.setting("size"), model::file_system_of(run));
-    if (model::is_comm(run)) {
-        std::string task = model::headline_task(run);
-        for (const auto& [key, usual] : {std::pair{"average", "3"}, {"blocking", "3"}})
-            if (const auto value = run.setting(key); !value.empty() && value != usual)
-                task += fmt::format(", --{} {}", key, value);
-        return run.setting("fault").empty() ? task : task + ", with a fault";
-    }
+    if (model::is_comm(run)) return model::headline_task(run);
     std::string task = run.setting("model");
     for (const char* key : {"data", "width"})
         if (const auto value = run.setting(key); !value.empty() && value != "1")
@@ -192,7 +186,7 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     add("summary", "Summary", summary_of(groups));
     for (const auto* const newest : figures::newest_groups(groups, "train", 1))
         add("why", "Why is it slow",
-            diagnosis::html_of(diagnosis::diagnose(runs.file(), groups.newest(*newest))));
+            diagnosis::html_of(diagnosis::diagnose(source.newest_whole(*newest))));
     add_figures(false);
     if (!not_drawn.empty()) base::log::warn(not_drawn);
     add("ranks", "Rank by rank", ranks_of(source));

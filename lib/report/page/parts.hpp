@@ -43,7 +43,7 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
 /// The demands of a computing centre on a scaling section; configs/centres.ini describes them.
 struct Centre {
     std::string title = {}, says = {}, url = {};
-    double per_doubling = stats::kNone, over_base = stats::kNone, node_counts = 0;
+    double per_doubling = stats::kNone, over_base = stats::kNone;
 };
 /// An empty name is that of a centre without demands. OptionError where the file lacks the name or
 /// is not as it describes.

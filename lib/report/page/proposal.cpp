@@ -1,9 +1,9 @@
 // The scaling section of a proposal: sections that each format writes in its way.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -22,36 +22,34 @@ using figures::Section;
 
 constexpr const char* kFigures = "report --plots plots, with the same selection, draws the figures";
 
+// A single run's own interval says nothing of the next run.
+std::string node_hours(const Frame& table, std::size_t row, double steps) {
+    const Cell& time = table.at(row, vocabulary::kStepTime);
+    const double factor = steps * table.at(row, "nodes").number / 3600;
+    const auto ci = table.at(row, "runs").number > 1 ? time.interval : stats::Interval();
+    return readable(time.number * factor, {ci.low * factor, ci.high * factor}, "node-hours");
+}
+
 Section text_of(const std::vector<Section>& scaling, const Centre& centre, std::int64_t steps) {
     Section all{"text", "Text"};
     all.text.emplace_back(
         "Times are medians over runs, brackets 95 % intervals between runs: from 6 runs on for a "
         "time, from 3 a point for a ratio. The efficiency over the base compares each scale with "
         "the base case, the speedup per doubling with the next smaller scale.");
-    std::set<double> node_counts;
     for (const auto& section : scaling) {
         const Frame& table = section.tables.front();
         for (const auto& [series, rows] : table.group_by({table.find("series")})) {
             const auto reach = reach_of(table, rows, centre);
-            all.text.push_back(
-                fmt::format("{} ({}). {}", section.heading, series.front(), sentence(reach)));
-            for (const std::size_t row : rows) node_counts.insert(table.at(row, "nodes").number);
-            if (steps == 0) continue;
-            const Cell& time = table.at(reach.row, vocabulary::kStepTime);
-            const double factor = base::real(steps) * table.at(reach.row, "nodes").number / 3600;
-            // A single run's own interval says nothing of the next run.
-            const auto ci =
-                table.at(reach.row, "runs").number > 1 ? time.interval : stats::Interval();
-            all.text.back() += fmt::format(
-                " {} steps at {} take {}.", steps, reach.subject,
-                readable(time.number * factor, {ci.low * factor, ci.high * factor}, "node-hours"));
+            std::string text =
+                fmt::format("{} ({}). {}", section.heading, series.front(), sentence(reach));
+            if (steps > 0)
+                text += fmt::format(" {} steps at {} take {}.", steps, reach.subject,
+                                    node_hours(table, reach.row, base::real(steps)));
+            all.text.push_back(std::move(text));
         }
     }
     if (!centre.title.empty())
         all.text.push_back(fmt::format("{} asks: {} ({}).", centre.title, centre.says, centre.url));
-    if (centre.node_counts > 0)
-        all.text.push_back(fmt::format("These runs have {} of at least {} node counts.",
-                                       node_counts.size(), centre.node_counts));
     return all;
 }
 
@@ -106,29 +104,29 @@ Centre centre_of(const std::filesystem::path& path, const std::string& name) {
     const std::map<std::string, std::string*> texts{
         {"title", &centre.title}, {"says", &centre.says}, {"url", &centre.url}};
     const std::map<std::string, double*> numbers{{"per-doubling", &centre.per_doubling},
-                                                 {"over-base", &centre.over_base},
-                                                 {"node-counts", &centre.node_counts}};
+                                                 {"over-base", &centre.over_base}};
     if (name.empty()) return centre;
-    std::vector<std::string> names;
-    for (const auto& section : options::read_sections(path.string())) {
-        names.push_back(section.name);
-        if (section.name != name) continue;
-        for (const auto& [key, value] : section.settings) {
-            const auto number = base::number_in(value);
-            if (texts.contains(key))
-                *texts.at(key) = value;
-            else if (number && numbers.contains(key))
-                *numbers.at(key) = *number;
-            else
-                throw base::OptionError(fmt::format("[{}] has '{} = {}', which is not described",
-                                                    name, base::printable(key, 40),
-                                                    base::printable(value, 40)));
-        }
-        return centre;
+    const auto sections = options::read_sections(path.string());
+    const auto found = std::ranges::find(sections, name, &options::Section::name);
+    if (found == sections.end()) {
+        std::vector<std::string> names;
+        for (const auto& section : sections) names.push_back(section.name);
+        throw base::OptionError(fmt::format("no centre '{}' is known, but {}",
+                                            base::printable(name, 40), base::join(names, ", ")),
+                                {"centre"});
     }
-    throw base::OptionError(fmt::format("no centre '{}' is known, but {}",
-                                        base::printable(name, 40), base::join(names, ", ")),
-                            {"centre"});
+    for (const auto& [key, value] : found->settings) {
+        const auto number = base::number_in(value);
+        if (texts.contains(key))
+            *texts.at(key) = value;
+        else if (number && numbers.contains(key))
+            *numbers.at(key) = *number;
+        else
+            throw base::OptionError(fmt::format("[{}] has '{} = {}', which is not described", name,
+                                                base::printable(key, 40),
+                                                base::printable(value, 40)));
+    }
+    return centre;
 }
 
 Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const Centre& centre) {

@@ -48,10 +48,6 @@ std::vector<results::HostRow> two_hosts() {
     return {{0, 0, "n1", "0", "cpu", 1, "0"}, {1, 0, "n2", "0", "cpu", 1, "0"}};
 }
 
-predict::CapAdvice no_cap() {
-    return {};
-}
-
 struct Case {
     const char* name;
     results::Run run;
@@ -105,7 +101,7 @@ std::string option_of(const Diagnosis& found) {
 TEST(Diagnosis, NamesTheCauseAndWhatToTry) {
     for (const auto& one : cases()) {
         SCOPED_TRACE(one.name);
-        const auto found = diagnose(one.run, no_cap);
+        const auto found = diagnose(one.run);
         EXPECT_EQ(found.bound, one.bound) << found.why;
         EXPECT_EQ(found.cause, one.cause) << found.why;
         EXPECT_EQ(option_of(found), one.option);
@@ -125,39 +121,29 @@ TEST(Diagnosis, HdfReadsForOneThreadAtATime) {
     const Parts parts{{"step_time_s", {4}}, {"data_time_s", {2}}, {"loader_read_time_s", {2}}};
     auto run = run_of(parts, {}, one_rank(1, "0"));
     run.config.push_back({"data", "hdf5", false});
-    const auto found = diagnose(run, no_cap);
+    const auto found = diagnose(run);
     EXPECT_EQ(option_of(found), "--workers 1");
     EXPECT_NEAR(found.advice.at(0, "gain_percent").number, 50, 0.01);
-}
-
-TEST(Diagnosis, AsksForTheBucketCapWhereTheNetworkLimits) {
-    for (const auto& one : cases()) {
-        const auto found = diagnose(one.run, [] { return predict::CapAdvice{5, {2.5, {2, 3}}}; });
-        EXPECT_EQ(option_of(found) == "--bucket-cap-mb 5", one.cause == "transfer") << one.name;
-        if (one.cause == "transfer") {
-            EXPECT_DOUBLE_EQ(found.advice.at(0, "gain_percent").number, 60);
-        }
-    }
 }
 
 // The start of a few steps says nothing; that of a training does.
 TEST(Diagnosis, AStartThatTakesMostOfATraining) {
     auto run =
         run_of({{"step_time_s", {1}}, {"time_to_first_step_s", {600}}}, {}, one_rank(1, "0"));
-    EXPECT_EQ(diagnose(run, no_cap).bound, "compute");
+    EXPECT_EQ(diagnose(run).bound, "compute");
     std::erase_if(run.config, [](const auto& setting) { return setting.key == "steps"; });
-    EXPECT_EQ(diagnose(run, no_cap).bound, "start_up");
+    EXPECT_EQ(diagnose(run).bound, "start_up");
 }
 
 TEST(Diagnosis, SaysThatItCannotTell) {
     auto run = run_of({});
-    EXPECT_EQ(option_of(diagnose(run, no_cap)), "--ablation");
+    EXPECT_EQ(option_of(diagnose(run)), "--ablation");
     run.tables.push_back(results::Rows("waterfall").table());
-    EXPECT_EQ(option_of(diagnose(run, no_cap)), "");
+    EXPECT_EQ(option_of(diagnose(run)), "");
 }
 
 TEST(Diagnosis, JsonHasAllOfIt) {
-    const auto found = diagnose(cases()[1].run, no_cap);
+    const auto found = diagnose(cases()[1].run);
     for (const char* member :
          {"\"bound\":\"input\"", "\"cause\":\"costly_loader\"", "\"option\":\"--workers 2\"",
           "\"gain_percent_low\":", "\"efficiency_high\":", "\"start_up_s\":null"})

@@ -84,9 +84,9 @@ TEST(Figures, HaveTheNumbersOfTheRuns) {
 TEST(Figures, AreDrawnWithTheirScriptsAndNumbers) {
     const Made made(sample_runs());
     const results::TempFolder folder;
-    const auto plotted = figures::plot(made.source(), folder / "plots");
-    ASSERT_FALSE(plotted.pictures.empty());
-    for (const auto& [path, title] : plotted.pictures) {
+    const auto pictures = figures::plot(made.source(), folder / "plots");
+    ASSERT_FALSE(pictures.empty());
+    for (const auto& [path, title] : pictures) {
         std::ifstream file(path);
         const std::string svg(std::istreambuf_iterator<char>(file), {});
         EXPECT_THAT(svg, AllOf(HasSubstr("<svg"), HasSubstr("</svg>"))) << path;
