@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <vector>
 
 #include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "forecast/pop.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
 #include "stats/interval.hpp"
@@ -19,45 +17,12 @@
 namespace ranklab::report::diagnosis {
 namespace {
 
-using forecast::Efficiencies;
 using results::Run;
 
 constexpr std::size_t kMostBlocks = 10, kFewestSteps = 4;  // the last: in a block
 constexpr double kNoticeable = 3;                          // percent; less is not worth a try
 constexpr double kSmallBatch = 0.15;     // the update's share of a rank's computing
 constexpr double kGoodEfficiency = 0.8;  // POP's mark: from here on computing limits
-
-// Seconds of a mean step; of the loader all threads of a rank together.
-struct Parts {
-    Efficiencies pop = {};
-    double update_s = 0, reading_s = 0, decoding_s = 0;  // decoding and augmenting take a core
-
-    double loader_s() const { return reading_s + decoding_s; }
-    // Neither the sum of the gradients nor the update depend on the batch.
-    double fixed_s() const { return update_s + pop.lost_s(Efficiencies::transfer); }
-    double percent_of(double seconds) const { return 100 * seconds / pop.step_s(); }
-};
-
-Parts parts_of(const Run& run, std::size_t first_step, std::size_t end_step) {
-    const std::size_t ranks = run.hosts.size(), count = (end_step - first_step) * ranks;
-    const auto samples = [&](const char* name) {  // zeros where the run has no such part
-        const auto* const found = run.find(name);
-        if (found == nullptr || found->samples.size() < end_step * ranks)
-            return std::vector<double>(count);
-        const auto some = std::span(found->samples).subspan(first_step * ranks, count);
-        return std::vector<double>(some.begin(), some.end());
-    };
-    const auto mean = [&](const char* name) { return stats::mean_of_finite(samples(name)); };
-    forecast::StepMatrix steps{
-        .step_s = samples("step_time_s"),
-        .input_s = samples("data_time_s"),
-        .wait_s = samples("sync_exposed_time_s"),
-        .update_s = samples("optimizer_time_s"),
-        .synchronised = run.setting("mode") == "ddp" && run.setting("sync") != "none"};
-    for (const auto& row : run.hosts) steps.node_of.push_back(row.host);
-    return {efficiencies_of(steps), mean("optimizer_time_s"), mean("loader_read_time_s"),
-            mean("loader_decode_time_s") + mean("loader_augment_time_s")};
-}
 
 struct Facts {
     const Run& run;
@@ -70,7 +35,7 @@ struct Facts {
     double setting(const char* name) const {
         return base::number_in(run.setting(name)).value_or(0);
     }
-    bool measured() const { return whole.pop.step_s() > 0; }
+    bool measured() const { return whole.step_s() > 0; }
     double start_up_s() const { return run.median("time_to_first_step_s"); }
     double start_up_percent() const {
         return 100 * start_up_s() / std::max(run.duration_s, start_up_s() + steps_s);
@@ -115,7 +80,7 @@ Facts facts_of(const Run& run) {
     if (count == 0 || step->columns != ranks || (run.setting("sync") == "c10d" && ranks > 1))
         return f;
     f.whole = parts_of(run, 0, count);
-    f.steps_s = static_cast<double>(count) * f.whole.pop.step_s();
+    f.steps_s = static_cast<double>(count) * f.whole.step_s();
     for (std::size_t i = 0; i < blocks; ++i)
         f.blocks.push_back(parts_of(run, i * count / blocks, (i + 1) * count / blocks));
     add_place(f);
@@ -146,10 +111,9 @@ struct Cause {
 // nothing about a whole training.
 Cause cause_of(const Facts& f) {
     const auto& p = f.whole;
-    const auto& pop = p.pop;
-    const double input_s = pop.lost_s(Efficiencies::input), imbalance_s = pop.imbalance_s(),
-                 transfer_s = pop.lost_s(Efficiencies::transfer),
-                 limit_s = pop.parallel() >= kGoodEfficiency
+    const double input_s = p.lost_s(Parts::input), imbalance_s = p.imbalance_s(),
+                 transfer_s = p.lost_s(Parts::transfer),
+                 limit_s = p.parallel() >= kGoodEfficiency
                                ? stats::kNone
                                : std::max({input_s, transfer_s, imbalance_s});
     const bool input = input_s == limit_s;
@@ -179,19 +143,19 @@ Cause cause_of(const Facts& f) {
         {transfer_s == limit_s, "communication", "transfer",
          fmt::format("communication limits: {} of the step sums {} of gradients",
                      percent(transfer_s), readable(f.run.median("reduced_bytes_per_step"), "B"))},
-        {p.update_s >= kSmallBatch * pop.computing_s(), "compute", "small_batch",
+        {p.update_s >= kSmallBatch * p.computing_s(), "compute", "small_batch",
          fmt::format("computing limits: the batch is small; {} of the step does not depend on it",
                      percent(p.fixed_s()))},
         {true, "compute", "none",
          fmt::format("computing limits: {} of the step, and no loss is large",
-                     percent(pop.computing_s()))},
+                     percent(p.computing_s()))},
     };
     return *std::ranges::find_if(all, &Cause::holds);
 }
 
 Frame parts_frame(const Facts& f) {
-    constexpr const char* kNames[] = {"imbalance between nodes", "imbalance in a node",
-                                      "waiting for samples", "uneven steps", "summing gradients"};
+    constexpr const char* kNames[] = {"imbalance of ranks", "waiting for samples", "uneven steps",
+                                      "summing gradients"};
     Frame frame{.title = "The mean step, and the factors of its parallel efficiency"};
     frame.columns = {{.name = "part", .key = true},
                      {.name = "time_s", .unit = "s", .head = "time"},
@@ -202,13 +166,13 @@ Frame parts_frame(const Facts& f) {
         if (percent >= 0.05)  // less is shown as 0
             frame.rows.push_back({{name, Cell(seconds), Cell(percent), factor}, {}});
     };
-    add("computing", f.whole.pop.computing_s(), {});
-    for (std::size_t i = 0; i < Efficiencies::kLosses; ++i) {
-        const auto loss = Efficiencies::Loss(i);
-        add(kNames[i], f.whole.pop.lost_s(loss),
-            f.estimate([loss](const Parts& p) { return p.pop.factor(loss); }));
+    add("computing", f.whole.computing_s(), {});
+    for (std::size_t i = 0; i < Parts::kLosses; ++i) {
+        const auto loss = Parts::Loss(i);
+        add(kNames[i], f.whole.lost_s(loss),
+            f.estimate([loss](const Parts& p) { return p.factor(loss); }));
     }
-    add("step", f.whole.pop.step_s(), f.estimate([](const Parts& p) { return p.pop.parallel(); }));
+    add("step", f.whole.step_s(), f.estimate([](const Parts& p) { return p.parallel(); }));
     frame.notes = {fmt::format("start-up: {} until the first step was done, {} of the run",
                                readable(f.start_up_s(), "s"), percent_text(f.start_up_percent()))};
     return frame;
@@ -217,9 +181,9 @@ Frame parts_frame(const Facts& f) {
 // The longest of: a step without its wait for samples; the threads that make them (HDF5 reads for
 // one at a time); all of the work on the host's cores.
 double step_with(const Facts& f, const Parts& p, double workers) {
-    const double rest = p.pop.step_s() - p.pop.lost_s(Efficiencies::input),
+    const double rest = p.step_s() - p.lost_s(Parts::input),
                  reads = f.run.setting("data") == "hdf5" ? p.reading_s : 0,
-                 work = (p.decoding_s + p.pop.computing_s() * f.threads) * f.ranks / f.all_cores;
+                 work = (p.decoding_s + p.computing_s() * f.threads) * f.ranks / f.all_cores;
     if (workers == 0) return rest + p.loader_s();
     return std::fmax(std::max({rest, p.loader_s() / workers, reads}), work);
 }
@@ -247,9 +211,9 @@ std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause) {
         cell.interval.high = std::fmax(cell.interval.high, up_to);
         return cell;
     };
-    const auto imbalance = [](const Parts& one) { return one.pop.imbalance_s(); };
+    const auto imbalance = [](const Parts& one) { return one.imbalance_s(); };
     const auto computing = [&](double now, double then) {  // where no part of it is serial
-        return p.percent_of((1 - now / then) * p.pop.computing_s());
+        return p.percent_of((1 - now / then) * p.computing_s());
     };
     return {
         {cause.is({"not_measured"}) && f.run.find_table("waterfall") == nullptr, "--ablation", {}},

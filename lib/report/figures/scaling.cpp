@@ -145,13 +145,10 @@ Frame table_of(const std::vector<Curve>& curves, const Source& source, const Sca
     for (const auto& curve : curves)
         frame.notes.push_back(curve.title + ": " +
                               model::baseline_note(groups, curve.groups.front()));
-    for (const auto& finding : scaling.findings) {
-        const bool drawn = std::ranges::any_of(curves, [&](const Curve& curve) {
-            return std::ranges::find(curve.groups, finding.row) != curve.groups.end();
-        });
-        if (drawn && scaling.rows[finding.row].is_weak() == kind.weak)
+    for (const auto& finding : scaling.findings)
+        if (groups.all[finding.row].factor("command") == kind.command &&
+            scaling.rows[finding.row].is_weak() == kind.weak)
             frame.notes.push_back(sentence(finding));
-    }
     return frame;
 }
 

@@ -11,7 +11,6 @@
 #include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
-#include "stats/series.hpp"
 
 namespace ranklab::report::figures {
 namespace {
@@ -22,7 +21,7 @@ using results::Run;
 
 constexpr std::size_t kMostBars = 16, kMostStepped = 2, kMostLosses = 6, kMostTrainings = 3;
 constexpr std::size_t kMostPoints = 1200;  // of a line: more than a picture has pixels
-constexpr std::size_t kMostEpochs = 20, kMostOutliers = 1200;
+constexpr std::size_t kMostEpochs = 20;
 
 // Each row's largest, which is the slowest rank's, warm-up rows first.
 std::vector<double> rows_of(const Run& run, std::string_view name) {
@@ -42,8 +41,7 @@ std::vector<double> numbers_to(std::size_t last) {
 
 Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
     const std::vector<double> all = rows_of(run, vocabulary::kStepTime);
-    const auto counted_steps = run.find(vocabulary::kStepTime)->largest_of_rows();
-    const std::size_t warm_up = all.size() - counted_steps.size();
+    const std::size_t warm_up = all.size() - run.find(vocabulary::kStepTime)->rows();
     Figure figure{.name = fmt::format("steps_{}", number),
                   .title = title,
                   .x_label = "step, warm-up included",
@@ -52,16 +50,7 @@ Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
     if (warm_up > 0) figure.shaded_to = static_cast<double>(warm_up) + 0.5;
     figure.series.push_back(
         {"step time, slowest rank", Look::line, 0, line_points(numbers_to(all.size()), all)});
-    const stats::Outliers fences = stats::outliers(counted_steps);
-    Series marks{"outlier", Look::marks, 1, {}};
-    for (std::size_t i = 0; i < counted_steps.size() && marks.points.size() < kMostOutliers; ++i)
-        if (counted_steps[i] < fences.low_fence || counted_steps[i] > fences.high_fence)
-            marks.points.push_back({static_cast<double>(warm_up + i + 1), counted_steps[i]});
-    if (!marks.points.empty()) figure.series.push_back(std::move(marks));
-    figure.caption = fmt::format(
-        "Run {}: {} warm-up steps are shaded, {} of {} counted steps lie beyond three "
-        "interquartile ranges, and the first {} counted steps are unlike the rest (MSER-5).",
-        run.id, warm_up, fences.count(), counted_steps.size(), stats::warmup_end(counted_steps));
+    figure.caption = fmt::format("Run {}: {} warm-up steps are shaded.", run.id, warm_up);
     return figure;
 }
 

@@ -71,25 +71,21 @@ Object headline(const Groups& all, const std::string& task,
     const auto found = all.estimate(best, rate);
     std::vector<std::string> doubts;
     for (const auto& doubt : best.doubts) doubts.push_back(sentence(doubt));
-    std::string machine =
-        best.cores.known() ? counted(best.cores.count, best.cores.unit()) : "cores not known";
-    if (best.cores.known() && best.factor("command") == "train")
-        machine +=
-            fmt::format(", {} a {}", digits(found.value / static_cast<double>(best.cores.count)),
-                        best.cores.unit());
-    const std::string which = groups.size() == 1
-                                  ? "the only one measured"
-                                  : fmt::format("highest of {} groups", groups.size());
     const auto detailed = detailed_groups(all);
-    return {{"workload", task},
-            {"value", readable(found.value, found.unit)},
-            {"interval", readable_interval(found.ci, found.value, found.unit)},
-            {"name", all.name(best)},
-            {"link", std::ranges::find(detailed, &best) != detailed.end()},
-            {"run", all.newest(best)},
-            {"which", which + "; " + counted(best.runs.size(), "run")},
-            {"machine", machine + "; " + base::printable(best.factor("host.cpu"), 80)},
-            {"doubts", doubts.empty() ? Data(false) : Data(base::join(doubts, "; "))}};
+    return {
+        {"workload", task},
+        {"value", readable(found.value, found.unit)},
+        {"interval", readable_interval(found.ci, found.value, found.unit)},
+        {"name", all.name(best)},
+        {"link", std::ranges::find(detailed, &best) != detailed.end()},
+        {"run", all.newest(best)},
+        {"which", fmt::format("of {}; {}", counted(groups.size(), "group"),
+                              counted(best.runs.size(), "run"))},
+        {"machine", fmt::format("{}; {}",
+                                best.cores.known() ? counted(best.cores.count, best.cores.unit())
+                                                   : "cores not known",
+                                base::printable(best.factor("host.cpu"), 80))},
+        {"doubts", doubts.empty() ? Data(false) : Data(base::join(doubts, "; "))}};
 }
 
 // A list that the template writes; false where it is empty.

@@ -1,0 +1,53 @@
+// Efficiencies of parallel steps by the POP method (Wagner et al., "A Structured Approach to
+// Performance Analysis", Tools for HPC 2017), with a factor for the wait for input.
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "report/diagnosis/diagnosis.hpp"
+
+namespace ranklab::report::diagnosis {
+
+// On the ideal network each rank goes on at its own pace, but its update waits for the last rank.
+Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step) {
+    using Values = std::vector<double>;
+    const std::size_t ranks = run.hosts.size(), count = (end_step - first_step) * ranks;
+    const bool synchronised = run.setting("mode") == "ddp" && run.setting("sync") != "none";
+    const auto samples = [&](const char* name) {  // zeros where the run has no such part
+        const auto* const found = run.find(name);
+        if (found == nullptr || found->samples.size() < end_step * ranks) return Values(count);
+        const auto some = std::span(found->samples).subspan(first_step * ranks, count);
+        return Values(some.begin(), some.end());
+    };
+    const auto mean = [&](const char* name) { return stats::mean_of_finite(samples(name)); };
+    const Values step = samples("step_time_s"), input = samples("data_time_s"),
+                 wait = samples("sync_exposed_time_s"), update = samples("optimizer_time_s");
+    Values computing(ranks), busy(ranks), whole(ranks), ideal(ranks);
+    for (std::size_t row = 0; row < count; row += ranks) {
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            const std::size_t i = row + rank;
+            const double own = step[i] - wait[i];
+            computing[rank] += own - input[i];
+            busy[rank] += own;
+            whole[rank] += step[i];
+            ideal[rank] += own - update[i];
+        }
+        if (synchronised) ideal.assign(ranks, std::ranges::max(ideal));
+        for (std::size_t rank = 0; rank < ranks; ++rank) ideal[rank] += update[row + rank];
+    }
+    Parts found{
+        .level_s = {stats::mean_of_finite(computing), std::ranges::max(computing),
+                    std::ranges::max(busy), std::ranges::max(ideal), std::ranges::max(whole)},
+        .update_s = stats::mean_of_finite(update),
+        .reading_s = mean("loader_read_time_s"),
+        .decoding_s = mean("loader_decode_time_s") + mean("loader_augment_time_s")};
+    auto& levels = found.level_s;
+    for (double& level : levels) level /= static_cast<double>(end_step - first_step);
+    // Rounding may put a level below the one before it.
+    std::partial_sum(levels.begin(), levels.end(), levels.begin(),
+                     [](double before, double level) { return std::max(before, level); });
+    return found;
+}
+
+}  // namespace ranklab::report::diagnosis

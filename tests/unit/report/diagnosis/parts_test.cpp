@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include "report/diagnosis/diagnosis.hpp"
+
+namespace ranklab::report::diagnosis {
+namespace {
+
+using Values = std::vector<double>;  // row-major [step, rank]
+
+results::Run steps_run(std::size_t ranks, const Values& step, const Values& input,
+                       const Values& wait, const Values& update) {
+    results::Run run;
+    run.config = {{"mode", "ddp", false}, {"sync", "bucketed", false}};
+    run.hosts.resize(ranks);
+    for (const auto& [name, samples] : {std::pair{"step_time_s", step},
+                                        {"data_time_s", input},
+                                        {"sync_exposed_time_s", wait},
+                                        {"optimizer_time_s", update}})
+        run.measurements.push_back(
+            {name, "s", results::Kind::cost, "max", "step", ranks, samples, {}, {}});
+    return run;
+}
+
+// Steps that all take as long as the last rank and a transfer of `transfer_s`.
+results::Run waiting_run(std::size_t ranks, const Values& compute, const Values& input,
+                         double transfer_s) {
+    Values step, wait;
+    for (std::size_t row = 0; row < compute.size(); row += ranks) {
+        double last = 0;
+        for (std::size_t i = row; i < row + ranks; ++i)
+            last = std::max(last, compute[i] + input[i]);
+        step.insert(step.end(), ranks, last + transfer_s);
+    }
+    for (std::size_t i = 0; i < compute.size(); ++i)
+        wait.push_back(step[i] - compute[i] - input[i]);
+    return steps_run(ranks, step, input, wait, Values(compute.size()));
+}
+
+Parts whole_of(const results::Run& run) {
+    return parts_of(run, 0, run.measurements.front().rows());
+}
+
+struct Levels {
+    const char* name;
+    results::Run run;
+    decltype(Parts::level_s) level_s;
+};
+
+std::vector<Levels> levels() {
+    return {
+        {"one rank", waiting_run(1, {3, 5}, {0, 0}, 0), {4, 4, 4, 4, 4}},
+        {"waits for samples", waiting_run(1, {1, 1}, {3, 3}, 0), {1, 1, 4, 4, 4}},
+        {"a slow rank", waiting_run(2, {1, 3, 1, 3}, {0, 0, 0, 0}, 0), {2, 3, 3, 3, 3}},
+        {"now one, now another", waiting_run(2, {1, 3, 3, 1}, {0, 0, 0, 0}, 0), {2, 2, 2, 3, 3}},
+        {"a slow network", waiting_run(2, {2, 2}, {0, 0}, 2), {2, 2, 2, 2, 4}},
+        {"one is late for samples", waiting_run(2, {2, 2}, {0, 4}, 0), {2, 2, 6, 6, 6}},
+    };
+}
+
+TEST(Parts, LevelsOfTheMeanStep) {
+    for (const auto& one : levels()) {
+        SCOPED_TRACE(one.name);
+        const auto found = whole_of(one.run);
+        for (std::size_t i = 0; i < one.level_s.size(); ++i)
+            EXPECT_DOUBLE_EQ(found.level_s[i], one.level_s[i]) << i;
+        double product = 1, lost = found.computing_s();
+        for (std::size_t i = 0; i < Parts::kLosses; ++i) {
+            product *= found.factor(Parts::Loss(i));
+            lost += found.lost_s(Parts::Loss(i));
+        }
+        EXPECT_DOUBLE_EQ(product, found.parallel());
+        EXPECT_DOUBLE_EQ(lost, found.step_s());
+    }
+}
+
+// A rank that updates late is late in the next step as well: only the sum is waited for.
+TEST(Parts, TheIdealNetworkHasNoBarrierAfterTheUpdate) {
+    const auto run = steps_run(2, {4, 4, 4, 4}, {0, 0, 0, 0}, {2, 0, 0, 2}, {0, 2, 0, 0});
+    // Sums at 2 and max(2 + 4, 4 + 2) = 6.
+    EXPECT_DOUBLE_EQ(2 * whole_of(run).level_s[3], 6);
+}
+
+TEST(Parts, RanksThatDoNotSumDoNotWait) {
+    auto run = waiting_run(2, {1, 3, 3, 1}, {0, 0, 0, 0}, 0);
+    run.config.back().value = "none";
+    EXPECT_DOUBLE_EQ(whole_of(run).lost_s(Parts::serialisation), 0);
+}
+
+TEST(Parts, OfSomeStepsAreThoseSteps) {
+    EXPECT_DOUBLE_EQ(parts_of(waiting_run(1, {3, 5}, {0, 0}, 0), 1, 2).step_s(), 5);
+}
+
+}  // namespace
+}  // namespace ranklab::report::diagnosis
