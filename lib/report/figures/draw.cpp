@@ -177,14 +177,11 @@ struct Bar {
     double end = 0, reach = 0, last = stats::kNone;  // reach: with the interval
 };
 
-// The plot of a series: a part of a bar, or on a logarithmic axis a dot in its place.
+// The plot of a series: a part of a bar.
 std::string bar_part(const Figure& figure, std::size_t i) {
     const Series& series = figure.series[i];
     const bool alone = figure.series.size() < 2;
     const std::string title = alone ? "notitle" : key_title(series);
-    if (figure.log_x)
-        return fmt::format("$d{} using 3:($1-0.07) with points pointtype 7 pointsize 1.1 {} {}", i,
-                           colour_of(series), title);
     const std::string look =
         alone ? "fillstyle solid 0.85 noborder " + colour_of(series)
               : fmt::format("{} fillstyle pattern {} border", colour_of(series),
@@ -204,15 +201,12 @@ std::string bar_names(const Figure& figure, const std::vector<Bar>& all) {
     return data + "EOD\n";
 }
 
-std::string bar_axes(const Figure& figure, double smallest, double most) {
-    const std::string text = fmt::format(
-        "set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\nset xtics nomirror\n",
-        in_quotes(figure.x_label), 0.55 - static_cast<double>(figure.categories.size()));
-    if (!figure.log_x) return text + fmt::format("low = 0\nset xrange [0:{}]\n", 1.25 * most);
-    const Range range{smallest / 1.6, 6 * most};
-    return text +
-           fmt::format("low = {0}\nset logscale x\nset xrange [low:{1}]\n", range.low, range.high) +
-           decimal_tics("x", range, figure.unit);
+std::string bar_axes(const Figure& figure, double most) {
+    return fmt::format(
+        "set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\nset xtics nomirror\n"
+        "set xrange [0:{}]\n",
+        in_quotes(figure.x_label), 0.55 - static_cast<double>(figure.categories.size()),
+        1.25 * most);
 }
 
 // The first category is on top, its name above its bar and its number next to it.
@@ -220,21 +214,20 @@ std::string bars(const Figure& figure) {
     std::vector<Bar> all(figure.categories.size());
     std::string data;
     std::vector<std::string> parts;
-    double smallest = INFINITY, most = 0;
+    double most = 0;
     for (std::size_t i = 0; i < figure.series.size(); ++i) {
         data += fmt::format("$d{} << EOD\n", i);
         for (const auto& p : figure.series[i].points) {
             Bar& bar = all[static_cast<std::size_t>(p.x)];
-            const double from = figure.log_x ? stats::kNone : bar.end;
-            bar.end = figure.log_x ? p.y : bar.end + (is_drawn(p.y) ? p.y : 0);
+            const double from = bar.end;
+            if (is_drawn(p.y)) bar.end += p.y;
             for (const double one : {bar.end, p.interval.high})
                 if (is_drawn(one)) bar.reach = std::max(bar.reach, one);
-            if (p.y > 0) smallest = std::min(smallest, p.y);
             most = std::max(most, bar.reach);
             ++bar.parts;
             bar.last = p.y;
-            data += fmt::format("{} {} {} {} {}\n", -p.x, value(from), value(bar.end),
-                                value(p.interval.low), value(p.interval.high));
+            data += fmt::format("{} {} {} {} {}\n", -p.x, from, bar.end, value(p.interval.low),
+                                value(p.interval.high));
         }
         data += "EOD\n";
         parts.push_back(bar_part(figure, i));
@@ -242,10 +235,9 @@ std::string bars(const Figure& figure) {
             parts.push_back(error_bars(i, "4:($1-0.07):($5-$4):(0)", "linecolor rgb 'black'"));
     }
     data += bar_names(figure, all);
-    parts.emplace_back("$names using (low):($1+0.3):4 with labels left offset 0.3,0 notitle");
+    parts.emplace_back("$names using (0):($1+0.3):4 with labels left offset 0.3,0 notitle");
     parts.emplace_back("$names using 2:($1-0.07):3 with labels left notitle");
-    return data + bar_axes(figure, smallest, most > 0 ? most : 1) + "plot " +
-           base::join(parts, ", ") + "\n";
+    return data + bar_axes(figure, most > 0 ? most : 1) + "plot " + base::join(parts, ", ") + "\n";
 }
 
 }  // namespace

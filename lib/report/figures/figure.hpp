@@ -45,7 +45,7 @@ struct Figure {
     std::vector<Series> series = {};
     /// The categories of bars; not empty: series are stacked.
     std::vector<std::string> categories = {};
-    bool log_x = false, log_y = false;  ///< of log_x there are dots in the bars' places
+    bool log_x = false, log_y = false;  ///< not of bars
     /// The tics; empty: gnuplot's own, or 64 KiB, 1 MiB, ... where x_bytes is true.
     std::vector<double> x_tics = {};
     bool x_bytes = false;             ///< of a logarithmic x
@@ -109,9 +109,6 @@ Section published_section(const Source& source);
 /// Groups of valid runs of that command, the newest first, at most `most`.
 std::vector<const model::Group*> newest_groups(const model::Groups& groups,
                                                const std::string& command, std::size_t most);
-/// "mnist-cnn, ddp bucketed, 2 ranks": the name of each among the others.
-std::vector<std::string> names_of(const model::Groups& groups,
-                                  const std::vector<const model::Group*>& some);
 
 /// Long lines keep the least and the largest point of each piece, so that no peak is lost.
 std::vector<Point> line_points(const std::vector<double>& x, const std::vector<double>& y);

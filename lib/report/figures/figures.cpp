@@ -118,16 +118,6 @@ std::vector<const model::Group*> newest_groups(const model::Groups& groups,
     return found;
 }
 
-std::vector<std::string> names_of(const model::Groups& groups,
-                                  const std::vector<const model::Group*>& some) {
-    auto names = groups.titles(some);
-    for (std::size_t i = 0; i < some.size(); ++i) {
-        const std::string ranks = some[i]->factor("ranks");
-        names[i] += ", " + ranks + (ranks == "1" ? " rank" : " ranks");
-    }
-    return names;
-}
-
 std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not) {
     std::string folder = (fs::temp_directory_path() / "ranklab-report-XXXXXX").string();
     if (mkdtemp(folder.data()) == nullptr) {

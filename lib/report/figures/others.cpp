@@ -20,7 +20,6 @@ using model::SizeCurve;
 using results::Run;
 
 constexpr std::size_t kMostCurves = 5, kMostRuns = 3, kMostLadders = 4;
-constexpr double kLogarithmicFrom = 20;  // largest / smallest of bars
 
 // Draws curves in place only where there are none out of place: side by side they would look alike.
 std::vector<SizeCurve> drawn_curves(const Run& run) {
@@ -92,18 +91,13 @@ Figure ladder_bars(const model::Ladder& ladder, const std::string& name, bool sp
                   .unit = speedup ? "1" : "s",
                   .caption = caption};
     Series series{figure.x_label, Look::points, speedup ? 2U : 0U, {}};
-    double least = INFINITY, most = 0;
     for (std::size_t i = 0; i < ladder.rows.size(); ++i) {
         const auto& row = ladder.rows[i];
         const double y = row.verified == "NO" ? stats::kNone : speedup ? row.speedup : row.time_s;
         figure.categories.push_back(row.name);
         series.points.push_back(
             {static_cast<double>(i), y, speedup ? stats::Interval{} : row.interval});
-        if (y > 0) least = std::min(least, y);
-        if (std::isfinite(y)) most = std::max(most, y);
     }
-    figure.log_x = most > kLogarithmicFrom * least;
-    if (figure.log_x) figure.x_label += ", logarithmic";
     figure.series.push_back(std::move(series));
     return figure;
 }
@@ -127,10 +121,9 @@ void add_ladder(Section& section, const model::Ladder& ladder, const std::string
 Section collectives_section(const Source& source) {
     Section section{"collectives", "Collectives", {}, {}};
     const auto groups = newest_groups(source.groups, "comm", kMostRuns);
-    const auto names = names_of(source.groups, groups);
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.newest(*groups[i]);
-        add_pictures(section, run, names[i], i);
+        add_pictures(section, run, source.groups.name(*groups[i]), i);
         for (const char* table :
              {"messages", "fits", "guidelines", "nonblocking", "buckets", "clocks"})
             if (const auto* stored = run.find_table(table);

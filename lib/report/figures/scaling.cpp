@@ -26,17 +26,13 @@ constexpr double kSame = 0.01;          // the most by which logarithms of equal
 constexpr std::size_t kFewest = 5;      // fewer curves say little of what is usual
 
 // The line of a perfect machine from the baseline on. `power` 1: it grows as the ranks do, 0: it
-// stays.
+// stays. It is straight, since an axis of what grows is logarithmic where that of the ranks is.
 Series ideal_of(const Series& curve, int power) {
-    constexpr int kPieces = 32;
-    Series line{"ideal", Look::dashed, curve.colour, {}};
-    const Point& base = curve.points.front();
-    for (int i = 0; i <= kPieces; ++i) {
-        const double growth =
-            std::pow(curve.points.back().x / base.x, static_cast<double>(i) / kPieces);
-        line.points.push_back({base.x * growth, base.y * std::pow(growth, power)});
-    }
-    return line;
+    const Point &base = curve.points.front(), &last = curve.points.back();
+    return {"ideal",
+            Look::dashed,
+            curve.colour,
+            {{base.x, base.y}, {last.x, base.y * std::pow(last.x / base.x, power)}}};
 }
 
 // Draws a column of the curves' table, which has their points one after the other.

@@ -109,19 +109,17 @@ Section phases_section(const Source& source) {
                   .title = "Phases of a training step",
                   .x_label = "mean time in a step [s]",
                   .unit = "s"};
-    std::vector<const Group*> groups;
     InOrderMet<std::string, Series> phases;
     for (const Group* group : newest_groups(source.groups, "train", kMostBars)) {
         const auto parts = model::step_parts(source.newest(*group));
         for (const auto& part : parts) {
             Series& series = phases[part.phase];
             series.title = part.phase;
-            series.points.push_back({static_cast<double>(groups.size()), part.mean_s, {}});
+            series.points.push_back({static_cast<double>(figure.categories.size()), part.mean_s});
         }
-        if (!parts.empty()) groups.push_back(group);
+        if (!parts.empty()) figure.categories.push_back(source.groups.name(*group));
     }
-    if (groups.empty()) return section;
-    figure.categories = names_of(source.groups, groups);
+    if (!figure.bars()) return section;
     figure.series = phases.all();
     for (std::size_t i = 0; i < figure.series.size(); ++i) figure.series[i].colour = i;
     figure.caption =
@@ -144,16 +142,14 @@ Section buckets_section(const Source& source) {
                   .caption =
                       "Transfer of a bucket in the step, once all ranks had come: medians over the "
                       "counted steps."};
-    std::vector<const Group*> groups;
-    for (const Group* group : newest_groups(source.groups, "train", kMostBars))
-        if (groups.size() < kMostTrainings && model::pays_network(source.newest(*group)))
-            groups.push_back(group);
-    const auto names = names_of(source.groups, groups);
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-        const Run run = source.newest(*groups[i]);
+    std::size_t trainings = 0;
+    for (const Group* group : newest_groups(source.groups, "train", kMostBars)) {
+        const Run run = source.newest(*group);
+        if (trainings == kMostTrainings || !model::pays_network(run)) continue;
         const auto cost = model::network_cost(source.file, run);
-        Series step{names[i], Look::points, i, {}},
-            network{names[i] + ": network alone", Look::marks, i, {}};
+        const std::string name = source.groups.name(*group);
+        Series step{name, Look::points, trainings, {}},
+            network{name + ": network alone", Look::marks, trainings++, {}};
         for (const auto& bucket : cost ? cost->buckets : model::network_cost(Run{}, run).buckets)
             step.points.push_back({bucket.network.bytes, bucket.step_s, {}});
         figure.series.push_back(std::move(step));
@@ -170,12 +166,11 @@ Section buckets_section(const Source& source) {
 Section steps_section(const Source& source) {
     Section section{"steps", "Step by step", {}, {}};
     const auto groups = newest_groups(source.groups, "train", kMostStepped);
-    const auto names = names_of(source.groups, groups);
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.newest_whole(*groups[i]);
         const Measurement* m = run.find(vocabulary::kStepTime);
         if (m != nullptr && m->rows() > 0)
-            section.figures.push_back(steps_of(run, names[i], i + 1));
+            section.figures.push_back(steps_of(run, source.groups.name(*groups[i]), i + 1));
     }
     return section;
 }
@@ -183,7 +178,6 @@ Section steps_section(const Source& source) {
 Section losses_section(const Source& source) {
     Section section{"losses", "Losses", {}, {}};
     const auto groups = newest_groups(source.groups, "train", kMostLosses);
-    const auto names = names_of(source.groups, groups);
     std::vector<LossCurve> curves;
     for (const Group* group : groups) {
         const Run run = source.newest_whole(*group);
@@ -203,8 +197,8 @@ Section losses_section(const Source& source) {
             .caption = "Mean over the global batch before each update, warm-up included."};
         for (std::size_t i = 0; i < curves.size(); ++i)
             if (!(curves[i].*axis.y).empty())
-                figure.series.push_back(
-                    {names[i], Look::line, i, line_points(curves[i].*axis.x, curves[i].*axis.y)});
+                figure.series.push_back({source.groups.name(*groups[i]), Look::line, i,
+                                         line_points(curves[i].*axis.x, curves[i].*axis.y)});
         if (!figure.empty()) section.figures.push_back(std::move(figure));
     }
     if (section.figures.empty()) section.tables.clear();

@@ -79,7 +79,7 @@ Object headline(const Groups& all, const std::string& task,
         {"name", all.name(best)},
         {"link", std::ranges::find(detailed, &best) != detailed.end()},
         {"run", all.newest(best)},
-        {"which", fmt::format("of {}; {}", counted(groups.size(), "group"),
+        {"which", fmt::format("highest of {}; {}", counted(groups.size(), "group"),
                               counted(best.runs.size(), "run"))},
         {"machine", fmt::format("{}; {}",
                                 best.cores.known() ? counted(best.cores.count, best.cores.unit())

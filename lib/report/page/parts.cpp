@@ -183,10 +183,9 @@ std::string ranks_of(const figures::Source& source) {
         return group->factor("command") == "comm" || group->factor("ranks") == "1";
     });
     if (groups.size() > kMostRankRuns) groups.resize(kMostRankRuns);
-    const auto names = figures::names_of(source.groups, groups);
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-        const Run run = source.newest_whole(*groups[i]);
-        text += html_of(ranks_frame(run, names[i]));
+    for (const Group* group : groups) {
+        const Run run = source.newest_whole(*group);
+        text += html_of(ranks_frame(run, source.groups.name(*group)));
         if (const auto* waiting = run.find_table("waiting"))
             text += html_of(model::frame_of(*waiting, kMostRanks));
     }
@@ -195,14 +194,13 @@ std::string ranks_of(const figures::Source& source) {
 
 std::string runs_of(const figures::Source& source) {
     const auto groups = detailed_groups(source.groups);
-    const auto names = figures::names_of(source.groups, groups);
     std::string text;
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-        const Run run = source.newest(*groups[i]);
+    for (const Group* group : groups) {
+        const Run run = source.newest(*group);
         text +=
             filled("run.html", Object{{"id", run.id},
-                                      {"name", fmt::format("{} ({})", names[i],
-                                                           counted(groups[i]->runs.size(), "run"))},
+                                      {"name", fmt::format("{} ({})", source.groups.name(*group),
+                                                           counted(group->runs.size(), "run"))},
                                       {"open", groups.size() == 1},
                                       {"measurements", html_of(model::measurements_of(run))},
                                       {"facts", html_of(facts_frame(run))}});
