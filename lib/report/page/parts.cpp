@@ -18,7 +18,7 @@ using model::Groups;
 using results::Measurement;
 using results::Run;
 
-constexpr std::size_t kMostRows = 60, kMostDetailed = 60, kMostRankRuns = 3, kMostRanks = 128;
+constexpr std::size_t kMostRows = 60, kMostDetailed = 60, kMostRanks = 128;
 
 // A row a group of one command: what a reader compares.
 Frame summary_frame(const Groups& groups, const std::vector<const Group*>& some,
@@ -92,22 +92,19 @@ std::vector<double> means_of(const Run& run, const Measurement& m) {
 }
 
 Frame ranks_frame(const Run& run, const std::string& title) {
-    Frame frame{.title = title + ": means of each rank over its counted steps or repetitions"};
-    frame.columns = {{.name = "rank", .key = true}, {.name = "host"}};
+    Frame frame{.title = title + ": means of each rank over its counted steps or repetitions",
+                .columns = {{.name = "rank", .key = true}, {.name = "host"}}};
+    for (const auto& row : run.hosts)
+        if (frame.rows.size() < kMostRanks)
+            frame.rows.push_back({{fmt::to_string(row.rank), row.host}, {}});
     const auto add = [&](std::string_view name) {
         const Measurement* m = run.find(name);
         const auto means = m == nullptr ? std::vector<double>() : means_of(run, *m);
-        if (means.size() < 2) return;
+        if (means.size() < frame.rows.size()) return;
         frame.columns.push_back(
             {.name = std::string(name), .unit = "s", .head = without_unit(name)});
-        for (std::size_t rank = 0; rank < std::min(means.size(), kMostRanks); ++rank) {
-            if (frame.rows.size() <= rank)
-                frame.rows.push_back(
-                    {{fmt::to_string(rank), rank < run.hosts.size() ? run.hosts[rank].host : ""},
-                     {}});
-            frame.rows[rank].cells.resize(frame.columns.size());
-            frame.rows[rank].cells.back() = means[rank];
-        }
+        for (std::size_t rank = 0; rank < frame.rows.size(); ++rank)
+            frame.rows[rank].cells.emplace_back(means[rank]);
     };
     for (const auto* whole : vocabulary::wholes()) {
         add(whole->name);
@@ -177,19 +174,14 @@ std::string figures_of(const figures::Section& section, std::string& not_drawn) 
 }
 
 std::string ranks_of(const figures::Source& source) {
-    std::string text;
-    std::vector<const Group*> groups = figures::newest_groups(source.groups, "", SIZE_MAX);
-    std::erase_if(groups, [](const Group* group) {
-        return group->factor("command") == "comm" || group->factor("ranks") == "1";
-    });
-    if (groups.size() > kMostRankRuns) groups.resize(kMostRankRuns);
-    for (const Group* group : groups) {
+    for (const Group* group : figures::newest_groups(source.groups, "", SIZE_MAX)) {
+        if (group->factor("command") == "comm" || group->factor("ranks") == "1") continue;
         const Run run = source.newest_whole(*group);
-        text += html_of(ranks_frame(run, source.groups.name(*group)));
-        if (const auto* waiting = run.find_table("waiting"))
-            text += html_of(model::frame_of(*waiting, kMostRanks));
+        const auto* const waiting = run.find_table("waiting");
+        return html_of(ranks_frame(run, source.groups.name(*group))) +
+               (waiting == nullptr ? "" : html_of(model::frame_of(*waiting, kMostRanks)));
     }
-    return text;
+    return "";
 }
 
 std::string runs_of(const figures::Source& source) {

@@ -28,7 +28,7 @@ std::vector<const model::Group*> detailed_groups(const model::Groups& groups);
 std::string summary_of(const model::Groups& groups);
 /// Where a picture is missing, `not_drawn` says why.
 std::string figures_of(const figures::Section& section, std::string& not_drawn);
-/// The newest runs of several ranks, rank by rank.
+/// The newest run of several ranks, rank by rank.
 std::string ranks_of(const figures::Source& source);
 std::string runs_of(const figures::Source& source);
 /// A row a condition, with its values and of how many runs each is.
