@@ -43,7 +43,8 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
 /// The demands of a computing centre on a scaling section; configs/centres.ini describes them.
 struct Centre {
     std::string title = {}, says = {}, url = {};
-    double per_doubling = stats::kNone, over_base = stats::kNone;
+    double threshold = stats::kNone;
+    bool per_doubling = false;  ///< of the speedup; otherwise of the efficiency over the base
 };
 /// An empty name is that of a centre without demands. OptionError where the file lacks the name or
 /// is not as it describes.

@@ -103,8 +103,6 @@ Centre centre_of(const std::filesystem::path& path, const std::string& name) {
     Centre centre;
     const std::map<std::string, std::string*> texts{
         {"title", &centre.title}, {"says", &centre.says}, {"url", &centre.url}};
-    const std::map<std::string, double*> numbers{{"per-doubling", &centre.per_doubling},
-                                                 {"over-base", &centre.over_base}};
     if (name.empty()) return centre;
     const auto sections = options::read_sections(path.string());
     const auto found = std::ranges::find(sections, name, &options::Section::name);
@@ -119,8 +117,8 @@ Centre centre_of(const std::filesystem::path& path, const std::string& name) {
         const auto number = base::number_in(value);
         if (texts.contains(key))
             *texts.at(key) = value;
-        else if (number && numbers.contains(key))
-            *numbers.at(key) = *number;
+        else if (number && (key == "per-doubling" || key == "over-base"))
+            centre.threshold = *number, centre.per_doubling = key == "per-doubling";
         else
             throw base::OptionError(fmt::format("[{}] has '{} = {}', which is not described", name,
                                                 base::printable(key, 40),
@@ -130,9 +128,9 @@ Centre centre_of(const std::filesystem::path& path, const std::string& name) {
 }
 
 Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const Centre& centre) {
-    const bool doubling = !std::isnan(centre.per_doubling);
-    const double threshold = doubling ? centre.per_doubling : centre.over_base;
-    const std::size_t figure = table.find(doubling ? "speedup_per_doubling" : "efficiency");
+    const double threshold = centre.threshold;
+    const std::size_t figure =
+        table.find(centre.per_doubling ? "speedup_per_doubling" : "efficiency");
     std::size_t reached = std::isnan(threshold) ? rows.back() : rows.front();
     for (const std::size_t row : rows) {
         const double value = table.at(row, figure).number;
@@ -152,7 +150,7 @@ Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const
             .against = centre.title,
             .value = fmt::format("{}", threshold),
             .ratio = {ratio, ci},
-            .unit = doubling ? "speedup per doubling" : "efficiency over the base"};
+            .unit = centre.per_doubling ? "speedup per doubling" : "efficiency over the base"};
 }
 
 std::string proposal(const model::ChosenRuns& runs, const Centre& centre,

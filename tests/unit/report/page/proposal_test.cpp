@@ -127,13 +127,13 @@ TEST(Reach, EndsBeforeTheFirstPointBelowTheThreshold) {
     const std::vector<Measured> times{{1, 8}, {2, 5}, {4, 4}, {8, 8 / 3.84}};
     for (const auto& [centre, repeats, row, verdict] :
          std::vector<std::tuple<Centre, int, std::size_t, Verdict>>{
-             {{.over_base = 0.75}, 3, 1, Verdict::reaches},
-             {{.over_base = 0.75}, 1, 1, Verdict::reaches_undecided},
-             {{.over_base = 0.7999}, 3, 1, Verdict::reaches_undecided},
-             {{.over_base = 0.9}, 3, 0, Verdict::reaches_nothing},
-             {{.over_base = 0.4}, 3, 3, Verdict::reaches},
-             {{.per_doubling = 1.5}, 3, 1, Verdict::reaches},
-             {{.per_doubling = 1.2}, 3, 3, Verdict::reaches},
+             {{.threshold = 0.75}, 3, 1, Verdict::reaches},
+             {{.threshold = 0.75}, 1, 1, Verdict::reaches_undecided},
+             {{.threshold = 0.7999}, 3, 1, Verdict::reaches_undecided},
+             {{.threshold = 0.9}, 3, 0, Verdict::reaches_nothing},
+             {{.threshold = 0.4}, 3, 3, Verdict::reaches},
+             {{.threshold = 1.5, .per_doubling = true}, 3, 1, Verdict::reaches},
+             {{.threshold = 1.2, .per_doubling = true}, 3, 3, Verdict::reaches},
              {{}, 3, 3, Verdict::no_threshold}}) {
         const Finding found = reach_of(table_of(times, false, repeats), {0, 1, 2, 3}, centre);
         EXPECT_EQ(found.row, row) << found.value;
@@ -143,15 +143,15 @@ TEST(Reach, EndsBeforeTheFirstPointBelowTheThreshold) {
 
 TEST(Centres, ThatShipAreReadWithTheirPages) {
     const auto file = std::filesystem::path(RANKLAB_REFERENCE_FOLDER) / "../../configs/centres.ini";
-    for (const auto& [name, per_doubling, over_base] :
-         std::vector<std::tuple<const char*, double, double>>{{"csc", 1.5, NAN},
-                                                              {"nci", NAN, 0.75},
-                                                              {"archer2", NAN, NAN},
-                                                              {"nersc", NAN, NAN},
-                                                              {"eurohpc", NAN, NAN}}) {
+    for (const auto& [name, threshold, per_doubling] :
+         std::vector<std::tuple<const char*, double, bool>>{{"csc", 1.5, true},
+                                                            {"nci", 0.75, false},
+                                                            {"archer2", NAN, false},
+                                                            {"nersc", NAN, false},
+                                                            {"eurohpc", NAN, false}}) {
         const Centre centre = centre_of(file, name);
-        EXPECT_THAT(centre.per_doubling, ::testing::NanSensitiveDoubleEq(per_doubling)) << name;
-        EXPECT_THAT(centre.over_base, ::testing::NanSensitiveDoubleEq(over_base)) << name;
+        EXPECT_THAT(centre.threshold, ::testing::NanSensitiveDoubleEq(threshold)) << name;
+        EXPECT_EQ(centre.per_doubling, per_doubling) << name;
         EXPECT_THAT(centre.url, HasSubstr("://")) << name;
         EXPECT_FALSE(centre.says.empty()) << name;
     }
