@@ -260,12 +260,6 @@ void refuse_what_has_no_effect(const Options& options) {
         throw base::OptionError("--ignore is for tables: give --group-by with it");
 }
 
-// On stderr, since what a program reads has no place for it.
-void warn_of_nothing(const ChosenRuns& runs) {
-    if (!runs.everything() && runs.headers().empty())
-        base::log::warn(base::printable(base::trim(runs.nothing()), 400));
-}
-
 int show(const Options& options) {
     refuse_what_has_no_effect(options);
     const ChosenRuns runs = chosen_runs(options);
@@ -285,7 +279,10 @@ int show(const Options& options) {
         for (const auto& format : kFormats)
             if (options.text("format") == format.name) format.write(runs, options, sink);
     }
-    if (options.text("format") != "text" && options.text("format") != "html") warn_of_nothing(runs);
+    // On stderr, since what a program reads has no place for it.
+    if (!options.is("format", "text") && !options.is("format", "html") && !runs.everything() &&
+        runs.headers().empty())
+        base::log::warn(base::printable(base::trim(runs.nothing()), 400));
     output.commit();
     return 0;
 }

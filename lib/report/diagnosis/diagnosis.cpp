@@ -56,21 +56,6 @@ struct Facts {
     }
 };
 
-void add_place(Facts& f) {
-    const auto& first = f.run.hosts.front();
-    base::NumberRanges all;
-    for (const auto& row : f.run.hosts) {
-        if (row.host != first.host) continue;
-        ++f.ranks;
-        const auto cores = base::ranges_in(row.cores).value_or(base::NumberRanges());
-        all.insert(all.end(), cores.begin(), cores.end());
-    }
-    if (f.run.setting("device") == "cuda" || first.threads == 0 || all.empty()) return;
-    f.threads = first.threads;
-    f.own_cores = static_cast<double>(base::count_of(base::ranges_in(first.cores).value_or(all)));
-    f.all_cores = static_cast<double>(base::count_of(all));
-}
-
 // PyTorch's reducer (c10d) waits inside of backward, where nothing tells its wait from computing.
 Facts facts_of(const Run& run) {
     Facts f{run};
@@ -83,7 +68,18 @@ Facts facts_of(const Run& run) {
     f.steps_s = static_cast<double>(count) * f.whole.step_s();
     for (std::size_t i = 0; i < blocks; ++i)
         f.blocks.push_back(parts_of(run, i * count / blocks, (i + 1) * count / blocks));
-    add_place(f);
+    const auto& first = run.hosts.front();
+    base::NumberRanges all;
+    for (const auto& row : run.hosts) {
+        if (row.host != first.host) continue;
+        ++f.ranks;
+        const auto cores = base::ranges_in(row.cores).value_or(base::NumberRanges());
+        all.insert(all.end(), cores.begin(), cores.end());
+    }
+    if (run.setting("device") == "cuda" || first.threads == 0 || all.empty()) return f;
+    f.threads = first.threads;
+    f.own_cores = static_cast<double>(base::count_of(base::ranges_in(first.cores).value_or(all)));
+    f.all_cores = static_cast<double>(base::count_of(all));
     return f;
 }
 

@@ -201,14 +201,6 @@ std::string bar_names(const Figure& figure, const std::vector<Bar>& all) {
     return data + "EOD\n";
 }
 
-std::string bar_axes(const Figure& figure, double most) {
-    return fmt::format(
-        "set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\nset xtics nomirror\n"
-        "set xrange [0:{}]\n",
-        in_quotes(figure.x_label), 0.55 - static_cast<double>(figure.categories.size()),
-        1.25 * most);
-}
-
 // The first category is on top, its name above its bar and its number next to it.
 std::string bars(const Figure& figure) {
     std::vector<Bar> all(figure.categories.size());
@@ -237,7 +229,12 @@ std::string bars(const Figure& figure) {
     data += bar_names(figure, all);
     parts.emplace_back("$names using (0):($1+0.3):4 with labels left offset 0.3,0 notitle");
     parts.emplace_back("$names using 2:($1-0.07):3 with labels left notitle");
-    return data + bar_axes(figure, most > 0 ? most : 1) + "plot " + base::join(parts, ", ") + "\n";
+    return data + fmt::format(
+                      "set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\n"
+                      "set xtics nomirror\nset xrange [0:{}]\nplot {}\n",
+                      in_quotes(figure.x_label),
+                      0.55 - static_cast<double>(figure.categories.size()),
+                      most > 0 ? 1.25 * most : 1, base::join(parts, ", "));
 }
 
 }  // namespace

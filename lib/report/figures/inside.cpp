@@ -110,7 +110,8 @@ std::vector<Line> lines_of(const Table& table, const char* column,
     return lines.all();
 }
 
-// Of many those with the lowest means, which idle most; the caption says how many there are.
+// Adds the lines, of many those with the lowest means, which idle most; the caption has their
+// number.
 void add_lines(Figure& figure, std::vector<Line> lines, const char* what) {
     if (lines.size() > kMostLines) {
         figure.caption += fmt::format(" Shown are the {} of {} {} with the lowest means.",
