@@ -90,8 +90,8 @@ TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& option
     return outline_of(own).parameters == options.outline.parameters ? own : options;
 }
 
-torch::Tensor loss_of(nn::Model& model, const TrainingOptions& options, torch::Dtype type) {
-    const auto batch = sample_batch(options, kSamples, type);
+torch::Tensor loss_of(nn::Model& model, const TrainingOptions& options) {
+    const auto batch = sample_batch(options, kSamples);
     return model.loss(model.forward(batch.input), batch.targets);
 }
 
@@ -141,15 +141,14 @@ std::string comments_of(const TrainingOptions& options) {
 std::string table_of(const TrainingOptions& options) {
     at::set_num_threads(1);  // so little work that several would wait for each other
     // The network determines the order in which backward reaches the parameters, on a GPU too.
-    const auto speed = on_cpu(options.speed);
-    const auto model =
-        prepared(make_model(options), speed, torch::kCPU, "--model " + options.settings.model);
+    const auto model = prepared(make_model(options), options.speed, torch::kCPU,
+                                "--model " + options.settings.model);
     model->train();
     const auto alone = comm::make_self();
     const auto sync = make_sync(options, *alone, *alone);
     const auto parameters = train::trained_parameters(*model);
     sync->attach(parameters);
-    settle_buckets(*sync, loss_of(*model, options, speed.parameter_type()));
+    settle_buckets(*sync, loss_of(*model, options));
     return fmt::format("{}\n{}", vocabulary::kBucketHeader,
                        rows_of(*sync, parameters, options.compression));
 }

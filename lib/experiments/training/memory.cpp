@@ -1,84 +1,155 @@
+#include <ATen/record_function.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/handle.hpp"
 #include "base/text.hpp"
 #include "experiments/training/options.hpp"
-#include "train/step_memory.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-std::int64_t bytes_of_all(const std::vector<torch::Tensor>& tensors) {
+// Bytes that n samples take: fixed + per_sample x n.
+struct MemoryPart {
+    std::string name;
+    std::int64_t fixed = 0, per_sample = 0;
+};
+
+// A storage that an operation returned. Held, so that no other one gets its address; what autograd
+// keeps has a further holder.
+struct Made {
+    c10::Storage storage;
+    std::int64_t fixed = 0, per_sample = 0;
+};
+
+using Recorded = std::unordered_map<const void*, Made>;
+thread_local Recorded* recorded = nullptr;  // LibTorch's callbacks are plain functions
+
+// A storage counts once. Where its tensor is of 0 samples it has no bytes itself, and the other
+// dimensions of its largest view are those of a sample.
+void note_outputs(const at::RecordFunction& function, at::ObserverContext*) {
+    for (const auto& output : function.outputs()) {
+        if (!output.isTensor() || !output.toTensor().has_storage()) continue;
+        const auto& tensor = output.toTensor();
+        const auto& storage = tensor.storage();
+        auto& made = (*recorded)[storage.unsafeGetStorageImpl()];
+        made.storage = storage;
+        made.fixed = static_cast<std::int64_t>(storage.nbytes());
+        auto bytes = static_cast<std::int64_t>(tensor.element_size());
+        for (const std::int64_t size : tensor.sizes()) bytes *= std::max<std::int64_t>(1, size);
+        if (made.fixed == 0) made.per_sample = std::max(made.per_sample, bytes);
+    }
+}
+
+class Recording : base::Pinned {
+  public:
+    explicit Recording(Recorded& into)
+        : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(nullptr, note_outputs)
+                                                 .needsOutputs(true)
+                                                 .scopes({at::RecordScope::FUNCTION}))) {
+        recorded = &into;
+    }
+    ~Recording() { at::removeCallback(handle_); }
+
+  private:
+    at::CallbackHandle handle_;
+};
+
+// The batch and what autograd keeps of its forward. An empty batch computes nothing.
+MemoryPart activations_of(nn::Model& model, const TrainingOptions& options) {
+    Recorded all;
+    const Recording recording(all);
+    const auto batch = sample_batch(options, 0);
+    const auto loss = model.loss(model.forward(batch.input), batch.targets);
+    for (const auto& tensors : {model.parameters(), model.buffers()})
+        for (const auto& own : tensors) all.erase(own.storage().unsafeGetStorageImpl());
+    MemoryPart sum{.name = "activations"};
+    for (const auto& [address, made] : all) {
+        if (made.storage.use_count() == 1) continue;
+        sum.fixed += made.fixed;
+        sum.per_sample += made.per_sample;
+    }
+    return sum;
+}
+
+// On the CPU, in memory that was never touched; another memory format would take as much.
+std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
+    auto speed = options.speed;
+    speed.channels_last = false;
+    const nn::UninitialisedScope scope;
+    return prepared(make_model(options), speed, torch::kCPU, "");
+}
+
+std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
     std::int64_t bytes = 0;
     for (const auto& tensor : tensors) bytes += static_cast<std::int64_t>(tensor.nbytes());
     return bytes;
 }
 
-// On the CPU, in memory that was never touched; another memory format would take as much.
-std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
-    auto speed = on_cpu(options.speed);
-    speed.channels_last = speed.jit = false;
-    if (model_input(options).is_own()) return prepared(make_model(options), speed, torch::kCPU, "");
-    const nn::UninitialisedScope scope;
-    return prepared(make_model(options), speed, torch::kCPU, "");
+// Copies besides the gradients themselves.
+std::int64_t bucket_bytes(const TrainingOptions& options, std::int64_t gradients) {
+    if (entry_of(train::gradient_syncs(), *options.settings.sync).copies) return gradients;
+    if (options.compression == train::Compression::none) return 0;
+    return gradients * 2 /
+           static_cast<std::int64_t>(c10::elementSize(options.speed.parameter_type()));
+}
+
+// The tensors of a rank, of all replicas where it has several; the last part is their sum. None
+// where the step is not known: a traced network, a CUDA graph, a user's own network (an empty batch
+// may not pass through it), and --input io-only.
+std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
+    const auto& settings = options.settings;
+    if (options.speed.jit || options.speed.cuda_graph || model_input(options).is_own() ||
+        options.input.kind == Input::io_only)
+        return {};
+    const std::int64_t replicas = settings.replicas.value_or(1);
+    const auto model = outlined_model(options);
+    const auto trained = bytes_of(train::trained_parameters(*model));
+    const auto optimizer = entry_of(train::optimizers(), *settings.optimizer);
+    std::vector<MemoryPart> parts{
+        {"weights", (bytes_of(model->parameters()) + bytes_of(model->buffers())) * replicas},
+        {"gradients", trained * replicas},
+        {"optimizer", trained * optimizer.states({.momentum = *settings.momentum})},
+        {"buckets", bucket_bytes(options, trained)},
+        activations_of(*model, options)};
+    MemoryPart sum{.name = "per-rank"};
+    for (const auto& part : parts) {
+        sum.fixed += part.fixed;
+        sum.per_sample += part.per_sample;
+    }
+    parts.push_back(sum);
+    return parts;
 }
 
 }  // namespace
 
-bool step_memory_known(const TrainingOptions& options) {
-    return !options.speed.jit && !options.speed.cuda_graph && !model_input(options).is_own() &&
-           options.input.kind != Input::io_only;
-}
-
-train::MemoryEstimate rank_memory(const TrainingOptions& options) {
-    const auto& settings = options.settings;
-    const std::int64_t replicas = settings.replicas.value_or(1);
-    const auto model = outlined_model(options);
-    const auto trained = bytes_of_all(train::trained_parameters(*model));
-    const std::int64_t element = options.speed.precision == train::Precision::fp64 ? 8 : 4;
-    train::MemoryEstimate bytes;
-    bytes.weights = (bytes_of_all(model->parameters()) + bytes_of_all(model->buffers())) * replicas;
-    bytes.gradients = trained * replicas;
-    bytes.optimizer =
-        trained *
-        entry_of(train::optimizers(), *settings.optimizer).states({.momentum = *settings.momentum});
-    if (entry_of(train::gradient_syncs(), *settings.sync).copies) bytes.buckets = trained;
-    if (options.compression != train::Compression::none) bytes.buckets = trained / element * 2;
-    bytes.check = trained;
-    if (!step_memory_known(options)) return bytes;
-    const auto batch = sample_batch(options, 0, options.speed.parameter_type());
-    const auto step = train::step_memory(*model, batch, *settings.batch_size);
-    bytes.activations = step.saved;
-    bytes.backward = {step.peak.fixed - step.saved.fixed,
-                      step.peak.per_sample - step.saved.per_sample};
-    return bytes;
-}
-
 std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
-    const auto bytes = rank_memory(options);
-    const bool step_known = step_memory_known(options);
-    const std::int64_t batch = *options.settings.batch_size;
     std::vector<results::Setting> rows;
-    const auto row = [&](const char* of, std::int64_t number, bool known = true) {
-        rows.push_back({fmt::format("memory-{}-bytes", of),
-                        known ? fmt::format("{}", number) : "not known", known});
-    };
-    row("weights", bytes.weights);
-    row("gradients", bytes.gradients);
-    row("optimizer", bytes.optimizer);
-    row("buckets", bytes.buckets);
-    row("check", bytes.check);
-    row("activations", bytes.activations.at(batch), step_known);
-    row("backward", bytes.backward.at(batch), step_known);
-    const auto sum = bytes.bytes_at(batch);
-    row("per-rank", sum, step_known);
-    rows.push_back(
-        {"memory",
-         fmt::format("tensors take {}{} a rank; program, libraries, what they copy, and gaps in "
-                     "the heap come on top",
-                     step_known ? "" : "more than ", base::human_bytes(static_cast<double>(sum))),
-         false});
+    std::int64_t bytes = 0;
+    for (const auto& part : rank_memory(options)) {
+        bytes = part.fixed + part.per_sample * *options.settings.batch_size;
+        rows.push_back({fmt::format("memory-{}-bytes", part.name), fmt::format("{}", bytes), true});
+    }
+    if (rows.empty()) return rows;
+    rows.push_back({"memory",
+                    fmt::format("tensors take {} a rank; backward, program, libraries, what they "
+                                "copy, and gaps in the heap come on top",
+                                base::human_bytes(static_cast<double>(bytes))),
+                    false});
     return rows;
+}
+
+void add_memory(results::Run& run, const TrainingOptions& options) {
+    const auto parts = rank_memory(options);
+    if (parts.empty()) return;
+    const auto add = [&run](const char* key, std::int64_t bytes) {
+        run.context.push_back({"training", key, fmt::format("{}", bytes)});
+    };
+    add("memory_fixed_bytes", parts.back().fixed);
+    add("memory_bytes_per_sample", parts.back().per_sample);
 }
 
 }  // namespace ranklab::experiments

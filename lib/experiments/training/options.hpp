@@ -21,7 +21,6 @@
 #include "train/gradient_sync.hpp"
 #include "train/input.hpp"
 #include "train/optimizer.hpp"
-#include "train/step_memory.hpp"
 
 namespace ranklab::experiments {
 
@@ -95,8 +94,7 @@ nn::Outline outline_of(const TrainingOptions& options);
 /// Input and target of one sample in fp32.
 std::int64_t sample_bytes(const TrainingOptions& options);
 /// `count` random samples on the CPU, for a step that is not the run's.
-train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count,
-                                torch::Dtype type);
+train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count);
 data::DataRequest data_request(const TrainingOptions& options);
 
 int compute_threads(const TrainingOptions& options);
@@ -108,14 +106,11 @@ std::string made_for_note(const TrainingOptions& options, int world_size);
 /// free of compute threads; the same on all ranks. Collective.
 OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control);
 
-/// Not so for a traced network, a CUDA graph, a user's own network (an empty batch may not pass
-/// through it) and --input io-only.
-bool step_memory_known(const TrainingOptions& options);
-/// Found without data and ranks, of all replicas where a rank has several. Where the step's is not
-/// known, activations and backward are 0.
-train::MemoryEstimate rank_memory(const TrainingOptions& options);
-/// For a dry run, at the options' local batch.
+/// The memory of a rank's tensors, found without data and ranks; nothing where the step's is not
+/// known. For a dry run, at the options' local batch:
 std::vector<results::Setting> memory_settings(const TrainingOptions& options);
+/// For a forecast of other numbers of ranks:
+void add_memory(results::Run& run, const TrainingOptions& options);
 
 /// OptionError or EnvironmentError where ranks or memory will not do. Collective.
 void check_resources(const TrainingOptions& options, const RunContext& around);

@@ -157,8 +157,8 @@ std::int64_t sample_bytes(const TrainingOptions& options) {
                                      bytes(input.target_sizes(), input.classifies()));
 }
 
-train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count,
-                                torch::Dtype type) {
+train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count) {
+    const auto type = options.speed.parameter_type();
     const auto input = model_input(options);
     auto sizes = input.target_sizes();
     sizes.insert(sizes.begin(), count);

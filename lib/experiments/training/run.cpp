@@ -173,16 +173,6 @@ void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& mo
     fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
 }
 
-// For a forecast of other numbers of ranks.
-void add_memory(results::Run& run, const TrainingOptions& options) {
-    if (!step_memory_known(options)) return;
-    const auto bytes = rank_memory(options);
-    const auto fixed = bytes.bytes_at(0);
-    run.context.push_back({"training", "memory_fixed_bytes", fmt::format("{}", fixed)});
-    run.context.push_back(
-        {"training", "memory_bytes_per_sample", fmt::format("{}", bytes.bytes_at(1) - fixed)});
-}
-
 // Writes a file besides the run. If that fails the run is still stored, with that failure's exit
 // code. For rank 0, whose code all ranks take over.
 void write_beside(results::Run& run, const std::function<void()>& write) {

@@ -164,12 +164,6 @@ std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model, const Spee
     return train::in_precision(std::move(model), options.precision, device.type());
 }
 
-SpeedOptions on_cpu(SpeedOptions options) {
-    options.cuda = options.cuda_graph = false;
-    if (options.precision == Precision::tf32) options.precision = Precision::fp32;
-    return options;
-}
-
 std::unique_ptr<train::GradScaler> make_scaler(const SpeedOptions& options) {
     return options.precision == Precision::fp16 ? std::make_unique<train::GradScaler>() : nullptr;
 }

@@ -65,9 +65,6 @@ class ComputeDevice {
 std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model, const SpeedOptions& options,
                                     torch::Device device, const std::string& name);
 
-/// For the same network on the CPU, whatever computes the run.
-SpeedOptions on_cpu(SpeedOptions options);
-
 /// Why the rank cannot compute on `wanted` GPUs where it sees `seen`; "" where it can. `why_none`
 /// says why it sees none.
 std::string too_few_gpus(std::int64_t wanted, std::int64_t seen, const std::string& why_none);

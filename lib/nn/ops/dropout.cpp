@@ -146,7 +146,7 @@ torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train, Ops ops
     const bool fits = ours && draws && x.is_cpu() && type && x.is_contiguous();
     if (fits) return FastDropout::apply(x, p);
     // Torch returns an empty x itself. Here it becomes a result as of any x, with its factors: what
-    // a step keeps for backward is found with an empty batch (train/step_memory.hpp).
+    // a step keeps for backward is found with an empty batch (experiments/training/memory.cpp).
     const bool other_numbers = scoped_generator().defined() || x.numel() == 0;
     if (other_numbers && x.is_cpu() && draws) return dropout_from(scoped_generator(), x, p);
     return torch::dropout(x, p, train);
