@@ -57,34 +57,18 @@ void run_strategy(nn::Model& model, GradientSync& sync, const TensorBatch& batch
     sync.finish();
 }
 
-constexpr std::int64_t kPiece = 1 << 20;  // compared at once: the check's memory stays small
-
 double largest(const torch::Tensor& numbers) {
     const auto [low, high] = torch::aminmax(numbers);
     return std::max(high.item<double>(), -low.item<double>());
 }
 
+// Summed in double, in pieces: the check's memory stays small.
 double norm_of(const torch::Tensor& numbers) {
+    constexpr std::int64_t kPiece = 1 << 20;
     double sum = 0;
     for (const auto& piece : numbers.split(kPiece))
         sum += piece.to(torch::kDouble).square().sum().item<double>();
     return std::sqrt(sum);
-}
-
-// The largest difference of a gradient from what is wanted; none is there of a parameter that is
-// not used.
-double most_off(const torch::Tensor& gradient, const torch::Tensor& wanted) {
-    if (!gradient.defined()) return largest(wanted);
-    const auto is = gradient.detach().reshape({-1});
-    double most = 0;
-    for (std::int64_t begin = 0; begin < wanted.numel(); begin += kPiece) {
-        const std::int64_t count = std::min(kPiece, wanted.numel() - begin);
-        const double off = largest(is.narrow(0, begin, count).to(torch::kDouble) -
-                                   wanted.narrow(0, begin, count).to(torch::kDouble));
-        // NaN compares as no difference at all: it must not pass.
-        most = std::isnan(off) ? std::numeric_limits<double>::infinity() : std::max(most, off);
-    }
-    return most;
 }
 
 // Relative to the parameter's own largest number, beyond rounding of the largest of all: the
@@ -96,8 +80,12 @@ std::vector<double> differences(const torch::Tensor& expected,
     const double allowed = rounding * largest(expected);
     for (const auto& parameter : parameters) {
         const auto wanted = expected.narrow(0, begin, parameter.numel());
-        const double scale = largest(wanted), most = most_off(parameter.grad(), wanted);
+        const auto& given = parameter.grad();  // none of a parameter that is not used
+        const double scale = largest(wanted);
+        const double most =
+            given.defined() ? largest(given.detach().reshape({-1}) - wanted) : scale;
         const double difference = most <= allowed ? 0.0 : most;
+        // NaN compares as no difference at all: it must not pass.
         worst.push_back(std::isfinite(difference) ? (scale > 0 ? difference / scale : difference)
                                                   : std::numeric_limits<double>::infinity());
         begin += parameter.numel();
