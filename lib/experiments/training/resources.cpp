@@ -23,31 +23,6 @@ bool is_short_of_ranks(const TrainingOptions& options, int world_size) {
            !options.has_own_batch && settings.accumulate <= 1;
 }
 
-// The fewest micro-batches that are no larger than those of the job it was made for, and divide.
-std::int64_t parts_for(const TrainingOptions& options, int world_size) {
-    const std::int64_t local = *options.settings.batch_size;
-    const std::int64_t meant =
-        std::max<std::int64_t>(1, local * world_size / *options.settings.expected_ranks);
-    std::int64_t parts = (local + meant - 1) / meant;
-    while (local % parts != 0) ++parts;
-    return parts;
-}
-
-std::string bytes_text(std::int64_t bytes) {
-    return base::human_bytes(static_cast<double>(bytes));
-}
-
-void check_made_for(const TrainingOptions& options, int world_size) {
-    if (!is_short_of_ranks(options, world_size)) return;
-    const std::int64_t local = *options.settings.batch_size;
-    throw base::OptionError(
-        fmt::format("this configuration is made for {} ranks; on {} each would take {} samples a "
-                    "step, {} of inputs and targets; give --accumulate {} for the same global "
-                    "batch, or --batch-size N for a smaller one",
-                    *options.settings.expected_ranks, world_size, local,
-                    bytes_text(local * sample_bytes(options)), parts_for(options, world_size)));
-}
-
 // The memory of a step's samples in the computing type, and of the batches made ahead, at least a
 // byte per element.
 void check_memory(const TrainingOptions& options) {
@@ -83,8 +58,17 @@ std::string made_for_note(const TrainingOptions& options, int world_size) {
     if (!options.settings.expected_ranks) return "";
     const std::string note = fmt::format("made for {} ranks", *options.settings.expected_ranks);
     if (!is_short_of_ranks(options, world_size)) return note;
-    return fmt::format("{}; on {} give --accumulate {} or --batch-size N", note, world_size,
-                       parts_for(options, world_size));
+    // The fewest micro-batches that are no larger than those of the job it was made for, and
+    // divide.
+    const std::int64_t local = *options.settings.batch_size;
+    const std::int64_t meant =
+        std::max<std::int64_t>(1, local * world_size / *options.settings.expected_ranks);
+    std::int64_t parts = (local + meant - 1) / meant;
+    while (local % parts != 0) ++parts;
+    return fmt::format(
+        "{}; on {} give --accumulate {} for the same global batch, or --batch-size N for a "
+        "smaller one",
+        note, world_size, parts);
 }
 
 // Measured (docs/overlap.md): between hosts a sleeping thread with non-blocking allreduces hides
@@ -109,7 +93,9 @@ OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& cont
 void check_resources(const TrainingOptions& options, const RunContext& around) {
     auto& control = around.control;
     comm::together(control, [&] {
-        if (control.rank() == 0) check_made_for(options, control.world_size());
+        if (control.rank() == 0 && is_short_of_ranks(options, control.world_size()))
+            throw base::OptionError("this configuration is " +
+                                    made_for_note(options, control.world_size()));
         check_memory(options);
     });
 }
