@@ -18,10 +18,6 @@ class SameLossesTest(SameLossesCase):
         arrays = self.check(3, "--optimizer", "sgd", "--momentum", 0.9, "--dropout", "on", "--check-parameters", "step")
         self.assertEqual(len({arrays[f"ranks/{rank}/torch_cpu_generator"].tobytes() for rank in range(3)}), 3, "equal ones would show nothing")
 
-    def test_at_two_ranks_each_has_its_own_buffers(self):
-        arrays = self.check(2, "--no-broadcast-buffers", model="bn-cnn")
-        self.assertNotEqual(*(arrays[f"ranks/{rank}/buffers"].tobytes() for rank in range(2)))
-
 
 class StoppedTest(CheckpointCase):
     WORDS = ("--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--warmup", 0, "--batch-size", 8, "--evaluate", "off")

@@ -13,13 +13,12 @@ namespace {
 
 // The parameters, and twice their size for the optimizer: none of ours keeps more. A generator's
 // state is 5 KiB.
-std::uint64_t expected_bytes(const nn::Model& model, int ranks, bool own_buffers) {
+std::uint64_t expected_bytes(const nn::Model& model, int ranks) {
     constexpr std::uint64_t kPerRank = 8192;
     constexpr std::uint64_t kRest = 1U << 17U;
     std::uint64_t bytes = 0;
     for (const auto& parameter : model.parameters()) bytes += 3 * parameter.nbytes();
-    const std::uint64_t copies = own_buffers ? 1 + static_cast<std::uint64_t>(ranks) : 1;
-    for (const auto& buffer : model.buffers()) bytes += copies * buffer.nbytes();
+    for (const auto& buffer : model.buffers()) bytes += buffer.nbytes();
     return bytes + kPerRank * static_cast<std::uint64_t>(ranks) + kRest;
 }
 
@@ -50,10 +49,8 @@ CheckpointSettings settings_of_numbers(const options::Options& options, Checkpoi
 
 Checkpoints::Checkpoints(const Plan& plan, comm::Communicator& control, const nn::Model& model)
     : control_(control), file_(plan.folder), every_(plan.every), settings_(plan.settings) {
-    if (plan.own_buffers) keep(own_buffers(model));
     comm::together(control_, [&] {
-        if (control_.rank() == 0)
-            file_.prepare(expected_bytes(model, control_.world_size(), plan.own_buffers));
+        if (control_.rank() == 0) file_.prepare(expected_bytes(model, control_.world_size()));
     });
     find(plan.resume);
 }

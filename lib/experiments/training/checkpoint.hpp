@@ -23,7 +23,6 @@ class Checkpoints {
         std::string folder;
         bool resume = false;
         std::int64_t every = 0;       ///< steps; 0: at each epoch's end
-        bool own_buffers = false;     ///< each rank's are kept, not rank 0's alone
         CheckpointSettings settings;  ///< equal in the run that this one goes on from
     };
 

@@ -27,11 +27,6 @@ NamedArray array_of(const std::string& name, const torch::Tensor& tensor) {
     return array;
 }
 
-std::string bytes_of(const torch::Tensor& tensor) {
-    const torch::Tensor dense = tensor.detach().cpu().contiguous();
-    return {static_cast<const char*>(dense.const_data_ptr()), dense.nbytes()};
-}
-
 // `bytes` holds as many bytes as the tensor.
 torch::Tensor tensor_of(const void* bytes, torch::IntArrayRef shape, torch::Dtype type) {
     torch::Tensor tensor = torch::empty(shape, type);
@@ -100,7 +95,8 @@ void load_generator(at::Generator generator, const std::string& bytes) {
 
 std::string save_generator(at::Generator generator) {
     const std::lock_guard<std::mutex> lock(generator.mutex());
-    return bytes_of(generator.get_state());
+    const torch::Tensor state = generator.get_state();
+    return {static_cast<const char*>(state.const_data_ptr()), state.nbytes()};
 }
 
 std::string text_of(const hdf5::TypedArray& array) {
@@ -116,31 +112,6 @@ RankState generator_state(const std::string& name, const at::Generator& generato
 
 RankState torch_cpu_generator() {
     return generator_state("torch_cpu_generator", at::detail::getDefaultCPUGenerator());
-}
-
-RankState own_buffers(const nn::Model& model) {
-    const auto buffers = model.buffers();
-    const auto save = [buffers] {
-        std::string bytes;
-        for (const auto& buffer : buffers) bytes += bytes_of(buffer);
-        return bytes;
-    };
-    const auto load = [buffers](const std::string& bytes) {
-        std::size_t wanted = 0;
-        for (const auto& buffer : buffers) wanted += buffer.nbytes();
-        if (bytes.size() != wanted)
-            throw base::DataError(
-                fmt::format("the checkpoint has {} bytes of a rank's buffers, and this model "
-                            "{}; it is another model's",
-                            bytes.size(), wanted));
-        const torch::NoGradGuard no_gradients;
-        const char* next = bytes.data();
-        for (auto buffer : buffers) {
-            buffer.copy_(tensor_of(next, buffer.sizes(), buffer.scalar_type()));
-            next += buffer.nbytes();
-        }
-    };
-    return {"buffers", save, load};
 }
 
 void put_training(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer) {
@@ -181,8 +152,7 @@ void put_rank_state(Checkpoint& checkpoint, const std::string& name,
 
 void take_rank(const Checkpoint& checkpoint, int rank, const std::vector<RankState>& states) {
     const std::string name = fmt::format("{}", rank);
-    const auto set = std::find_if(checkpoint.ranks.begin(), checkpoint.ranks.end(),
-                                  [&](const ArraySet& one) { return one.name == name; });
+    const auto set = std::ranges::find(checkpoint.ranks, name, &ArraySet::name);
     if (set == checkpoint.ranks.end())
         throw base::DataError(fmt::format("the checkpoint has no state of rank {}", rank));
     if (set->arrays.size() != states.size())
@@ -190,9 +160,7 @@ void take_rank(const Checkpoint& checkpoint, int rank, const std::vector<RankSta
             fmt::format("the checkpoint has {} states of rank {}, and this program {}",
                         set->arrays.size(), rank, states.size()));
     for (const auto& state : states) {
-        const auto found =
-            std::find_if(set->arrays.begin(), set->arrays.end(),
-                         [&](const NamedArray& array) { return array.name == state.name; });
+        const auto found = std::ranges::find(set->arrays, state.name, &NamedArray::name);
         if (found == set->arrays.end())
             throw base::DataError(
                 fmt::format("the checkpoint has no '{}' of rank {}", state.name, rank));

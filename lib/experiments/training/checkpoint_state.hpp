@@ -27,10 +27,6 @@ RankState generator_state(const std::string& name, const at::Generator& generato
 /// LibTorch's generator of this process for the CPU: dropout's, among others.
 RankState torch_cpu_generator();
 
-/// The model's buffers on this rank, for ranks that keep their own: the bytes of one after the
-/// other. It shares them.
-RankState own_buffers(const nn::Model& model);
-
 /// Parameters, buffers and the optimizer's state into `checkpoint`, on rank 0's side.
 void put_training(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer);
 

@@ -52,10 +52,7 @@ bool TrainingLoop::begin() {
     train::agree_on_parameters(train::trained_parameters(model_), setup_.control);
     train::broadcast_parameters(model_, setup_.control);
     restore();
-    // Rank 0's were broadcast; a checkpoint may hold each rank's own buffers.
-    const bool own_buffers = setup_.schedule.first > 0 && !setup_.options.broadcasts_buffers();
-    equality_.compare("at the start",
-                      own_buffers ? Compared::parameters : Compared::parameters_and_buffers);
+    equality_.compare("at the start", Compared::parameters_and_buffers);
     stop_if_asked(setup_.control, "before the first step; nothing was measured");
     model_.train();
     if (setup_.options.input.kind == Input::io_only) {

@@ -98,15 +98,12 @@ std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options,
                                               const RunContext& around, const nn::Model& model,
                                               std::int64_t samples) {
     if (!options.settings.checkpoint.has_value()) return nullptr;
-    const bool own_buffers = around.control.world_size() > 1 && !options.broadcasts_buffers() &&
-                             !model.buffers().empty();
     const CheckpointSettings facts{{"ranks", fmt::format("{}", around.control.world_size())},
                                    {"training samples", fmt::format("{}", samples)}};
     return std::make_unique<Checkpoints>(
         Checkpoints::Plan{.folder = *options.settings.checkpoint,
                           .resume = options.settings.resume,
                           .every = options.settings.checkpoint_every.value_or(0),
-                          .own_buffers = own_buffers,
                           .settings = settings_of_numbers(around.options, facts)},
         around.control, model);
 }

@@ -20,16 +20,7 @@ class MoreSameLossesTest(SameLossesCase):
         self.check(3, "--optimizer", "adadelta", "--sync", "per-parameter")
 
     def test_rank_0s_buffers_go_on_for_all(self):
-        arrays = self.check(2, model="bn-cnn")
-        self.assertNotIn("ranks/0/buffers", arrays)
-
-    def test_another_number_of_bytes_of_buffers_is_refused(self):
-        words = ("--model", "bn-cnn", "--batch-size", 4, "--momentum", 0.9, "--no-broadcast-buffers", "--checkpoint", "c")
-        self.go(*words, "--steps", 3, "--warmup", 0, ranks=2)
-        short = Checkpoint((self.folder / "c" / FILE).read_bytes())
-        short.arrays["ranks/1/buffers"] = short.arrays["ranks/1/buffers"][:-1]
-        (self.folder / "c" / FILE).write_bytes(short.content())
-        self.assertSays(self.go(*words, "--steps", 9, "--warmup", 0, "--resume", ranks=2, code=3, output="none"), 3, "bytes of a rank's buffers")
+        self.check(2, model="bn-cnn")
 
 
 class StoppedTest(CheckpointCase):
