@@ -29,14 +29,6 @@ constexpr double kNoticeableWait = 0.05;
 // of ranks.
 constexpr double kByLuck = 0.001;
 constexpr std::size_t kFewestSteps = 6;  // fewer have no 95 % interval of a median
-// The least number of steps whose stamps are examined, for any number of ranks.
-constexpr std::size_t kFewestLooked = 16;
-constexpr std::size_t kMostValues = std::size_t{1} << 18U;  // of all ranks, in one exchange
-
-// The place of the i-th of `count` rows that are spread evenly over all `rows`; count <= rows.
-std::size_t spread_row(std::size_t i, std::size_t count, std::size_t rows) {
-    return (2 * i + 1) * rows / (2 * count);
-}
 
 double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
@@ -61,20 +53,18 @@ double median(const std::vector<double>& values) {
     return stats::quantile(values, 0.5);
 }
 
-void pack(std::vector<double>& values, const StepReductions& step) {
-    values.insert(values.end(), {step.backward_begin, step.backward_end});
+std::vector<double> packed(const StepReductions& step) {
+    std::vector<double> values{step.backward_begin, step.backward_end};
     for (const auto& times : step.reductions)
         values.insert(values.end(), {times.ready, times.start, times.moving, times.end});
+    return values;
 }
 
-StepReductions unpacked(const RankSamples& all, std::size_t first_row, std::size_t rank,
-                        std::size_t reductions) {
-    StepReductions step{all.at(first_row, rank), all.at(first_row + 1, rank), {}};
-    for (std::size_t i = 0; i < reductions; ++i) {
-        const std::size_t row = first_row + 2 + 4 * i;
+StepReductions unpacked(const RankSamples& all, std::size_t rank) {
+    StepReductions step{all.at(0, rank), all.at(1, rank), {}};
+    for (std::size_t row = 2; row < all.rows(); row += 4)
         step.reductions.push_back({all.at(row, rank), all.at(row + 1, rank), all.at(row + 2, rank),
                                    all.at(row + 3, rank)});
-    }
     return step;
 }
 
@@ -244,9 +234,7 @@ bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks) {
 
 bool SampledSteps::add(StepReductions step) {
     const std::size_t place = seen_++;
-    // Where the host sees none there is a row all the same.
-    const std::size_t size = std::max<std::size_t>(1, step.reductions.size());
-    if (place % every_ == 0 && steps_.size() * size >= most_reductions_) {
+    if (place % every_ == 0 && steps_.size() >= most_) {
         for (std::size_t i = 0; 2 * i < steps_.size(); ++i)
             if (i > 0) steps_[i] = std::move(steps_[2 * i]);
         steps_.resize((steps_.size() + 1) / 2);
@@ -294,25 +282,12 @@ void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicato
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take) {
     const std::size_t reductions = mine.empty() ? 0 : mine.back().reductions.size();
     if (reductions == 0) return;  // the same on all ranks: they run one strategy
-    std::vector<const StepReductions*> alike;
-    for (const auto& step : mine)
-        if (step.reductions.size() == reductions) alike.push_back(&step);
-    const auto ranks = static_cast<std::size_t>(control.world_size());
-    const std::size_t rows = 2 + 4 * reductions;
-    const std::size_t steps = std::min(alike.size(), std::max(kFewestLooked, kMostValues / ranks));
-    const std::size_t at_once = std::max<std::size_t>(1, kMostValues / (rows * ranks));
-    for (std::size_t first = 0; first < steps; first += at_once) {
-        const std::size_t count = std::min(at_once, steps - first);
-        std::vector<double> values;
-        for (std::size_t step = first; step < first + count; ++step)
-            pack(values, *alike[spread_row(step, steps, alike.size())]);
-        const RankSamples all = measure::gather_columns(control, values);
-        for (std::size_t step = 0; step < count; ++step) {
-            std::vector<StepReductions> by_rank;
-            for (std::size_t rank = 0; rank < ranks; ++rank)
-                by_rank.push_back(unpacked(all, step * rows, rank, reductions));
-            take(by_rank);
-        }
+    for (const auto& step : mine) {
+        if (step.reductions.size() != reductions) continue;
+        const RankSamples all = measure::gather_columns(control, packed(step));
+        std::vector<StepReductions> by_rank;
+        for (std::size_t rank = 0; rank < all.ranks; ++rank) by_rank.push_back(unpacked(all, rank));
+        take(by_rank);
     }
 }
 

@@ -28,13 +28,12 @@ struct StepReductions {
     std::vector<ReductionTimes> reductions;
 };
 
-/// Some of a rank's steps, spread evenly over a run of unknown length: when the room is full every
-/// second one is dropped, and half as many are taken from then on. The steps are the same on all
-/// ranks.
+/// At most so many of a rank's steps, spread evenly over a run of unknown length: when there is no
+/// room every second one is dropped, and half as many are taken from then on. The steps are the
+/// same on all ranks.
 class SampledSteps {
   public:
-    SampledSteps() = default;
-    explicit SampledSteps(std::size_t most_reductions) : most_reductions_(most_reductions) {}
+    explicit SampledSteps(std::size_t most = 1024) : most_(most) {}
 
     /// The next step; whether it was taken.
     bool add(StepReductions step);
@@ -43,7 +42,7 @@ class SampledSteps {
     std::size_t seen() const { return seen_; }
 
   private:
-    std::size_t most_reductions_ = 100000, every_ = 1, seen_ = 0;
+    std::size_t most_, every_ = 1, seen_ = 0;
     std::vector<StepReductions> steps_;
 };
 
@@ -66,9 +65,8 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 
 /// Calls `take` with each step of all ranks, by rank, that has as many reductions as the last one
-/// (the first ones may have had other buckets). Collective, in pieces of a few steps, so that
-/// memory never holds all of them. With many steps and ranks it takes only some, spread evenly, so
-/// that the data kept per rank stays bounded.
+/// (the first ones may have had other buckets). Collective, a step at a time, so that memory never
+/// holds all of them.
 void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take);
 
