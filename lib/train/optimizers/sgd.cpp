@@ -1,64 +1,68 @@
 #include <ATen/ops/_fused_sgd.h>
-#include <torch/optim/sgd.h>
 
 #include "train/optimizer.hpp"
 
 namespace ranklab::train {
 namespace {
 
-class Sgd final : public Optimizer {
+// The state of both implementations, so that a checkpoint of one fits the other. A parameter's
+// buffer is made at its first step with a gradient; until then there is none, and zeros in its
+// place would differ: the first step copies the gradient with the signs of zeros.
+class SgdState : public Optimizer {
   public:
-    Sgd(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
-        : parameters_(parameters),
-          optimizer_(std::move(parameters),
-                     torch::optim::SGDOptions(config.lr).momentum(config.momentum)) {}
-
-    void step() override { optimizer_.step(); }
-    void set_lr(double lr) override {
-        for (auto& group : optimizer_.param_groups()) group.options().set_lr(lr);
-    }
-
-    // LibTorch makes a parameter's buffer at its first step with a gradient; until then there is
-    // none, and zeros in its place would differ: the first step copies the gradient with the signs
-    // of zeros.
-    std::vector<OptimizerState> state() override {
-        OptimizerState buffers{"momentum_buffer", {}};
-        for (const auto& parameter : parameters_) {
-            const auto found = optimizer_.state().find(parameter.unsafeGetTensorImpl());
-            buffers.tensors.push_back(found == optimizer_.state().end()
-                                          ? torch::Tensor()
-                                          : static_cast<Slot&>(*found->second).momentum_buffer());
-        }
-        return {buffers};
-    }
-    void load_state(const std::vector<OptimizerState>& state) override {
-        check_state(state, {{"momentum_buffer", parameters_}}, false);
-        optimizer_.state().clear();
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const auto& buffer = state[0].tensors[i];
-            if (!buffer.defined()) continue;
-            auto slot = std::make_unique<Slot>();
-            slot->momentum_buffer(buffer.detach().to(parameters_[i].device(), false, true));
-            optimizer_.state()[parameters_[i].unsafeGetTensorImpl()] = std::move(slot);
-        }
-    }
-
-  private:
-    using Slot = torch::optim::SGDParamState;
-
-    std::vector<torch::Tensor> parameters_;
-    torch::optim::SGD optimizer_;
-};
-
-// Makes Sgd's steps by LibTorch's fused kernel: one call for all parameters, one pass over memory.
-// Its state is Sgd's, so that a checkpoint fits both.
-class FusedSgd final : public Optimizer {
-  public:
-    FusedSgd(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
+    SgdState(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
         : parameters_(std::move(parameters)),
           buffers_(parameters_.size()),
           lr_(config.lr),
           momentum_(config.momentum) {}
+
+    void set_lr(double lr) override { lr_ = lr; }
+    std::vector<OptimizerState> state() override { return {{"momentum_buffer", buffers_}}; }
+    void load_state(const std::vector<OptimizerState>& state) override {
+        check_state(state, {{"momentum_buffer", parameters_}}, false);
+        const torch::NoGradGuard no_gradients;
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            const auto& buffer = state[0].tensors[i];
+            buffers_[i] = buffer.defined() ? torch::empty_like(parameters_[i]).copy_(buffer)
+                                           : torch::Tensor();
+        }
+    }
+
+  protected:
+    std::vector<torch::Tensor> parameters_;
+    std::vector<torch::Tensor> buffers_;
+    double lr_;
+    double momentum_;
+};
+
+// The operations of torch::optim::SGD, in its order.
+class Sgd final : public SgdState {
+  public:
+    using SgdState::SgdState;
+
+    void step() override {
+        const torch::NoGradGuard no_gradients;
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            const torch::Tensor& gradient = parameters_[i].grad();
+            if (!gradient.defined()) continue;
+            if (momentum_ != 0) advance(buffers_[i], gradient);
+            parameters_[i].add_(momentum_ != 0 ? buffers_[i] : gradient, -lr_);
+        }
+    }
+
+  private:
+    void advance(torch::Tensor& buffer, const torch::Tensor& gradient) const {
+        if (buffer.defined())
+            buffer.mul_(momentum_).add_(gradient);
+        else
+            buffer = gradient.clone();
+    }
+};
+
+// LibTorch's fused kernel: one call for all parameters, one pass over memory.
+class FusedSgd final : public SgdState {
+  public:
+    using SgdState::SgdState;
 
     // The kernel treats a whole list as being at its first step or not: parameters at theirs get a
     // separate call.
@@ -79,18 +83,6 @@ class FusedSgd final : public Optimizer {
         update(going, false);
         update(beginning, true);
     }
-    void set_lr(double lr) override { lr_ = lr; }
-
-    std::vector<OptimizerState> state() override { return {{"momentum_buffer", buffers_}}; }
-    void load_state(const std::vector<OptimizerState>& state) override {
-        check_state(state, {{"momentum_buffer", parameters_}}, false);
-        const torch::NoGradGuard no_gradients;
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const auto& buffer = state[0].tensors[i];
-            buffers_[i] = buffer.defined() ? torch::empty_like(parameters_[i]).copy_(buffer)
-                                           : torch::Tensor();
-        }
-    }
 
   private:
     struct Lists {
@@ -102,11 +94,6 @@ class FusedSgd final : public Optimizer {
         at::_fused_sgd_(lists.parameters, lists.gradients, lists.buffers, 0.0, momentum_, lr_, 0.0,
                         false, false, first);
     }
-
-    std::vector<torch::Tensor> parameters_;
-    std::vector<torch::Tensor> buffers_;  // undefined before a parameter's first step
-    double lr_;
-    double momentum_;
 };
 
 }  // namespace
