@@ -22,20 +22,6 @@ std::string described(const torch::Tensor& parameter) {
                        c10::toString(parameter.scalar_type()));
 }
 
-std::string difference(const std::string& first, const std::string& other, std::size_t rank) {
-    const auto a = base::split(first, '\n');
-    const auto b = base::split(other, '\n');
-    if (a.size() != b.size())
-        return fmt::format("rank {} has {} trained parameters, rank 0 has {}", rank, b.size(),
-                           a.size());
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        if (a[i] != b[i])
-            return fmt::format("parameter {} is {} on rank {} and {} on rank 0", i, b[i], rank,
-                               a[i]);
-    }
-    return "";
-}
-
 std::vector<std::uint8_t> presence_of(const std::vector<OptimizerState>& state) {
     std::vector<std::uint8_t> there;
     for (const auto& kind : state) {
@@ -56,6 +42,17 @@ void take_presence(std::vector<OptimizerState>& state, const std::vector<std::ui
             else if (!kind.tensors[i].defined())
                 kind.tensors[i] = torch::zeros_like(parameters[i]).detach();
         }
+    }
+}
+
+// Rank 0's values of dense tensors, whose shapes, types and strides are equal on all ranks. Tensors
+// on a GPU travel by a copy in host memory: the control plane carries no other.
+void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm) {
+    const torch::NoGradGuard no_gradients;
+    for (auto tensor : tensors) {
+        const auto copy = tensor.cpu();
+        comm.broadcast(view_of(in_memory_order(copy.detach())), 0);
+        if (!tensor.is_cpu()) tensor.copy_(copy);
     }
 }
 
@@ -95,23 +92,14 @@ std::uint64_t parameter_hash(const nn::Model& model) {
     return hash_of(model.parameters());
 }
 
-void broadcast_parameters(nn::Model& model, comm::Communicator& comm) {
-    std::vector<torch::Tensor> tensors = model.parameters();
-    for (const auto& buffer : model.buffers()) tensors.push_back(buffer);
-    broadcast_tensors(tensors, comm);
+std::vector<torch::Tensor> state_of(const nn::Model& model) {
+    auto state = model.parameters();
+    for (const auto& buffer : model.buffers()) state.push_back(buffer);
+    return state;
 }
 
-void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm) {
-    const torch::NoGradGuard no_gradients;
-    // Tensors on a GPU travel by a copy in host memory: the control plane carries no other.
-    std::vector<torch::Tensor> copies;
-    for (const auto& tensor : tensors) {
-        copies.push_back(tensor.is_cpu() ? tensor : tensor.cpu());
-        comm.broadcast(view_of(in_memory_order(copies.back().detach())), 0);
-    }
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        if (!copies[i].is_same(tensors[i])) tensors[i].copy_(copies[i]);
-    }
+void broadcast_parameters(nn::Model& model, comm::Communicator& comm) {
+    broadcast_tensors(state_of(model), comm);
 }
 
 void agree_on_parameters(const std::vector<torch::Tensor>& parameters,
@@ -119,12 +107,13 @@ void agree_on_parameters(const std::vector<torch::Tensor>& parameters,
     std::vector<std::string> mine;
     for (const auto& parameter : parameters) mine.push_back(described(parameter));
     const auto all = comm::gather_texts(control, base::join(mine, "\n"));
-    for (std::size_t rank = 1; rank < all.size(); ++rank) {
-        if (all[rank] == all.front()) continue;
-        throw base::VerificationError(fmt::format(
-            "the ranks do not train the same model: {}; start all ranks with the same options",
-            difference(all.front(), all[rank], rank)));
-    }
+    const auto other =
+        std::ranges::find_if_not(all, [&](const std::string& one) { return one == all.front(); });
+    if (other == all.end()) return;
+    throw base::VerificationError(
+        fmt::format("the ranks do not train the same model: rank {}'s parameters are of another "
+                    "number, shape or type than rank 0's; start all ranks with the same options",
+                    other - all.begin()));
 }
 
 void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* scaler,

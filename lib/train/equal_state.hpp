@@ -19,14 +19,13 @@ std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
 /// A hash of all parameters: equal models have equal hashes.
 std::uint64_t parameter_hash(const nn::Model& model);
 
-/// Copies rank 0's values of dense tensors to every rank, on any device. Shapes, types and strides
-/// are equal on all ranks.
-void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm);
+/// The model's parameters, then its buffers.
+std::vector<torch::Tensor> state_of(const nn::Model& model);
 /// Rank 0's parameters and buffers, on every rank.
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
 
-/// Collective over `control`. Throws VerificationError on every rank, naming the first rank and
-/// parameter that differ from rank 0's in number, shape or type.
+/// Collective over `control`. Throws VerificationError on every rank, naming the first rank whose
+/// parameters differ from rank 0's in number, shape or type.
 void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
 
 /// Copies rank 0's state to every rank: parameters, buffers, the optimizer's state (which may lack

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <system_error>
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -51,34 +50,6 @@ std::string placement(const ReplicaPlaces& places) {
         parts.push_back(
             fmt::format("replica {} on GPU {}", r, static_cast<int>(places.device(r).index())));
     return base::join(parts, ", ");
-}
-
-void ReplicaStopwatch::start(const ReplicaPlaces& places, std::size_t replica) {
-    by_events_ = places.on_gpus();
-    if (!by_events_) {
-        start_ = base::Clock::now();
-        return;
-    }
-    for (auto* event : {&begin_, &end_})
-        if (!event->has_value())
-            event->emplace(places.device(replica).type(), c10::EventFlag::BACKEND_DEFAULT);
-    begin_->record(places.stream(replica));
-}
-
-void ReplicaStopwatch::stop(const ReplicaPlaces& places, std::size_t replica) {
-    if (by_events_)
-        end_->record(places.stream(replica));
-    else
-        seconds_ = base::seconds_since(start_);
-}
-
-void ReplicaStopwatch::clear() {
-    by_events_ = false;
-    seconds_ = 0;
-}
-
-double ReplicaStopwatch::seconds() const {
-    return by_events_ ? begin_->elapsedTime(*end_) / 1e3 : seconds_;
 }
 
 namespace {

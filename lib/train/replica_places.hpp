@@ -2,18 +2,15 @@
 // each.
 #pragma once
 
-#include <c10/core/Event.h>
 #include <c10/core/Stream.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/types.h>
 
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,8 +39,6 @@ class ReplicaPlaces : base::Pinned {
     bool on_gpus() const { return !streams_.empty(); }
     std::size_t count() const { return devices_.size(); }
     torch::Device device(std::size_t replica) const { return devices_[replica]; }
-    /// On GPUs alone.
-    c10::Stream stream(std::size_t replica) const { return streams_[replica]; }
 
   private:
     std::vector<torch::Device> devices_;
@@ -54,25 +49,6 @@ class ReplicaPlaces : base::Pinned {
 
 /// The devices of the replicas, for people: "replica 0 on GPU 0, replica 1 on GPU 1".
 std::string placement(const ReplicaPlaces& places);
-
-/// Times a piece of one replica's work: by the host's clock on the CPU, by the stream on a GPU,
-/// where the host only launches it.
-class ReplicaStopwatch {
-  public:
-    void start(const ReplicaPlaces& places, std::size_t replica);
-    void stop(const ReplicaPlaces& places, std::size_t replica);
-    /// Nothing was done: 0 seconds.
-    void clear();
-    /// Seconds of the last work, once a GPU has done it (a step's end waits for that).
-    double seconds() const;
-
-  private:
-    std::optional<c10::Event> begin_;
-    std::optional<c10::Event> end_;
-    std::chrono::steady_clock::time_point start_;
-    double seconds_ = 0;
-    bool by_events_ = false;
-};
 
 /// Divides whole cores (each the hardware threads of one core) among `replicas`, neighbours
 /// together. Empty where there are fewer cores than replicas: then nothing is bound, since two

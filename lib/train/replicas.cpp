@@ -47,21 +47,6 @@ at::Generator generator_of(const ReplicaSetup& setup, std::size_t replica) {
     return generator;
 }
 
-std::vector<torch::Tensor> state_of(const nn::Model& model) {
-    auto state = model.parameters();
-    for (auto& buffer : model.buffers()) state.push_back(std::move(buffer));
-    return state;
-}
-
-void check_alike(const std::vector<torch::Tensor>& a, const std::vector<torch::Tensor>& b) {
-    const bool alike =
-        std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-            return x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() &&
-                   x.strides() == y.strides();
-        });
-    if (!alike) throw base::Error("internal: a replica has other parameters than its model");
-}
-
 }  // namespace
 
 std::vector<base::Share> chunks_of(std::int64_t count, std::size_t replicas) {
@@ -90,7 +75,6 @@ DataParallel::DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimize
                         .device = setup.devices[r],
                         .generator = generator_of(setup, r)};
         replica.state = state_of(*replica.model);
-        if (r > 0) check_alike(replica.state, replicas_.front().state);
         parameters_.push_back(trained_parameters(*replica.model));
         replicas_.push_back(std::move(replica));
     }
@@ -187,13 +171,9 @@ void DataParallel::forward() {
     const auto mark = phases_.phase(Phase::forward);
     threads_.run([this](std::size_t r) {
         Replica& replica = replicas_[r];
-        replica.forward_time.clear();
-        replica.backward_time.clear();
         if (!replica.input.defined()) return;
-        replica.forward_time.start(places_, r);
         const nn::GeneratorScope draws_from(replica.generator);
         replica.output = replica.model->forward(replica.input);
-        replica.forward_time.stop(places_, r);
     });
 }
 
@@ -224,24 +204,15 @@ void DataParallel::backward() {
         Replica& replica = replicas_[r];
         drop_gradients(parameters_[r]);
         if (!replica.input.defined()) return;
-        replica.backward_time.start(places_, r);
         torch::autograd::backward({replica.output}, {replica.output_gradient});
         replica.output.reset();
         replica.output_gradient.reset();
-        replica.backward_time.stop(places_, r);
     });
 }
 
 void DataParallel::reduce() {
     const auto mark = phases_.phase(Phase::reduce);
     sum_gradients(parameters_, coalesces_ ? kPieceBytes : 0);
-}
-
-std::vector<ReplicaTimes> DataParallel::times() const {
-    std::vector<ReplicaTimes> times;
-    for (const auto& replica : replicas_)
-        times.push_back({replica.forward_time.seconds(), replica.backward_time.seconds()});
-    return times;
 }
 
 }  // namespace ranklab::train

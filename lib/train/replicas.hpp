@@ -41,13 +41,6 @@ struct ReplicaSetup {
     bool coalesces = false;
 };
 
-/// Seconds of one replica's own work in a step without waiting for the others; on a GPU, of that
-/// GPU.
-struct ReplicaTimes {
-    double forward = 0;
-    double backward = 0;
-};
-
 class DataParallel final : public Stepper {
   public:
     /// Keeps references: all must outlive it. Makes the replicas, and leaves the default generators
@@ -63,10 +56,9 @@ class DataParallel final : public Stepper {
     std::vector<base::Phase> phases() const override;
 
     /// A step without its optimizer: the gradient of weight x the mean loss is then in the model's
-    /// parameters, not scaled. Returns the mean loss.
-    double compute_gradient(const TensorBatch& batch, double weight) {
-        return compute_gradient(batch, weight, nullptr);
-    }
+    /// parameters, multiplied by the scale of `scaler` where there is one. Returns the mean loss.
+    double compute_gradient(const TensorBatch& batch, double weight,
+                            const GradScaler* scaler = nullptr);
 
     std::size_t count() const { return replicas_.size(); }
     /// 0: the model itself.
@@ -78,9 +70,6 @@ class DataParallel final : public Stepper {
     }
     const ReplicaThreads& threads() const { return threads_; }
     const ReplicaPlaces& places() const { return places_; }
-    /// Times of the last step, once its device is done with it; zeros for a replica without
-    /// samples.
-    std::vector<ReplicaTimes> times() const;
 
   private:
     struct Replica {
@@ -92,11 +81,8 @@ class DataParallel final : public Stepper {
         torch::Tensor input{};               // undefined where there are no samples
         torch::Tensor output{};
         torch::Tensor output_gradient{};
-        ReplicaStopwatch forward_time{};
-        ReplicaStopwatch backward_time{};
     };
 
-    double compute_gradient(const TensorBatch& batch, double weight, const GradScaler* scaler);
     void scatter(const TensorBatch& batch, const std::vector<base::Share>& parts);
     void replicate();
     void take_state(Replica& replica, const std::vector<torch::Tensor>& pieces) const;

@@ -16,8 +16,7 @@ using torch::jit::Stack;
 
 Stack inputs_of(const nn::Model& model, const torch::Tensor& input) {
     Stack inputs{input};
-    for (const auto& parameter : model.parameters()) inputs.emplace_back(parameter);
-    for (const auto& buffer : model.buffers()) inputs.emplace_back(buffer);
+    for (const auto& tensor : state_of(model)) inputs.emplace_back(tensor);
     return inputs;
 }
 

@@ -45,7 +45,7 @@ struct Result {
     bool checked = false;
 };
 
-/// Five steps; a further one, marked, where the phases are a GPU's.
+/// Five steps.
 Result trained(const std::vector<torch::Device>& devices) {
     const auto make = [](torch::Device device) {
         torch::manual_seed(1);
@@ -66,13 +66,6 @@ Result trained(const std::vector<torch::Device>& devices) {
     Result result;
     result.checked = check_replicas(parallel, batch, Precision::fp64).passed;
     for (int step = 0; step < 5; ++step) result.losses.push_back(parallel.train_step(batch, 1.0));
-    if (!devices.front().is_cpu()) {
-        device::synchronize(device::compute_stream());
-        for (const auto& times : parallel.times()) {
-            EXPECT_GT(times.forward, 0);
-            EXPECT_GT(times.backward, 0);
-        }
-    }
     for (const auto& tensor : model->parameters()) result.state.push_back(tensor.detach().cpu());
     for (const auto& tensor : model->buffers()) result.state.push_back(tensor.detach().cpu());
     return result;

@@ -78,9 +78,10 @@ void TrainingLoop::ablate() {
 void TrainingLoop::run() {
     if (!begin()) return;
     steps_.plan(setup_.schedule.first, setup_.schedule.total);
-    const auto planned = std::min(setup_.schedule.total - setup_.schedule.first, kMostReserved);
-    steps_.reserve(planned);
-    record_.notes.reserve(static_cast<std::size_t>(planned));
+    const auto planned = static_cast<std::size_t>(
+        std::min(setup_.schedule.total - setup_.schedule.first, kMostReserved));
+    steps_.recorder().reserve(planned);
+    record_.notes.reserve(planned);
     train::restart_peak_gpu_bytes(steps_.gpus());
     setup_.control.barrier();
     if (setup_.start_up != nullptr) setup_.start_up->done("checks before the first step");
@@ -99,12 +100,13 @@ void TrainingLoop::run() {
     setup_.counting.ends();
     if (setup_.trace != nullptr) setup_.trace->close();
     if (steps_.keeps_ranks_equal()) equality_.compare("at the end");
-    record_.steps = steps_.take_times();
+    record_.steps = steps_.recorder().take();
     if (const auto* profile = steps_.layers(); profile != nullptr)
         layers_ = {profile->layers(), profile->batches()};
     record_.lines.batches = steps_.batches();
     record_.lines.host = steps_.recorder().host_seconds();
-    note_gpu_memory();
+    const auto gpus = steps_.gpus();
+    if (!gpus.empty()) record_.peak_gpu_bytes = static_cast<double>(train::peak_gpu_bytes(gpus));
 }
 
 // A look at the machine takes a rank its time, for which the others must not wait within a step.
@@ -112,11 +114,6 @@ void TrainingLoop::note_counting_begins() {
     if (steps_.layers() != nullptr) steps_.layers()->restart();
     setup_.counting.begins();
     setup_.control.barrier();
-}
-
-void TrainingLoop::note_gpu_memory() {
-    const auto gpus = steps_.gpus();
-    if (!gpus.empty()) record_.peak_gpu_bytes = static_cast<double>(train::peak_gpu_bytes(gpus));
 }
 
 void TrainingLoop::restore() {
@@ -153,16 +150,12 @@ void TrainingLoop::probe_overlap() {
     record_.end.missing = "the overlap was measured";
 }
 
-void TrainingLoop::start_epoch(std::int64_t epoch) {
-    epoch_ = {.epoch = epoch + 1};
-    epoch_.lr = learning_rate_;
-}
-
 void TrainingLoop::do_step(std::int64_t step) {
     const std::int64_t in_epoch = step % setup_.schedule.steps_per_epoch;
     learning_rate_ = rates_.rate(updates_, setup_.schedule.epoch_of(step));
     steps_.optimizer().set_lr(learning_rate_);
-    if (in_epoch == 0 || step == setup_.schedule.first) start_epoch(setup_.schedule.epoch_of(step));
+    if (in_epoch == 0 || step == setup_.schedule.first)
+        epoch_ = {.epoch = setup_.schedule.epoch_of(step) + 1, .lr = learning_rate_};
     if (setup_.trace != nullptr) setup_.trace->before(step);
     const auto counts = [&] {
         const base::Annotation mark("step");
@@ -200,20 +193,11 @@ void TrainingLoop::note_step(const TrainingSteps::Counts& counts) {
                              .loss_sum = counts.loss_sum,
                              .global_count = static_cast<double>(counts.global),
                              .true_count = static_cast<double>(counts.unrepeated)});
-    if (steps_.replicas() != nullptr) note_replicas(steps_.replicas()->times());
     epoch_.time_s += steps_.recorder().last_step().step;
     epoch_.steps += 1;
     epoch_.samples += counts.unrepeated;
     epoch_.loss_sum += counts.loss_sum;
     epoch_.global_count += static_cast<double>(counts.global);
-}
-
-void TrainingLoop::note_replicas(const std::vector<train::ReplicaTimes>& times) {
-    record_.replica_forward_s.ranks = record_.replica_backward_s.ranks = times.size();
-    for (const auto& replica : times) {
-        record_.replica_forward_s.values.push_back(replica.forward);
-        record_.replica_backward_s.values.push_back(replica.backward);
-    }
 }
 
 void TrainingLoop::note_reductions() {

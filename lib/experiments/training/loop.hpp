@@ -41,12 +41,9 @@ class TrainingLoop {
   private:
     bool begin();
     void restore();
-    void note_gpu_memory();
-    void start_epoch(std::int64_t epoch);
     void note_counting_begins();
     void do_step(std::int64_t step);
     void note_step(const TrainingSteps::Counts& counts);
-    void note_replicas(const std::vector<train::ReplicaTimes>& times);
     void note_reductions();
     bool check_between_steps(std::int64_t step);
     bool ends_at(std::int64_t step) const;

@@ -101,15 +101,6 @@ void add_reading(const TrainingRecord& record, RankMeasurements& of_ranks) {
     add("loader_augment_time_s", &StepNotes::augment_s, false);
 }
 
-void add_replica_times(results::Run& run, const TrainingRecord& record) {
-    if (record.replica_forward_s.rows() == 0) return;
-    const std::size_t warmup = warmup_rows(record);
-    run.measurements.push_back(
-        by_rank("replica_forward_time_s", "step", record.replica_forward_s, warmup));
-    run.measurements.push_back(
-        by_rank("replica_backward_time_s", "step", record.replica_backward_s, warmup));
-}
-
 // Medians over the counted steps.
 StepMedians medians_of(const results::Run& run, std::span<const StepTimes> counted,
                        comm::Communicator& control) {
@@ -137,7 +128,6 @@ void add_step_measurements(results::Run& run, const TrainingRecord& record, cons
     add_reading(record, of_ranks);
     const StepTimes own = sums_of(counted);
     add_phase_table(run, record.phases, own, counted.size(), control);
-    add_replica_times(run, record);
     if (run.valid && !counted.empty()) add_throughput(run, record);
     of_ranks.add_imbalance(busy_seconds(own));
     if (run.valid && !record.reductions.steps().empty())

@@ -56,8 +56,6 @@ struct TrainingRecord {
     std::vector<base::Phase> phases;  ///< that a step of this mode has; others are not reported
     std::vector<measure::StepTimes> steps;
     std::vector<StepNotes> notes;  ///< a row a step
-    /// Mode dp: each replica's own times, a row a step.
-    measure::RankSamples replica_forward_s{0, {}}, replica_backward_s{0, {}};
     std::vector<EpochRow> epochs;
     LineTimes lines;
     SampledSteps reductions;  ///< of counted steps

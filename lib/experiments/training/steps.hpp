@@ -99,15 +99,11 @@ class TrainingSteps {
     const train::InputConverter& converter() const { return convert_; }
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
     std::vector<base::Phase> phases() const;
-    const measure::PhaseRecorder& recorder() const { return recorder_; }
+    measure::PhaseRecorder& recorder() { return recorder_; }
     /// nullptr without --profile layers.
     train::LayerProfile* layers() const { return layers_.get(); }
     /// Micro-batches of all steps so far.
     std::int64_t batches() const { return batches_; }
-    /// So many steps are to come.
-    void reserve(std::int64_t steps) { recorder_.reserve(static_cast<std::size_t>(steps)); }
-    /// The times of all steps so far, out of the recorder.
-    std::vector<measure::StepTimes> take_times() { return recorder_.take(); }
     /// The time that the loader's threads spent on the last step's samples during steps.
     const data::ReadTimes& last_reading() const { return last_reading_; }
     /// Null in other modes than dp.
