@@ -22,29 +22,6 @@ std::string described(const torch::Tensor& parameter) {
                        c10::toString(parameter.scalar_type()));
 }
 
-std::vector<std::uint8_t> presence_of(const std::vector<OptimizerState>& state) {
-    std::vector<std::uint8_t> there;
-    for (const auto& kind : state) {
-        for (const auto& tensor : kind.tensors) there.push_back(tensor.defined() ? 1 : 0);
-    }
-    return there;
-}
-
-// Makes tensors that rank 0 has and this rank lacks; the broadcast brings their values. Only those
-// with the shape of their parameter may be missing.
-void take_presence(std::vector<OptimizerState>& state, const std::vector<std::uint8_t>& wanted,
-                   const std::vector<torch::Tensor>& parameters) {
-    auto is_wanted = wanted.begin();
-    for (auto& kind : state) {
-        for (std::size_t i = 0; i < kind.tensors.size(); ++i, ++is_wanted) {
-            if (*is_wanted == 0)
-                kind.tensors[i] = torch::Tensor();
-            else if (!kind.tensors[i].defined())
-                kind.tensors[i] = torch::zeros_like(parameters[i]).detach();
-        }
-    }
-}
-
 // Rank 0's values of dense tensors, whose shapes, types and strides are equal on all ranks. Tensors
 // on a GPU travel by a copy in host memory: the control plane carries no other.
 void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm) {
@@ -56,22 +33,21 @@ void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communic
     }
 }
 
+// Tensors that only one of the ranks has are made or dropped; those have their parameter's shape.
 void take_optimizer(const nn::Model& model, Optimizer& optimizer, comm::Communicator& control) {
+    const auto parameters = trained_parameters(model);
     auto state = optimizer.state();
-    const auto mine = presence_of(state);
-    auto wanted = mine;
-    control.broadcast(comm::view(std::span(wanted)), 0);
-    if (wanted != mine) {
-        take_presence(state, wanted, trained_parameters(model));
-        optimizer.load_state(state);
-        state = optimizer.state();
+    for (auto& kind : state) {
+        for (std::size_t i = 0; i < kind.tensors.size(); ++i) {
+            auto& tensor = kind.tensors[i];
+            if (!comm::from_root(control, tensor.defined()))
+                tensor = torch::Tensor();
+            else if (!tensor.defined())
+                tensor = torch::zeros_like(parameters[i]).detach();
+            if (tensor.defined()) broadcast_tensors({tensor}, control);
+        }
     }
-    std::vector<torch::Tensor> tensors;
-    for (const auto& kind : state) {
-        std::copy_if(kind.tensors.begin(), kind.tensors.end(), std::back_inserter(tensors),
-                     [](const torch::Tensor& tensor) { return tensor.defined(); });
-    }
-    broadcast_tensors(tensors, control);
+    optimizer.load_state(state);
 }
 
 }  // namespace

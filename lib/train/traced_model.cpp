@@ -1,6 +1,5 @@
 #include "train/traced_model.hpp"
 
-#include <fmt/format.h>
 #include <torch/csrc/jit/frontend/tracer.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
@@ -33,8 +32,7 @@ struct TracedModel::Graph {
     torch::jit::GraphExecutor executor;
 };
 
-TracedModel::TracedModel(std::shared_ptr<nn::Model> inner, std::string name)
-    : DecoratedModel(std::move(inner)), name_(std::move(name)) {}
+TracedModel::TracedModel(std::shared_ptr<nn::Model> inner) : DecoratedModel(std::move(inner)) {}
 
 TracedModel::~TracedModel() = default;
 
@@ -48,9 +46,9 @@ torch::Tensor TracedModel::forward(const torch::Tensor& input) {
 TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
     auto& graph = graphs_[input.sizes().vec()];
     if (graph) return *graph;
-    const auto refuse = [this](const std::string& why) {
-        throw base::OptionError(
-            fmt::format("no traced graph can run {}: {}; leave it out", name_, why), {"jit"});
+    const auto refuse = [](const std::string& why) {
+        throw base::OptionError("no traced graph can run this model: " + why + "; leave it out",
+                                {"jit"});
     };
     // Neither the trace nor the comparison is a step: statistics and random numbers are put back.
     Rewind rewind(*this, default_generators(input.device()));

@@ -25,8 +25,7 @@ namespace ranklab::train {
 /// once, from the same random numbers, before it is used.
 class TracedModel final : public DecoratedModel {
   public:
-    /// `name`: what messages call the model.
-    TracedModel(std::shared_ptr<nn::Model> inner, std::string name);
+    explicit TracedModel(std::shared_ptr<nn::Model> inner);
     ~TracedModel() override;
 
     /// OptionError where the model cannot be traced or its graph computes something else.
@@ -36,7 +35,6 @@ class TracedModel final : public DecoratedModel {
     struct Graph;
     Graph& graph_for(const torch::Tensor& input);
 
-    std::string name_;
     std::map<std::vector<std::int64_t>, std::unique_ptr<Graph>> graphs_;  // by the input's sizes
 };
 

@@ -9,7 +9,6 @@
 #include "base/phase.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
-#include "experiments/training/overlap.hpp"
 #include "results/run.hpp"
 #include "results/vocabulary/measurements.hpp"
 #include "stats/interval.hpp"
@@ -69,15 +68,10 @@ StepReductions unpacked(const RankSamples& all, std::size_t rank) {
 }
 
 OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
-    const auto longest = [&control](const std::vector<double>& mine) {
-        return measure::largest_of_ranks(control, mine);
-    };
-    OverlapPairs pairs{longest(probe.with),
-                       longest(probe.without),
-                       longest(probe.backward_with),
-                       longest(probe.backward_without),
-                       {},
-                       {}};
+    OverlapPairs pairs = probe.pairs;
+    for (auto* const times :
+         {&pairs.with, &pairs.without, &pairs.backward_with, &pairs.backward_without})
+        *times = measure::largest_of_ranks(control, *times);
     std::vector<StepAnalysis> analyses;
     visit_reductions(probe.reductions, control,
                      [&](const auto& by_rank) { analyses.push_back(analyse(by_rank)); });

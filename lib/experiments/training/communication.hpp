@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "experiments/training/overlap.hpp"
 #include "measure/samples.hpp"
 #include "results/run.hpp"
 
@@ -33,7 +34,8 @@ struct StepReductions {
 /// same on all ranks.
 class SampledSteps {
   public:
-    explicit SampledSteps(std::size_t most = 1024) : most_(most) {}
+    SampledSteps() = default;
+    explicit SampledSteps(std::size_t most) : most_(most) {}
 
     /// The next step; whether it was taken.
     bool add(StepReductions step);
@@ -42,7 +44,7 @@ class SampledSteps {
     std::size_t seen() const { return seen_; }
 
   private:
-    std::size_t most_, every_ = 1, seen_ = 0;
+    std::size_t most_ = 1024, every_ = 1, seen_ = 0;
     std::vector<StepReductions> steps_;
 };
 
@@ -71,13 +73,10 @@ void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicato
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take);
 
 /// Pairs of steps, one with communication and one with the same arithmetic without it; times of
-/// this rank.
+/// this rank, and the reductions of the steps with.
 struct OverlapProbe {
-    std::vector<double> with;
-    std::vector<double> without;
-    std::vector<double> backward_with;
-    std::vector<double> backward_without;
-    std::vector<StepReductions> reductions;  ///< of the steps with
+    OverlapPairs pairs;
+    std::vector<StepReductions> reductions;
 };
 
 struct CommunicationFacts {

@@ -141,8 +141,7 @@ std::string comments_of(const TrainingOptions& options) {
 std::string table_of(const TrainingOptions& options) {
     at::set_num_threads(1);  // so little work that several would wait for each other
     // The network determines the order in which backward reaches the parameters, on a GPU too.
-    const auto model = prepared(make_model(options), options.speed, torch::kCPU,
-                                "--model " + options.settings.model);
+    const auto model = prepared(make_model(options), options.speed, torch::kCPU);
     model->train();
     const auto alone = comm::make_self();
     const auto sync = make_sync(options, *alone, *alone);

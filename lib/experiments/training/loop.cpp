@@ -33,10 +33,6 @@ TrainingLoop::TrainingLoop(const TrainingSetup& setup, nn::Model& model,
       updates_(setup.schedule.first),
       stop_(setup.control),
       equality_(model, setup.control),
-      compares_each_step_(setup.options.settings.check_parameters == "step"),
-      samples_a_step_(static_cast<double>(*setup.options.settings.batch_size *
-                                          setup.options.settings.accumulate *
-                                          setup.control.world_size())),
       first_bad_step_(kNever) {
     record_.schedule = setup.schedule;
     record_.phases = steps_.phases();
@@ -171,7 +167,7 @@ void TrainingLoop::do_step(std::int64_t step) {
     if (!std::isfinite(counts.loss_sum)) first_bad_step_ = std::min(first_bad_step_, step);
     note_step(counts);
     if (setup_.schedule.counts(step) && record_.computes) note_reductions();
-    if (compares_each_step_ && steps_.keeps_ranks_equal())
+    if (setup_.options.settings.check_parameters == "step" && steps_.keeps_ranks_equal())
         equality_.compare(fmt::format("after step {}", step + 1));
     {
         const auto hit = record_.lines.progress.hit();
@@ -354,7 +350,8 @@ bool TrainingLoop::late_on_any() {
 
 void TrainingLoop::report_progress(std::int64_t step, double loss) {
     const double seconds = base::seconds_since(start_);
-    const double samples = samples_a_step_ * static_cast<double>(step + 1 - setup_.schedule.first);
+    const double samples =
+        base::real(*setup_.options.settings.global_batch_size * (step + 1 - setup_.schedule.first));
     const std::int64_t total =
         record_.convergence.wanted()
             ? std::min(setup_.schedule.total, setup_.schedule.warmup + record_.convergence.next())

@@ -76,10 +76,8 @@ class TrainingLoop {
     measure::Clock::time_point start_;
     StopPoll stop_;
     RankEquality equality_;
-    bool compares_each_step_;
-    double samples_a_step_;  // of all ranks
-    bool late_ = false;      // the time limit is over, on all ranks
-    bool enough_ = false;    // of --target-ci, or of the time that it had
+    bool late_ = false;    // the time limit is over, on all ranks
+    bool enough_ = false;  // of --target-ci, or of the time that it had
     std::int64_t first_bad_step_;
     std::int64_t evaluated_samples_ = -1;
     std::string bad_loss_;  // where the loss first was not a number

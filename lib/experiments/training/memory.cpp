@@ -80,7 +80,7 @@ std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
     auto speed = options.speed;
     speed.channels_last = false;
     const nn::UninitialisedScope scope;
-    return prepared(make_model(options), speed, torch::kCPU, "");
+    return prepared(make_model(options), speed, torch::kCPU);
 }
 
 std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {

@@ -237,8 +237,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), *options.settings.backend).make(control);
     const auto make_prepared = [&](torch::Device place) {
-        return prepared(make_model(options), options.speed, place,
-                        "--model " + options.settings.model);
+        return prepared(make_model(options), options.speed, place);
     };
     const auto model = make_prepared(device.get());
     around.started("building the model");

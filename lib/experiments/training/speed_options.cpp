@@ -155,12 +155,12 @@ ComputeDevice::ComputeDevice(const SpeedOptions& options, comm::Communicator& co
 ComputeDevice::~ComputeDevice() = default;
 
 std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model, const SpeedOptions& options,
-                                    torch::Device device, const std::string& name) {
+                                    torch::Device device) {
     // Not both in one call: that one makes whole numbers (BatchNorm's counts) floating-point too.
     model->to(options.parameter_type());
     if (!device.is_cpu()) model->to(device);
     if (options.channels_last) train::use_channels_last(*model);
-    if (options.jit) return std::make_shared<train::TracedModel>(std::move(model), name);
+    if (options.jit) return std::make_shared<train::TracedModel>(std::move(model));
     return train::in_precision(std::move(model), options.precision, device.type());
 }
 

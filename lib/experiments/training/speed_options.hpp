@@ -60,10 +60,9 @@ class ComputeDevice {
 };
 
 /// Prepares `model`, made for fp32 on the CPU, as the options demand: changes its type, place and
-/// memory format, and puts a decorator around it for another way of computing. `name`: its name in
-/// messages.
+/// memory format, and puts a decorator around it for another way of computing.
 std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model, const SpeedOptions& options,
-                                    torch::Device device, const std::string& name);
+                                    torch::Device device);
 
 /// Why the rank cannot compute on `wanted` GPUs where it sees `seen`; "" where it can. `why_none`
 /// says why it sees none.

@@ -329,8 +329,9 @@ OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, st
         for (const bool silent : {i % 2 == 0, i % 2 != 0}) {
             const auto times = timed(silent);
             if (i == 0) continue;
-            (silent ? probe.without : probe.with).push_back(times.step);
-            (silent ? probe.backward_without : probe.backward_with)
+            auto& made = probe.pairs;
+            (silent ? made.without : made.with).push_back(times.step);
+            (silent ? made.backward_without : made.backward_with)
                 .push_back(times.phases[kBackward]);
             if (!silent) probe.reductions.push_back(steps.reductions());
         }

@@ -1,7 +1,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_fused_adam.h>
-#include <torch/optim/adam.h>
 
 #include <cmath>
 
@@ -109,36 +108,25 @@ class Adam final : public AdamState {
     }
 };
 
-// LibTorch's own, torch::optim::Adam.
+// The operations of torch::optim::Adam, in its order.
 class LibTorchAdam final : public AdamState {
   public:
     LibTorchAdam(std::vector<torch::Tensor> parameters, double lr)
-        : AdamState(std::move(parameters), lr, false),
-          optimizer_(parameters_, torch::optim::AdamOptions(lr).betas({kBeta1, kBeta2}).eps(kEps)) {
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            auto slot = std::make_unique<Slot>();
-            slot->exp_avg(average_[i]);
-            slot->exp_avg_sq(square_average_[i]);
-            optimizer_.state()[parameters_[i].unsafeGetTensorImpl()] = std::move(slot);
-        }
-    }
+        : AdamState(std::move(parameters), lr, false) {}
 
-    // The counts are in steps_, which others may write; LibTorch's copy of them follows.
     void step() override {
-        for (auto& group : optimizer_.param_groups()) group.options().set_lr(lr_);
+        const torch::NoGradGuard no_gradients;
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            if (!parameters_[i].grad().defined()) continue;
-            auto& slot = *optimizer_.state()[parameters_[i].unsafeGetTensorImpl()];
-            static_cast<Slot&>(slot).step(steps_[i].item<std::int64_t>());
+            const torch::Tensor& gradient = parameters_[i].grad();
+            if (!gradient.defined()) continue;
             steps_[i] += 1;
+            const StepFactors factors(lr_, steps_[i].item<double>());
+            average_[i].mul_(kBeta1).add_(gradient, 1 - kBeta1);
+            square_average_[i].mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
+            const auto divisor = (square_average_[i].sqrt() / factors.root).add_(kEps);
+            parameters_[i].addcdiv_(average_[i], divisor, -factors.size);
         }
-        optimizer_.step();
     }
-
-  private:
-    using Slot = torch::optim::AdamParamState;
-
-    torch::optim::Adam optimizer_;
 };
 
 // LibTorch's fused kernel: one call for all parameters. On a GPU it reads the counts there.

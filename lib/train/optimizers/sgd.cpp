@@ -22,9 +22,13 @@ class SgdState : public Optimizer {
         check_state(state, {{"momentum_buffer", parameters_}}, false);
         const torch::NoGradGuard no_gradients;
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const auto& buffer = state[0].tensors[i];
-            buffers_[i] = buffer.defined() ? torch::empty_like(parameters_[i]).copy_(buffer)
-                                           : torch::Tensor();
+            const auto& from = state[0].tensors[i];
+            if (!from.defined())
+                buffers_[i] = torch::Tensor();
+            else if (!buffers_[i].defined())
+                buffers_[i] = torch::empty_like(parameters_[i]).copy_(from);
+            else
+                buffers_[i].copy_(from);
         }
     }
 

@@ -117,8 +117,9 @@ class TwoBuckets {
                 link_.travelled = 0;
                 const auto [step, whole] = make_step(silent);
                 const double backward = step.backward_end - step.backward_begin;
-                (silent ? probe.without : probe.with).push_back(whole);
-                (silent ? probe.backward_without : probe.backward_with).push_back(backward);
+                (silent ? probe.pairs.without : probe.pairs.with).push_back(whole);
+                (silent ? probe.pairs.backward_without : probe.pairs.backward_with)
+                    .push_back(backward);
                 if (silent) continue;
                 probe.reductions.push_back(step);
                 truth.total.push_back(link_.travelled);
@@ -179,7 +180,7 @@ struct Measured {
 Measured measured(train::Progress progress) {
     Truth truth;
     const OverlapProbe probe = TwoBuckets(progress).probe(truth);
-    Measured all{{}, median(truth.total), median(truth.exposed), median(probe.without)};
+    Measured all{{}, median(truth.total), median(truth.exposed), median(probe.pairs.without)};
     add_communication(all.run, {}, probe, {}, {}, "here", world());
     return all;
 }
