@@ -50,10 +50,6 @@ class Replicas(RunCase):
             self.assertEqual((run.samples[name].shape, run.warmup[name].shape), ((10,), (2,)), name)
             self.assertTrue((run.samples[name] > 0).all(), name)
         self.assertTrue((sum(run.samples[name] for name in DP_PHASES) <= run.samples["step_time_s"] * (1 + 1e-9)).all())
-        for phase in ("forward", "backward"):
-            own = run.samples[f"replica_{phase}_time_s"]
-            self.assertEqual((own.shape, run.rows[f"replica_{phase}_time_s"]["rank_reduction"]), ((10, 2), "max"))
-            self.assertTrue((own > 0).all() and (own <= run.samples[f"{phase}_time_s"][:, None]).all())
 
     def test_replicas_without_a_core_each_are_not_bound_and_that_is_said(self):
         replicas = len(os.sched_getaffinity(0)) + 1
