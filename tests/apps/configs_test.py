@@ -55,10 +55,10 @@ class Configurations(cli.Case):
                     rates = [float(number) for number in re.findall(r"\d[\d.]*(?:e-?\d+)?", shown["learning-rate"])]
                     self.assertTrue(any(abs(rate / RATES[name] - 1) < 1e-3 for rate in rates), rates)
 
-    def test_fewer_ranks_are_refused_with_the_arithmetic_and_micro_batches_run(self):
+    def test_fewer_ranks_are_refused_and_micro_batches_run(self):
         config = CONFIGS / "unet3d" / "bs9216_opt_sm.ini"
         result = cli.ranklab("train", "--config", config, "--output", "none", ranks=2)
-        self.assertSays(result, 2, "288 ranks", "4608 samples", "--accumulate 144", "--batch-size")
+        self.assertSays(result, 2, "288 ranks", "--accumulate 144", "--batch-size")
         result = cli.train("--config", config, "--model", "unet3d", "--width", 32, "--crop-edge", 32, "--full-scale", "off", "--train-samples", 8, "--validation-samples", 2,
                            "--global-batch-size", 2, "--accumulate", 2, "--steps", 1, "--warmup", 0, "--evaluate", "off", "--output", "none", cwd=self.folder)
         self.assertCode(result, 0)
