@@ -150,8 +150,8 @@ Cause cause_of(const Facts& f) {
 }
 
 Frame parts_frame(const Facts& f) {
-    constexpr const char* kNames[] = {"imbalance of ranks", "waiting for samples", "uneven steps",
-                                      "summing gradients"};
+    constexpr const char* kNames[] = {"imbalance between nodes", "imbalance in a node",
+                                      "waiting for samples", "uneven steps", "summing gradients"};
     Frame frame{.title = "The mean step, and the factors of its parallel efficiency"};
     frame.columns = {{.name = "part", .key = true},
                      {.name = "time_s", .unit = "s", .head = "time"},

@@ -12,11 +12,11 @@ namespace ranklab::report::diagnosis {
 
 /// The parts of a mean step, in seconds; of the loader all threads of a rank together.
 struct Parts {
-    /// Levels, each at least the one before: the mean rank's computing; that of the rank with most
-    /// of it; with its wait for samples; all steps where a sum takes no time; the measured steps. A
-    /// loss is the difference of two neighbours; their factors, a level over the next one, multiply
-    /// to parallel().
-    enum Loss : std::size_t { balance, input, serialisation, transfer, kLosses };
+    /// Levels, each at least the one before: the mean rank's computing; that of the node with most
+    /// of it; of the rank with most; with its wait for samples; all steps where a sum takes no
+    /// time; the measured steps. A loss is the difference of two neighbours; their factors, a level
+    /// over the next one, multiply to parallel().
+    enum Loss : std::size_t { between_nodes, within_node, input, serialisation, transfer, kLosses };
     std::array<double, kLosses + 1> level_s{};
     double update_s = 0, reading_s = 0, decoding_s = 0;  ///< decoding and augmenting take a core
 
@@ -25,7 +25,9 @@ struct Parts {
     double parallel() const { return level_s.front() / level_s.back(); }
     double lost_s(Loss loss) const { return level_s[loss + 1] - level_s[loss]; }
     double factor(Loss loss) const { return level_s[loss] / level_s[loss + 1]; }
-    double imbalance_s() const { return lost_s(balance) + lost_s(serialisation); }
+    double imbalance_s() const {
+        return lost_s(between_nodes) + lost_s(within_node) + lost_s(serialisation);
+    }
     double loader_s() const { return reading_s + decoding_s; }
     /// Neither the sum of the gradients nor the update depend on the batch.
     double fixed_s() const { return update_s + lost_s(transfer); }

@@ -1,17 +1,32 @@
 // Efficiencies of parallel steps by the POP method (Wagner et al., "A Structured Approach to
 // Performance Analysis", Tools for HPC 2017), with a factor for the wait for input.
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "report/diagnosis/diagnosis.hpp"
 
 namespace ranklab::report::diagnosis {
+namespace {
+
+using Values = std::vector<double>;
+
+double largest_node_mean(const Values& of_ranks, const std::vector<results::HostRow>& hosts) {
+    std::map<std::string, Values> nodes;
+    for (std::size_t rank = 0; rank < of_ranks.size(); ++rank)
+        nodes[hosts[rank].host].push_back(of_ranks[rank]);
+    double most = 0;
+    for (const auto& [node, values] : nodes) most = std::max(most, stats::mean_of_finite(values));
+    return most;
+}
+
+}  // namespace
 
 // On the ideal network each rank goes on at its own pace, but its update waits for the last rank.
 Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step) {
-    using Values = std::vector<double>;
     const std::size_t ranks = run.hosts.size(), count = (end_step - first_step) * ranks;
     const bool synchronised = run.setting("mode") == "ddp" && run.setting("sync") != "none";
     const auto samples = [&](const char* name) {  // zeros where the run has no such part
@@ -37,8 +52,9 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
         for (std::size_t rank = 0; rank < ranks; ++rank) ideal[rank] += update[row + rank];
     }
     Parts found{
-        .level_s = {stats::mean_of_finite(computing), std::ranges::max(computing),
-                    std::ranges::max(busy), std::ranges::max(ideal), std::ranges::max(whole)},
+        .level_s = {stats::mean_of_finite(computing), largest_node_mean(computing, run.hosts),
+                    std::ranges::max(computing), std::ranges::max(busy), std::ranges::max(ideal),
+                    std::ranges::max(whole)},
         .update_s = stats::mean_of_finite(update),
         .reading_s = mean("loader_read_time_s"),
         .decoding_s = mean("loader_decode_time_s") + mean("loader_augment_time_s")};

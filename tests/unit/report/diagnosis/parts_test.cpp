@@ -47,13 +47,16 @@ struct Levels {
 };
 
 std::vector<Levels> levels() {
+    auto slow_node = waiting_run(4, {1, 1, 3, 3}, {0, 0, 0, 0}, 0);
+    for (const std::size_t rank : {2, 3}) slow_node.hosts[rank].host = "n2";
     return {
-        {"one rank", waiting_run(1, {3, 5}, {0, 0}, 0), {4, 4, 4, 4, 4}},
-        {"waits for samples", waiting_run(1, {1, 1}, {3, 3}, 0), {1, 1, 4, 4, 4}},
-        {"a slow rank", waiting_run(2, {1, 3, 1, 3}, {0, 0, 0, 0}, 0), {2, 3, 3, 3, 3}},
-        {"now one, now another", waiting_run(2, {1, 3, 3, 1}, {0, 0, 0, 0}, 0), {2, 2, 2, 3, 3}},
-        {"a slow network", waiting_run(2, {2, 2}, {0, 0}, 2), {2, 2, 2, 2, 4}},
-        {"one is late for samples", waiting_run(2, {2, 2}, {0, 4}, 0), {2, 2, 6, 6, 6}},
+        {"a slow node", slow_node, {2, 3, 3, 3, 3, 3}},
+        {"one rank", waiting_run(1, {3, 5}, {0, 0}, 0), {4, 4, 4, 4, 4, 4}},
+        {"waits for samples", waiting_run(1, {1, 1}, {3, 3}, 0), {1, 1, 1, 4, 4, 4}},
+        {"a slow rank", waiting_run(2, {1, 3, 1, 3}, {0, 0, 0, 0}, 0), {2, 2, 3, 3, 3, 3}},
+        {"now one, now another", waiting_run(2, {1, 3, 3, 1}, {0, 0, 0, 0}, 0), {2, 2, 2, 2, 3, 3}},
+        {"a slow network", waiting_run(2, {2, 2}, {0, 0}, 2), {2, 2, 2, 2, 2, 4}},
+        {"one is late for samples", waiting_run(2, {2, 2}, {0, 4}, 0), {2, 2, 2, 6, 6, 6}},
     };
 }
 
@@ -77,7 +80,7 @@ TEST(Parts, LevelsOfTheMeanStep) {
 TEST(Parts, TheIdealNetworkHasNoBarrierAfterTheUpdate) {
     const auto run = steps_run(2, {4, 4, 4, 4}, {0, 0, 0, 0}, {2, 0, 0, 2}, {0, 2, 0, 0});
     // Sums at 2 and max(2 + 4, 4 + 2) = 6.
-    EXPECT_DOUBLE_EQ(2 * whole_of(run).level_s[3], 6);
+    EXPECT_DOUBLE_EQ(2 * whole_of(run).level_s[4], 6);
 }
 
 TEST(Parts, RanksThatDoNotSumDoNotWait) {
