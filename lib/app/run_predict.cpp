@@ -168,8 +168,7 @@ void describe(options::Schema& schema) {
         .choice("precision", {"fp32", "tf32", "bf16", "fp16", "fp64"}, std::nullopt,
                 "that of the runs, which must have been measured")
         .bind(&WhatIf::precision)
-        .choice("sync", {"bucketed", "flat", "per-parameter", "none"}, std::nullopt,
-                "how gradients are reduced")
+        .choice("sync", {"bucketed", "flat", "none"}, std::nullopt, "how gradients are reduced")
         .bind(&WhatIf::sync)
         .integer("batch-size", {1, kMost}, std::nullopt,
                  "samples per rank and micro-batch; with --scaling strong of all of them")

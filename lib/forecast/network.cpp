@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/numbers.hpp"
 #include "stats/line_fit.hpp"
@@ -12,79 +13,59 @@ namespace {
 
 // Messages so many times smaller and larger lie on one line: MPI changes its protocol by size.
 constexpr double kNear = 16;
+// A message so many times as large as the largest measured one has no time.
+constexpr double kLargest = 4;
+
+using MeasuredLevel = std::pair<const Placement, AllreduceCurve>;
 
 struct Factors {
     double latency = 0, bytes = 0;
 };
 
+// The tree's are twice those of recursive doubling, and grow alike.
 Factors factors_of(Algorithm algorithm, std::size_t ranks) {
     const double p = base::real(ranks), rounds = std::ceil(std::log2(p));
     if (algorithm == Algorithm::ring) return {2 * (p - 1), 2 * (p - 1) / p};
-    if (algorithm == Algorithm::tree) return {2 * rounds, 2 * rounds};
     return {rounds, rounds};
 }
 
-// The measured curve. A message below the smallest costs as much as that.
-AllreduceCost measured_cost(const MeasuredLevel& level, double bytes) {
-    const auto& all = level.messages;
-    auto above = std::ranges::lower_bound(all, bytes, {}, &MessageTime::bytes);
-    if (above == all.begin()) return {above->s, above->ci};
-    if (above == all.end()) --above;
-    const MessageTime &a = *std::prev(above), &b = *above;
-    const auto at = [&](double low, double high) {
-        if (bytes > b.bytes)  // each byte more at its cost there
-            return std::max(high, high + (high - low) / (b.bytes - a.bytes) * (bytes - b.bytes));
-        return low * std::pow(high / low, std::log(bytes / a.bytes) / std::log(b.bytes / a.bytes));
-    };
-    return {at(a.s, b.s), {at(a.ci.low, b.ci.low), at(a.ci.high, b.ci.high)}};
-}
-
-stats::LineFit fit_near(const MeasuredLevel& level, double bytes) {
-    const double size =
-        std::clamp(bytes, level.messages.front().bytes, level.messages.back().bytes);
+stats::LineFit fit_near(const AllreduceCurve& curve, double bytes) {
+    const double size = std::clamp(bytes, curve.begin()->first, curve.rbegin()->first);
     std::vector<stats::LinePoint> near, all;
-    for (const auto& one : level.messages) {
-        all.push_back({one.bytes, one.s});
-        if (one.bytes * kNear >= size && one.bytes <= kNear * size) near.push_back(all.back());
+    for (const auto& [x, time] : curve) {
+        all.push_back({x, time.s});
+        if (x * kNear >= size && x <= kNear * size) near.push_back(all.back());
     }
     return stats::fit_line(near.size() < 3 ? all : near);
 }
 
-// How much more the message takes by this algorithm among `ranks`, and how far the fit may be off.
-MessageTime growth_of(const MeasuredLevel& level, double bytes, std::size_t ranks,
-                      Algorithm algorithm) {
-    const Factors here = factors_of(algorithm, level.on.ranks),
-                  there = factors_of(algorithm, ranks);
-    const auto fit = fit_near(level, bytes);
-    const auto by = [&](double alpha, double beta) {
-        const double latency = alpha * there.latency / here.latency,
-                     moving = beta * bytes * there.bytes / here.bytes;
-        return (latency + moving) / (alpha + beta * bytes);
-    };
-    const double factor = by(fit.alpha, fit.beta);
-    const double a = by(fit.alpha_ci.low, fit.beta_ci.high),
-                 b = by(fit.alpha_ci.high, fit.beta_ci.low);
-    return {
-        bytes, factor, {std::fmin(factor, std::fmin(a, b)), std::fmax(factor, std::fmax(a, b))}};
-}
-
-AllreduceCost scaled(const MeasuredLevel& level, double bytes, std::size_t ranks,
-                     std::span<const Algorithm> algorithms) {
-    const auto measured = measured_cost(level, bytes);
-    if (level.on.ranks == ranks) return measured;
-    AllreduceCost cheapest;
+// The cheapest of the algorithms; how far the fit may be off is in its range.
+AllreduceTime scaled(const MeasuredLevel& level, double bytes, std::size_t ranks,
+                     const std::vector<Algorithm>& algorithms) {
+    const auto& [on, curve] = level;
+    const auto measured = time_on(curve, bytes);
+    const auto fit = fit_near(curve, bytes);
+    AllreduceTime cheapest;
     for (const auto algorithm : algorithms) {
-        const auto growth = growth_of(level, bytes, ranks, algorithm);
-        const double s = growth.s * measured.s;
+        const Factors here = factors_of(algorithm, on.ranks), there = factors_of(algorithm, ranks);
+        const auto growth = [&](double alpha, double beta) {
+            const double latency = alpha * there.latency / here.latency,
+                         moving = beta * bytes * there.bytes / here.bytes;
+            return (latency + moving) / (alpha + beta * bytes);
+        };
+        const double best = growth(fit.alpha, fit.beta), s = best * measured.s;
         if (!(cheapest.s <= s)) cheapest.s = s, cheapest.algorithm = algorithm;
-        const auto& [low, high] = growth.ci;
-        cheapest.range = {std::fmin(cheapest.range.low, low * measured.range.low),
-                          std::fmax(cheapest.range.high, high * measured.range.high)};
+        for (const double one : {best, growth(fit.alpha_ci.low, fit.beta_ci.high),
+                                 growth(fit.alpha_ci.high, fit.beta_ci.low)}) {
+            auto& [low, high] = cheapest.range;
+            low = std::fmin(low, one * measured.range.low);
+            high = std::fmax(high, one * measured.range.high);
+        }
     }
     return cheapest;
 }
 
-AllreduceCost sum_of(double times, const AllreduceCost& a, const AllreduceCost& b) {
+AllreduceTime sum_of(double times, const AllreduceTime& a, const AllreduceTime& b) {
     return {times * a.s + b.s,
             {times * a.range.low + b.range.low, times * a.range.high + b.range.high},
             a.algorithm};
@@ -92,53 +73,65 @@ AllreduceCost sum_of(double times, const AllreduceCost& a, const AllreduceCost& 
 
 // On as many ranks a host, or on one host; of these the largest that is not larger than wanted,
 // otherwise the smallest.
-const MeasuredLevel* nearest(std::span<const MeasuredLevel> levels, const Placement& wanted) {
+const MeasuredLevel* nearest(const MeasuredNetwork& network, const Placement& wanted) {
     const bool on_one_host = wanted.ranks <= wanted.per_host;
     const MeasuredLevel* best = nullptr;
     const auto worth = [&](const MeasuredLevel& one) {
-        return base::real(one.on.ranks) * (one.on.ranks <= wanted.ranks ? 1 : -1);
+        return base::real(one.first.ranks) * (one.first.ranks <= wanted.ranks ? 1 : -1);
     };
-    for (const auto& level : levels) {
-        const bool fits = on_one_host ? level.on.ranks <= level.on.per_host
-                                      : level.on.ranks > level.on.per_host &&
-                                            level.on.per_host == wanted.per_host;
-        if (fits && level.on.ranks > 1 && (best == nullptr || worth(level) > worth(*best)))
-            best = &level;
+    for (const auto& level : network.levels) {
+        const auto& on = level.first;
+        const bool fits = on_one_host ? on.ranks <= on.per_host
+                                      : on.ranks > on.per_host && on.per_host == wanted.per_host;
+        if (fits && on.ranks > 1 && (best == nullptr || worth(level) > worth(*best))) best = &level;
     }
     return best;
 }
 
 }  // namespace
 
-std::string_view name_of(Algorithm algorithm) {
-    constexpr std::array<std::string_view, 5> kNames{"measured", "ring", "recursive doubling",
-                                                     "tree", "hierarchical"};
+const char* name_of(Algorithm algorithm) {
+    constexpr std::array kNames{"measured", "ring", "recursive doubling", "tree", "hierarchical"};
     return kNames[static_cast<std::size_t>(base::number_of(algorithm))];
 }
 
-AllreduceCost allreduce_cost(std::span<const MeasuredLevel> levels, double bytes,
-                             const Placement& placement, std::span<const Algorithm> algorithms) {
-    const auto [ranks, per_host] = placement;
-    if (ranks < 2) return {0, {0, 0}};
-    const auto* level = nearest(levels, placement);
-    if (level != nullptr) return scaled(*level, bytes, ranks, algorithms);
-    if (per_host < 2 || ranks <= per_host) return {};
-    auto cost =
-        sum_of(1, allreduce_cost(levels, bytes, {per_host, per_host}, algorithms),
-               allreduce_cost(levels, bytes, {(ranks + per_host - 1) / per_host, 1}, algorithms));
-    cost.algorithm = Algorithm::hierarchical;
-    return cost;
+AllreduceTime time_on(const AllreduceCurve& curve, double bytes) {
+    auto above = curve.lower_bound(bytes);
+    if (above == curve.begin()) return above->second;
+    if (above == curve.end()) --above;
+    const auto &a = *std::prev(above), &b = *above;
+    const auto at = [&](double low, double high) {
+        if (bytes > b.first)  // each byte more at its cost there
+            return std::max(high, high + (high - low) / (b.first - a.first) * (bytes - b.first));
+        return low * std::pow(high / low, std::log(bytes / a.first) / std::log(b.first / a.first));
+    };
+    const auto &low = a.second, &high = b.second;
+    return {at(low.s, high.s),
+            {at(low.range.low, high.range.low), at(low.range.high, high.range.high)}};
 }
 
-AllreduceCost in_pieces(std::span<const MeasuredLevel> levels, double bytes, double piece_bytes,
-                        const Placement& placement, std::span<const Algorithm> algorithms) {
-    const auto cost = [&](double part) {
-        return part > 0 ? allreduce_cost(levels, part, placement, algorithms)
-                        : AllreduceCost{0, {0, 0}};
-    };
-    if (bytes <= piece_bytes || !(piece_bytes > 0)) return cost(bytes);
+AllreduceTime allreduce_time(const MeasuredNetwork& network, double bytes,
+                             const Placement& placement) {
+    const auto [ranks, per_host] = placement;
+    if (ranks < 2 || !(bytes > 0)) return {0, {0, 0}};
+    if (const auto* level = nearest(network, placement)) {
+        if (bytes > kLargest * level->second.rbegin()->first) return {};
+        return level->first.ranks == ranks ? time_on(level->second, bytes)
+                                           : scaled(*level, bytes, ranks, network.algorithms);
+    }
+    if (per_host < 2 || ranks <= per_host) return {};
+    auto time = sum_of(1, allreduce_time(network, bytes, {per_host, per_host}),
+                       allreduce_time(network, bytes, {(ranks + per_host - 1) / per_host, 1}));
+    time.algorithm = Algorithm::hierarchical;
+    return time;
+}
+
+AllreduceTime in_pieces(const MeasuredNetwork& network, double bytes, double piece_bytes,
+                        const Placement& placement) {
+    if (bytes <= piece_bytes) return allreduce_time(network, bytes, placement);
     const double pieces = std::floor(bytes / piece_bytes);
-    return sum_of(pieces, cost(piece_bytes), cost(bytes - pieces * piece_bytes));
+    return sum_of(pieces, allreduce_time(network, piece_bytes, placement),
+                  allreduce_time(network, bytes - pieces * piece_bytes, placement));
 }
 
 }  // namespace ranklab::forecast

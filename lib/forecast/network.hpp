@@ -1,17 +1,17 @@
-// The cost of an allreduce among other numbers of ranks than those that were measured. Pure
+// The time of an allreduce among other numbers of ranks than those that were measured. Pure
 // functions; seconds and bytes.
 #pragma once
 
+#include <compare>
 #include <cstddef>
-#include <span>
-#include <string_view>
+#include <map>
 #include <vector>
 
 #include "stats/summary.hpp"
 
 namespace ranklab::forecast {
 
-/// How ranks sum, with its cost at p ranks in a = latency and b = seconds a byte of one message (R.
+/// How ranks sum, with its time at p ranks in a = latency and b = seconds a byte of one message (R.
 /// Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in
 /// MPICH", IJHPCA 19, 2005):
 ///   ring                2 (p - 1) a + 2 (p - 1) / p b S
@@ -20,47 +20,46 @@ namespace ranklab::forecast {
 /// hierarchical: the ranks of a host, then one of each host: the sum of both. measured: as many
 /// ranks as were measured.
 enum class Algorithm { measured, ring, recursive_doubling, tree, hierarchical };
-std::string_view name_of(Algorithm algorithm);
+const char* name_of(Algorithm algorithm);
 
-/// The time of an allreduce of a message; the interval is {s, s} where none is known.
-struct MessageTime {
-    double bytes = 0, s = 0;
-    stats::Interval ci = {};
+struct AllreduceTime {
+    double s = stats::kNone;
+    stats::Interval range = {};
+    Algorithm algorithm = Algorithm::measured;
 };
+
+/// Measured times by message size.
+using AllreduceCurve = std::map<double, AllreduceTime>;
+/// Between two sizes a straight line of the logarithms; below the smallest its time; above the
+/// largest the straight line through the last two. `curve` has a size at least.
+AllreduceTime time_on(const AllreduceCurve& curve, double bytes);
 
 struct Placement {
     std::size_t ranks = 0, per_host = 0;  ///< the last host may have fewer
 
-    bool operator==(const Placement&) const = default;
+    auto operator<=>(const Placement&) const = default;
 };
 
-/// Allreduces among these ranks, by size: at least two sizes, ascending.
-struct MeasuredLevel {
-    Placement on = {};
-    std::vector<MessageTime> messages = {};
-};
-
-struct AllreduceCost {
-    /// NaN where no level says anything.
-    double s = stats::kNone;
-    stats::Interval range = {};  ///< with the fits' intervals, and the choice of algorithm
-    Algorithm algorithm = Algorithm::measured;
+/// One kind of allreduce: blocking, or started in the background.
+struct MeasuredNetwork {
+    std::vector<Algorithm> algorithms = {};           ///< that MPI may take
+    std::map<Placement, AllreduceCurve> levels = {};  ///< at least two sizes each
 };
 
 /// The pieces in which train::ReductionQueue cuts a buffer, in bytes.
 inline constexpr double kBlockingPiece = 8 << 20, kBackgroundPiece = 256 << 10;
 
-/// Where that number of ranks was measured, the measured curve between its sizes (a straight line
-/// of the logarithms; beyond its sizes the straight line through its last two). Otherwise, of each
-/// of `algorithms`, the time at the measured number of ranks times the ratio of its formula at both
+/// Where that number of ranks was measured, the measured curve. Otherwise, of each of the
+/// algorithms, the time at the measured number of ranks times the ratio of its formula at both
 /// numbers, with a and b by a line through the messages of about that size; the cheapest is the
-/// cost, and all are in the range. Several ranks on several hosts that were not measured are
-/// hierarchical.
-AllreduceCost allreduce_cost(std::span<const MeasuredLevel> levels, double bytes,
-                             const Placement& placement, std::span<const Algorithm> algorithms);
+/// time, and all are in the range, with the fits' intervals. Several ranks on several hosts that
+/// were not measured are hierarchical. NaN where no level says anything, or the message is more
+/// than 4 times its largest one.
+AllreduceTime allreduce_time(const MeasuredNetwork& network, double bytes,
+                             const Placement& placement);
 
-/// A message that travels in pieces, one after another; 0: whole.
-AllreduceCost in_pieces(std::span<const MeasuredLevel> levels, double bytes, double piece_bytes,
-                        const Placement& placement, std::span<const Algorithm> algorithms);
+/// A message that travels in pieces, one after another.
+AllreduceTime in_pieces(const MeasuredNetwork& network, double bytes, double piece_bytes,
+                        const Placement& placement);
 
 }  // namespace ranklab::forecast

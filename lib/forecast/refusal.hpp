@@ -18,8 +18,7 @@ enum class Refusal {
     no_layers,  ///< no run of one rank has the table `layers`
     batch_not_measured,
     few_samples,        ///< fewer steps than ranks
-    level_not_crossed,  ///< no allreduce among such ranks
-    message_too_large,
+    level_not_crossed,  ///< no allreduce of that size among such ranks
     too_far
 };
 

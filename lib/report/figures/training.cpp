@@ -151,11 +151,11 @@ Section buckets_section(const Source& source) {
         Series step{name, Look::points, trainings, {}},
             network{name + ": network alone", Look::marks, trainings++, {}};
         for (const auto& bucket : cost ? cost->buckets : model::network_cost(Run{}, run).buckets)
-            step.points.push_back({bucket.network.bytes, bucket.step_s, {}});
+            step.points.push_back({bucket.bytes, bucket.step_s, {}});
         figure.series.push_back(std::move(step));
         if (!cost) continue;
-        for (const auto& point : cost->curve)
-            network.points.push_back({point.bytes, point.time_s, point.s});
+        for (const auto& [bytes, time] : cost->curve)
+            network.points.push_back({bytes, time.s, time.range});
         figure.series.push_back(std::move(network));
         section.tables.push_back(model::frame_of(*cost));
     }

@@ -107,9 +107,7 @@ constexpr std::array kRefusals{
     Words{Why::few_samples, "few_samples",
           "more ranks than measured steps, so the slowest is not known: {}"},
     Words{Why::level_not_crossed, "level_not_crossed",
-          "no allreduce was measured among ranks that are placed as these: {}"},
-    Words{Why::message_too_large, "message_too_large",
-          "a message is more than 4 times the largest measured one: {}"},
+          "no allreduce of this size was measured among ranks that are placed as these: {}"},
     Words{Why::too_far, "too_far",
           "more than 64 times the ranks of the largest run; give --force, or measure: {}"},
 };

@@ -42,6 +42,7 @@ Message message_at(const Table& table, std::size_t row) {
     one.row = row;
     for (const auto& [column, member] : kWords) one.*member = text_at(table, column, row);
     for (const auto& [column, member] : kNumbers) one.*member = number_at(table, column, row);
+    if (table.name == "nonblocking") one.time = number_at(table, "pure_us", row);
     for (const auto& [column, member] : kCounts)
         if (const double value = number_at(table, column, row); std::isfinite(value))
             one.*member = static_cast<std::int64_t>(value);
@@ -97,9 +98,9 @@ std::vector<Message> messages_in(const Table& table) {
     return all;
 }
 
-std::vector<Message> messages_of(const Run& run) {
-    const Table* table = run.find_table("messages");
-    return table == nullptr ? std::vector<Message>() : messages_in(*table);
+std::vector<Message> messages_of(const Run& run, std::string_view table) {
+    const Table* stored = run.find_table(table);
+    return stored == nullptr ? std::vector<Message>() : messages_in(*stored);
 }
 
 std::vector<SizeCurve> size_curves_of(const Run& run) {

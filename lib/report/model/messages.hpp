@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/run.hpp"
@@ -12,7 +13,8 @@
 
 namespace ranklab::report::model {
 
-/// A row of it, in microseconds and GB/s. NaN where there is no number.
+/// A row of it, in microseconds and GB/s. NaN where there is no number. The time of a row of
+/// `nonblocking` is that without compute.
 struct Message {
     std::size_t row = 0;
     std::string op, level, load, dtype, redop, place, mark;
@@ -26,7 +28,7 @@ struct Message {
 
 bool is_comm(const results::Run& run);
 /// In the order stored; none where the run has no such table.
-std::vector<Message> messages_of(const results::Run& run);
+std::vector<Message> messages_of(const results::Run& run, std::string_view table = "messages");
 /// The rows of a table that identifies rows by the same columns (`fits`, `nonblocking`), as far as
 /// it has them.
 std::vector<Message> messages_in(const results::Table& table);

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <ranges>
 
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
-#include "report/model/messages.hpp"
 #include "report/model/values.hpp"
 #include "results/vocabulary/measurements.hpp"
 
@@ -45,38 +42,25 @@ bool is_network_of(const Run& comm, const Run& training) {
              names(comm.setting("datatype"), gradient_type(training))));
 }
 
-// The first of each size: calls in place before others, and buckets last.
-std::vector<NetworkPoint> curve_of(const Run& comm, const std::string& dtype) {
-    std::map<double, NetworkPoint> points;
-    const auto add = [&](const Message& one) {
-        const auto bytes = static_cast<double>(one.bytes);
-        if (one.dtype == dtype && bytes > 0 && one.time > 0)
-            points.try_emplace(
-                bytes, bytes, kMicro * one.time,
-                stats::Interval{kMicro * one.interval.low, kMicro * one.interval.high});
-    };
-    for (const bool in_place : {true, false})
-        for (const auto& one : messages_of(comm))
-            if (one.op == kReduces && one.redop == "sum" && one.level == "job" &&
-                one.load == "idle" && one.in_place() == in_place)
-                add(one);
-    if (const Table* table = comm.find_table("buckets"))
-        std::ranges::for_each(messages_in(*table), add);
-    const auto curve = std::views::values(points);
-    return {curve.begin(), curve.end()};
+void add(forecast::AllreduceCurve& curve, const Message& one) {
+    curve.try_emplace(static_cast<double>(one.bytes), time_of(one));
+}
+
+// Calls in place before others, and buckets last.
+forecast::AllreduceCurve curve_of(const Run& comm, const std::string& dtype) {
+    forecast::AllreduceCurve curve;
+    for (const auto& one : sums_in(comm, "messages", dtype))
+        if (one.level == "job") add(curve, one);
+    for (const auto& one : messages_of(comm, "buckets"))
+        if (one.dtype == dtype && one.bytes > 0 && one.time > 0) add(curve, one);
+    return curve;
 }
 
 // Without a time outside of the curve.
-NetworkPoint point_on(const std::vector<NetworkPoint>& curve, double bytes) {
-    const auto above = std::ranges::lower_bound(curve, bytes, {}, &NetworkPoint::bytes);
-    if (above == curve.end() || (above == curve.begin() && above->bytes != bytes)) return {bytes};
-    if (above->bytes == bytes) return *above;
-    const NetworkPoint &low = *std::prev(above), &high = *above;
-    const double part = std::log(bytes / low.bytes) / std::log(high.bytes / low.bytes);
-    const auto between = [&](double a, double b) { return a * std::pow(b / a, part); };
-    return {bytes,
-            between(low.time_s, high.time_s),
-            {between(low.s.low, high.s.low), between(low.s.high, high.s.high)}};
+forecast::AllreduceTime inside(const forecast::AllreduceCurve& curve, double bytes) {
+    const bool is_inside =
+        !curve.empty() && bytes >= curve.begin()->first && bytes <= curve.rbegin()->first;
+    return is_inside ? time_on(curve, bytes) : forecast::AllreduceTime();
 }
 
 }  // namespace
@@ -104,39 +88,47 @@ bool pays_network(const Run& training) {
            table != nullptr && row_count(*table) > 0;
 }
 
+std::vector<Message> sums_in(const Run& comm, const char* table, const std::string& dtype) {
+    auto sums = messages_of(comm, table);
+    std::erase_if(sums, [&](const Message& one) {
+        return one.op != kReduces || one.redop != "sum" || one.dtype != dtype ||
+               one.load != "idle" || one.bytes <= 0 || !(one.time > 0);
+    });
+    std::ranges::stable_partition(sums, &Message::in_place);
+    return sums;
+}
+
+forecast::AllreduceTime time_of(const Message& one) {
+    return {kMicro * one.time, {kMicro * one.interval.low, kMicro * one.interval.high}};
+}
+
 std::size_t NetworkCost::outside() const {
     return static_cast<std::size_t>(std::ranges::count_if(
-        buckets, [](const BucketCost& one) { return std::isnan(one.network.time_s); }));
+        buckets, [](const BucketCost& one) { return std::isnan(one.network.s); }));
 }
 
 BucketCost NetworkCost::sum() const {
-    BucketCost all{{0, 0, {0, 0}}, 0};
-    for (const auto& [network, step_s] : buckets) {
-        if (std::isnan(network.time_s)) continue;
-        all.network.time_s += network.time_s;
-        all.network.s.low += network.s.low;
-        all.network.s.high += network.s.high;
-        all.step_s += step_s;
+    BucketCost all{0, {0, {0, 0}}, 0};
+    for (const auto& one : buckets) {
+        if (std::isnan(one.network.s)) continue;
+        all.network.s += one.network.s;
+        all.network.range.low += one.network.range.low;
+        all.network.range.high += one.network.range.high;
+        all.step_s += one.step_s;
     }
     return all;
 }
 
 std::string NetworkCost::text() const {
-    const std::string reach =
-        fmt::format("{} .. {}", size_text(curve.front().bytes), size_text(curve.back().bytes));
     if (outside() == buckets.size())
-        return fmt::format(
-            "not known: comm run {} measured {}, and the buckets are outside of that", comm_run,
-            reach);
-    const std::string rest =
-        outside() == 0 ? ""
-                       : fmt::format("; {} of {} buckets outside of the measured {} left out",
-                                     outside(), buckets.size(), reach);
+        return fmt::format("not known: comm run {} measured no messages of the buckets' sizes",
+                           comm_run);
+    const auto [bytes, network, step_s] = sum();
     return fmt::format(
         "{} take {} on the network alone (comm run {}) and {} in the step, {} times{}",
-        counted(buckets.size() - outside(), "bucket"),
-        readable(sum().network.time_s, sum().network.s, "s"), comm_run, readable(sum().step_s, "s"),
-        digits(sum().step_s / sum().network.time_s), rest);
+        counted(buckets.size() - outside(), "bucket"), readable(network.s, network.range, "s"),
+        comm_run, readable(step_s, "s"), digits(step_s / network.s),
+        outside() == 0 ? "" : fmt::format("; {} outside of the measured sizes", outside()));
 }
 
 NetworkCost network_cost(const Run& comm, const Run& training) {
@@ -144,7 +136,7 @@ NetworkCost network_cost(const Run& comm, const Run& training) {
     const Table* table = training.find_table("communication");
     for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row) {
         const double bytes = number_at(*table, "bytes", row);
-        cost.buckets.push_back({point_on(cost.curve, bytes),
+        cost.buckets.push_back({bytes, inside(cost.curve, bytes),
                                 number_at(*table, std::string(vocabulary::kTransferTime), row)});
     }
     return cost;
@@ -178,11 +170,11 @@ Frame frame_of(const NetworkCost& cost) {
                      {.name = "step_s", .unit = "s", .head = "in the step"},
                      {.name = "ratio", .unit = "1"}};
     const auto add = [&](Cell bucket, const BucketCost& one) {
-        frame.rows.push_back({{std::move(bucket), Cell(one.network.time_s, one.network.s),
-                               Cell(one.step_s), Cell(one.step_s / one.network.time_s)},
+        frame.rows.push_back({{std::move(bucket), Cell(one.network.s, one.network.range),
+                               Cell(one.step_s), Cell(one.step_s / one.network.s)},
                               {}});
     };
-    for (const auto& one : cost.buckets) add(Cell(one.network.bytes), one);
+    for (const auto& one : cost.buckets) add(Cell(one.bytes), one);
     add("sum", cost.sum());
     if (cost.outside() > 0)
         frame.notes.emplace_back("a bucket outside of the measured sizes has no number");

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "forecast/network.hpp"
 #include "report/frame/frame.hpp"
+#include "report/model/messages.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::report::model {
@@ -20,21 +22,21 @@ bool measures_network(const results::Run& comm);
 /// Whether its ranks sum gradients, and what each bucket took is stored.
 bool pays_network(const results::Run& training);
 
-/// Seconds over bytes, ascending, each size once.
-struct NetworkPoint {
-    double bytes = 0, time_s = stats::kNone;
-    stats::Interval s = {};
-};
+/// The allreduces of that type without other load in a table of `comm`, `messages` or
+/// `nonblocking`: calls in place (a step sums in place) before others.
+std::vector<Message> sums_in(const results::Run& comm, const char* table, const std::string& dtype);
+forecast::AllreduceTime time_of(const Message& one);
 
 struct BucketCost {
+    double bytes = 0;
     /// It has no time outside of the measured sizes: nothing is extrapolated.
-    NetworkPoint network = {};
+    forecast::AllreduceTime network = {};
     double step_s = stats::kNone;
 };
 
 struct NetworkCost {
     std::string comm_run;
-    std::vector<NetworkPoint> curve;
+    forecast::AllreduceCurve curve;
     std::vector<BucketCost> buckets;
 
     std::size_t outside() const;
@@ -43,9 +45,8 @@ struct NetworkCost {
     /// One sentence.
     std::string text() const;
 };
-/// Takes allreduces of the gradients' type by all ranks of the job without other load, in place
-/// where that was measured (a step sums in place), and the buckets of --from-model; interpolates
-/// between two sizes by a straight line of the logarithms.
+/// Takes allreduces of the gradients' type by all ranks of the job, and the buckets of
+/// --from-model.
 NetworkCost network_cost(const results::Run& comm, const results::Run& training);
 
 /// Takes a valid run of comm with these conditions: allreduce of the gradients' type by as many

@@ -35,6 +35,14 @@ bool is_same_work(const Run& a, const Run& b) {
                                [&](const char* key) { return a.setting(key) == b.setting(key); });
 }
 
+// The most ranks on one host.
+std::size_t ranks_per_host(const Run& run) {
+    std::map<std::string, std::size_t> hosts;
+    std::size_t most = 1;
+    for (const auto& row : run.hosts) most = std::max(most, ++hosts[row.host]);
+    return most;
+}
+
 double median_of(const Run& run, const char* name) {
     const double value = run.median(name);
     return std::isfinite(value) ? value : 0;
@@ -90,63 +98,63 @@ void add_training(Evidence& found, const Run& run) {
     newest.half_width = std::max(newest.half_width, std::abs(off - 1));
 }
 
-using Levels = std::vector<forecast::MeasuredLevel>;
-
-// Adds the rows of a table of `comm`, calls in place before others; what newer runs have stays.
-void add_levels(Levels& levels, const Run& run, const char* table_name, const char* time,
-                const std::string& dtype) {
-    const auto* table = run.find_table(table_name);
-    if (table == nullptr) return;
-    auto rows = model::messages_in(*table);
-    std::ranges::stable_partition(rows, &model::Message::in_place);
-    for (const auto& one : rows) {
-        if (one.op != "allreduce" || one.redop != "sum" || one.dtype != dtype || one.load != "idle")
-            continue;
-        const auto seconds = [&](const char* column) {
-            return 1e-6 * model::number_at(*table, column, one.row);
-        };
+// What newer runs have stays.
+void add_levels(forecast::MeasuredNetwork& network, const Run& run,
+                const std::vector<model::Message>& sums) {
+    for (const auto& one : sums) {
         const auto ranks = static_cast<std::size_t>(one.ranks);
         const forecast::Placement on{ranks, one.level == "job"    ? ranks_per_host(run)
                                             : one.level == "host" ? ranks
                                                                   : 1};
-        auto level = std::ranges::find(levels, on, &forecast::MeasuredLevel::on);
-        if (level == levels.end()) level = levels.insert(level, {on, {}});
-        const double bytes = base::real(one.bytes), s = seconds(time);
-        const auto place =
-            std::ranges::lower_bound(level->messages, bytes, {}, &forecast::MessageTime::bytes);
-        if (!(s > 0) || (place != level->messages.end() && place->bytes == bytes)) continue;
-        const double low = seconds("low_us"), high = seconds("high_us");
-        level->messages.insert(
-            place, {bytes, s, low > 0 ? stats::Interval{low, high} : stats::Interval{s, s}});
+        auto time = model::time_of(one);
+        if (!(time.range.low > 0)) time.range = {time.s, time.s};
+        network.levels[on].try_emplace(base::real(one.bytes), time);
     }
 }
 
 // The message nearest to a piece says what a started sum takes from the compute beside it.
-double compute_share_of(const Run& run) {
-    const auto* table = run.find_table("nonblocking");
-    double share = stats::kNone, nearest = 0;
-    for (std::size_t row = 0; table != nullptr && row < model::row_count(*table); ++row) {
-        const auto at = [&](const char* column) { return model::number_at(*table, column, row); };
-        const double ratio = at("bytes") / forecast::kBackgroundPiece,
-                     near = std::min(ratio, 1 / ratio);
-        if (near <= nearest) continue;
-        nearest = near;
-        share = std::clamp((at("overall_us") - at("compute_us")) / at("pure_us"), 0.0, 1.0);
+double compute_share_of(const Run& run, const std::vector<model::Message>& sums) {
+    const auto nearest = std::ranges::max_element(sums, {}, [](const model::Message& one) {
+        const double ratio = base::real(one.bytes) / forecast::kBackgroundPiece;
+        return std::min(ratio, 1 / ratio);
+    });
+    if (nearest == sums.end()) return stats::kNone;
+    const auto at = [&](const char* column) {
+        return model::number_at(*run.find_table("nonblocking"), column, nearest->row);
+    };
+    return std::clamp((at("overall_us") - at("compute_us")) / at("pure_us"), 0.0, 1.0);
+}
+
+void add_network(Evidence& found, const Run& run) {
+    found.most_ranks = std::max(found.most_ranks, run.hosts.size());
+    const std::string dtype = model::gradient_type(*found.profile);
+    const auto started = model::sums_in(run, "nonblocking", dtype);
+    add_levels(found.blocking, run, model::sums_in(run, "messages", dtype));
+    add_levels(found.background, run, started);
+    double& share = found.compute_share[model::node_count(run) > 1 ? 1 : 0];
+    if (std::isnan(share)) share = compute_share_of(run, started);
+}
+
+// As they travel.
+std::vector<forecast::Gradient> gradients_of(const Run& profile) {
+    const auto& table = *profile.find_table("layers");
+    const double narrower = model::gradient_type(profile) == profile.setting("compress") ? 0.5 : 1;
+    double backward_s = 0;
+    std::vector<forecast::Gradient> gradients;
+    for (std::size_t row = 0; row < model::row_count(table); ++row) {
+        backward_s += model::number_at(table, "backward_s", row);
+        gradients.push_back({narrower * model::number_at(table, "parameter_bytes", row),
+                             model::number_at(table, "gradient_ready_s", row)});
     }
-    return share;
+    for (auto& gradient : gradients) gradient.ready = std::min(1.0, gradient.ready / backward_s);
+    std::ranges::stable_sort(gradients, {}, &forecast::Gradient::ready);
+    return gradients;
 }
 
 }  // namespace
 
 double number_of(const Run& run, const char* setting, double otherwise) {
     return base::number_in(run.setting(setting)).value_or(otherwise);
-}
-
-std::size_t ranks_per_host(const Run& run) {
-    std::map<std::string, std::size_t> hosts;
-    std::size_t most = 1;
-    for (const auto& row : run.hosts) most = std::max(most, ++hosts[row.host]);
-    return most;
 }
 
 Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
@@ -161,6 +169,7 @@ Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
             found.profile = run;
     if (found.profile == nullptr) return found;
     const Run& profile = *found.profile;
+    found.gradients = gradients_of(profile);
     // A profile costs time: other runs go first.
     for (const bool profiled : {false, true})
         for (const auto* run : newest)
@@ -169,35 +178,13 @@ Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
     std::erase_if(found.shared, [&](const auto& one) {
         return !found.alone.contains(number_of(*one.run, "batch-size", 0));
     });
-    const std::string dtype = model::gradient_type(profile);
-    for (const auto* run : newest) {
-        if (!model::is_comm(*run) || !run->valid || !model::measures_network(*run) ||
-            run->setting("backend") != profile.setting("backend"))
-            continue;
-        found.most_ranks = std::max(found.most_ranks, run->hosts.size());
-        add_levels(found.blocking, *run, "messages", "time_us", dtype);
-        add_levels(found.background, *run, "nonblocking", "pure_us", dtype);
-        if (std::isnan(found.compute_share) && model::node_count(*run) > 1)
-            found.compute_share = compute_share_of(*run);
-    }
-    for (auto* levels : {&found.blocking, &found.background})
-        std::erase_if(*levels, [](const auto& level) { return level.messages.size() < 2; });
+    for (const auto* run : newest)
+        if (model::is_comm(*run) && run->valid && model::measures_network(*run) &&
+            run->setting("backend") == profile.setting("backend"))
+            add_network(found, *run);
+    for (auto* network : {&found.blocking, &found.background})
+        std::erase_if(network->levels, [](const auto& level) { return level.second.size() < 2; });
     return found;
-}
-
-std::vector<forecast::Gradient> gradients_of(const Run& profile) {
-    const auto& table = *profile.find_table("layers");
-    const double narrower = model::gradient_type(profile) == profile.setting("compress") ? 0.5 : 1;
-    double backward_s = 0;
-    std::vector<forecast::Gradient> gradients;
-    for (std::size_t row = 0; row < model::row_count(table); ++row) {
-        backward_s += model::number_at(table, "backward_s", row);
-        gradients.push_back({narrower * model::number_at(table, "parameter_bytes", row),
-                             model::number_at(table, "gradient_ready_s", row)});
-    }
-    for (auto& gradient : gradients) gradient.ready = std::min(1.0, gradient.ready / backward_s);
-    std::ranges::stable_sort(gradients, {}, &forecast::Gradient::ready);
-    return gradients;
 }
 
 }  // namespace ranklab::report::predict

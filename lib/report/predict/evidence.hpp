@@ -2,6 +2,7 @@
 // the network. Seconds and bytes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -31,23 +32,25 @@ struct SharedWork {
 
 /// The runs of one work: that of the newest run of one rank with the table `layers`.
 struct Evidence {
-    const results::Run* profile = nullptr;   ///< nullptr: there is none, and nothing else either
-    std::map<double, AloneWork> alone = {};  ///< by micro-batch
-    std::vector<SharedWork> shared = {};     ///< newest first; one of one rank at least
-    std::size_t most_ranks = 0;              ///< in any of them
-    /// Allreduces of the gradients' type: blocking ones, and those started in the background.
-    std::vector<forecast::MeasuredLevel> blocking = {}, background = {};
-    /// The share of the compute that a sum in the background takes; NaN where not measured.
-    double compute_share = stats::kNone;
+    const results::Run* profile = nullptr;  ///< nullptr: there is none, and nothing else either
+    std::vector<forecast::Gradient> gradients = {};  ///< the profile's, in backward's order
+    std::map<double, AloneWork> alone = {};          ///< by micro-batch
+    std::vector<SharedWork> shared = {};             ///< newest first; one of one rank at least
+    std::size_t most_ranks = 0;                      ///< in any of them
+    /// Allreduces of the gradients' type. MPI takes the algorithm that suits a blocking one;
+    /// libnbc, which starts those in the background, has trees.
+    forecast::MeasuredNetwork blocking = {{forecast::Algorithm::ring,
+                                           forecast::Algorithm::recursive_doubling},
+                                          {}},
+                              background = {{forecast::Algorithm::tree}, {}};
+    /// The share of the compute that a sum in the background takes on one host, and between hosts;
+    /// NaN where not measured.
+    std::array<double, 2> compute_share = {stats::kNone, stats::kNone};
 };
 
 /// `precision`: "" for that of the newest profile. The runs must outlive the result.
 Evidence evidence_in(std::span<const results::Run> runs, const std::string& precision);
 
-/// As they travel, in backward's order.
-std::vector<forecast::Gradient> gradients_of(const results::Run& profile);
-/// The most ranks on one host.
-std::size_t ranks_per_host(const results::Run& run);
 /// The number that the setting has; otherwise that one.
 double number_of(const results::Run& run, const char* setting, double otherwise);
 

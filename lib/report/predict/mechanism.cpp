@@ -18,53 +18,34 @@
 namespace ranklab::report::predict {
 namespace {
 
-using forecast::Algorithm;
-using forecast::AllreduceCost;
+using forecast::AllreduceTime;
 using Why = Refusal::Why;
 
 constexpr double kMiB = 1 << 20;
 constexpr std::array kCapsMiB{1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0};
-// MPI takes the one that suits the message; libnbc, the started one, has trees.
-constexpr std::array kBlocking{Algorithm::ring, Algorithm::recursive_doubling};
-constexpr std::array kStarted{Algorithm::tree};
-// A message so many times as large as the largest measured one has no cost.
-constexpr double kLargest = 4;
+// Beyond so many times the ranks of the largest run there is no forecast.
+constexpr std::size_t kFarthest = 64;
 
 // The parts of one forecast.
 struct Setup {
     const Evidence& evidence;
+    const SharedWork& shared;
     forecast::Placement on = {};
-    const SharedWork* shared = nullptr;
-    forecast::SyncPlan plan = {};
     double batch = 0;
-    bool several_hosts = false;
-    bool in_background = false;  ///< buckets travel in started pieces, else in blocking ones
-    double piece_bytes = 0;      ///< 0: whole
-    double largest_bytes = 0;    ///< message
+    std::size_t micro_batches = 1;
+    std::vector<forecast::Gradient> buckets = {};
+    bool in_background = false;  // buckets travel in started pieces, else in blocking ones
+    double piece_bytes = HUGE_VAL, largest_bytes = 0;  // of a message
 
-    const std::vector<forecast::MeasuredLevel>& levels() const {
-        return in_background ? evidence.background : evidence.blocking;
+    bool between_hosts() const { return on.ranks > on.per_host; }
+    double compute_share() const {
+        return in_background ? evidence.compute_share[between_hosts() ? 1 : 0] : 0;
     }
-    AllreduceCost cost(double bytes) const {
-        if (!(largest_bytes > 0)) return {0, {0, 0}};
-        return in_background ? in_pieces(levels(), bytes, piece_bytes, on, kStarted)
-                             : in_pieces(levels(), bytes, piece_bytes, on, kBlocking);
+    AllreduceTime time_of(double bytes) const {
+        return in_pieces(in_background ? evidence.background : evidence.blocking, bytes,
+                         piece_bytes, on);
     }
 };
-
-// One of several ranks, with as many on a host, with more ranks.
-const SharedWork* nearest(const std::vector<SharedWork>& shared, std::size_t per_host) {
-    return &*std::ranges::max_element(shared, {}, [&](const SharedWork& one) {
-        const std::size_t ranks = one.run->hosts.size();
-        return std::tuple(ranks > 1, one.per_host == per_host, ranks);
-    });
-}
-
-forecast::Sync sync_named(const std::string& name) {
-    if (name == "none") return forecast::Sync::none;
-    if (name == "flat") return forecast::Sync::flat;
-    return name == "per-parameter" ? forecast::Sync::per_parameter : forecast::Sync::bucketed;
-}
 
 std::size_t count_of(std::int64_t number) {
     return static_cast<std::size_t>(number);
@@ -74,105 +55,95 @@ double micro_batch(const WhatIf& what_if, const Setup& setup) {
     const double batch = what_if.batch_size ? base::real(*what_if.batch_size)
                                             : number_of(*setup.evidence.profile, "batch-size", 0);
     if (!what_if.strong) return batch;
-    return std::ceil(batch / base::real(setup.on.ranks * setup.plan.accumulate));
+    return std::ceil(batch / base::real(setup.on.ranks * setup.micro_batches));
 }
 
-// How train sums there, or settles it between hosts (docs/overlap.md).
-void settle_transfer(Setup& setup) {
-    const auto& like = *setup.shared->run;
-    const bool as_there =
-        like.hosts.size() > 1 && (model::node_count(like) > 1) == setup.several_hosts;
-    const bool is_queued = setup.plan.sync == forecast::Sync::bucketed;
-    setup.plan.overlaps = as_there ? like.setting("mpi-progress") != "none" : setup.several_hosts;
-    if (like.setting("backend") == "mpi" && is_queued) {
-        setup.in_background =
-            as_there ? like.setting("transfer") == "background" : setup.several_hosts;
+// How train sums there, or settles it between hosts (docs/overlap.md). What --sync per-parameter
+// sums is not known: it is forecast in buckets.
+void settle_sums(Setup& setup, const WhatIf& what_if) {
+    const auto& like = *setup.shared.run;
+    const bool is_of_several = like.hosts.size() > 1, between_hosts = setup.between_hosts(),
+               as_there = is_of_several && (model::node_count(like) > 1) == between_hosts;
+    std::string sync = what_if.sync;
+    if (sync.empty() && is_of_several && !what_if.bucket_cap_mb) sync = like.setting("sync");
+    if (sync == "none" || setup.on.ranks < 2) return;
+    const bool is_flat = sync == "flat";
+    if (!is_flat && like.setting("backend") == "mpi") {
+        setup.in_background = as_there ? like.setting("transfer") == "background" : between_hosts;
         setup.piece_bytes =
             setup.in_background ? forecast::kBackgroundPiece : forecast::kBlockingPiece;
     }
-    if (setup.on.ranks < 2) return;
-    for (const auto& one : buckets_of(gradients_of(*setup.evidence.profile), setup.plan))
-        setup.largest_bytes = std::max(setup.largest_bytes, one.bytes);
-    if (setup.piece_bytes > 0)
-        setup.largest_bytes = std::min(setup.largest_bytes, setup.piece_bytes);
+    const bool overlaps =
+        !is_flat && (as_there ? like.setting("mpi-progress") != "none" : between_hosts);
+    const double cap =
+        is_flat ? HUGE_VAL
+                : kMiB * what_if.bucket_cap_mb.value_or(number_of(like, "bucket-cap-mb", 25));
+    setup.buckets = buckets_of(setup.evidence.gradients, is_flat ? cap : std::min(cap, kMiB), cap);
+    for (auto& bucket : setup.buckets) {
+        if (!overlaps) bucket.ready = 1;
+        setup.largest_bytes =
+            std::max(setup.largest_bytes, std::min(bucket.bytes, setup.piece_bytes));
+    }
 }
 
 Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t ranks) {
-    Setup setup{.evidence = evidence};
-    std::size_t most = 1;
-    for (const auto& one : evidence.shared) most = std::max(most, one.per_host);
-    if (what_if.ranks_per_node) most = count_of(*what_if.ranks_per_node);
-    setup.on = {ranks, std::min(ranks, most)};
-    setup.several_hosts = ranks > most;
-    setup.shared = nearest(evidence.shared, setup.on.per_host);
-    const auto& like = *setup.shared->run;
-    const double cap = kMiB * what_if.bucket_cap_mb.value_or(number_of(like, "bucket-cap-mb", 25));
-    const bool is_bucketed = what_if.bucket_cap_mb || like.hosts.size() == 1;
-    const std::string sync = is_bucketed ? "bucketed" : like.setting("sync");
-    setup.plan = {.sync = sync_named(what_if.sync.empty() ? sync : what_if.sync),
-                  .first_cap_bytes = std::min(cap, kMiB),
-                  .cap_bytes = cap,
-                  .accumulate = count_of(what_if.accumulate.value_or(1))};
-    settle_transfer(setup);
+    const auto& all = evidence.shared;
+    const std::size_t per_host = std::min(
+        ranks, what_if.ranks_per_node ? count_of(*what_if.ranks_per_node)
+                                      : std::ranges::max(all, {}, &SharedWork::per_host).per_host);
+    // One of several ranks, with as many on a host, with more ranks.
+    const auto& shared = *std::ranges::max_element(all, {}, [&](const SharedWork& one) {
+        const std::size_t its = one.run->hosts.size();
+        return std::tuple(its > 1, one.per_host == per_host, its);
+    });
+    Setup setup{.evidence = evidence,
+                .shared = shared,
+                .on = {ranks, per_host},
+                .micro_batches = count_of(what_if.accumulate.value_or(1))};
     setup.batch = micro_batch(what_if, setup);
+    settle_sums(setup, what_if);
     return setup;
 }
 
 // How much longer the slowest of so many computes than one alone; NaN where too few were seen.
 double slowdown(const Setup& setup) {
     if (setup.on.ranks == 1) return 1;
-    const auto& shared = *setup.shared;
+    const auto& shared = setup.shared;
     const auto& alone = setup.evidence.alone.at(number_of(*shared.run, "batch-size", 0)).work;
-    return shared.slowest_s /
-           (alone.input_s + alone.forward_s + alone.backward_s + alone.optimizer_s) *
+    return shared.slowest_s / alone.compute_s() *
            forecast::expected_maximum(shared.computing_s, setup.on.ranks) /
            forecast::expected_maximum(shared.computing_s, shared.run->hosts.size());
-}
-
-forecast::SimulatedStep simulated(const Setup& setup, forecast::RankWork work, double slower,
-                                  double (*of)(const AllreduceCost&)) {
-    for (auto* part : {&work.input_s, &work.forward_s, &work.backward_s, &work.optimizer_s})
-        *part *= slower;
-    const forecast::Network network{[&](double bytes) { return of(setup.cost(bytes)); },
-                                    setup.in_background ? setup.evidence.compute_share : 0};
-    return simulate_step({&work, 1}, gradients_of(*setup.evidence.profile), setup.plan, network);
 }
 
 // Measures this training on that many ranks.
 std::string train_command(const Setup& setup, std::size_t ranks, const std::string& more) {
     return fmt::format("{}{} --batch-size {:.0f}{}",
-                       ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "",
-                       setup.shared->run->argv, setup.batch, more);
+                       ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "", setup.shared.run->argv,
+                       setup.batch, more);
 }
 
-Refusal network_refusal(const Setup& setup) {
-    const bool share_is_known = !setup.in_background || !std::isnan(setup.evidence.compute_share);
-    const std::string comm = fmt::format(
-        "mpirun -n {} --map-by ppr:{}:node ranklab comm{} --output {}",
-        setup.several_hosts ? 2 * setup.on.per_host : setup.on.per_host, setup.on.per_host,
-        setup.in_background ? " --nonblocking --mpi-progress poll" : "",
-        base::shell_path(setup.shared->run->setting("output")));
-    if (std::isnan(setup.cost(setup.largest_bytes).s) || !share_is_known)
-        return {Why::level_not_crossed, comm};
-    double measured = 0;
-    for (const auto& level : setup.levels())
-        measured = std::max(measured, level.messages.back().bytes);
-    if (setup.largest_bytes <= kLargest * measured) return {};
-    return {Why::message_too_large,
-            fmt::format("{} -e {:.0f}M", comm, std::ceil(setup.largest_bytes / kMiB))};
+// Measures messages of that size among ranks placed as these.
+std::string comm_command(const Setup& setup) {
+    const std::size_t per_host = setup.on.per_host;
+    return fmt::format("mpirun -n {} --map-by ppr:{}:node ranklab comm{} -e {:.0f}M --output {}",
+                       setup.between_hosts() ? 2 * per_host : per_host, per_host,
+                       setup.in_background ? " --nonblocking --mpi-progress poll" : "",
+                       std::ceil(setup.largest_bytes / kMiB),
+                       base::shell_path(setup.shared.run->setting("output")));
 }
 
 Refusal refusal_of(const Setup& setup, bool force) {
-    const std::size_t ranks = setup.on.ranks;
+    const std::size_t ranks = setup.on.ranks, measured = setup.shared.run->hosts.size();
     if (!force && ranks > kFarthest * setup.evidence.most_ranks)
         return {Why::too_far, train_command(setup, (ranks + kFarthest - 1) / kFarthest, "")};
     if (!setup.evidence.alone.contains(setup.batch))
         return {Why::batch_not_measured, train_command(setup, 1, "")};
-    const std::size_t measured = setup.shared->run->hosts.size();
     if (std::isnan(slowdown(setup)))
         return {Why::few_samples,
                 train_command(setup, measured, fmt::format(" --steps {}", ranks / measured + 1))};
-    return network_refusal(setup);
+    if (std::isnan(setup.time_of(setup.largest_bytes).s) || std::isnan(setup.compute_share()))
+        return {Why::level_not_crossed, comm_command(setup)};
+    return {};
 }
 
 MechanismForecast forecast_of(const Setup& setup, bool force) {
@@ -180,17 +151,21 @@ MechanismForecast forecast_of(const Setup& setup, bool force) {
     if (found.refusal.why != Why::none) return found;
     const auto& alone = setup.evidence.alone.at(setup.batch);
     const double slower = slowdown(setup),
-                 half = std::max(alone.half_width, setup.shared->half_width);
-    const auto with = [&](double scale, double (*of)(const AllreduceCost&)) {
-        return simulated(setup, alone.work, scale * slower, of);
+                 half = std::max(alone.half_width, setup.shared.half_width);
+    const auto step = [&](double scale, double (*of)(const AllreduceTime&)) {
+        forecast::RankWork work = alone.work;
+        for (auto* part : {&work.input_s, &work.forward_s, &work.backward_s, &work.optimizer_s})
+            *part *= scale * slower;
+        return simulate_step(
+            work, setup.micro_batches, setup.buckets,
+            [&](double bytes) { return of(setup.time_of(bytes)); }, setup.compute_share());
     };
-    const auto step = with(1, [](const AllreduceCost& cost) { return cost.s; });
-    found.step_s = step.step_s;
-    found.range = {with(1 - half, [](const auto& cost) { return cost.range.low; }).step_s,
-                   with(1 + half, [](const auto& cost) { return cost.range.high; }).step_s};
-    found.compute_s = step.compute_s;
-    found.exposed_s = step.exposed_s;
-    found.algorithm = setup.cost(setup.largest_bytes).algorithm;
+    const auto likely = step(1, [](const auto& time) { return time.s; });
+    found.step_s = likely.step_s;
+    found.compute_s = likely.compute_s;
+    found.range = {step(1 - half, [](const auto& time) { return time.range.low; }).step_s,
+                   step(1 + half, [](const auto& time) { return time.range.high; }).step_s};
+    found.algorithm = setup.time_of(setup.largest_bytes).algorithm;
     return found;
 }
 
@@ -222,7 +197,9 @@ std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> 
 Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
     Frame frame{.title = "Forecast of a step, by simulating it"};
     frame.columns = {{.name = "ranks", .key = true},
-                     {.name = "step_time_s", .unit = "s", .interval = true, .head = "step"},
+                     {.name = "step_time_s", .unit = "s", .head = "step"},
+                     {.name = "step_time_s_low", .unit = "s", .head = "low"},
+                     {.name = "step_time_s_high", .unit = "s", .head = "high"},
                      {.name = "compute_s", .unit = "s", .head = "computing"},
                      {.name = "exposed_s", .unit = "s", .head = "exposed communication"},
                      {.name = "allreduce"},
@@ -230,15 +207,14 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
     for (const auto& one : forecasts) {
         const bool refused = one.refusal.why != Why::none;
         frame.rows.push_back(
-            {{Cell(one.ranks), Cell(one.step_s, one.range), Cell(one.compute_s),
-              Cell(one.exposed_s), refused ? Cell() : Cell(std::string(name_of(one.algorithm))),
-              refused ? Cell(name_of(one.refusal.why)) : Cell()}});
-        if (refused)
-            frame.notes.push_back(counted(one.ranks, "rank") + ": " + sentence(one.refusal));
+            {{one.ranks, one.step_s, one.range.low, one.range.high, one.compute_s, one.exposed_s(),
+              refused ? "" : name_of(one.algorithm), refused ? name_of(one.refusal.why) : ""},
+             {}});
+        if (refused) frame.rows.back().doubts = {{Mark::said, sentence(one.refusal)}};
     }
     frame.drop_empty_columns();
     frame.notes.emplace_back(
-        "the interval spans the runs' spread and the algorithms that MPI may take");
+        "low .. high spans the runs' spread and the algorithms that MPI may take");
     return frame;
 }
 
@@ -251,7 +227,7 @@ std::string json_of(const std::vector<MechanismForecast>& forecasts) {
                        {"low", one.range.low},
                        {"high", one.range.high},
                        {"compute_s", one.compute_s},
-                       {"exposed_s", one.exposed_s},
+                       {"exposed_s", one.exposed_s()},
                        {"allreduce", name_of(one.algorithm)},
                        {"refused", refused},
                        {"reason", refused ? sentence(one.refusal) : ""},

@@ -17,9 +17,6 @@
 
 namespace ranklab::report::predict {
 
-/// Beyond so many times the ranks of the largest run there is no forecast.
-inline constexpr std::size_t kFarthest = 64;
-
 /// Changes against the measured runs; a field without a value changes nothing.
 struct WhatIf {
     bool strong = false;  ///< the global batch stays; otherwise the micro-batch of a rank
@@ -35,14 +32,16 @@ struct MechanismForecast {
     std::size_t ranks = 0;
     double step_s = stats::kNone;
     stats::Interval range = {};
-    double compute_s = stats::kNone, exposed_s = stats::kNone;
+    double compute_s = stats::kNone;
     forecast::Algorithm algorithm = forecast::Algorithm::measured;
     Refusal refusal = {};  ///< with Refusal::Why::none the numbers are there
+
+    double exposed_s() const { return step_s - compute_s; }
 };
 
 /// The chosen runs of train, and all of comm.
 std::vector<results::Run> runs_for_mechanism(const model::ChosenRuns& chosen);
-/// One forecast for each of `ranks`. With `force` also beyond kFarthest.
+/// One forecast for each of `ranks`. With `force` also beyond 64 times the largest run's.
 std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> runs,
                                                   const WhatIf& what_if,
                                                   std::span<const std::size_t> ranks, bool force);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "base/numbers.hpp"
@@ -21,65 +22,54 @@ std::vector<Gradient> even_gradients(std::size_t count, double bytes) {
     return gradients;
 }
 
-Network network(double alpha, double beta, double compute_share = 0) {
-    return {[=](double bytes) { return alpha + beta * bytes; }, compute_share};
-}
-
-double step_s(const SyncPlan& plan, const Network& net, std::vector<RankWork> ranks = {kWork},
-              std::size_t gradients = 4) {
-    return simulate_step(ranks, even_gradients(gradients, 10), plan, net).step_s;
+std::function<double(double)> line(double alpha, double beta) {
+    return [=](double bytes) { return alpha + beta * bytes; };
 }
 
 TEST(SimulatedStep, EqualsItsClosedForms) {
+    const auto each = even_gradients(4, 10);
+    const std::vector<Gradient> whole{{40, 1}}, halves{{20, 0.5}, {20, 1}},
+        late{{10, 1}, {10, 1}, {10, 1}, {10, 1}};
     const struct {
         const char* what;
-        SyncPlan plan;
-        Network net;
+        std::vector<Gradient> buckets;
+        std::function<double(double)> allreduce_s;
         double step_s;
+        double compute_share = 0;
+        std::size_t micro_batches = 1;
     } cases[] = {
-        {"no sums", {.sync = Sync::none}, network(1, 1), 14},
-        {"one sum after backward", {.sync = Sync::flat}, network(0.5, 0.1), 14 + 0.5 + 4},
-        {"a sum a gradient", {.sync = Sync::per_parameter}, network(0.5, 0.1), 14 + 4 * 1.5},
-        {"micro-batches", {.sync = Sync::flat, .accumulate = 3}, network(0.5, 0.1), 3 + 33 + 4.5},
+        {"no sums", {}, line(1, 1), 14},
+        {"one sum after backward", whole, line(0.5, 0.1), 14 + 0.5 + 4},
+        {"micro-batches", whole, line(0.5, 0.1), 3 + 33 + 4.5, 0, 3},
         // A pipeline: the first sum begins after 2 of 8; short sums leave only the last one.
-        {"short sums hide", {.cap_bytes = 10}, network(0, 0.1), 14 + 1},
-        {"long sums queue", {.cap_bytes = 10}, network(0, 0.5), 14 - 6 + 4 * 5},
-        {"two buckets", {.first_cap_bytes = 20, .cap_bytes = 20}, network(1, 0.1), 14 + 3},
-        {"none hides", {.cap_bytes = 10, .overlaps = false}, network(0, 0.1), 14 + 4},
+        {"short sums hide", each, line(0, 0.1), 14 + 1},
+        {"long sums queue", each, line(0, 0.5), 14 - 6 + 4 * 5},
+        {"two buckets", halves, line(1, 0.1), 14 + 3},
+        {"none hides", late, line(0, 0.1), 14 + 4},
         // A sum of 1 s beside backward costs half a second of it, three times.
-        {"half a core", {.cap_bytes = 10}, network(0, 0.1, 0.5), 14 + 3 * 0.5 + 1},
-        {"a whole core", {.cap_bytes = 10}, network(0, 0.1, 1), 14 + 4},
+        {"half a core", each, line(0, 0.1), 14 + 3 * 0.5 + 1, 0.5},
+        {"a whole core", each, line(0, 0.1), 14 + 4, 1},
+        // Of the first three sums 2 s each are under way while 1 s is computed.
+        {"half a core, long sums", each, line(0, 0.2), 14 + 3 * 1 + 2, 0.5},
     };
-    for (const auto& one : cases)
-        EXPECT_NEAR(step_s(one.plan, one.net), one.step_s, kNear) << one.what;
+    for (const auto& one : cases) {
+        const auto step = simulate_step(kWork, one.micro_batches, one.buckets, one.allreduce_s,
+                                        one.compute_share);
+        EXPECT_NEAR(step.step_s, one.step_s, kNear) << one.what;
+        EXPECT_NEAR(step.compute_s, one.micro_batches == 3 ? 36 : 14, kNear) << one.what;
+    }
 }
 
-TEST(SimulatedStep, WaitsForTheSlowestRankAndTheLoader) {
-    RankWork slow = kWork, loading = kWork;
-    slow.forward_s = 5;
+TEST(SimulatedStep, WaitsForTheLoader) {
+    RankWork loading = kWork;
     loading.loader_s = 40;
-    const SyncPlan flat{.sync = Sync::flat};
-    EXPECT_NEAR(step_s(flat, network(0, 0.1), {kWork, slow}), 17 + 4, kNear);
-    EXPECT_NEAR(step_s(flat, network(0, 0.1), {kWork, loading}), 40, kNear);
-    const std::vector<RankWork> ranks{kWork, slow};
-    const auto step =
-        simulate_step(ranks, even_gradients(4, 10), {.cap_bytes = 10}, network(0, 0.1));
-    EXPECT_NEAR(step.compute_s, 17, kNear);
-    EXPECT_NEAR(step.exposed_s, 1, kNear);
-    ASSERT_EQ(step.reductions.size(), 4U);
-    EXPECT_NEAR(step.reductions[0].ready_s, 3 + 1 + 5 + 2, kNear);
-}
-
-TEST(SimulatedStep, ThousandsOfRanks) {
-    std::vector<RankWork> ranks(4096, kWork);
-    ranks[77].backward_s = 10;
-    EXPECT_NEAR(step_s({.cap_bytes = 10}, network(0, 0.01, 0.5), ranks, 160),
-                3 + 3 + 10 + 159 * 0.1 * 0.5 + 0.1, 1e-6);
+    const auto step = simulate_step(loading, 1, even_gradients(1, 40), line(0, 0.1), 0);
+    EXPECT_NEAR(step.step_s, 40, kNear);
+    EXPECT_NEAR(step.compute_s, 40, kNear);
 }
 
 TEST(SimulatedStep, BucketsCloseAtTheirCap) {
-    const SyncPlan plan{.first_cap_bytes = 10, .cap_bytes = 25};
-    const auto buckets = buckets_of(even_gradients(8, 10), plan);
+    const auto buckets = buckets_of(even_gradients(8, 10), 10, 25);
     ASSERT_EQ(buckets.size(), 4U);
     const double bytes[] = {10, 30, 30, 10}, ready[] = {0.125, 0.5, 0.875, 1};
     for (std::size_t i = 0; i < 4; ++i) {
