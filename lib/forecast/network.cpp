@@ -18,15 +18,11 @@ constexpr double kLargest = 4;
 
 using MeasuredLevel = std::pair<const Placement, AllreduceCurve>;
 
-struct Factors {
-    double latency = 0, bytes = 0;
-};
-
-// The tree's are twice those of recursive doubling, and grow alike.
-Factors factors_of(Algorithm algorithm, std::size_t ranks) {
+// Without the 2 of the tree, whose times grow as those of recursive doubling.
+double time_by(Algorithm algorithm, std::size_t ranks, double latency, double moving) {
     const double p = base::real(ranks), rounds = std::ceil(std::log2(p));
-    if (algorithm == Algorithm::ring) return {2 * (p - 1), 2 * (p - 1) / p};
-    return {rounds, rounds};
+    if (algorithm == Algorithm::ring) return 2 * (p - 1) * latency + 2 * (p - 1) / p * moving;
+    return rounds * (latency + moving);
 }
 
 stats::LineFit fit_near(const AllreduceCurve& curve, double bytes) {
@@ -42,16 +38,15 @@ stats::LineFit fit_near(const AllreduceCurve& curve, double bytes) {
 // The cheapest of the algorithms; how far the fit may be off is in its range.
 AllreduceTime scaled(const MeasuredLevel& level, double bytes, std::size_t ranks,
                      const std::vector<Algorithm>& algorithms) {
-    const auto& [on, curve] = level;
-    const auto measured = time_on(curve, bytes);
-    const auto fit = fit_near(curve, bytes);
+    const Placement& on = level.first;
+    const auto measured = time_on(level.second, bytes);
+    const auto fit = fit_near(level.second, bytes);
     AllreduceTime cheapest;
     for (const auto algorithm : algorithms) {
-        const Factors here = factors_of(algorithm, on.ranks), there = factors_of(algorithm, ranks);
         const auto growth = [&](double alpha, double beta) {
-            const double latency = alpha * there.latency / here.latency,
-                         moving = beta * bytes * there.bytes / here.bytes;
-            return (latency + moving) / (alpha + beta * bytes);
+            const double latency = alpha / time_by(algorithm, on.ranks, 1, 0),
+                         moving = beta * bytes / time_by(algorithm, on.ranks, 0, 1);
+            return time_by(algorithm, ranks, latency, moving) / (alpha + beta * bytes);
         };
         const double best = growth(fit.alpha, fit.beta), s = best * measured.s;
         if (!(cheapest.s <= s)) cheapest.s = s, cheapest.algorithm = algorithm;

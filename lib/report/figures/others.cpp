@@ -25,18 +25,16 @@ std::vector<SizeCurve> drawn_curves(const Run& run) {
     auto all = model::size_curves_of(run);
     std::set<std::string> out_of_place;
     for (const auto& curve : all)
-        if (!curve.first().in_place()) out_of_place.insert(curve.first().op);
+        if (!curve.front().in_place()) out_of_place.insert(curve.front().op);
     std::erase_if(all, [&](const SizeCurve& curve) {
-        const bool other = out_of_place.contains(curve.first().op);
+        const bool other = out_of_place.contains(curve.front().op);
         // A barrier has no size.
-        return (curve.first().in_place() && other) || curve.largest().bytes <= 0;
+        return (curve.front().in_place() && other) || curve.back().bytes <= 0;
     });
-    if (const auto* buckets = run.find_table("buckets")) {
-        SizeCurve curve{model::messages_in(*buckets)};
-        for (auto& one : curve.messages) one.op = "gradient buckets";
-        std::ranges::stable_sort(curve.messages, {}, &Message::bytes);
-        if (!curve.messages.empty()) all.push_back(std::move(curve));
-    }
+    SizeCurve buckets = model::messages_of(run, "buckets");
+    for (auto& one : buckets) one.op = "gradient buckets";
+    std::ranges::stable_sort(buckets, {}, &Message::bytes);
+    if (!buckets.empty()) all.push_back(std::move(buckets));
     if (all.size() > kMostCurves) all.resize(kMostCurves);
     return all;
 }
@@ -58,12 +56,10 @@ void add_pictures(Section& section, const Run& run, const std::string& name, std
     times.caption = fmt::format("Run {}: medians over calls with 95 % intervals; {}.", run.id,
                                 run.fact("collectives", "policy"));
     rates.caption = "Of the same calls; the longest time is the least bandwidth.";
-    std::vector<Message> firsts;
     const auto curves = drawn_curves(run);
-    for (const auto& curve : curves) firsts.push_back(curve.first());
     for (std::size_t i = 0; i < curves.size(); ++i) {
-        Series time{model::curve_name(firsts[i], firsts), Look::points, i, {}}, rate = time;
-        for (const auto& one : curves[i].messages) {
+        Series time{model::full_name(curves[i].front()), Look::points, i, {}}, rate = time;
+        for (const auto& one : curves[i]) {
             const auto bytes = static_cast<double>(one.bytes);
             const double moved = one.busbw * one.time;
             if (one.bytes <= 0) continue;

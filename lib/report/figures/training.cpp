@@ -157,7 +157,6 @@ Section buckets_section(const Source& source) {
         for (const auto& [bytes, time] : cost->curve)
             network.points.push_back({bytes, time.s, time.range});
         figure.series.push_back(std::move(network));
-        section.tables.push_back(model::frame_of(*cost));
     }
     if (!figure.empty()) section.figures.push_back(std::move(figure));
     return section;

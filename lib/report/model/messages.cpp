@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "base/numbers.hpp"
@@ -72,20 +71,6 @@ std::string place_words(const Message& one) {
     return text;
 }
 
-// A barrier has no type, and few operations a reduction: what has none is not another one.
-bool differ(const std::vector<Message>& all, std::string Message::*member) {
-    std::set<std::string> values;
-    for (const auto& one : all) values.insert(one.*member);
-    values.erase("none");
-    return values.size() > 1;
-}
-
-bool has_other_place(const Message& one, const std::vector<Message>& others) {
-    return std::ranges::any_of(others, [&](const Message& other) {
-        return other.op == one.op && other.place != one.place;
-    });
-}
-
 }  // namespace
 
 bool is_comm(const Run& run) {
@@ -106,17 +91,9 @@ std::vector<Message> messages_of(const Run& run, std::string_view table) {
 std::vector<SizeCurve> size_curves_of(const Run& run) {
     InOrderMet<std::vector<std::string>, SizeCurve> met;
     for (const auto& one : messages_of(run))
-        met[{one.op, one.level, one.load, one.dtype, one.redop, one.place}].messages.push_back(one);
-    for (auto& curve : met.all()) std::ranges::stable_sort(curve.messages, {}, &Message::bytes);
+        met[{one.op, one.level, one.load, one.dtype, one.redop, one.place}].push_back(one);
+    for (auto& curve : met.all()) std::ranges::stable_sort(curve, {}, &Message::bytes);
     return met.all();
-}
-
-std::string curve_name(const Message& one, const std::vector<Message>& others) {
-    std::string name = one.op;
-    if (differ(others, &Message::dtype) && one.dtype != "none") name += " " + one.dtype;
-    if (differ(others, &Message::redop) && one.redop != "none") name += " " + one.redop;
-    if (has_other_place(one, others)) name += ", " + one.place;
-    return name + place_words(one);
 }
 
 std::string full_name(const Message& one) {

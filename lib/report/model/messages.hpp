@@ -34,19 +34,12 @@ std::vector<Message> messages_of(const results::Run& run, std::string_view table
 std::vector<Message> messages_in(const results::Table& table);
 
 /// Messages that differ in their size alone, ascending.
-struct SizeCurve {
-    std::vector<Message> messages;
-
-    const Message& first() const { return messages.front(); }
-    const Message& largest() const { return messages.back(); }
-};
+using SizeCurve = std::vector<Message>;
 /// In the order in which each was met first.
 std::vector<SizeCurve> size_curves_of(const results::Run& run);
 
-/// "allreduce", and the properties that `others` do not share: "allreduce fp32 sum, in-place,
-/// within a host, loaded".
-std::string curve_name(const Message& one, const std::vector<Message>& others);
-/// With all of it, but for what is usual: "allreduce fp32 sum".
+/// All that differs from what is usual: "allreduce fp32", "allreduce bf16 max, within a host,
+/// loaded".
 std::string full_name(const Message& one);
 
 /// The message of the plain `time_us`, by the run's fact collectives.headline. nullptr where the

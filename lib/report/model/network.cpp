@@ -18,16 +18,9 @@ using results::Run;
 using results::Table;
 
 constexpr double kMicro = 1e-6;
-constexpr std::size_t kMostCandidates = 8;  // read whole
-constexpr const char* kReduces = "allreduce";
+constexpr std::size_t kMostCandidates = 32;  // read whole
 
-bool names(const std::string& list, const std::string& one) {
-    const auto all = base::split(list, ',');
-    return list == "all" || std::ranges::find(all, one) != all.end();
-}
-
-// Decides by its settings, and the conditions that keep runs apart in `compare`, as far as both
-// have them.
+// Decides by the conditions that keep runs apart in `compare`, as far as both have them.
 bool is_network_of(const Run& comm, const Run& training) {
     if (!is_comm(comm) || !comm.valid || !measures_network(comm)) return false;
     const auto of_training = machine_of(training);
@@ -36,10 +29,7 @@ bool is_network_of(const Run& comm, const Run& training) {
             its != of_training.end() && its->second != value)
             return false;
     return comm.hosts.size() == training.hosts.size() &&
-           comm.setting("backend") == training.setting("backend") &&
-           (!comm.setting("from-model").empty() ||
-            (names(comm.setting("op"), kReduces) &&
-             names(comm.setting("datatype"), gradient_type(training))));
+           comm.setting("backend") == training.setting("backend");
 }
 
 void add(forecast::AllreduceCurve& curve, const Message& one) {
@@ -91,7 +81,7 @@ bool pays_network(const Run& training) {
 std::vector<Message> sums_in(const Run& comm, const char* table, const std::string& dtype) {
     auto sums = messages_of(comm, table);
     std::erase_if(sums, [&](const Message& one) {
-        return one.op != kReduces || one.redop != "sum" || one.dtype != dtype ||
+        return one.op != "allreduce" || one.redop != "sum" || one.dtype != dtype ||
                one.load != "idle" || one.bytes <= 0 || !(one.time > 0);
     });
     std::ranges::stable_partition(sums, &Message::in_place);
@@ -160,25 +150,6 @@ std::optional<NetworkCost> network_cost(const results::ResultFile& file, const R
         if (!newest) newest = std::move(cost);
     }
     return newest;
-}
-
-Frame frame_of(const NetworkCost& cost) {
-    Frame frame{.title = "What each gradient bucket takes on the network alone (comm run " +
-                         cost.comm_run + "), and in the step"};
-    frame.columns = {{.name = "bytes", .unit = "B", .key = true, .head = "bucket"},
-                     {.name = "network_s", .unit = "s", .interval = true, .head = "network alone"},
-                     {.name = "step_s", .unit = "s", .head = "in the step"},
-                     {.name = "ratio", .unit = "1"}};
-    const auto add = [&](Cell bucket, const BucketCost& one) {
-        frame.rows.push_back({{std::move(bucket), Cell(one.network.s, one.network.range),
-                               Cell(one.step_s), Cell(one.step_s / one.network.s)},
-                              {}});
-    };
-    for (const auto& one : cost.buckets) add(Cell(one.bytes), one);
-    add("sum", cost.sum());
-    if (cost.outside() > 0)
-        frame.notes.emplace_back("a bucket outside of the measured sizes has no number");
-    return frame;
 }
 
 }  // namespace ranklab::report::model

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "forecast/network.hpp"
-#include "report/frame/frame.hpp"
 #include "report/model/messages.hpp"
 #include "results/result_file.hpp"
 
@@ -49,13 +48,10 @@ struct NetworkCost {
 /// --from-model.
 NetworkCost network_cost(const results::Run& comm, const results::Run& training);
 
-/// Takes a valid run of comm with these conditions: allreduce of the gradients' type by as many
-/// ranks, on the same hosts and machine, by the same backend. The newest one that reaches all
-/// buckets wins, otherwise the newest one; nullopt where there is none.
+/// Takes a valid run of comm by as many ranks, on the same hosts and machine, by the same backend.
+/// The newest one that reaches all buckets wins, otherwise the newest one; nullopt where there is
+/// none.
 std::optional<NetworkCost> network_cost(const results::ResultFile& file,
                                         const results::Run& training);
-
-/// A row a bucket, and the sum.
-Frame frame_of(const NetworkCost& cost);
 
 }  // namespace ranklab::report::model

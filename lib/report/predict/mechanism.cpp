@@ -51,13 +51,6 @@ std::size_t count_of(std::int64_t number) {
     return static_cast<std::size_t>(number);
 }
 
-double micro_batch(const WhatIf& what_if, const Setup& setup) {
-    const double batch = what_if.batch_size ? base::real(*what_if.batch_size)
-                                            : number_of(*setup.evidence.profile, "batch-size", 0);
-    if (!what_if.strong) return batch;
-    return std::ceil(batch / base::real(setup.on.ranks * setup.micro_batches));
-}
-
 // How train sums there, or settles it between hosts (docs/overlap.md). What --sync per-parameter
 // sums is not known: it is forecast in buckets.
 void settle_sums(Setup& setup, const WhatIf& what_if) {
@@ -96,11 +89,15 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
         const std::size_t its = one.run->hosts.size();
         return std::tuple(its > 1, one.per_host == per_host, its);
     });
-    Setup setup{.evidence = evidence,
-                .shared = shared,
-                .on = {ranks, per_host},
-                .micro_batches = count_of(what_if.accumulate.value_or(1))};
-    setup.batch = micro_batch(what_if, setup);
+    const std::size_t micro_batches = count_of(what_if.accumulate.value_or(1));
+    const double batch = what_if.batch_size ? base::real(*what_if.batch_size)
+                                            : number_of(*evidence.profile, "batch-size", 0);
+    Setup setup{
+        .evidence = evidence,
+        .shared = shared,
+        .on = {ranks, per_host},
+        .batch = what_if.strong ? std::ceil(batch / base::real(ranks * micro_batches)) : batch,
+        .micro_batches = micro_batches};
     settle_sums(setup, what_if);
     return setup;
 }
@@ -201,7 +198,7 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
                      {.name = "step_time_s_low", .unit = "s", .head = "low"},
                      {.name = "step_time_s_high", .unit = "s", .head = "high"},
                      {.name = "compute_s", .unit = "s", .head = "computing"},
-                     {.name = "exposed_s", .unit = "s", .head = "exposed communication"},
+                     {.name = "exposed_s", .unit = "s", .head = "exposed"},
                      {.name = "allreduce"},
                      {.name = "refused"}};
     for (const auto& one : forecasts) {

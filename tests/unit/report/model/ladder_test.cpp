@@ -63,11 +63,11 @@ TEST(Ladder, OfTablesAndOfRuns) {
 TEST(Messages, AreCurvesByWhatTheyAreOf) {
     const auto curves = size_curves_of(comm_run({{}, {.op = "alltoall", .in_place = false}}));
     ASSERT_EQ(curves.size(), 3U);
-    std::vector<Message> firsts;
     std::vector<std::string> names;
-    for (const auto& curve : curves) firsts.push_back(curve.first());
-    for (const auto& one : firsts) names.push_back(curve_name(one, firsts));
-    EXPECT_THAT(names, ElementsAre("allreduce, out-of-place", "allreduce, in-place", "alltoall"));
+    for (const auto& curve : curves)
+        names.push_back(full_name(curve.front()) + " " + curve.front().place);
+    EXPECT_THAT(names, ElementsAre("allreduce fp32 out-of-place", "allreduce fp32 in-place",
+                                   "alltoall fp32 out-of-place"));
     const auto run = comm_run();
     const auto all = messages_of(run);
     EXPECT_EQ(headline_message(run, all)->bytes, 4194304);
@@ -95,7 +95,6 @@ TEST(Network, GivesEachBucketWhatACallOfItsSizeTook) {
     const auto between = network_cost(comm, training({{8192, 1e-6}})).buckets[0].network.s;
     EXPECT_GT(between, cost.buckets[0].network.s);
     EXPECT_LT(between, cost.buckets[1].network.s);
-    EXPECT_EQ(frame_of(cost).rows.size(), 4U);
 }
 
 TEST(Network, IsOfTheSameHostsBackendAndMachine) {
