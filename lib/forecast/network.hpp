@@ -40,7 +40,7 @@ struct Placement {
     auto operator<=>(const Placement&) const = default;
 };
 
-/// One kind of allreduce: blocking, or started in the background.
+/// One kind of allreduce: blocking, or in the background (MPI_Iallreduce).
 struct MeasuredNetwork {
     std::vector<Algorithm> algorithms = {};           ///< that MPI may take
     std::map<Placement, AllreduceCurve> levels = {};  ///< at least two sizes each

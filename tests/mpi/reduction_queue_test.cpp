@@ -11,12 +11,17 @@
 
 #include "base/error.hpp"
 #include "comm/silent.hpp"
+#include "forecast/network.hpp"
 #include "mpi_world.hpp"
 
 namespace ranklab::train {
 namespace {
 
 using ranklab::testing::world;
+
+// A forecast cuts buffers as the queue does.
+static_assert(kBlockingPieceBytes == forecast::kBlockingPiece &&
+              kBackgroundPieceBytes == forecast::kBackgroundPiece);
 
 struct Way {
     Progress progress;

@@ -39,7 +39,7 @@ void add(forecast::AllreduceCurve& curve, const Message& one) {
 // Calls in place before others, and buckets last.
 forecast::AllreduceCurve curve_of(const Run& comm, const std::string& dtype) {
     forecast::AllreduceCurve curve;
-    for (const auto& one : sums_in(comm, "messages", dtype))
+    for (const auto& one : allreduces_in(comm, "messages", dtype))
         if (one.level == "job") add(curve, one);
     for (const auto& one : messages_of(comm, "buckets"))
         if (one.dtype == dtype && one.bytes > 0 && one.time > 0) add(curve, one);
@@ -78,14 +78,14 @@ bool pays_network(const Run& training) {
            table != nullptr && row_count(*table) > 0;
 }
 
-std::vector<Message> sums_in(const Run& comm, const char* table, const std::string& dtype) {
-    auto sums = messages_of(comm, table);
-    std::erase_if(sums, [&](const Message& one) {
+std::vector<Message> allreduces_in(const Run& comm, const char* table, const std::string& dtype) {
+    auto calls = messages_of(comm, table);
+    std::erase_if(calls, [&](const Message& one) {
         return one.op != "allreduce" || one.redop != "sum" || one.dtype != dtype ||
                one.load != "idle" || one.bytes <= 0 || !(one.time > 0);
     });
-    std::ranges::stable_partition(sums, &Message::in_place);
-    return sums;
+    std::ranges::stable_partition(calls, &Message::in_place);
+    return calls;
 }
 
 forecast::AllreduceTime time_of(const Message& one) {

@@ -23,7 +23,8 @@ bool pays_network(const results::Run& training);
 
 /// The allreduces of that type without other load in a table of `comm`, `messages` or
 /// `nonblocking`: calls in place (a step sums in place) before others.
-std::vector<Message> sums_in(const results::Run& comm, const char* table, const std::string& dtype);
+std::vector<Message> allreduces_in(const results::Run& comm, const char* table,
+                                   const std::string& dtype);
 forecast::AllreduceTime time_of(const Message& one);
 
 struct BucketCost {

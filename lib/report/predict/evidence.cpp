@@ -98,10 +98,10 @@ void add_training(Evidence& found, const Run& run) {
     newest.half_width = std::max(newest.half_width, std::abs(off - 1));
 }
 
-// What newer runs have stays.
+// Newer runs come first, and stay.
 void add_levels(forecast::MeasuredNetwork& network, const Run& run,
-                const std::vector<model::Message>& sums) {
-    for (const auto& one : sums) {
+                const std::vector<model::Message>& calls) {
+    for (const auto& one : calls) {
         const auto ranks = static_cast<std::size_t>(one.ranks);
         const forecast::Placement on{ranks, one.level == "job"    ? ranks_per_host(run)
                                             : one.level == "host" ? ranks
@@ -112,13 +112,14 @@ void add_levels(forecast::MeasuredNetwork& network, const Run& run,
     }
 }
 
-// The message nearest to a piece says what a started sum takes from the compute beside it.
-double compute_share_of(const Run& run, const std::vector<model::Message>& sums) {
-    const auto nearest = std::ranges::max_element(sums, {}, [](const model::Message& one) {
+// The message nearest to a piece says what an allreduce in the background takes of
+// the computing beside it.
+double compute_share_of(const Run& run, const std::vector<model::Message>& calls) {
+    const auto nearest = std::ranges::max_element(calls, {}, [](const model::Message& one) {
         const double ratio = base::real(one.bytes) / forecast::kBackgroundPiece;
         return std::min(ratio, 1 / ratio);
     });
-    if (nearest == sums.end()) return stats::kNone;
+    if (nearest == calls.end()) return stats::kNone;
     const auto at = [&](const char* column) {
         return model::number_at(*run.find_table("nonblocking"), column, nearest->row);
     };
@@ -128,11 +129,11 @@ double compute_share_of(const Run& run, const std::vector<model::Message>& sums)
 void add_network(Evidence& found, const Run& run) {
     found.most_ranks = std::max(found.most_ranks, run.hosts.size());
     const std::string dtype = model::gradient_type(*found.profile);
-    const auto started = model::sums_in(run, "nonblocking", dtype);
-    add_levels(found.blocking, run, model::sums_in(run, "messages", dtype));
-    add_levels(found.background, run, started);
+    const auto background = model::allreduces_in(run, "nonblocking", dtype);
+    add_levels(found.blocking, run, model::allreduces_in(run, "messages", dtype));
+    add_levels(found.background, run, background);
     double& share = found.compute_share[model::node_count(run) > 1 ? 1 : 0];
-    if (std::isnan(share)) share = compute_share_of(run, started);
+    if (std::isnan(share)) share = compute_share_of(run, background);
 }
 
 // As they travel.

@@ -43,7 +43,7 @@ struct Evidence {
                                            forecast::Algorithm::recursive_doubling},
                                           {}},
                               background = {{forecast::Algorithm::tree}, {}};
-    /// The share of the compute that a sum in the background takes on one host, and between hosts;
+    /// The share of the computing that one in the background takes on one host, and between hosts;
     /// NaN where not measured.
     std::array<double, 2> compute_share = {stats::kNone, stats::kNone};
 };

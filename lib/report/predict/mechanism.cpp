@@ -34,7 +34,7 @@ struct Setup {
     double batch = 0;
     std::size_t micro_batches = 1;
     std::vector<forecast::Gradient> buckets = {};
-    bool in_background = false;  // buckets travel in started pieces, else in blocking ones
+    bool in_background = false;  // buckets travel in pieces of this kind, else in blocking ones
     double piece_bytes = HUGE_VAL, largest_bytes = 0;  // of a message
 
     bool between_hosts() const { return on.ranks > on.per_host; }
@@ -51,9 +51,9 @@ std::size_t count_of(std::int64_t number) {
     return static_cast<std::size_t>(number);
 }
 
-// How train sums there, or settles it between hosts (docs/overlap.md). What --sync per-parameter
-// sums is not known: it is forecast in buckets.
-void settle_sums(Setup& setup, const WhatIf& what_if) {
+// How train reduces there, or settles it between hosts (docs/overlap.md). The sizes that --sync
+// per-parameter reduces are not known: it is forecast in buckets.
+void settle_allreduces(Setup& setup, const WhatIf& what_if) {
     const auto& like = *setup.shared.run;
     const bool is_of_several = like.hosts.size() > 1, between_hosts = setup.between_hosts(),
                as_there = is_of_several && (model::node_count(like) > 1) == between_hosts;
@@ -98,7 +98,7 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
         .on = {ranks, per_host},
         .batch = what_if.strong ? std::ceil(batch / base::real(ranks * micro_batches)) : batch,
         .micro_batches = micro_batches};
-    settle_sums(setup, what_if);
+    settle_allreduces(setup, what_if);
     return setup;
 }
 
@@ -199,15 +199,15 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
                      {.name = "step_time_s_high", .unit = "s", .head = "high"},
                      {.name = "compute_s", .unit = "s", .head = "computing"},
                      {.name = "exposed_s", .unit = "s", .head = "exposed"},
-                     {.name = "allreduce"},
-                     {.name = "refused"}};
+                     {.name = "allreduce"}};
     for (const auto& one : forecasts) {
-        const bool refused = one.refusal.why != Why::none;
         frame.rows.push_back(
-            {{one.ranks, one.step_s, one.range.low, one.range.high, one.compute_s, one.exposed_s(),
-              refused ? "" : name_of(one.algorithm), refused ? name_of(one.refusal.why) : ""},
+            {{one.ranks, one.step_s, one.range.low, one.range.high, one.compute_s, one.exposed_s()},
              {}});
-        if (refused) frame.rows.back().doubts = {{Mark::said, sentence(one.refusal)}};
+        if (one.refusal.why == Why::none)
+            frame.rows.back().cells.emplace_back(name_of(one.algorithm));
+        else
+            frame.rows.back().doubts = {{Mark::said, sentence(one.refusal)}};
     }
     frame.drop_empty_columns();
     frame.notes.emplace_back(

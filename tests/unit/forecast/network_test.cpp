@@ -40,7 +40,7 @@ TEST(AllreduceTime, IsMeasuredAmongAsManyRanks) {
 TEST(AllreduceTime, GrowsByTheFormulaOfTheAlgorithm) {
     const double alpha = 1e-4, beta = 1e-8;
     const auto calls = blocking({{{2, 1}, line(alpha, beta)}});
-    const MeasuredNetwork started{{Algorithm::tree}, calls.levels};
+    const MeasuredNetwork background{{Algorithm::tree}, calls.levels};
     const struct {
         double bytes;
         std::size_t ranks;
@@ -50,8 +50,8 @@ TEST(AllreduceTime, GrowsByTheFormulaOfTheAlgorithm) {
     } cases[] = {
         {1 << 22, 8, calls, Algorithm::ring, 7 * alpha + 1.75 * beta * (1 << 22)},
         {8, 8, calls, Algorithm::recursive_doubling, 3 * (alpha + 8 * beta)},
-        {1 << 18, 8, started, Algorithm::tree, 3 * (alpha + beta * (1 << 18))},
-        {1 << 18, 5, started, Algorithm::tree, 3 * (alpha + beta * (1 << 18))},
+        {1 << 18, 8, background, Algorithm::tree, 3 * (alpha + beta * (1 << 18))},
+        {1 << 18, 5, background, Algorithm::tree, 3 * (alpha + beta * (1 << 18))},
     };
     for (const auto& one : cases) {
         const auto time = allreduce_time(one.network, one.bytes, {one.ranks, 1});

@@ -38,19 +38,19 @@ TEST(SimulatedStep, EqualsItsClosedForms) {
         double compute_share = 0;
         std::size_t micro_batches = 1;
     } cases[] = {
-        {"no sums", {}, line(1, 1), 14},
-        {"one sum after backward", whole, line(0.5, 0.1), 14 + 0.5 + 4},
+        {"no allreduce", {}, line(1, 1), 14},
+        {"one allreduce after backward", whole, line(0.5, 0.1), 14 + 0.5 + 4},
         {"micro-batches", whole, line(0.5, 0.1), 3 + 33 + 4.5, 0, 3},
-        // A pipeline: the first sum begins after 2 of 8; short sums leave only the last one.
-        {"short sums hide", each, line(0, 0.1), 14 + 1},
-        {"long sums queue", each, line(0, 0.5), 14 - 6 + 4 * 5},
+        // A pipeline: the first allreduce begins after 2 of 8; short ones leave only the last one.
+        {"short ones hide", each, line(0, 0.1), 14 + 1},
+        {"long ones queue", each, line(0, 0.5), 14 - 6 + 4 * 5},
         {"two buckets", halves, line(1, 0.1), 14 + 3},
         {"none hides", late, line(0, 0.1), 14 + 4},
-        // A sum of 1 s beside backward costs half a second of it, three times.
+        // One of 1 s beside backward costs half a second of it, three times.
         {"half a core", each, line(0, 0.1), 14 + 3 * 0.5 + 1, 0.5},
         {"a whole core", each, line(0, 0.1), 14 + 4, 1},
-        // Of the first three sums 2 s each are under way while 1 s is computed.
-        {"half a core, long sums", each, line(0, 0.2), 14 + 3 * 1 + 2, 0.5},
+        // Of the first three 2 s each are under way while 1 s is computed.
+        {"half a core, long ones", each, line(0, 0.2), 14 + 3 * 1 + 2, 0.5},
     };
     for (const auto& one : cases) {
         const auto step = simulate_step(kWork, one.micro_batches, one.buckets, one.allreduce_s,

@@ -72,7 +72,7 @@ StoredRun with_hosts(StoredRun run, std::size_t per_host) {
     return run;
 }
 
-// 10 us and 1 GB/s; a started sum of 256 KiB takes 0.3 ms and a tenth of the compute beside it.
+// 10 us and 1 GB/s; in the background 256 KiB take 0.3 ms and a tenth of the compute beside it.
 StoredRun comm(std::size_t per_host, std::int64_t ranks = 2) {
     auto run = with_hosts(comm_run({{.ranks = ranks, .alpha_us = 10, .GBps = 1.1}}), per_host);
     run.started_utc = "1";
@@ -134,7 +134,7 @@ TEST(Mechanism, IsTheClosedFormOfItsParts) {
     }
 }
 
-TEST(Mechanism, StartedSumsOnOneHostTakeWhatTheyTookThere) {
+TEST(Mechanism, BackgroundOnOneHostTakesWhatItTookThere) {
     auto two = training("4", 2, "bucketed");
     for (auto& setting : two.config) {
         if (setting.key == "transfer") setting.value = "background";
