@@ -14,11 +14,12 @@ namespace {
 
 using results::Run;
 
-// The work depends on these, beside the batch and the precision.
-constexpr std::array kWork{
-    "model",   "data",     "input",    "input-shape", "width",         "image-size",
-    "device",  "threads",  "workers",  "optimizer",   "ops",           "crop-edge",
-    "dropout", "compress", "prefetch", "jit",         "memory-format", "loader-cost-us"};
+// The work depends on these, beside the batch.
+constexpr std::array kWork{"model",       "data",          "precision",     "input",
+                           "input-shape", "width",         "image-size",    "device",
+                           "threads",     "workers",       "optimizer",     "ops",
+                           "crop-edge",   "dropout",       "compress",      "prefetch",
+                           "jit",         "memory-format", "loader-cost-us"};
 
 bool is_training(const Run& run) {
     return run.command == "train" && run.valid && run.cut_short().empty() &&

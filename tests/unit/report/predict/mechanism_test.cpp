@@ -134,6 +134,14 @@ TEST(Mechanism, IsTheClosedFormOfItsParts) {
     }
 }
 
+TEST(Mechanism, KeepsPrecisionsApart) {
+    auto runs = all_runs();
+    runs.push_back(training("9", 1, "none"));
+    runs.back().config[5] = {"precision", "bf16"};
+    for (auto& m : runs.back().measurements) m.summary.median /= 2;
+    EXPECT_NEAR(forecast(runs, {}, 1).step_s, kStep, 1e-9);
+}
+
 TEST(Mechanism, BackgroundOnOneHostTakesWhatItTookThere) {
     auto two = training("4", 2, "bucketed");
     for (auto& setting : two.config) {
