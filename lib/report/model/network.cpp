@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.hpp"
+#include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/values.hpp"
@@ -32,17 +32,14 @@ bool is_network_of(const Run& comm, const Run& training) {
            comm.setting("backend") == training.setting("backend");
 }
 
-void add(forecast::AllreduceCurve& curve, const Message& one) {
-    curve.try_emplace(static_cast<double>(one.bytes), time_of(one));
-}
-
 // Calls in place before others, and buckets last.
 forecast::AllreduceCurve curve_of(const Run& comm, const std::string& dtype) {
-    forecast::AllreduceCurve curve;
-    for (const auto& one : allreduces_in(comm, "messages", dtype))
-        if (one.level == "job") add(curve, one);
+    auto calls = allreduces_in(comm, "messages", dtype);
+    std::erase_if(calls, [](const Message& one) { return one.level != "job"; });
     for (const auto& one : messages_of(comm, "buckets"))
-        if (one.dtype == dtype && one.bytes > 0 && one.time > 0) add(curve, one);
+        if (one.dtype == dtype && one.bytes > 0 && one.time > 0) calls.push_back(one);
+    forecast::AllreduceCurve curve;
+    for (const auto& one : calls) curve.try_emplace(base::real(one.bytes), time_of(one));
     return curve;
 }
 

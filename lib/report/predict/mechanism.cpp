@@ -6,11 +6,11 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "forecast/step.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/evidence.hpp"
