@@ -89,42 +89,33 @@ forecast::AllreduceTime time_of(const Message& one) {
     return {kMicro * one.time, {kMicro * one.interval.low, kMicro * one.interval.high}};
 }
 
-std::size_t NetworkCost::outside() const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        buckets, [](const BucketCost& one) { return std::isnan(one.network.s); }));
-}
-
-BucketCost NetworkCost::sum() const {
-    BucketCost all{0, {0, {0, 0}}, 0};
-    for (const auto& one : buckets) {
-        if (std::isnan(one.network.s)) continue;
-        all.network.s += one.network.s;
-        all.network.range.low += one.network.range.low;
-        all.network.range.high += one.network.range.high;
-        all.step_s += one.step_s;
-    }
-    return all;
-}
-
 std::string NetworkCost::text() const {
-    if (outside() == buckets.size())
+    if (outside == buckets.size())
         return fmt::format("not known: comm run {} measured no messages of the buckets' sizes",
                            comm_run);
-    const auto [bytes, network, step_s] = sum();
     return fmt::format(
         "{} take {} on the network alone (comm run {}) and {} in the step, {} times{}",
-        counted(buckets.size() - outside(), "bucket"), readable(network.s, network.range, "s"),
+        counted(buckets.size() - outside, "bucket"), readable(network.s, network.range, "s"),
         comm_run, readable(step_s, "s"), digits(step_s / network.s),
-        outside() == 0 ? "" : fmt::format("; {} outside of the measured sizes", outside()));
+        outside == 0 ? "" : fmt::format("; {} outside of the measured sizes", outside));
 }
 
 NetworkCost network_cost(const Run& comm, const Run& training) {
-    NetworkCost cost{comm.id, curve_of(comm, gradient_type(training)), {}};
+    NetworkCost cost{comm.id, curve_of(comm, gradient_type(training))};
     const Table* table = training.find_table("communication");
     for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row) {
-        const double bytes = number_at(*table, "bytes", row);
-        cost.buckets.push_back({bytes, inside(cost.curve, bytes),
-                                number_at(*table, std::string(vocabulary::kTransferTime), row)});
+        const double bytes = number_at(*table, "bytes", row),
+                     step_s = number_at(*table, std::string(vocabulary::kTransferTime), row);
+        const auto network = inside(cost.curve, bytes);
+        cost.buckets.push_back({bytes, network, step_s});
+        if (std::isnan(network.s)) {
+            ++cost.outside;
+            continue;
+        }
+        cost.network.s += network.s;
+        cost.network.range.low += network.range.low;
+        cost.network.range.high += network.range.high;
+        cost.step_s += step_s;
     }
     return cost;
 }
@@ -143,7 +134,7 @@ std::optional<NetworkCost> network_cost(const results::ResultFile& file, const R
     for (const auto& run : found) {
         NetworkCost cost = network_cost(file.read(run.id, results::Detail::summaries), training);
         if (cost.curve.empty()) continue;
-        if (cost.outside() == 0) return cost;
+        if (cost.outside == 0) return cost;
         if (!newest) newest = std::move(cost);
     }
     return newest;

@@ -35,13 +35,14 @@ struct BucketCost {
 };
 
 struct NetworkCost {
-    std::string comm_run;
-    forecast::AllreduceCurve curve;
-    std::vector<BucketCost> buckets;
+    std::string comm_run = {};
+    forecast::AllreduceCurve curve = {};
+    std::vector<BucketCost> buckets = {};
+    std::size_t outside = 0;
+    /// Sums over the buckets inside; the ends of the intervals are added, too.
+    forecast::AllreduceTime network = {0, {0, 0}};
+    double step_s = 0;
 
-    std::size_t outside() const;
-    /// The sum over the buckets inside; the ends of the intervals are added, too.
-    BucketCost sum() const;
     /// One sentence.
     std::string text() const;
 };

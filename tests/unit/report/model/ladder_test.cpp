@@ -89,8 +89,8 @@ TEST(Network, GivesEachBucketWhatACallOfItsSizeTook) {
     const auto cost = network_cost(comm, training({{1024, 5e-6}, {65536, 50e-6}, {8388608, 1}}));
     ASSERT_EQ(cost.buckets.size(), 3U);
     EXPECT_NEAR(cost.buckets[0].network.s, 1e-6 * sample_time_us({}, 1024, true), 1e-12);
-    EXPECT_EQ(cost.outside(), 1U);
-    EXPECT_NEAR(cost.sum().step_s, 55e-6, 1e-12);
+    EXPECT_EQ(cost.outside, 1U);
+    EXPECT_NEAR(cost.step_s, 55e-6, 1e-12);
     EXPECT_THAT(cost.text(), HasSubstr("1 outside of the measured sizes"));
     const auto between = network_cost(comm, training({{8192, 1e-6}})).buckets[0].network.s;
     EXPECT_GT(between, cost.buckets[0].network.s);
