@@ -11,8 +11,6 @@ namespace ranklab::base::log {
 
 /// Tags each line from now on with "rank 3 on node07". Until then it has the program's name alone.
 void set_rank(int rank, std::string_view host);
-/// "rank 3 on node07", or "" before set_rank.
-std::string where();
 
 void info(std::string_view message);
 void warn(std::string_view message);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
-#include <utility>
 
 namespace ranklab::base {
 namespace {
@@ -37,24 +36,6 @@ std::string wrapped(std::string_view head, std::string_view text, std::size_t co
     return all + line + '\n';
 }
 
-std::string broken(std::string_view sentence, std::size_t columns) {
-    std::string text(sentence);
-    std::size_t line = 0;                   // where it begins
-    std::size_t blank = std::string::npos;  // the last one on it at which it can end
-    bool quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        quoted = quoted != (text[i] == '`');
-        const bool alone =
-            text[i] == ' ' && i > line && text[i - 1] != ' ' && text.substr(i + 1, 1) != " ";
-        if (alone && !quoted) blank = i;
-        const bool full = columns_of(std::string_view(text).substr(line, i + 1 - line)) > columns;
-        if (!full || blank == std::string::npos) continue;
-        text[blank] = '\n';
-        line = std::exchange(blank, std::string::npos) + 1;
-    }
-    return text;
-}
-
 std::string shortened(std::string_view text, std::size_t columns) {
     if (columns_of(text) <= columns) return std::string(text);
     constexpr std::string_view kRest = "...";
@@ -73,21 +54,17 @@ bool obeys_sequences(int descriptor) {
            isatty(descriptor) != 0;
 }
 
+// Open MPI gives each rank a terminal of its own, wherever mpirun's output goes.
 bool shows_colour(int descriptor) {
     const char* const none = std::getenv("NO_COLOR");
     if (none != nullptr && *none != '\0') return false;
-    return wraps_lines(descriptor) && obeys_sequences(descriptor);
+    return std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && obeys_sequences(descriptor);
 }
 
 std::size_t columns_of_terminal(int descriptor) {
     winsize size{};
     const bool told = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
     return told ? size.ws_col : kScreenColumns;
-}
-
-// Open MPI gives each rank a terminal of its own, wherever mpirun's output goes.
-bool wraps_lines(int descriptor) {
-    return std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && isatty(descriptor) != 0;
 }
 
 }  // namespace ranklab::base

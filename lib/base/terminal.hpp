@@ -17,10 +17,6 @@ std::size_t columns_of(std::string_view text);
 std::string wrapped(std::string_view head, std::string_view text,
                     std::size_t columns = kScreenColumns);
 
-/// A sentence in lines of at most `columns`, broken only at single blanks outside of `backticks`,
-/// so that commands can be copied and doubled blanks stay. It does not end in a newline.
-std::string broken(std::string_view sentence, std::size_t columns = kScreenColumns);
-
 /// Not more than so many columns: a longer text ends in "...".
 std::string shortened(std::string_view text, std::size_t columns);
 
@@ -34,8 +30,5 @@ bool shows_colour(int descriptor);
 
 /// How wide that file's terminal is; kScreenColumns where it does not say.
 std::size_t columns_of_terminal(int descriptor);
-
-/// Whether lines are to end where that terminal does: false of a file or a pipe, which others read.
-bool wraps_lines(int descriptor);
 
 }  // namespace ranklab::base

@@ -1,30 +1,12 @@
 #include "base/ticker.hpp"
 
-#include <csignal>
 #include <utility>
 
-#include "base/handle.hpp"
+#include "base/stop_signals.hpp"
 
 namespace ranklab::base {
-namespace {
-
-class NoSignals : Pinned {
-  public:
-    NoSignals() {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-  private:
-    sigset_t before_{};
-};
-
-}  // namespace
-
 std::thread thread_without_signals(std::function<void()> work) {
-    const NoSignals inherited;  // a thread inherits the mask it is made under
+    const StopSignalsBlocked inherited;  // a thread inherits the mask it is made under
     return std::thread(std::move(work));
 }
 

@@ -10,7 +10,7 @@
 namespace ranklab::base {
 
 /// From construction to destruction it calls `tick(seconds)` on a thread of its own about every
-/// `period`; `seconds` is the time since the last call. The thread takes no signals.
+/// `period`; `seconds` is the time since the last call. The thread takes no kStopSignals.
 class Ticker {
   public:
     using Seconds = std::chrono::duration<double>;
@@ -28,7 +28,7 @@ class Ticker {
     std::thread thread_;  // last: it uses the others
 };
 
-/// A thread that no signal reaches: they are the main thread's.
+/// A thread that none of kStopSignals reaches: they are the main thread's.
 std::thread thread_without_signals(std::function<void()> work);
 
 }  // namespace ranklab::base

@@ -90,10 +90,6 @@ std::vector<hsize_t> shape_of(const Object& dataset) {
     return extents_of(own<H5Dget_space>(dataset.path(), dataset.id()), dataset.path());
 }
 
-std::size_t entries_of(const Id& space, std::string_view what) {
-    return check<H5Sget_simple_extent_npoints>(what, space.get());
-}
-
 Id space_of(std::span<const hsize_t> shape, std::string_view what) {
     if (shape.empty()) return own<H5Screate>(what, H5S_SCALAR);
     Id space = own<H5Screate_simple>(what, static_cast<int>(shape.size()), shape.data(), nullptr);

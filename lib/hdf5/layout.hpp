@@ -37,7 +37,6 @@ std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
 
 std::vector<hsize_t> extents_of(const Id& space, std::string_view what);
 std::vector<hsize_t> shape_of(const Object& dataset);
-std::size_t entries_of(const Id& space, std::string_view what);
 
 /// A space of that shape, a scalar one of no dimensions; nothing of it is selected where it is
 /// empty.

@@ -85,7 +85,7 @@ class Fields {
             random.normals((i0 * spec_.edge + i1) * spec_.edge, row);
         });
         const auto modes = modes_by_square(spec_.edge);
-        amplitudes_ = amplitudes(spec_.spectrum, spec_.edge, modes);
+        amplitudes_ = amplitudes(spec_.cutoff, spec_.edge, modes);
         speed_scale_ = spec_.scales.speed / velocity_spread(amplitudes_, spec_.edge, modes);
         pace_.step(megacells());
     }
@@ -157,7 +157,7 @@ class Volume {
         fields_.read([&](std::size_t cell, double value) {
             values_[cell] = static_cast<float>(map(cell, value));
         });
-        to.write_channel(channel, {0, spec_.edge}, values_);
+        to.write(channel, 1, {0, spec_.edge}, values_);
     }
 
     const CosmologySpec& spec_;
@@ -177,9 +177,9 @@ void describe(const std::filesystem::path& path, const CosmologySpec& spec,
         root.set_text("ranklab_version", version);
         root.set_text("made_by", "ranklab data make cosmology");
         root.set_int("seed", static_cast<std::int64_t>(spec.seed));
-        root.set_text("spectrum", spec.spectrum.name);
-        root.set_double("spectral_index", spec.spectrum.index);
-        root.set_double("cutoff_cells", spec.spectrum.cutoff);
+        root.set_text("spectrum", "cdm-like");
+        root.set_double("spectral_index", kSpectralIndex);
+        root.set_double("cutoff_cells", spec.cutoff);
         root.set_double("sigma", spec.scales.sigma);
         root.set_double("speed", spec.scales.speed);
         root.set_double("gas_smoothing_cells", spec.scales.gas_smoothing);

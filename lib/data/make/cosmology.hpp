@@ -18,7 +18,7 @@ struct CosmologySpec {
     std::int64_t edge = 128;  ///< cells along each axis
     std::int64_t chunk = 0;   ///< edge of a chunk; 0: contiguous, as published
     std::uint64_t seed = 1;
-    SpectrumSpec spectrum;
+    double cutoff = 2;  ///< cells, of the power spectrum
     MatterScales scales;
 };
 

@@ -42,14 +42,9 @@ double into_reach(double value) {
 
 }  // namespace
 
-double usual_index(const std::string& name) {
-    return name == "power-law" ? -2 : 0.96;
-}
-
-double power(const SpectrumSpec& spec, double k) {
-    double p = std::pow(k, spec.index) * std::exp(-std::pow(k * spec.cutoff, 2));
-    if (spec.name == "cdm-like") p *= std::pow(transfer(k / kCellMpc / kGamma), 2);
-    return p;
+double power(double cutoff, double k) {
+    const double p = std::pow(k, kSpectralIndex) * std::exp(-std::pow(k * cutoff, 2));
+    return p * std::pow(transfer(k / kCellMpc / kGamma), 2);
 }
 
 std::vector<std::int64_t> modes_by_square(std::int64_t edge) {
@@ -63,13 +58,13 @@ std::vector<std::int64_t> modes_by_square(std::int64_t edge) {
     return modes;
 }
 
-std::vector<double> amplitudes(const SpectrumSpec& spec, std::int64_t edge,
+std::vector<double> amplitudes(double cutoff, std::int64_t edge,
                                const std::vector<std::int64_t>& modes) {
     std::vector<double> table(modes.size(), 0.0);
     double variance = 0;
     for (std::size_t n = 1; n < modes.size(); ++n) {
         if (modes[n] == 0) continue;
-        const double p = power(spec, radians_a_cell(n, edge));
+        const double p = power(cutoff, radians_a_cell(n, edge));
         variance += base::real(modes[n]) * p / cells(edge);
         table[n] = std::sqrt(p);
     }

@@ -6,27 +6,19 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace ranklab::data {
 
-struct SpectrumSpec {
-    std::string name = "cdm-like";  ///< or "power-law"
-    double index = 0.96;            ///< n of k^n
-    /// The length, in cells, below which structure fades: P times exp(-(k cutoff)^2).
-    double cutoff = 2;
-};
+/// n of the power spectrum's k^n.
+inline constexpr double kSpectralIndex = 0.96;
 
-/// The index that `name` has where none is given.
-double usual_index(const std::string& name);
-
-/// The power spectrum P(k) for k > 0 in radians per cell, up to a factor.
-///   power-law  k^n
-///   cdm-like   k^n T(q)^2 with q = k / 0.21 for cells of 0.1 Mpc/h and T of Bardeen, Bond, Kaiser
-///              and Szalay (1986): T = ln(1 + 2.34 q) / (2.34 q)
-///                                   (1 + 3.89 q + (16.1 q)^2 + (5.46 q)^3 + (6.71 q)^4)^(-1/4)
-double power(const SpectrumSpec& spec, double k);
+/// The power spectrum of cold dark matter for k > 0 in radians per cell, up to a factor: P(k) = k^n
+/// T(q)^2 exp(-(k cutoff)^2) with q = k / 0.21 for cells of 0.1 Mpc/h and T of Bardeen, Bond,
+/// Kaiser and Szalay (1986):
+///   T = ln(1 + 2.34 q) / (2.34 q) (1 + 3.89 q + (16.1 q)^2 + (5.46 q)^3 + (6.71 q)^4)^(-1/4)
+/// `cutoff`: the length, in cells, below which structure fades.
+double power(double cutoff, double k);
 
 /// The number of waves in a cube of `edge` cells with n^2 = n0^2 + n1^2 + n2^2, by n^2: n0, n1, n2
 /// are the cycles along each axis, in (-edge/2, edge/2].
@@ -34,7 +26,7 @@ std::vector<std::int64_t> modes_by_square(std::int64_t edge);
 
 /// sqrt(P) by n^2; 0 at n^2 = 0, so that the field's mean is 0. White noise of variance 1, filtered
 /// by it, has variance 1.
-std::vector<double> amplitudes(const SpectrumSpec& spec, std::int64_t edge,
+std::vector<double> amplitudes(double cutoff, std::int64_t edge,
                                const std::vector<std::int64_t>& modes);
 
 /// The root mean square of one component of the velocity u_k = i k / k^2 delta_k, with delta of

@@ -30,19 +30,6 @@ void SlabWriter::write(std::int64_t first_channel, std::int64_t channels, base::
     }
 }
 
-void SlabWriter::write_channel(std::int64_t channel, base::Share mine,
-                               std::span<const float> values) {
-    const std::int64_t plane = shape_[2] * shape_[3];
-    const std::int64_t piece = planes_a_piece(plane);
-    const std::int64_t longest = base::share_of(shape_[1], 0, control_.world_size()).count;
-    for (std::int64_t done = 0; done < longest; done += piece) {
-        const std::int64_t begin = std::min(done, mine.count);
-        const std::int64_t count = std::min(piece, mine.count - begin);
-        write(channel, 1, {mine.first + begin, count},
-              values.subspan(begin * plane, count * plane));
-    }
-}
-
 std::uint64_t SlabWriter::checksum() const {
     return sum_over_ranks(control_, sum_);
 }

@@ -60,8 +60,6 @@ class SlabWriter {
     /// calls it the same number of times, some perhaps with no planes.
     void write(std::int64_t first_channel, std::int64_t channels, base::Share mine,
                std::span<const float> values);
-    /// One channel of a rank's whole share, in as many pieces as the longest share needs.
-    void write_channel(std::int64_t channel, base::Share mine, std::span<const float> values);
 
     std::uint64_t checksum() const;
 

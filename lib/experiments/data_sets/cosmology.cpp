@@ -15,13 +15,10 @@ constexpr std::int64_t kLargestEdge = 16384;
 constexpr double kLargestScale = 1e6;
 
 data::CosmologySpec spec_of(const options::Options& options) {
-    const std::string& spectrum = options.text("spectrum");
     return {.edge = options.integer("edge"),
             .chunk = options.integer("chunk"),
             .seed = static_cast<std::uint64_t>(options.integer("seed")),
-            .spectrum = {.name = spectrum,
-                         .index = options.real("spectral-index"),
-                         .cutoff = options.real("cutoff")},
+            .cutoff = options.real("cutoff"),
             .scales = {.sigma = options.real("sigma"),
                        .speed = options.real("speed"),
                        .gas_smoothing = options.real("gas-smoothing")}};
@@ -56,10 +53,6 @@ class MakeCosmology final : public Verb {
                      "seed of the white noise from which all fields come")
             .flag("force", "replace what is there already");
         schema.section("Fields")
-            .choice("spectrum", {"cdm-like", "power-law"}, "cdm-like",
-                    "the power spectrum of the density")
-            .real("spectral-index", -10, std::nullopt,
-                  "n of k^n (default: 0.96 for cdm-like, -2 for power-law)")
             .real("cutoff", 0, "2", "cells below which structure fades")
             .real("sigma", 0, "2", "spread of ln(rho)")
             .real("speed", 0, "0.3", "spread of a velocity component, in 9e7 cm/s")
@@ -81,9 +74,6 @@ class MakeCosmology final : public Verb {
                                 options.real(scale), kLargestScale));
         const std::string place = place_of(options, 0, fmt::format("cosmology-{}.h5", edge));
         options.resolve("output", place);
-        if (!options.is_set("spectral-index"))
-            options.resolve("spectral-index",
-                            fmt::format("{}", data::usual_index(options.text("spectrum"))));
         const auto spec = spec_of(options);
         return {{"file", place, false},
                 {"bytes", fmt::format("{}", data::cosmology_bytes(spec)), true},

@@ -23,8 +23,6 @@ struct Fact {
     std::string_view reason;
     /// Follows from the number of ranks, or from the way one rank is started.
     bool follows_ranks = false;
-    /// Stored since a later version: a run that has that other fact and not this one is older.
-    std::string_view since_beside = {};
 };
 
 std::span<const Fact> facts();

@@ -45,7 +45,7 @@ class Volumes : public ::testing::Test {
             for (std::size_t i = 0; i < values.size(); ++i)
                 values[i] =
                     value((c * shape[1] + mine.first) * plane + static_cast<std::int64_t>(i));
-            slabs.write_channel(c, mine, values);
+            slabs.write(c, 1, mine, values);
         }
         out.close();
         world().barrier();

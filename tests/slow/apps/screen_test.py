@@ -73,19 +73,6 @@ class TerminalTest(ScreenCase):
             self.assertNotIn("\r", text.replace("\r\n", "\n"), repr(kind))
         self.assertIn("\033[K", self.on_a_terminal(words, TERM="xterm", NO_COLOR="1")[1], "a bar is no colour")
 
-    def test_an_error_ends_its_lines_where_the_terminal_does(self):
-        words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--workers", 3, "--output", "none", "--warmup", 1, "--cold", "-k",
-                 "--time-limit", "much")
-        for columns in (80, 40):
-            code, text = self.on_a_terminal(words, columns)
-            self.assertEqual(code, 2, text)
-            lines = text.splitlines()
-            self.assertGreater(len(lines), 1, text)
-            self.assertLessEqual(max(map(len, lines)), columns, lines)
-        result = ranklab(*words, cwd=self.folder)
-        self.assertEqual((result.code, len(result.stderr.splitlines())), (2, 1), "who reads a pipe reads a sentence a line")
-        self.assertEqual(" ".join(result.stderr.split()), " ".join(text.split()))
-
     def test_colours_are_for_warnings_and_verdicts_alone(self):
         words = ("io", "--strategy", "binary", "--files", 2, "--size", 4, "--write-only", "--output", "none", "--time-limit", 0.001, "-i", 1000000)
         code, text = self.on_a_terminal(words)

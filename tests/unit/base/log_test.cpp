@@ -29,18 +29,5 @@ TEST(Log, QuotesNothingThatATerminalWouldObey) {
     EXPECT_EQ(said(std::string("no '\0\xff' here", 12)), "no ' \xEF\xBF\xBD' here\n");
 }
 
-TEST(Log, CutsWhatNobodyReads) {
-    const std::string all = said("there is no file " + std::string(70000, 'x') + "; name another");
-    EXPECT_LT(all.size(), 2000U);
-    EXPECT_TRUE(all.starts_with("there is no file xxx"));
-    EXPECT_TRUE(all.ends_with("xxx; name another\n"));
-    EXPECT_EQ(said(std::string(1800, 'x')), std::string(1800, 'x') + "\n");
-    // Each byte that is no letter takes three.
-    const std::string no_letters =
-        said("there is no file " + std::string(1700, '\xff') + "; name another");
-    EXPECT_LT(no_letters.size(), 2000U);
-    EXPECT_TRUE(no_letters.ends_with("; name another\n"));
-}
-
 }  // namespace
 }  // namespace ranklab::base

@@ -5,16 +5,6 @@
 namespace ranklab::base {
 namespace {
 
-TEST(Broken, keeps_commands_and_doubled_blanks_whole) {
-    EXPECT_EQ(broken("one two three", 7), "one two\nthree");
-    EXPECT_EQ(broken("one two three", 80), "one two three");
-    EXPECT_EQ(broken("see `ranklab results merge a b` now", 12),
-              "see\n`ranklab results merge a b`\nnow");
-    EXPECT_EQ(broken("a  b  c  d", 4), "a  b  c  d");
-    EXPECT_EQ(broken("", 10), "");
-    EXPECT_EQ(broken("longer-than-a-line next", 5), "longer-than-a-line\nnext");
-}
-
 TEST(Wrapped, BreaksBetweenWordsAndIndents) {
     EXPECT_EQ(wrapped("  a  ", "one two three", 12), "  a  one two\n     three\n");
     EXPECT_EQ(wrapped("  a  ", "one two three", 80), "  a  one two three\n");
