@@ -141,11 +141,6 @@ std::unique_ptr<experiments::Plan> settle(Session& session, Experiment& experime
     return plan;
 }
 
-int rehearse(Session& session, experiments::Plan& plan) {
-    plan.rehearse(session.control());
-    return 0;
-}
-
 // The first run that is not well decides.
 int exit_code_of(const std::vector<results::Run>& runs) {
     const auto bad = std::ranges::find_if(runs, [](const auto& run) { return run.exit_code != 0; });
@@ -200,7 +195,10 @@ int run(Session& session, Experiment& experiment, options::Options options,
     output.header(*plan, launch);
     warn_of(launch, session);
     const auto common = options.fields<CommonSettings>();
-    if (common.dry_run) return rehearse(session, *plan);
+    if (common.dry_run) {
+        plan->rehearse(session.control());
+        return 0;
+    }
     check_results_file(session, common);
 
     const base::StopSignals signals;

@@ -87,9 +87,8 @@ std::string check(const Options& options) {
     file_of(options, "check");
     for (const auto& file : options.positional()) {
         const auto found = results::inspect(file);
-        print_whole(fmt::format("{}: {} runs, {} datasets, {}, {} damaged\n", base::one_line(file),
-                                found.runs, found.datasets, size_text(found.bytes),
-                                found.damaged.size()));
+        print_whole(fmt::format("{}: {} runs, {}, {} damaged\n", base::one_line(file), found.runs,
+                                size_text(found.bytes), found.damaged.size()));
         for (const auto& [id, what] : found.damaged)
             print_whole(
                 fmt::format("damaged {}: {}\n", base::printable(id, 60), base::one_line(what)));

@@ -64,29 +64,26 @@ class IdxReader {
     std::vector<std::uint8_t> read_body(std::uint64_t count) {
         constexpr std::uint64_t kPiece = 1U << 22U;
         std::vector<std::uint8_t> body;
+        const auto refuse = [&](std::size_t held) {
+            fail(
+                fmt::format("is truncated or damaged: its header promises {} bytes of data, it "
+                            "holds {}; copy the file again",
+                            count, held));
+        };
         while (body.size() < count) {
             const std::size_t wanted = std::min(kPiece, count - body.size());
             const std::size_t begin = body.size();
             body.resize(begin + wanted);
             const std::size_t got = read_some(body.data() + begin, wanted);
-            if (got != wanted) {
-                fail(
-                    fmt::format("is truncated: its header promises {} bytes of data, it holds {}; "
-                                "copy the file again",
-                                count, begin + got));
-            }
+            if (got != wanted) refuse(begin + got);
         }
         std::uint8_t extra = 0;
-        if (read_some(&extra, 1) != 0) {
-            fail(fmt::format(
-                "has more than the {} bytes of data its header promises; copy the file again",
-                count));
-        }
+        if (read_some(&extra, 1) != 0) refuse(count + 1);
         // The probe for one byte more has also read a gzip file's checksum, if it is there.
         int code = Z_OK;
         gzerror(file_.get(), &code);
         if (code == Z_BUF_ERROR)
-            fail("is truncated: the gzip file ends before its checksum; copy the file again");
+            fail("is truncated: it ends before its checksum; copy the file again");
         return body;
     }
 

@@ -14,8 +14,6 @@ std::string attribute_name(const Object& object, const std::string& name) {
     return fmt::format("attribute '{}' of {}", name, object.path());
 }
 
-constexpr std::size_t kLongestText = std::size_t{256} << 20U;
-
 void create(const Object& object, const std::string& name, hid_t type, const void* value) {
     const std::string what = attribute_name(object, name);
     const Id space = own<H5Screate>(what, H5S_SCALAR);
@@ -24,42 +22,18 @@ void create(const Object& object, const std::string& name, hid_t type, const voi
     check<H5Awrite>(what, attribute.get(), type, value);
 }
 
-// The attribute, known to hold one value of a wanted class.
-struct Opened {
-    Id attribute;
-    Id type;
-};
-
-Opened open(const Object& object, const std::string& name,
-            std::initializer_list<H5T_class_t> wanted) {
+// The attribute, known to hold one value of a wanted class; texts have variable length.
+Id open(const Object& object, const std::string& name, std::initializer_list<H5T_class_t> wanted) {
     const std::string what = attribute_name(object, name);
     Id attribute = own<H5Aopen>(what, object.id(), name.c_str(), H5P_DEFAULT);
     const Id space = own<H5Aget_space>(what, attribute.get());
-    Id type = own<H5Aget_type>(what, attribute.get());
+    const Id type = own<H5Aget_type>(what, attribute.get());
     const H5T_class_t kind = check<H5Tget_class>(what, type.get());
-    const bool fits = std::find(wanted.begin(), wanted.end(), kind) != wanted.end();
+    const bool fits = std::find(wanted.begin(), wanted.end(), kind) != wanted.end() &&
+                      (kind != H5T_STRING || H5Tis_variable_str(type.get()) > 0);
     if (!fits || H5Sget_simple_extent_npoints(space.get()) != 1)
         throw base::DataError(fmt::format("{} is not of the type that the schema gives it", what));
-    return {std::move(attribute), std::move(type)};
-}
-
-std::string read_fixed(const Opened& opened, const std::string& what) {
-    const std::size_t size = H5Tget_size(opened.type.get());
-    if (size > kLongestText)
-        throw base::DataError(fmt::format("{} claims {} bytes of text", what, size));
-    std::string value(size, '\0');
-    check<H5Aread>(what, opened.attribute.get(), opened.type.get(), value.data());
-    value.resize(std::min(value.find('\0'), value.size()));
-    return value;
-}
-
-// Texts of variable length, which the library allocates.
-std::string read_variable(const Opened& opened, const std::string& what) {
-    char* text = nullptr;
-    check<H5Aread>(what, opened.attribute.get(), opened.type.get(), static_cast<void*>(&text));
-    const std::string value = text == nullptr ? "" : text;
-    H5free_memory(text);
-    return value;
+    return attribute;
 }
 
 }  // namespace
@@ -77,30 +51,34 @@ void Object::set_double(const std::string& name, double value) const {
 }
 
 void Object::set_text(const std::string& name, const std::string& value) const {
-    const Id type = variable_text_type();
+    const Id type = text_type(H5T_VARIABLE);
     const char* text = value.c_str();
     create(*this, name, type.get(), &text);
 }
 
 std::int64_t Object::int_attribute(const std::string& name) const {
-    const Opened opened = open(*this, name, {H5T_INTEGER});
+    const Id attribute = open(*this, name, {H5T_INTEGER});
     std::int64_t value = 0;
-    check<H5Aread>(attribute_name(*this, name), opened.attribute.get(), H5T_NATIVE_INT64, &value);
+    check<H5Aread>(attribute_name(*this, name), attribute.get(), H5T_NATIVE_INT64, &value);
     return value;
 }
 
 double Object::double_attribute(const std::string& name) const {
-    const Opened opened = open(*this, name, {H5T_FLOAT, H5T_INTEGER});
+    const Id attribute = open(*this, name, {H5T_FLOAT, H5T_INTEGER});
     double value = 0;
-    check<H5Aread>(attribute_name(*this, name), opened.attribute.get(), H5T_NATIVE_DOUBLE, &value);
+    check<H5Aread>(attribute_name(*this, name), attribute.get(), H5T_NATIVE_DOUBLE, &value);
     return value;
 }
 
 std::string Object::text_attribute(const std::string& name) const {
-    const Opened opened = open(*this, name, {H5T_STRING});
-    const std::string what = attribute_name(*this, name);
-    return H5Tis_variable_str(opened.type.get()) > 0 ? read_variable(opened, what)
-                                                     : read_fixed(opened, what);
+    const Id attribute = open(*this, name, {H5T_STRING});
+    const Id type = text_type(H5T_VARIABLE);
+    char* text = nullptr;  // the library allocates it
+    check<H5Aread>(attribute_name(*this, name), attribute.get(), type.get(),
+                   static_cast<void*>(&text));
+    const std::string value = text == nullptr ? "" : text;
+    H5free_memory(text);
+    return value;
 }
 
 }  // namespace ranklab::hdf5

@@ -33,31 +33,11 @@ herr_t note(unsigned level, const H5E_error2_t* error, void* out) noexcept {
     }
 }
 
-herr_t close_by_kind(hid_t id) noexcept {
-    switch (H5Iget_type(id)) {
-        case H5I_FILE:
-            return H5Fclose(id);
-        case H5I_GROUP:
-            return H5Gclose(id);
-        case H5I_DATASET:
-            return H5Dclose(id);
-        case H5I_DATATYPE:
-            return H5Tclose(id);
-        case H5I_DATASPACE:
-            return H5Sclose(id);
-        case H5I_ATTR:
-            return H5Aclose(id);
-        case H5I_GENPROP_LST:
-            return H5Pclose(id);
-        default:
-            return 0;  // closed already, together with its file
-    }
-}
-
 }  // namespace
 
 void IdTraits::close(type id) noexcept {
-    if (close_by_kind(id) >= 0) return;
+    // An object may be closed already, together with its file.
+    if (H5Iis_valid(id) <= 0 || H5Idec_ref(id) >= 0) return;
     try {
         base::log::warn(fmt::format("HDF5 could not close an object: {}", library_text()));
     } catch (...) {  // nothing more can be done in a destructor
@@ -105,17 +85,10 @@ void check_claim(hid_t object, unsigned long long bytes, std::string_view what) 
         "{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
 }
 
-Id fixed_text_type(std::size_t size) {
+Id text_type(std::size_t size) {
     Id type = own<H5Tcopy>("a text type", H5T_C_S1);
     check<H5Tset_size>("a text type", type.get(), size);
-    check<H5Tset_strpad>("a text type", type.get(), H5T_STR_NULLPAD);
-    check<H5Tset_cset>("a text type", type.get(), H5T_CSET_UTF8);
-    return type;
-}
-
-Id variable_text_type() {
-    Id type = own<H5Tcopy>("a text type", H5T_C_S1);
-    check<H5Tset_size>("a text type", type.get(), H5T_VARIABLE);
+    if (size != H5T_VARIABLE) check<H5Tset_strpad>("a text type", type.get(), H5T_STR_NULLPAD);
     check<H5Tset_cset>("a text type", type.get(), H5T_CSET_UTF8);
     return type;
 }

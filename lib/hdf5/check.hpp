@@ -54,7 +54,7 @@ Id open_inside(hid_t place, const std::string& name, const std::string& what);
 Id open_dataset_inside(hid_t place, const std::string& name, const std::string& what,
                        hid_t access = H5P_DEFAULT);
 
-Id fixed_text_type(std::size_t size);
-Id variable_text_type();
+/// UTF-8, of that size (padded with NUL) or H5T_VARIABLE.
+Id text_type(std::size_t size);
 
 }  // namespace ranklab::hdf5

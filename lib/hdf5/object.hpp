@@ -13,7 +13,7 @@ namespace ranklab::hdf5 {
 struct IdTraits {
     using type = std::int64_t;
     static constexpr type empty = -1;
-    /// Calls the close function of the identifier's kind; logs a failure.
+    /// Closes an object of any kind; logs a failure.
     static void close(type id) noexcept;
 };
 using Id = base::unique_handle<IdTraits>;

@@ -138,12 +138,6 @@ void write_nowhere(std::uint64_t device, std::uint64_t inode) {
     for (const int fd : found) ::dup3(nowhere.get(), fd, O_CLOEXEC);
 }
 
-// HDF5 hands its bytes to the system alone, also through MPI-IO.
-void sync_to_device(const std::string& path) {
-    const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file || ::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
-}
-
 }  // namespace
 
 RecordFile::RecordFile(const std::filesystem::path& path, const RecordFileOptions& options)
@@ -228,8 +222,10 @@ void RecordFile::write(const Object& dataset, const Box& box, std::span<const do
     if (parallel_) ++transfers_[outcome_of(transfer, requested)];
 }
 
+// HDF5 hands its bytes to the system alone, also through MPI-IO.
 void RecordFile::sync() {
-    sync_to_device(path_);
+    const auto file = base::open_file(path_, O_RDONLY);
+    if (!file || ::fsync(file.get()) != 0) base::throw_errno("fsync", path_, errno, kSetting);
 }
 
 void RecordFile::close() try {

@@ -64,7 +64,7 @@ std::vector<Member> members_of(const std::vector<Column>& columns, const std::st
 }
 
 Id member_type(const Member& member) {
-    if (member.kind == H5T_STRING) return fixed_text_type(member.size);
+    if (member.kind == H5T_STRING) return text_type(member.size);
     return own<H5Tcopy>(member.name,
                         member.kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64);
 }
@@ -154,36 +154,20 @@ std::vector<Member> members_in_file(const Object& dataset) {
     return members;
 }
 
-// A table without columns has a null dataspace (`null`) and 0 rows.
-struct Extent {
-    bool null = false;
-    hsize_t rows = 0;
-};
-
-Extent extent_of(const Object& dataset) {
-    const Id space = own<H5Dget_space>(dataset.path(), dataset.id());
-    if (H5Sget_simple_extent_type(space.get()) == H5S_NULL) return {true, 0};
-    if (H5Sget_simple_extent_ndims(space.get()) != 1)
+hsize_t rows_of(const Object& dataset) {
+    const auto shape = shape_of(dataset);
+    if (shape.size() != 1)
         throw base::DataError(fmt::format("{} is not a table of one dimension", dataset.path()));
-    Extent extent;
-    check<H5Sget_simple_extent_dims>(dataset.path(), space.get(), &extent.rows, nullptr);
-    return extent;
-}
-
-void write_without_columns(const Group& group, const std::string& name, const std::string& path) {
-    const Id space = own<H5Screate>(path, H5S_NULL);
-    own<H5Dcreate2>(path, group.id(), name.c_str(), H5T_STD_I8LE, space.get(), H5P_DEFAULT,
-                    H5P_DEFAULT, H5P_DEFAULT);
+    return shape.front();
 }
 
 }  // namespace
 
 void write_table(const Group& group, const std::string& name, const std::vector<Column>& columns) {
     const std::string path = group.path_of(name);
-    if (columns.empty()) return write_without_columns(group, name, path);
     const std::vector<Member> members = members_of(columns, path);
     const std::size_t stride = record_size(members);
-    const std::array<hsize_t, 1> shape{rows_of(columns.front())};
+    const std::array<hsize_t, 1> shape{rows_of(columns.at(0))};
     std::vector<char> records(shape[0] * stride, '\0');
     for (std::size_t i = 0; i < columns.size(); ++i) pack(columns[i], members[i], stride, records);
 
@@ -199,19 +183,18 @@ void write_table(const Group& group, const std::string& name, const std::vector<
 
 std::vector<Column> read_table(const Group& group, const std::string& name) {
     const Object dataset = open_dataset(group, name);
-    const Extent extent = extent_of(dataset);
-    if (extent.null) return {};
+    const hsize_t rows = rows_of(dataset);
     const auto members = members_in_file(dataset);
     const Id type = record_type(members, dataset.path());
     const std::size_t stride = record_size(members);
-    check_claim(dataset.id(), bytes_of(std::array{extent.rows}, stride), dataset.path());
-    std::vector<char> records(extent.rows * stride);
+    check_claim(dataset.id(), bytes_of(std::array{rows}, stride), dataset.path());
+    std::vector<char> records(rows * stride);
     if (!records.empty())
         check<H5Dread>(dataset.path(), dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
                        records.data());
     std::vector<Column> columns;
     for (const auto& member : members)
-        columns.push_back(unpack(member, stride, extent.rows, records.data()));
+        columns.push_back(unpack(member, stride, rows, records.data()));
     return columns;
 }
 

@@ -16,8 +16,8 @@ struct Column {
 };
 
 /// Texts are stored with the fixed length of the column's longest entry (UTF-8, padded with NUL).
-/// Columns have equal length and different names (base::Error). No columns make a dataset without
-/// data. Tables above 32 KiB are compressed.
+/// Columns have equal length and different names (base::Error); there is one at least. Tables above
+/// 32 KiB are compressed.
 void write_table(const Group& group, const std::string& name, const std::vector<Column>& columns);
 
 /// Reads integers of any width as int64, floats as double. DataError where the dataset is not such

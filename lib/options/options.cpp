@@ -175,10 +175,6 @@ void check_value(const Schema& schema, const std::string& name, const std::strin
     }
 }
 
-}  // namespace
-
-namespace {
-
 // With the value of an option's name that stands alone.
 std::vector<std::string> completed(const Schema& schema, const std::vector<std::string>& given) {
     std::vector<std::string> words;
@@ -233,8 +229,7 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
 }
 
 void Options::read_config(const std::string& path) {
-    std::istringstream file(ini_text(
-        path, {"--config: ", "config file", "--config takes", "configs/mnist/serial.ini"}));
+    std::istringstream file(ini_text(path));
     const auto description = boost_description(schema_);
     po::variables_map values;
     try {

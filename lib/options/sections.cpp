@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
+#include <cerrno>
+#include <cstring>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -17,8 +19,7 @@ namespace po = boost::program_options;
 
 // "section.key: value" for each line, in their order.
 std::vector<po::option> lines_of(const std::string& path) {
-    std::istringstream text(
-        ini_text(path, {"", "campaign", "a campaign is", "configs/campaigns/proposal.ini"}));
+    std::istringstream text(ini_text(path));
     const po::options_description none;
     try {
         return po::parse_config_file(text, none, true).options;
@@ -39,21 +40,19 @@ void add(Section& section, const std::string& key, const po::option& line,
 
 }  // namespace
 
-std::string ini_text(const std::string& path, const IniUse& use) {
+std::string ini_text(const std::string& path) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-    if (const auto kind = base::irregular_kind(path); !kind.empty())
-        throw base::OptionError(use.before + base::irregular_sentence(path, kind));
+    base::refuse_irregular<base::OptionError>(path);
     const auto file = base::open_file(path, O_RDONLY);
     std::string text;
-    if (!file || !base::read_up_to(file, kMostBytes + 1, text) || text.empty())
+    if (!file || !base::read_up_to(file, kMostBytes + 1, text))
         throw base::OptionError(
-            fmt::format("cannot read the {} '{}' (or it is empty); {} an INI file such as {}",
-                        use.file, path, use.takes, use.example));
+            fmt::format("the INI file '{}' cannot be read: {}", path, std::strerror(errno)));
     // NUL separates the values where ranks exchange them.
-    if (text.size() > kMostBytes || text.find('\0') != std::string::npos)
+    if (text.empty() || text.size() > kMostBytes || text.find('\0') != std::string::npos)
         throw base::OptionError(fmt::format(
-            "the {} '{}' has {}; name an INI file such as {}", use.file, path,
-            text.size() > kMostBytes ? "more than 1 MiB" : "bytes that are not text", use.example));
+            "'{}' is not an INI file: it is empty, has more than 1 MiB, or bytes that are not text",
+            path));
     return text;
 }
 

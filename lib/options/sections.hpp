@@ -17,11 +17,7 @@ struct Section {
 /// section, a repeated key, any other line, or a file that cannot be read.
 std::vector<Section> read_sections(const std::string& path);
 
-/// The file's name in messages.
-struct IniUse {
-    std::string before, file, takes, example;
-};
 /// The file's text. OptionError where it cannot be read, or is not text.
-std::string ini_text(const std::string& path, const IniUse& use);
+std::string ini_text(const std::string& path);
 
 }  // namespace ranklab::options

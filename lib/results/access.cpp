@@ -119,10 +119,6 @@ hdf5::File open_results(const fs::path& path) {
     return file;
 }
 
-Run load_run(const fs::path& file, const hdf5::Group& runs, const std::string& id, Detail detail) {
-    return of_run(file, id, [&] { return load(runs, id, detail); });
-}
-
 void check_lockable(const Descriptor& file, const fs::path& target) {
     if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno == EWOULDBLOCK || errno == EINTR)
         return;

@@ -105,10 +105,4 @@ void store(const hdf5::Group& runs, const Run& run);
 /// More bytes than store will add to the file.
 std::uint64_t stored_bytes_at_most(const Run& run);
 
-Run load(const hdf5::Group& runs, const std::string& id, Detail detail);
-RunHeader load_header(const hdf5::Group& runs, const std::string& id);
-
-/// How many datasets the run holds.
-std::size_t datasets_of(const hdf5::Group& run);
-
 }  // namespace ranklab::results

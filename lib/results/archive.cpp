@@ -74,10 +74,7 @@ Inspection inspect(const fs::path& file) {
         for (const auto& id : runs.members()) {
             ++found.runs;
             try {
-                found.datasets += of_run(file, id, [&] {
-                    static_cast<void>(load(runs, id, Detail::all));
-                    return datasets_of(runs.open_group(id));
-                });
+                static_cast<void>(load_run(file, runs, id));
                 found.whole.insert(id);
             } catch (const RunDamage& damage) {
                 found.damaged.push_back({id, damage.why});

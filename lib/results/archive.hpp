@@ -21,8 +21,7 @@ struct DamagedRun {
 };
 
 struct Inspection {
-    std::size_t runs = 0;  ///< the damaged ones included
-    std::size_t datasets = 0;
+    std::size_t runs = 0;         ///< the damaged ones included
     std::uint64_t bytes = 0;      ///< of the file
     std::set<std::string> whole;  ///< ids
     std::vector<DamagedRun> damaged;

@@ -145,21 +145,14 @@ void load_attributes(const hdf5::Group& group, Run& run) {
     run.warnings = warnings_from_json(load_text(group, "warnings_json"));
 }
 
-}  // namespace
-
-void check_schema(const hdf5::File& file) {
-    const hdf5::Group root = file.root();
-    if (!root.has_attribute("ranklab_schema"))
-        throw base::DataError(
-            fmt::format("this HDF5 file has no ranklab_schema attribute, so it is not a results "
-                        "file (schema {}) of ranklab; name another file",
-                        kSchema));
-    const std::int64_t schema = root.int_attribute("ranklab_schema");
-    if (schema != kSchema)
-        throw base::DataError(fmt::format(
-            "the file has results schema {} and this ranklab reads and writes schema {}; "
-            "use the ranklab that wrote it, or name another file",
-            schema, kSchema));
+RunHeader load_header(const hdf5::Group& runs, const std::string& id) {
+    const hdf5::Group group = runs.open_group(id);
+    return {id,
+            group.text_attribute("command"),
+            load_text(group, "label"),
+            group.text_attribute("started_utc"),
+            group.int_attribute("valid") != 0,
+            static_cast<int>(group.int_attribute("exit_code"))};
 }
 
 Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
@@ -177,21 +170,26 @@ Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
     return run;
 }
 
-RunHeader load_header(const hdf5::Group& runs, const std::string& id) {
-    const hdf5::Group group = runs.open_group(id);
-    return {id,
-            group.text_attribute("command"),
-            load_text(group, "label"),
-            group.text_attribute("started_utc"),
-            group.int_attribute("valid") != 0,
-            static_cast<int>(group.int_attribute("exit_code"))};
+}  // namespace
+
+void check_schema(const hdf5::File& file) {
+    const hdf5::Group root = file.root();
+    if (!root.has_attribute("ranklab_schema"))
+        throw base::DataError(
+            fmt::format("this HDF5 file has no ranklab_schema attribute, so it is not a results "
+                        "file (schema {}) of ranklab; name another file",
+                        kSchema));
+    const std::int64_t schema = root.int_attribute("ranklab_schema");
+    if (schema != kSchema)
+        throw base::DataError(fmt::format(
+            "the file has results schema {} and this ranklab reads and writes schema {}; "
+            "use the ranklab that wrote it, or name another file",
+            schema, kSchema));
 }
 
-std::size_t datasets_of(const hdf5::Group& run) {
-    std::size_t datasets = run.members().size();
-    for (const char* group : {"samples", "warmup", "tables"})
-        datasets += run.open_group(group).members().size() - 1;
-    return datasets;
+Run load_run(const std::filesystem::path& file, const hdf5::Group& runs, const std::string& id,
+             Detail detail) {
+    return of_run(file, id, [&] { return load(runs, id, detail); });
 }
 
 RunDamage::RunDamage(std::filesystem::path in, std::string of, std::string reason)

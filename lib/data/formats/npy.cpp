@@ -87,26 +87,16 @@ bool read_exactly(int fd, std::uint64_t offset, Values&& values) {
 
 // The dictionary's text, and where the values begin.
 std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_offset) {
-    std::array<unsigned char, 12> head{};
-    if (!read_exactly(fd, 0, std::span(head).first(10)) ||
-        std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
+    std::array<unsigned char, 10> head{};
+    if (!read_exactly(fd, 0, head) || std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
         throw base::DataError(
             fmt::format("{} is not an npy file: it does not begin with \\x93NUMPY", name));
-    const int version = head[6];
-    if (version < 1 || version > 3 ||
-        (version > 1 && !read_exactly(fd, 8, std::span(head).last(4))))
-        throw base::DataError(
-            fmt::format("{} is an npy file of version {}.{}, and 1.0, 2.0 and 3.0 are what is "
-                        "read; save it again with numpy.save",
-                        name, version, head[7]));
-    std::uint64_t length = head[8] | static_cast<std::uint64_t>(head[9]) << 8U;
-    if (version > 1)
-        length |= static_cast<std::uint64_t>(head[10]) << 16U | static_cast<std::uint64_t>(head[11])
-                                                                    << 24U;
-    const std::uint64_t begin = version > 1 ? 12 : 10;
-    data_offset = begin + length;
-    std::string text(std::min<std::uint64_t>(length, kLongestHeader), '\0');
-    if (length > kLongestHeader || !read_exactly(fd, begin, text))
+    if (head[6] != 1)
+        refuse(name, fmt::format("is an npy file of version {}.{}, not 1.0", head[6], head[7]));
+    const std::size_t length = head[8] | static_cast<std::size_t>(head[9]) << 8U;
+    data_offset = head.size() + length;
+    std::string text(std::min(length, kLongestHeader), '\0');
+    if (length > kLongestHeader || !read_exactly(fd, head.size(), text))
         throw base::DataError(fmt::format(
             "{} is truncated or damaged: its header claims {} bytes; copy the file again", name,
             length));
@@ -167,42 +157,22 @@ NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name)
     return header;
 }
 
-NpyFile::NpyFile(const fs::path& path) : path_(path) {
+NpyHeader read_npy_header(const fs::path& path) {
     const std::string name = path.string();
     struct stat status {};
-    descriptor_ = base::open_regular<base::DataError>(path, O_RDONLY);
-    if (!descriptor_ || ::fstat(descriptor_.get(), &status) != 0)
+    const auto file = base::open_regular<base::DataError>(path, O_RDONLY);
+    if (!file || ::fstat(file.get(), &status) != 0)
         throw base::DataError(fmt::format("{} cannot be opened: {}", name, std::strerror(errno)));
     std::uint64_t data_offset = 0;
-    header_ = parse_npy_dictionary(dictionary_of(descriptor_.get(), name, data_offset), name);
-    header_.data_offset = data_offset;
-    const auto promised = product_of(header_.shape, header_.element_bytes());
+    NpyHeader header = parse_npy_dictionary(dictionary_of(file.get(), name, data_offset), name);
+    header.data_offset = data_offset;
+    const auto promised = product_of(header.shape, header.type.bytes);
     const std::uint64_t there = static_cast<std::uint64_t>(status.st_size) - data_offset;
-    if (promised == there) return;
+    if (promised == there) return header;
     throw base::DataError(
         fmt::format("{} is truncated or damaged: its header promises {} values of {} bytes, and {} "
                     "bytes are there; copy the file again",
-                    name, fmt::join(header_.shape, " x "), header_.element_bytes(), there));
-}
-
-void NpyFile::read(std::uint64_t first, std::span<float> values) const {
-    const std::size_t element = header_.element_bytes();
-    const auto fail = [&] {
-        throw base::DataError(
-            fmt::format("{} cannot be read to its end; copy the file again", path_.string()));
-    };
-    if (header_.type.kind == 'f' && element == 4) {
-        if (!read_exactly(descriptor_.get(), header_.data_offset + first * element, values)) fail();
-        return;
-    }
-    std::vector<std::byte> raw(std::min<std::size_t>(values.size(), 1U << 20U) * element);
-    for (std::size_t done = 0; done < values.size();) {
-        const std::size_t count = std::min(values.size() - done, raw.size() / element);
-        const std::uint64_t at = header_.data_offset + (first + done) * element;
-        if (!read_exactly(descriptor_.get(), at, std::span(raw).first(count * element))) fail();
-        convert_numbers(header_.type, raw.data(), values.subspan(done, count));
-        done += count;
-    }
+                    name, fmt::join(header.shape, " x "), header.type.bytes, there));
 }
 
 }  // namespace ranklab::data

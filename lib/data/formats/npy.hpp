@@ -1,6 +1,6 @@
-// NumPy's npy files, versions 1.0, 2.0 and 3.0: one array of little-endian numbers. Format:
-// "\x93NUMPY", two version bytes, the header's length (2 bytes in 1.0, 4 after), a Python
-// dictionary of 'descr', 'fortran_order' and 'shape', then the values.
+// NumPy's npy files, version 1.0 (what numpy.save writes of any plain array): one array of
+// little-endian numbers. Format: "\x93NUMPY", two version bytes, the header's length in 2 bytes, a
+// Python dictionary of 'descr', 'fortran_order' and 'shape', then the values.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#include "base/files.hpp"
 
 namespace ranklab::data {
 
@@ -30,26 +28,12 @@ struct NpyHeader {
     std::vector<std::int64_t> shape;
     std::uint64_t data_offset = 0;  ///< where the values begin in the file
 
-    std::size_t element_bytes() const { return type.bytes; }
     std::uint64_t values() const;  ///< product of the shape
 };
 
-class NpyFile {
-  public:
-    /// DataError naming the file for any fault: not an npy file, another type, an impossible shape,
-    /// missing or surplus values. Memory never follows what a header claims.
-    explicit NpyFile(const std::filesystem::path& path);
-
-    const NpyHeader& header() const { return header_; }
-    /// Reads values as float32 from place `first` of the file on. DataError where the file has
-    /// shrunk since.
-    void read(std::uint64_t first, std::span<float> values) const;
-
-  private:
-    std::filesystem::path path_;
-    base::Descriptor descriptor_;
-    NpyHeader header_;
-};
+/// DataError naming the file for any fault: not an npy file, another type, an impossible shape,
+/// missing or surplus values. Memory never follows what a header claims.
+NpyHeader read_npy_header(const std::filesystem::path& path);
 
 /// The dictionary's text alone; throws DataError with a sentence that begins with `name`.
 NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name);

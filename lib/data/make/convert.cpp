@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -14,11 +11,11 @@
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "comm/point_to_point.hpp"
+#include "data/arrays.hpp"
 #include "data/formats/npy.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/make/output_file.hpp"
 #include "data/make/slab_writer.hpp"
-#include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
 
 namespace ranklab::data {
@@ -48,8 +45,7 @@ std::string name_for(const NpyHeader& header, const fs::path& path, const Conver
 }
 
 Input examine(const fs::path& path, const ConvertSpec& spec) {
-    const NpyFile file(path);
-    const NpyHeader& header = file.header();
+    const NpyHeader header = read_npy_header(path);
     if (header.shape.size() != 4 || header.values() == 0)
         throw base::DataError(fmt::format("{} has the shape [{}], not [D, H, W, C]", path.string(),
                                           fmt::join(header.shape, ", ")));
@@ -83,8 +79,8 @@ std::vector<Input> examine_all(comm::Communicator& control, const ConvertSpec& s
 
 std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::VolumeWriter& file,
                         base::ProgressSink& progress) {
-    std::optional<NpyFile> npy;
-    comm::together(control, [&] { npy.emplace(input.path); });
+    hdf5::Rows npy;
+    comm::together(control, [&] { npy = open_npy_rows(input.path.string()); });
     SlabWriter out(control, file, input.dataset, input.shape);
     const std::int64_t channels = input.shape[0];
     const std::int64_t plane = channels * input.shape[2] * input.shape[3];
@@ -94,15 +90,17 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::V
     for_each_piece(control, input.shape, progress, [&](base::Share planes) {
         read.resize(planes.count * plane);
         turned.resize(read.size());
-        comm::together(control,
-                       [&] { npy->read(static_cast<std::uint64_t>(planes.first * plane), read); });
+        comm::together(control, [&] {
+            for (std::int64_t i = 0; i < planes.count; ++i)
+                npy.read(planes.first + i, base::Element::f32,
+                         reinterpret_cast<std::byte*>(&read[i * plane]));
+        });
         found.add(planes.first * plane, read);
         transpose(read, channels, turned);
         out.write(0, channels, planes, turned);
     });
     found.gather(control);
-    comm::together(control,
-                   [&] { judge(input.path.string(), found, npy->header().shape, std::nullopt); });
+    comm::together(control, [&] { judge(npy.name, found, npy.shape, std::nullopt); });
     return out.checksum();
 }
 

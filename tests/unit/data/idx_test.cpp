@@ -118,10 +118,11 @@ TEST_F(Idx, ATruncatedBody) {
 }
 
 TEST_F(Idx, TrailingBytes) {
-    EXPECT_THAT(refused_images(image_file(2, 3, 3) + "x"), HasSubstr("more than the 18 bytes"));
-    EXPECT_THAT(refused_labels(label_file(4, 2) + '\0'), HasSubstr("more than the 4 bytes"));
+    EXPECT_THAT(refused_images(image_file(2, 3, 3) + "x"),
+                HasSubstr("18 bytes of data, it holds 19"));
+    EXPECT_THAT(refused_labels(label_file(4, 2) + '\0'), HasSubstr("4 bytes of data, it holds 5"));
     EXPECT_THAT(refused_images(gzipped(folder_, image_file(2, 3, 3) + "x")),
-                HasSubstr("more than the 18 bytes"));
+                HasSubstr("18 bytes of data, it holds 19"));
 }
 
 TEST_F(Idx, AWrongMagicSaysWhatItIsAndShouldBe) {

@@ -145,8 +145,6 @@ TEST(Tables, ComeBack) {
 TEST(Tables, MayBeEmptyOrLarge) {
     const Scratch scratch;
     const File file = File::create(scratch.file());
-    write_table(file.root(), "no columns", {});
-    EXPECT_TRUE(read_table(file.root(), "no columns").empty());
     write_table(file.root(), "no rows", {{"a", Texts{}}, {"b", Doubles{}}});
     EXPECT_EQ(std::get<Doubles>(read_table(file.root(), "no rows").at(1).values), Doubles{});
     const Texts texts(50000, "the same text over and over");
