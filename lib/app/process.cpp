@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
+#include "base/program.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "hdf5/file.hpp"
@@ -159,12 +160,10 @@ void write_json_file(const vocabulary::CommonSettings& common,
 }
 
 std::filesystem::path shipped(const char* installed, const char* in_source) {
-    std::error_code error;
-    const std::filesystem::path bin =
-        std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-    for (const std::filesystem::path& place :
+    const fs::path bin = base::program_beside("");
+    for (const fs::path& place :
          {bin / "../share/ranklab" / installed, bin / "../../.." / in_source})
-        if (std::filesystem::exists(place, error)) return place;
+        if (std::error_code unknown; fs::exists(place, unknown)) return place;
     return {};
 }
 

@@ -1,7 +1,6 @@
 // The campaign's jobs in Slurm's queue, and how far they are.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -50,10 +49,10 @@ void write_script(const Campaign& campaign, const Job& job) {
     std::error_code failed;
     fs::create_directories(path.parent_path(), failed);
     constexpr mode_t kExecutable = 0755;
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kExecutable);
-    const bool written = file >= 0 && base::write_whole(file, script_of(campaign, job));
-    if (file >= 0) ::close(file);
-    if (!written) throw base::EnvironmentError(fmt::format("{} cannot be written", path.string()));
+    const base::Descriptor file(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kExecutable));
+    if (!file || !base::write_whole(file.get(), script_of(campaign, job)))
+        throw base::EnvironmentError(fmt::format("{} cannot be written", path.string()));
 }
 
 std::map<std::string, std::string> queue_or_throw(const Campaign& campaign) {

@@ -66,9 +66,7 @@ void spare(const std::filesystem::path& path, const std::string& setting) {
 
 std::string library_version() {
     initialise();
-    unsigned major = 0;
-    unsigned minor = 0;
-    unsigned release = 0;
+    unsigned major = 0, minor = 0, release = 0;
     check<H5get_libversion>("the library", &major, &minor, &release);
     return fmt::format("{}.{}.{}", major, minor, release);
 }

@@ -96,31 +96,22 @@ void pack(const Column& column, const Member& member, std::size_t stride,
 }
 
 template <class T>
-std::vector<T> unpack_numbers(const Member& member, std::size_t stride, std::size_t rows,
-                              const char* records) {
+Column unpacked(const Member& member, std::size_t stride, std::size_t rows, const char* records) {
     std::vector<T> values(rows);
-    for (std::size_t row = 0; row < rows; ++row)
-        std::memcpy(&values[row], records + row * stride + member.offset, sizeof(T));
-    return values;
-}
-
-Texts unpack_texts(const Member& member, std::size_t stride, std::size_t rows,
-                   const char* records) {
-    Texts values;
-    values.reserve(rows);
     for (std::size_t row = 0; row < rows; ++row) {
         const char* entry = records + row * stride + member.offset;
-        values.emplace_back(entry, std::find(entry, entry + member.size, '\0'));
+        if constexpr (std::is_same_v<T, std::string>)
+            values[row].assign(entry, std::find(entry, entry + member.size, '\0'));
+        else
+            std::memcpy(&values[row], entry, sizeof(T));
     }
-    return values;
+    return {member.name, std::move(values)};
 }
 
 Column unpack(const Member& member, std::size_t stride, std::size_t rows, const char* records) {
-    if (member.kind == H5T_STRING)
-        return {member.name, unpack_texts(member, stride, rows, records)};
-    if (member.kind == H5T_FLOAT)
-        return {member.name, unpack_numbers<double>(member, stride, rows, records)};
-    return {member.name, unpack_numbers<std::int64_t>(member, stride, rows, records)};
+    if (member.kind == H5T_STRING) return unpacked<std::string>(member, stride, rows, records);
+    if (member.kind == H5T_FLOAT) return unpacked<double>(member, stride, rows, records);
+    return unpacked<std::int64_t>(member, stride, rows, records);
 }
 
 std::string member_name(hid_t record, unsigned index, const std::string& path) {

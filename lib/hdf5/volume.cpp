@@ -98,16 +98,6 @@ void VolumeWriter::close() {
 namespace {
 
 constexpr std::int64_t kMostChunks = 16384;
-constexpr std::size_t kMostDimensions = 8;
-
-std::vector<std::int64_t> array_shape_of(const Object& dataset) {
-    const std::string& what = dataset.path();
-    const auto shape = shape_of(dataset);
-    if (shape.empty() || shape.size() > kMostDimensions)
-        throw base::DataError(
-            fmt::format("{} is not an array of one to {} dimensions", what, kMostDimensions));
-    return {shape.begin(), shape.end()};
-}
 
 bool equal(hid_t a, hid_t b, const std::string& what) {
     return check<H5Tequal>(what, a, b) > 0;
@@ -207,7 +197,8 @@ DatasetPlace place_of(const Object& dataset) {
     const std::lock_guard lock(library_mutex());
     const std::string& what = dataset.path();
     DatasetPlace place;
-    place.shape = array_shape_of(dataset);
+    const auto shape = shape_of(dataset);
+    place.shape.assign(shape.begin(), shape.end());
     place.chunk = place.shape;
     const Id type = own<H5Dget_type>(what, dataset.id());
     place.is_float32 =

@@ -63,10 +63,9 @@ struct DatasetPlace {
     /// The place of each chunk in the file, row-major over the grid of chunks.
     std::vector<std::uint64_t> offsets;
     bool is_float32 = false;  ///< of either byte order
-    std::string
-        /// Why the bytes cannot be taken from the file; "" where they can: then each chunk is
-        /// allocated, not filtered, in this machine's byte order and in this file.
-        indirect;
+    /// Why the bytes cannot be taken from the file; "" where they can: then each chunk is
+    /// allocated, not filtered, in this machine's byte order and in this file.
+    std::string indirect;
 
     bool direct() const { return indirect.empty(); }
     /// Chunks along each dimension.

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
-#include <map>
 #include <sstream>
 
 #include "base/numbers.hpp"
@@ -17,40 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "NAME: VALUE ..." or "NAME VALUE ..." of each line.
-std::map<std::string, double> values_of(const fs::path& file) {
-    std::map<std::string, double> values;
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);) {
-        std::istringstream words(line);
-        std::string name;
-        double value = 0;
-        if (!(words >> name >> value)) continue;
-        if (name.ends_with(':')) name.pop_back();
-        values.emplace(name, value);
-    }
-    return values;
-}
-
-double value_of(const std::map<std::string, double>& values, const char* name) {
-    const auto found = values.find(name);
-    return found == values.end() ? kNotKnown : found->second;
-}
-
-// The fields of stat after the command's closing bracket: the third of proc(5) is the first.
-std::vector<double> stat_fields(const fs::path& file) {
-    std::ifstream in(file);
-    std::string line;
-    std::getline(in, line);
-    std::vector<double> fields;
-    if (const auto end = line.rfind(')'); end != std::string::npos) {
-        std::istringstream words(line.substr(end + 1));
-        std::string state;
-        words >> state;
-        fields.push_back(0);
-        for (double value = 0; words >> value;) fields.push_back(value);
-    }
-    return fields;
+double number_or_none(const fs::path& file, std::string_view word) {
+    const auto number = number_behind(file, word);
+    return number ? base::real(*number) : kNotKnown;
 }
 
 double run_queue_wait_s(const fs::path& process) {
@@ -111,14 +79,13 @@ Counters counters_of_process(pid_t pid, const fs::path& root) {
     const auto stat = stat_fields(process / "stat");
     if (stat.size() < 22) return {};
     const double tick_s = 1 / base::real(sysconf(_SC_CLK_TCK));
-    const auto io = values_of(process / "io");
     Counters counters{.cpu_s = tick_s * (stat[11] + stat[12] + stat[13] + stat[14]),
                       .wait_s = run_queue_wait_s(process),
                       .threads = stat[17],
                       .rss_bytes = stat[21] * base::real(sysconf(_SC_PAGESIZE)),
                       .page_faults = stat[7] + stat[8] + stat[9] + stat[10],
-                      .read_bytes = value_of(io, "rchar"),
-                      .written_bytes = value_of(io, "wchar")};
+                      .read_bytes = number_or_none(process / "io", "rchar:"),
+                      .written_bytes = number_or_none(process / "io", "wchar:")};
     add_children(counters, pid, root);
     return counters;
 }
@@ -130,9 +97,10 @@ Counters counters_of_host(const fs::path& root) {
     double user = 0, nice = 0, system = 0;
     if (in >> cpu >> user >> nice >> system)
         counters.cpu_s = (user + nice + system) / base::real(sysconf(_SC_CLK_TCK));
-    const auto memory = values_of(root / "proc/meminfo");
-    counters.rss_bytes = 1024 * (value_of(memory, "MemTotal") - value_of(memory, "MemAvailable"));
-    counters.page_faults = value_of(values_of(root / "proc/vmstat"), "pgfault");
+    const auto memory = root / "proc/meminfo";
+    counters.rss_bytes =
+        1024 * (number_or_none(memory, "MemTotal:") - number_or_none(memory, "MemAvailable:"));
+    counters.page_faults = number_or_none(root / "proc/vmstat", "pgfault");
     add_network(counters, root);
     counters.stalled_s = stalled_s(root / "proc/pressure/cpu");
     return counters;

@@ -29,18 +29,25 @@ extern char** environ;
 namespace ranklab::host {
 namespace {
 
-// The time at which the kernel started this process, in ticks since boot: field 22 of proc(5)'s
-// stat. Field 2, the name, may hold blanks and brackets.
-std::string start_ticks() {
-    std::ifstream file("/proc/self/stat");
-    const std::string stat{std::istreambuf_iterator<char>(file), {}};
-    std::istringstream fields(stat.substr(stat.rfind(')') + 1));
-    std::string field;
-    for (int number = 3; number <= 22; ++number) fields >> field;
-    return field;
-}
+constexpr std::size_t kStartTicks = 19;  // since boot
 
 }  // namespace
+
+// The state, a letter, stands for 0. Field 2, the name, may hold blanks and brackets.
+std::vector<double> stat_fields(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    std::string line;
+    std::getline(in, line);
+    std::vector<double> fields;
+    if (const auto end = line.rfind(')'); end != std::string::npos) {
+        std::istringstream words(line.substr(end + 1));
+        std::string state;
+        words >> state;
+        fields.push_back(0);
+        for (double value = 0; words >> value;) fields.push_back(value);
+    }
+    return fields;
+}
 
 std::int64_t peak_rss_bytes() {
     rusage usage{};
@@ -77,11 +84,12 @@ double seconds_since_process_start() {
     timespec now{};
     clock_gettime(CLOCK_BOOTTIME, &now);
     const double up = base::real(now.tv_sec) + base::real(now.tv_nsec) * 1e-9;
-    return up - std::stod(start_ticks()) / base::real(sysconf(_SC_CLK_TCK));
+    return up - stat_fields("/proc/self/stat").at(kStartTicks) / base::real(sysconf(_SC_CLK_TCK));
 }
 
 std::string process_instance() {
-    return fmt::format("{} {} {}", host_name(), getpid(), start_ticks());
+    return fmt::format("{} {} {:.0f}", host_name(), getpid(),
+                       stat_fields("/proc/self/stat").at(kStartTicks));
 }
 
 void StartUp::done(std::string part) {

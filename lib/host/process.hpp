@@ -11,6 +11,9 @@
 
 namespace ranklab::host {
 
+/// The fields of a process's stat file (proc(5)) from the third, its state, on.
+std::vector<double> stat_fields(const std::filesystem::path& file);
+
 /// Highest resident set so far, in bytes (getrusage's ru_maxrss).
 std::int64_t peak_rss_bytes();
 

@@ -165,14 +165,6 @@ std::optional<std::int64_t> number_in_file(const fs::path& file) {
     return words.empty() ? std::nullopt : base::number_in<std::int64_t>(words.front());
 }
 
-// The number behind a word: "MemAvailable: 123 kB", "inactive_file 123".
-std::optional<std::int64_t> number_behind(const fs::path& file, std::string_view word) {
-    const auto words = words_in(file);
-    const auto found = std::ranges::find(words, word);
-    if (found == words.end() || found + 1 == words.end()) return std::nullopt;
-    return base::number_in<std::int64_t>(*(found + 1));
-}
-
 // "200000 100000" in cpu.max; "max", and -1 in version 1, mean no limit.
 std::optional<double> limit_of(const fs::path& cgroup, bool version2) {
     auto words = words_in(cgroup / (version2 ? "cpu.max" : "cpu.cfs_quota_us"));
@@ -204,6 +196,13 @@ std::optional<std::int64_t> left_in(const fs::path& cgroup, bool version2) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> number_behind(const fs::path& file, std::string_view word) {
+    const auto words = words_in(file);
+    const auto found = std::ranges::find(words, word);
+    if (found == words.end() || found + 1 == words.end()) return std::nullopt;
+    return base::number_in<std::int64_t>(*(found + 1));
+}
 
 CpuQuota cpu_quota(const fs::path& root) {
     const auto own = own_cgroups("cpu", root);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -45,6 +46,9 @@ struct CpuQuota {
 CpuQuota cpu_quota(const std::filesystem::path& root = system_root());
 /// In CPUs; nullopt where there is none.
 std::optional<double> least_limit(const CpuQuota& quota);
+
+/// The number behind a word in a file: "MemAvailable: 123 kB", "inactive_file 123".
+std::optional<std::int64_t> number_behind(const std::filesystem::path& file, std::string_view word);
 
 /// The bytes that this process and others in its cgroups can still take without swapping; nullopt
 /// where the system does not say.

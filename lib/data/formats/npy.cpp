@@ -103,6 +103,27 @@ std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_o
     return text;
 }
 
+NpyHeader parsed(const std::string& text, const std::string& name) {
+    static const std::regex kForm(R"(\{'descr': '([^']*)', 'fortran_order': (True|False), )"
+                                  R"('shape': \(((\d+, ?)*\d*)\), \}\s*)");
+    std::smatch found;
+    if (!std::regex_match(text, found, kForm))
+        refuse(name, "has a header that numpy.save does not write");
+    if (found[2] == "True")
+        throw base::DataError(fmt::format(
+            "{} is in Fortran order; numpy.save(FILE, numpy.ascontiguousarray(numpy.load(FILE)))",
+            name));
+    NpyHeader header{.type = type_of(found[1], name), .shape = {}};
+    for (const auto& word : base::split(found[3].str(), ',')) {
+        const auto extent = base::trim(word);
+        if (extent.empty()) continue;
+        const auto number = base::number_in<std::int64_t>(extent);
+        if (!number) refuse(name, "has a shape beyond all files");
+        header.shape.push_back(*number);
+    }
+    return header;
+}
+
 }  // namespace
 
 std::string NpyType::name() const {
@@ -136,27 +157,6 @@ std::uint64_t NpyHeader::values() const {
     return product_of(shape, 1).value_or(0);
 }
 
-NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name) {
-    static const std::regex kForm(R"(\{'descr': '([^']*)', 'fortran_order': (True|False), )"
-                                  R"('shape': \(((\d+, ?)*\d*)\), \}\s*)");
-    std::smatch found;
-    if (!std::regex_match(text, found, kForm))
-        refuse(name, "has a header that numpy.save does not write");
-    if (found[2] == "True")
-        throw base::DataError(fmt::format(
-            "{} is in Fortran order; numpy.save(FILE, numpy.ascontiguousarray(numpy.load(FILE)))",
-            name));
-    NpyHeader header{.type = type_of(found[1], name), .shape = {}};
-    for (const auto& word : base::split(found[3].str(), ',')) {
-        const auto extent = base::trim(word);
-        if (extent.empty()) continue;
-        const auto number = base::number_in<std::int64_t>(extent);
-        if (!number) refuse(name, "has a shape beyond all files");
-        header.shape.push_back(*number);
-    }
-    return header;
-}
-
 NpyHeader read_npy_header(const fs::path& path) {
     const std::string name = path.string();
     struct stat status {};
@@ -164,7 +164,7 @@ NpyHeader read_npy_header(const fs::path& path) {
     if (!file || ::fstat(file.get(), &status) != 0)
         throw base::DataError(fmt::format("{} cannot be opened: {}", name, std::strerror(errno)));
     std::uint64_t data_offset = 0;
-    NpyHeader header = parse_npy_dictionary(dictionary_of(file.get(), name, data_offset), name);
+    NpyHeader header = parsed(dictionary_of(file.get(), name, data_offset), name);
     header.data_offset = data_offset;
     const auto promised = product_of(header.shape, header.type.bytes);
     const std::uint64_t there = static_cast<std::uint64_t>(status.st_size) - data_offset;

@@ -35,7 +35,4 @@ struct NpyHeader {
 /// missing or surplus values. Memory never follows what a header claims.
 NpyHeader read_npy_header(const std::filesystem::path& path);
 
-/// The dictionary's text alone; throws DataError with a sentence that begins with `name`.
-NpyHeader parse_npy_dictionary(const std::string& text, const std::string& name);
-
 }  // namespace ranklab::data

@@ -1,14 +1,8 @@
 #include "data/make/slab_writer.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace ranklab::data {
-
-std::int64_t planes_a_piece(std::int64_t plane_values) {
-    constexpr std::int64_t kMostValues = (std::int64_t{256} << 20) / 4;
-    return std::max<std::int64_t>(1, kMostValues / std::max<std::int64_t>(1, plane_values));
-}
 
 SlabWriter::SlabWriter(comm::Communicator& control, hdf5::VolumeWriter& file, std::string name,
                        const hdf5::VolumeShape& shape)

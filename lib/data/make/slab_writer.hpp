@@ -48,9 +48,6 @@ constexpr double mebibytes(std::int64_t bytes) {
     return base::real(bytes) / (1 << 20);
 }
 
-/// Planes of `plane_values` floats that make a piece of at most 256 MiB, one at least.
-std::int64_t planes_a_piece(std::int64_t plane_values);
-
 class SlabWriter {
   public:
     SlabWriter(comm::Communicator& control, hdf5::VolumeWriter& file, std::string name,
@@ -79,23 +76,21 @@ inline void transpose(std::span<const float> from, std::int64_t columns, std::sp
         for (std::size_t r = 0; r < rows; ++r) to[c * rows + r] = from[r * width + c];
 }
 
-/// Divides the 256 MiB of planes_a_piece: two copies of a piece are in memory.
-inline constexpr std::int64_t kPieceShare = 4;
-
-/// Visits this rank's planes in pieces, equally many on every rank: visit(planes) gets no planes
-/// where a rank has fewer.
+/// Visits this rank's planes in pieces of at most 64 MiB (two copies are in memory), equally many
+/// on every rank: visit(planes) gets no planes where a rank has fewer.
 template <class Visit>
 void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape,
                     base::ProgressSink& progress, Visit visit) {
     const base::Share mine = base::share_of(shape[1], control.rank(), control.world_size());
     const std::int64_t longest = base::share_of(shape[1], 0, control.world_size()).count;
-    const std::int64_t piece = planes_a_piece(shape[0] * shape[2] * shape[3] * kPieceShare);
+    constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
+    const std::int64_t plane_bytes = 4 * shape[0] * shape[2] * shape[3];
+    const std::int64_t piece = std::max<std::int64_t>(1, kMostBytes / plane_bytes);
     Pace pace(progress, (longest + piece - 1) / piece, "MiB/s a rank", "pieces");
     for (std::int64_t done = 0; done < longest; done += piece) {
         const std::int64_t begin = std::min(done, mine.count);
         visit(base::Share{mine.first + begin, std::min(piece, mine.count - begin)});
-        pace.step(
-            mebibytes(4 * std::min(piece, mine.count - begin) * shape[0] * shape[2] * shape[3]));
+        pace.step(mebibytes(plane_bytes * std::min(piece, mine.count - begin)));
     }
 }
 
