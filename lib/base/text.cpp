@@ -13,7 +13,6 @@
 namespace ranklab::base {
 namespace {
 
-// Levenshtein's distance with one row of memory.
 // Letters left out, put in, replaced, or swapped with the next one.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before, above, row(b.size() + 1);

@@ -198,19 +198,17 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
     try {
         const auto style =
             po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-        const auto parsed = po::command_line_parser(completed(schema, arguments))
-                                .options(description)
-                                .style(style)
-                                .run();
-        for (const auto& option : parsed.options) {
-            if (option.position_key >= 0)
+        auto parsed = po::command_line_parser(completed(schema, arguments))
+                          .options(description)
+                          .style(style)
+                          .run();
+        const auto is_word = [](const po::option& option) { return option.position_key >= 0; };
+        for (const auto& option : parsed.options)
+            if (is_word(option))
                 words.insert(words.end(), option.value.begin(), option.value.end());
-        }
-        auto named = parsed;
-        std::erase_if(named.options,
-                      [](const po::option& option) { return option.position_key >= 0; });
-        keep_the_last(schema, named.options);
-        po::store(named, values);
+        std::erase_if(parsed.options, is_word);
+        keep_the_last(schema, parsed.options);
+        po::store(parsed, values);
     } catch (const po::error&) {
         rethrow_as_sentence(schema, "", "--");
     }
