@@ -227,7 +227,7 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
 }
 
 void Options::read_config(const std::string& path) {
-    std::istringstream file(ini_text(path));
+    std::istringstream file(ini_text(path, {"config"}));
     const auto description = boost_description(schema_);
     po::variables_map values;
     try {

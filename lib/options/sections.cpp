@@ -40,19 +40,23 @@ void add(Section& section, const std::string& key, const po::option& line,
 
 }  // namespace
 
-std::string ini_text(const std::string& path) {
+std::string ini_text(const std::string& path, const base::Settings& option) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-    base::refuse_irregular<base::OptionError>(path);
+    if (const auto kind = base::irregular_kind(path); !kind.empty())
+        throw base::OptionError(base::irregular_sentence(path, kind), option);
     const auto file = base::open_file(path, O_RDONLY);
     std::string text;
     if (!file || !base::read_up_to(file, kMostBytes + 1, text))
         throw base::OptionError(
-            fmt::format("the INI file '{}' cannot be read: {}", path, std::strerror(errno)));
+            fmt::format("the INI file '{}' cannot be read: {}", path, std::strerror(errno)),
+            option);
     // NUL separates the values where ranks exchange them.
     if (text.empty() || text.size() > kMostBytes || text.find('\0') != std::string::npos)
-        throw base::OptionError(fmt::format(
-            "'{}' is not an INI file: it is empty, has more than 1 MiB, or bytes that are not text",
-            path));
+        throw base::OptionError(
+            fmt::format("'{}' is not an INI file: it is empty, has more than 1 MiB, or bytes that "
+                        "are not text",
+                        path),
+            option);
     return text;
 }
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
+
 namespace ranklab::options {
 
 struct Section {
@@ -17,7 +19,8 @@ struct Section {
 /// section, a repeated key, any other line, or a file that cannot be read.
 std::vector<Section> read_sections(const std::string& path);
 
-/// The file's text. OptionError where it cannot be read, or is not text.
-std::string ini_text(const std::string& path);
+/// The file's text. OptionError, with the option that named the file, where it cannot be read or is
+/// not text.
+std::string ini_text(const std::string& path, const base::Settings& option = {});
 
 }  // namespace ranklab::options
