@@ -144,8 +144,8 @@ VolumeField memory_field(const std::string& title, const hdf5::Volume& volume) {
 VolumeFile::VolumeFile(const std::filesystem::path& path, bool in_memory) try {
     const std::lock_guard lock(hdf5::library_mutex());
     const auto file = open_volume_file(path);
-    const auto nbody = open_volume(path, file, kVolumesWanted[0]);
-    const auto hydro = open_volume(path, file, kVolumesWanted[1]);
+    const auto nbody = open_volume(path, file, kVolumesWanted[0], true);
+    const auto hydro = open_volume(path, file, kVolumesWanted[1], true);
     check_extents(path, nbody, hydro);
     const std::string title = path.string() + ":/";
     if (nbody.place().direct() && hydro.place().direct()) {

@@ -139,7 +139,7 @@ class Cosmology(Case):
 
 @needs_h5py
 class Convert(ConvertCase):
-    def test_npy_to_hdf5(self):
+    def test_npy_to_hdf5_and_back(self):
         for ranks, chunk in ((1, 0), (2, 4), (3, 3)):
             with self.subTest(ranks=ranks):
                 self.assertCode(self.convert("x_data.npy,x_label.npy", "x.h5", "--chunk", chunk, "--force", ranks=ranks), 0)
@@ -147,12 +147,19 @@ class Convert(ConvertCase):
                     self.assertEqual(file["Nbody"][...].tobytes(), self.nbody.transpose(3, 0, 1, 2).tobytes())
                     self.assertEqual(file["Hydro"][...].tobytes(), self.hydro.transpose(3, 0, 1, 2).tobytes())
                     self.assertEqual(int(file["Hydro"].attrs["checksum_sum64"]) % 2**64, sum64(file["Hydro"][...]))
+                self.assertCode(self.convert("x.h5", "y", "--force", ranks=ranks), 0)
+                self.assertEqual(np.load(self.folder / "y_data.npy").tobytes(), self.nbody.tobytes())
+                self.assertEqual(np.load(self.folder / "y_label.npy").shape, self.hydro.shape)
 
-    def test_verify_finds_a_changed_value(self):
+    def test_what_verify_refuses_is_not_converted(self):
+        """One set of checks: a damaged file is exit 3 with a sentence, and nothing is made of it."""
         self.assertCode(data("make", "cosmology", "value.h5", "--edge", 6, "--quiet", cwd=self.folder), 0)
         with h5py.File(self.folder / "value.h5", "a") as file:
             file["Hydro"][4, 5, 3, 1] += 1
-        self.assertSays(data("verify", "value.h5", "--quiet", cwd=self.folder), 3, "value.h5", "the file has changed since")
+        before = self.names()
+        for words, ranks in ((("verify", "value.h5"), 1), (("convert", "value.h5", "o"), 3)):
+            self.assertSays(data(*words, "--quiet", ranks=ranks, cwd=self.folder), 3, "value.h5", "the file has changed since")
+        self.assertEqual(self.names(), before, "nothing half-made is left")
 
     def test_one_file_into_a_named_dataset(self):
         np.save(self.folder / "d.npy", self.nbody[..., :1].astype("f8"))

@@ -104,7 +104,7 @@ std::string forms_of(const fs::path& file) {
     std::string content;
     std::vector<hdf5::Volume> volumes;
     for (const auto& wanted : kVolumesWanted) {
-        volumes.push_back(open_volume(file, opened, wanted));
+        volumes.push_back(open_volume(file, opened, wanted, true));
         const auto& place = volumes.back().place();
         content += fmt::format(
             "{}{} {} {}", content.empty() ? "" : ", ", wanted.name, base::shape_text(place.shape),
@@ -141,7 +141,7 @@ void check_values(comm::Communicator& control, const VolumeWanted& wanted,
     std::optional<std::uint64_t> stored;
     verdict.wrong = first_fault(control, [&] {
         const auto opened = open_volume_file(verdict.file);
-        const auto volume = open_volume(verdict.file, opened, wanted);
+        const auto volume = open_volume(verdict.file, opened, wanted, true);
         shape = volume.place().shape;
         stored = stored_sum(volume);
         scan(control, volume, progress, found);

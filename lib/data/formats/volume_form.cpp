@@ -25,7 +25,8 @@ std::string place_text(std::int64_t place, const std::vector<std::int64_t>& shap
     return base::shape_text(index);
 }
 
-hdf5::Volume checked(const fs::path& file, const hdf5::Group& root, const VolumeWanted& wanted) {
+hdf5::Volume checked(const fs::path& file, const hdf5::Group& root, const VolumeWanted& wanted,
+                     bool cube) {
     if (!root.has(wanted.name))
         fail(file,
              fmt::format(
@@ -37,9 +38,10 @@ hdf5::Volume checked(const fs::path& file, const hdf5::Group& root, const Volume
     const auto& place = volume.place();
     const auto& shape = place.shape;
     if (shape.size() != 4 || shape[0] != wanted.channels || std::ranges::min(shape) < 1 ||
-        shape[1] != shape[2] || shape[1] != shape[3])
-        fail(file, fmt::format("/{} has the shape {}, not [{}, L, L, L]", wanted.name,
-                               base::shape_text(shape), wanted.channels));
+        (cube && (shape[1] != shape[2] || shape[1] != shape[3])))
+        fail(file,
+             fmt::format("/{} has the shape {}, not [{}, {}]", wanted.name, base::shape_text(shape),
+                         wanted.channels, cube ? "L, L, L" : "D, H, W"));
     if (!place.is_float32) fail(file, fmt::format("/{} holds no float32", wanted.name));
     // The library reads zeros behind a file's end.
     if (place.direct() && place.end() > fs::file_size(file))
@@ -61,9 +63,9 @@ hdf5::File open_volume_file(const fs::path& file) try {
     fail(file, fmt::format("it is truncated or damaged ({}); copy or make it again", error.what()));
 }
 
-hdf5::Volume open_volume(const fs::path& file, const hdf5::File& opened,
-                         const VolumeWanted& wanted) try {
-    return checked(file, opened.root(), wanted);
+hdf5::Volume open_volume(const fs::path& file, const hdf5::File& opened, const VolumeWanted& wanted,
+                         bool cube) try {
+    return checked(file, opened.root(), wanted, cube);
 } catch (const base::Hdf5Error& error) {
     fail(file, fmt::format("it is truncated or damaged ({}); copy or make it again", error.what()));
 }

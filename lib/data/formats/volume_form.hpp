@@ -28,9 +28,9 @@ struct VolumeWanted {
 inline constexpr std::array kVolumesWanted{VolumeWanted{"Nbody", 4}, VolumeWanted{"Hydro", 5}};
 
 hdf5::File open_volume_file(const std::filesystem::path& file);
-/// float32 [channels, L, L, L], and all of it is in the file.
+/// float32 [channels, D, H, W], and all of it is in the file. `cube`: D = H = W.
 hdf5::Volume open_volume(const std::filesystem::path& file, const hdf5::File& opened,
-                         const VolumeWanted& wanted);
+                         const VolumeWanted& wanted, bool cube);
 /// DataError unless both have the same extents, but for the channels.
 void check_extents(const std::filesystem::path& file, const hdf5::Volume& first,
                    const hdf5::Volume& other);

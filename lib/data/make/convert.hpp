@@ -1,5 +1,5 @@
 // Volumes from npy files, as the original's convert_to_npy.py makes them ([D, H, W, C]), to HDF5
-// datasets [C, D, H, W], slab by slab, all ranks together.
+// datasets [C, D, H, W], and back; slab by slab, all ranks together.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,10 @@ struct Converted {
 /// Collective; the same on all ranks. The datasets get the checksum that `verify` compares.
 /// DataError for a faulty input, OptionError for inputs that do not make one file.
 std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
+                                   base::ProgressSink& progress);
+
+/// Collective. /Nbody to <output>_data.npy and /Hydro to <output>_label.npy, float32, version 1.0.
+std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpec& spec,
                                    base::ProgressSink& progress);
 
 }  // namespace ranklab::data

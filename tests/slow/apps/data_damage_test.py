@@ -69,7 +69,8 @@ class Cosmology(Case):
 
 @needs_h5py
 class Convert(ConvertCase):
-    def test_what_verify_refuses(self):
+    def test_what_verify_refuses_is_not_converted(self):
+        """One set of checks: a damaged file is exit 3 with a sentence, and nothing is made of it."""
         self.assertCode(data("make", "cosmology", "good.h5", "--edge", 6, "--quiet", cwd=self.folder), 0)
         whole = (self.folder / "good.h5").read_bytes()
 
@@ -105,10 +106,14 @@ class Convert(ConvertCase):
         at = whole.rindex(b"OHDR") + 8  # within a dataset's header
         (self.folder / "header.h5").write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
         parts = {name: part for name, (_, part) in cases.items()} | {"cut.h5": "truncated", "header.h5": "damaged"}
-        runs = [(name, ranks) for name in parts for ranks in ((1, 2) if name in ("value.h5", "header.h5") else (1,))]
-        for (name, ranks), done in zip(runs, several(lambda run: data("verify", run[0], "--quiet", ranks=run[1], cwd=self.folder), runs)):
-            with self.subTest(name, ranks=ranks):
+        runs = [(name, ranks, verb) for name in parts for ranks in ((1, 2) if name in ("value.h5", "header.h5") else (1,))
+                for verb in (("verify",), ("convert",))]
+        before = self.names()
+        for (name, ranks, verb), done in zip(runs, several(lambda run: data(*run[2], run[0], *(["o"] if run[2][0] == "convert" else []),
+                                                                            "--quiet", ranks=run[1], cwd=self.folder), runs)):
+            with self.subTest(name, ranks=ranks, verb=verb):
                 self.assertSays(done, 3, name, parts[name])
+        self.assertEqual(self.names(), before, "nothing half-made is left")
 
     def test_values_that_are_not_finite_are_not_converted(self):
         self.nbody[6, 4, 5, 3] = np.inf
@@ -135,7 +140,7 @@ class Convert(ConvertCase):
             (("six.npy", "o.h5"), 3, "6 channels", "--dataset"), (("x_data.npy,other.npy", "o.h5"), 3, "do not belong together"),
             (("x_data.npy,x_data.npy", "o.h5"), 2, "two inputs"), (("x_data.npy", "o.txt"), 2, ".h5"), (("x_data.npy",), 2, "what to make"),
             (("x_data.npy,x_label.npy", "o.h5", "--dataset", "a"), 2, "--dataset"), (("x_data.npy", "none/o.h5"), 5, "no folder"),
-            (("x_data.npy", "x_label.npy", "o.h5"), 2, "not expected"),
+            (("x_data.npy", "x_label.npy", "o.h5"), 2, "not expected"), (("o.h5", "stem"), 3, "no file of this name"),
         ]
         runs = [(case, ranks) for case in cases for ranks in ((1, 3) if case[0][0] in ("cut.npy", "x_data.npy,other.npy") else (1,))]
         for ((words, code, *parts), ranks), done in zip(runs, several(lambda run: self.convert(*run[0][0], ranks=run[1]), runs)):
