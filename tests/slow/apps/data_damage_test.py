@@ -135,7 +135,7 @@ class Convert(ConvertCase):
         np.save(self.folder / "other.npy", self.hydro[:6])
         cases = [
             (("cut.npy", "o.h5"), 3, "cut.npy", "truncated"), (("more.npy", "o.h5"), 3, "more.npy", "more"),
-            (("page.npy", "o.h5"), 3, "no npy file"), (("huge.npy", "o.h5"), 3, "huge.npy"), (("none.npy", "o.h5"), 3, "cannot be opened"),
+            (("page.npy", "o.h5"), 3, "not an npy file"), (("huge.npy", "o.h5"), 3, "huge.npy"), (("none.npy", "o.h5"), 3, "cannot be opened"),
             (("flat.npy", "o.h5"), 3, "[D, H, W, C]"), (("fortran.npy", "o.h5"), 3, "Fortran order"), (("records.npy", "o.h5"), 3, "does not write"),
             (("six.npy", "o.h5"), 3, "6 channels", "--dataset"), (("x_data.npy,other.npy", "o.h5"), 3, "do not belong together"),
             (("x_data.npy,x_data.npy", "o.h5"), 2, "two inputs"), (("x_data.npy", "o.txt"), 2, ".h5"), (("x_data.npy",), 2, "what to make"),
@@ -158,7 +158,7 @@ class Images(Case):
         files = {
             "cut.bin": (good[:-1], "truncated"), "more.bin": (good + b"x", "1 bytes more"), "empty.bin": (b"", "is empty"),
             "fine.bin": (good[:3075] + b"\xff" + good[3076:], "record 1"), "coarse.bin": (good[:3074] + b"\x13" + b"\x00" + good[3076:], "record 1"),
-            "cut-idx3-ubyte": (images.read_bytes()[:-1], "truncated"), "more-idx1-ubyte": (labels.read_bytes() + b"x", "more than"),
+            "cut-idx3-ubyte": (images.read_bytes()[:-1], "truncated"), "more-idx1-ubyte": (labels.read_bytes() + b"x", "holds 65"),
             "label-idx1-ubyte": (labels.read_bytes()[:-1] + b"\x0a", "label 10 of sample 63"),
             "magic-idx3-ubyte": (b"<html>404</html>" * 9, "0x3c68746d"), "notes.txt": (b"hello there", "none of the data files"),
         }
