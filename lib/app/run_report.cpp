@@ -182,8 +182,10 @@ void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Si
 }
 
 void write_why(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    const auto found = report::diagnosis::diagnose(newest_of(
-        runs, "train", true, "a diagnosis is of a valid training run, and none was chosen"));
+    const auto found = report::diagnosis::diagnose(
+        newest_of(runs, "train", true,
+                  "a diagnosis is of a valid training run, and none was chosen"),
+        runs.file());
     sink(options.is("format", "json") ? json_of(found) + '\n' : text_of(found));
 }
 

@@ -190,7 +190,8 @@ struct Remedy {
     Cell gain, at_most = {};  // percent of the step; the limit alone where the rest is not measured
 };
 
-std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause) {
+std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
+                                 const predict::CapAdvice& cap) {
     const auto& p = f.whole;
     const double fixed = p.percent_of(p.fixed_s());
     // The fewest that do not take longest; a batch whose step has a tenth of fixed time at most.
@@ -207,6 +208,7 @@ std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause) {
         cell.interval.high = std::fmax(cell.interval.high, up_to);
         return cell;
     };
+    const auto saved = [](double ratio) { return 100 * (1 - 1 / ratio); };
     const auto imbalance = [](const Parts& one) { return one.imbalance_s(); };
     const auto computing = [&](double now, double then) {  // where no part of it is serial
         return p.percent_of((1 - now / then) * p.computing_s());
@@ -219,8 +221,10 @@ std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause) {
          })},
         {cause.is({"transfer", "small_batch"}),
          fmt::format("--batch-size {}", growth * f.setting("batch-size")),
-         gain([&](const Parts& one) { return (1 - 1 / growth) * one.fixed_s(); },
-              100 * (1 - 1 / growth))},
+         gain([&](const Parts& one) { return (1 - 1 / growth) * one.fixed_s(); }, saved(growth))},
+        {cause.is({"transfer"}) && cap.cap_mb > 0,
+         fmt::format("--bucket-cap-mb {}", cap.cap_mb),
+         {saved(cap.gain.ratio), {saved(cap.gain.ci.low), saved(cap.gain.ci.high)}}},
         {cause.is({"none", "small_batch"}) && threads > f.threads,
          fmt::format("--threads {}", threads),
          {},
@@ -261,7 +265,7 @@ Frame advice_frame(std::vector<Remedy> remedies) {
 
 }  // namespace
 
-Diagnosis diagnose(const Run& run) {
+Diagnosis diagnose(const Run& run, const std::optional<predict::CapAdvice>& cap) {
     const Facts f = facts_of(run);
     const Cause cause = cause_of(f);
     return {.run = run.id,
@@ -270,7 +274,23 @@ Diagnosis diagnose(const Run& run) {
             .why = cause.why,
             .parts = f.measured() ? parts_frame(f) : Frame(),
             .start_up_s = f.start_up_s(),
-            .advice = advice_frame(remedies_for(f, cause))};
+            .advice = advice_frame(remedies_for(f, cause, cap.value_or(predict::CapAdvice())))};
+}
+
+Diagnosis diagnose(const Run& run, const results::ResultFile& file) {
+    const auto found = diagnose(run);
+    if (found.cause != "transfer" || run.setting("sync") != "bucketed") return found;
+    auto runs = predict::runs_for_mechanism({file, {}});
+    std::erase_if(runs, [&](const Run& other) {
+        return other.command == "train" && (other.setting("model") != run.setting("model") ||
+                                            other.setting("data") != run.setting("data"));
+    });
+    const Facts f = facts_of(run);
+    const predict::WhatIf same{.batch_size = f.setting("batch-size"),
+                               .ranks_per_node = f.ranks,
+                               .bucket_cap_mb = f.setting("bucket-cap-mb"),
+                               .precision = run.setting("precision")};
+    return diagnose(run, predict::best_bucket_cap(runs, same, run.hosts.size()));
 }
 
 std::string text_of(const Diagnosis& found) {

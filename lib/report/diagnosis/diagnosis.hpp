@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "report/frame/frame.hpp"
-#include "results/run.hpp"
+#include "report/predict/mechanism.hpp"
+#include "results/result_file.hpp"
 
 namespace ranklab::report::diagnosis {
 
@@ -45,8 +47,10 @@ struct Diagnosis {
     double start_up_s = stats::kNone;
     Frame advice = {};  ///< at most three rows: sure gains first, the largest first
 };
-/// `run`: of train, with its samples.
-Diagnosis diagnose(const results::Run& run);
+/// `run`: of train, with its samples. `cap`: the best bucket cap for it, where that is known.
+Diagnosis diagnose(const results::Run& run, const std::optional<predict::CapAdvice>& cap = {});
+/// With the bucket cap that the file's runs forecast, where the network limits.
+Diagnosis diagnose(const results::Run& run, const results::ResultFile& file);
 
 std::string text_of(const Diagnosis& found);
 /// One line.

@@ -182,7 +182,7 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     add("summary", "Summary", summary_of(groups));
     for (const auto* const newest : figures::newest_groups(groups, "train", 1))
         add("why", "Why is it slow",
-            diagnosis::html_of(diagnosis::diagnose(source.newest_whole(*newest))));
+            diagnosis::html_of(diagnosis::diagnose(source.newest_whole(*newest), runs.file())));
     add_figures(false);
     if (!not_drawn.empty()) base::log::warn(not_drawn);
     add("ranks", "Rank by rank", ranks_of(source));

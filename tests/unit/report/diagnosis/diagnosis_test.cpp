@@ -126,6 +126,16 @@ TEST(Diagnosis, HdfReadsForOneThreadAtATime) {
     EXPECT_NEAR(found.advice.at(0, "gain_percent").number, 50, 0.01);
 }
 
+TEST(Diagnosis, AdvisesTheBucketCapWhereTheNetworkLimits) {
+    for (const auto& one : cases()) {
+        const auto found = diagnose(one.run, predict::CapAdvice{5, {2.5, {2, 3}}});
+        EXPECT_EQ(option_of(found) == "--bucket-cap-mb 5", one.cause == "transfer") << one.name;
+        if (one.cause == "transfer") {
+            EXPECT_DOUBLE_EQ(found.advice.at(0, "gain_percent").number, 60);
+        }
+    }
+}
+
 // The start of a few steps says nothing; that of a training does.
 TEST(Diagnosis, AStartThatTakesMostOfATraining) {
     auto run =
