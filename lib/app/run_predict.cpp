@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,7 +29,8 @@ const ProgramText kText{
     "  ranklab predict --where model=resnet18 --scaling weak      twice and four times the "
     "largest\n"
     "  ranklab predict --points times.csv --to 64 --format json   columns ranks,time_s\n"
-    "  ranklab predict --by mechanism --to 64 --bucket-cap-mb 5   a step, simulated of its parts\n"
+    "  ranklab predict --by mechanism --to 64 --bucket-cap-mb 5   a step, simulated from its "
+    "parts\n"
     "  ranklab predict --validate                                 how well it does on published "
     "curves\n"};
 
@@ -119,6 +119,9 @@ int show(const Options& options) {
     options.check_relations();
     if (options.has("points") && !options.positional().empty())
         throw base::OptionError("give a results file or --points, not both");
+    if (options.is("by", "curve") && options.fields<WhatIf>() != WhatIf{})
+        throw base::OptionError(
+            "--by curve and options of What if exclude each other; leave one out");
     if (options.has("to")) targets(options, 1);  // refused before the file is read
     ReportOutput output(options.text_or("output", ""));
     output.write(options.flag("validate")   ? validation_text(options)
@@ -157,7 +160,10 @@ void describe(options::Schema& schema) {
               "in place of runs: columns ranks, and time_s or rate; optionally low and high (of a "
               "95 % interval) and nodes; repeated rows are repeated measurements")
         .essential()
-        .excludes_each({"where", "label"}, "points are no runs")
+        .excludes_each({"where", "label"}, "points come from a file, not from runs")
+        .excludes_each(
+            {"accumulate", "bucket-cap-mb", "precision", "sync", "batch-size", "ranks-per-node"},
+            "points are forecast by curve")
         .excludes({.other = "by", .values = {"mechanism"}, .because = "it simulates stored runs"});
     constexpr std::int64_t kMost = 1'000'000'000;
     schema.section("What if")

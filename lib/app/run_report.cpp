@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -202,7 +201,7 @@ void write_proposal(const ChosenRuns& runs, const Options& options, const Sink& 
 
 void write_against_published(const ChosenRuns& runs, const Options& options, const Sink& sink) {
     const report::model::Groups groups = groups_of(runs, options, "");
-    const auto frame = report::figures::placed_among(
+    const auto frame = report::page::placed_among(
         report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves),
         report::figures::scaling_over_ranks({groups, runs.file(), {}}));
     sink(options.is("format", "csv") ? csv_of(frame) : text_of(frame));

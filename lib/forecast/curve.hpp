@@ -48,7 +48,7 @@ struct NextPoint {
 
 struct CurveForecasts {
     std::vector<CurveForecast> all = {};
-    /// The models and their shares of the posterior; those alone that have enough points.
+    /// The models that have enough points, and their shares of the posterior.
     std::map<std::string_view, double> weights = {};
     /// For the farthest forecast, the point that narrows it most for its node-hours.
     std::optional<NextPoint> next = {};

@@ -38,7 +38,7 @@ struct SimulatedStep {
 /// The work of the rank that is the slowest in all; the gradients of the last of `micro_batches`
 /// are summed. Allreduces go one after another; allreduce_s(bytes) is the time of one from the
 /// arrival of the last rank. While one is under way, `compute_share` of the compute is lost, 0 to
-/// 1. The step ends when the last one's sums are there; the optimizer stands at its begin.
+/// 1. The step ends when the last one's sums are there; the optimizer is counted at its start.
 SimulatedStep simulate_step(const RankWork& work, std::size_t micro_batches,
                             std::span<const Gradient> buckets,
                             const std::function<double(double bytes)>& allreduce_s,

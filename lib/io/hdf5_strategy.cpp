@@ -256,7 +256,7 @@ void Hdf5Strategy::close() {
     {
         const auto mark = place_.times.phase(IoPhase::close);
         // HDF5 closes a shared file on all ranks together, and a rank would wait inside it for one
-        // that stopped or failed: so all meet before.
+        // that stopped or failed in its independent writes: so all meet before.
         comm::together_politely(place_.ranks, [&] {
             if (failure_) std::rethrow_exception(failure_);
         });

@@ -72,4 +72,15 @@ std::vector<ClockOffset> clock_offsets(comm::Communicator& control,
     return all;
 }
 
+double clock_resolution() {
+    double shortest = std::numeric_limits<double>::infinity();
+    for (int look = 0; look < 1000; ++look) {
+        const auto begin = base::Clock::now();
+        auto end = begin;
+        while (end == begin) end = base::Clock::now();
+        shortest = std::min(shortest, base::seconds_between(begin, end));
+    }
+    return shortest;
+}
+
 }  // namespace ranklab::measure

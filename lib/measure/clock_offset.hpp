@@ -30,4 +30,7 @@ struct ClockOffset {
 std::vector<ClockOffset> clock_offsets(comm::Communicator& control,
                                        const std::vector<std::string>& hosts, int rounds = 30);
 
+/// The shortest time above 0 that many readings of the clock show.
+double clock_resolution();
+
 }  // namespace ranklab::measure

@@ -93,7 +93,13 @@ StagedFile::~StagedFile() {
 void StagedFile::copy_target() {
     std::error_code error;
     fs::copy_file(target_, path_, fs::copy_options::overwrite_existing, error);
-    if (error) throw_errno("copy", target_, error.value());
+    if (error) {
+        // Where the disk is full, copy_file() may call it an input/output error (tmpfs).
+        std::error_code unknown;
+        if (const auto bytes = fs::file_size(target_, unknown); !unknown)
+            check_free_space(target_, bytes);
+        throw_errno("copy", target_, error.value());
+    }
     copy_permissions();
 }
 

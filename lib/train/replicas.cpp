@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <mutex>
 
-#include "base/error.hpp"
 #include "nn/random.hpp"
 #include "train/equal_state.hpp"
 #include "train/gradient_sync.hpp"

@@ -83,6 +83,7 @@ void Arrivals::add(const measure::RankSamples& behind, double error_s) {
             last = rank;
         }
         if (std::isnan(skew)) continue;
+        keep(skews_, skew, calls_);
         if (skew > error_s) ++last_[last];
         ++calls_;
     }
@@ -95,6 +96,10 @@ double Arrivals::late_s(std::size_t rank) const {
 double Arrivals::last_share(std::size_t rank) const {
     return calls_ == 0 ? stats::kNone
                        : static_cast<double>(last_[rank]) / static_cast<double>(calls_);
+}
+
+double Arrivals::skew_s() const {
+    return stats::summarise(skews_).median;
 }
 
 // Late in most calls, and far behind the others' own lateness.

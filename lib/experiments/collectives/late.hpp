@@ -39,6 +39,8 @@ class Arrivals {
     double late_s(std::size_t rank) const;
     /// Share of the calls to which it came last, by more than the clocks' error; NaN without calls.
     double last_share(std::size_t rank) const;
+    /// Median of how long after the first rank the last one came; NaN without calls.
+    double skew_s() const;
     /// The rank that most calls wait for. Few calls give no verdict.
     LateRank verdict() const;
 
@@ -46,6 +48,7 @@ class Arrivals {
     double error_s_ = 0;                     // the largest
     std::vector<std::vector<double>> late_;  // by rank, the newest calls
     std::vector<std::size_t> last_;          // by rank: calls to which it came last
+    std::vector<double> skews_;
     std::size_t calls_ = 0;
 };
 

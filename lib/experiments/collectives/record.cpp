@@ -166,9 +166,15 @@ void add_late_rank(results::Run& run, const Sweep& sweep) {
     add_fact(run, "late", who);
 }
 
-void add_facts(results::Run& run, const CollectivesOptions& options, const std::string& library) {
-    add_fact(run, "policy", text_of(options.policy.between));
+void add_facts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
+               const std::string& library) {
+    const auto between = options.policy.between;
+    add_fact(run, "policy", text_of(between));
     add_fact(run, "library", library);
+    add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
+    const double skew = sweep.arrivals().skew_s();
+    if ((between == Between::barrier || between == Between::barrier_inside) && !std::isnan(skew))
+        add_fact(run, "barrier_exit_skew_us", fmt::format("{:.2f}", skew * 1e6));
     if (options.model) add_fact(run, "model", options.model->model);
 }
 
@@ -216,7 +222,7 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd&
     RankMeasurements of_ranks(run, control);
     of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));
     of_ranks.finish();
-    add_facts(run, options, library);
+    add_facts(run, sweep, options, library);
     add_late_rank(run, sweep);
     if (control.world_size() == 1)
         run.warnings.push_back(

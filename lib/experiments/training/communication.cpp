@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <span>
 
 #include "base/phase.hpp"
 #include "comm/exchange.hpp"

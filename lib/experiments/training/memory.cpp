@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "base/handle.hpp"
@@ -78,9 +79,16 @@ MemoryPart activations_of(nn::Model& model, const TrainingOptions& options) {
 // On the CPU, in memory that was never touched; another memory format would take as much.
 std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
     auto speed = options.speed;
-    speed.channels_last = false;
-    const nn::UninitialisedScope scope;
+    speed.channels_last = speed.jit = false;
+    std::optional<nn::UninitialisedScope> scope;
+    if (!model_input(options).is_own()) scope.emplace();
     return prepared(make_model(options), speed, torch::kCPU);
+}
+
+// Not of a traced network, of a CUDA graph, and of a user's own network, through which an empty
+// batch may not pass.
+bool knows_activations(const TrainingOptions& options) {
+    return !options.speed.jit && !options.speed.cuda_graph && !model_input(options).is_own();
 }
 
 std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
@@ -97,14 +105,9 @@ std::int64_t bucket_bytes(const TrainingOptions& options, std::int64_t gradients
            static_cast<std::int64_t>(c10::elementSize(options.speed.parameter_type()));
 }
 
-// The tensors of a rank, of all replicas where it has several; the last part is their sum. None
-// where the step is not known: a traced network, a CUDA graph, a user's own network (an empty batch
-// may not pass through it), and --input io-only.
+// The tensors of a rank, of all replicas where it has several; the last part is their sum.
 std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
     const auto& settings = options.settings;
-    if (options.speed.jit || options.speed.cuda_graph || model_input(options).is_own() ||
-        options.input.kind == Input::io_only)
-        return {};
     const std::int64_t replicas = settings.replicas.value_or(1);
     const auto model = outlined_model(options);
     const auto trained = bytes_of(train::trained_parameters(*model));
@@ -113,8 +116,8 @@ std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
         {"weights", (bytes_of(model->parameters()) + bytes_of(model->buffers())) * replicas},
         {"gradients", trained * replicas},
         {"optimizer", trained * optimizer.states({.momentum = *settings.momentum})},
-        {"buckets", bucket_bytes(options, trained)},
-        activations_of(*model, options)};
+        {"buckets", bucket_bytes(options, trained)}};
+    if (knows_activations(options)) parts.push_back(activations_of(*model, options));
     MemoryPart sum{.name = "per-rank"};
     for (const auto& part : parts) {
         sum.fixed += part.fixed;
@@ -127,24 +130,26 @@ std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
 }  // namespace
 
 std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
+    if (options.input.kind == Input::io_only) return {};
     std::vector<results::Setting> rows;
     std::int64_t bytes = 0;
     for (const auto& part : rank_memory(options)) {
         bytes = part.fixed + part.per_sample * *options.settings.batch_size;
         rows.push_back({fmt::format("memory-{}-bytes", part.name), fmt::format("{}", bytes), true});
     }
-    if (rows.empty()) return rows;
+    if (!knows_activations(options)) rows.pop_back();
     rows.push_back({"memory",
-                    fmt::format("tensors take {} a rank; backward, program, libraries, what they "
+                    fmt::format("tensors take {} a rank; {}backward, program, libraries, what they "
                                 "copy, and gaps in the heap come on top",
-                                base::human_bytes(static_cast<double>(bytes))),
+                                base::human_bytes(static_cast<double>(bytes)),
+                                knows_activations(options) ? "" : "activations (not known), "),
                     false});
     return rows;
 }
 
 void add_memory(results::Run& run, const TrainingOptions& options) {
+    if (options.input.kind == Input::io_only || !knows_activations(options)) return;
     const auto parts = rank_memory(options);
-    if (parts.empty()) return;
     const auto add = [&run](const char* key, std::int64_t bytes) {
         run.context.push_back({"training", key, fmt::format("{}", bytes)});
     };

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
+#include "report/predict/evidence.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::report::diagnosis {
@@ -115,7 +116,7 @@ Cause cause_of(const Facts& f) {
     const bool input = input_s == limit_s;
     const auto percent = [&](double seconds) { return percent_text(p.percent_of(seconds)); };
     const std::string waits =
-        fmt::format("input limits: {} of the step waits for samples; to make them takes {}",
+        fmt::format("input limits: {} of the step waits for samples; making them takes {}",
                     percent(input_s), readable(p.loader_s(), "s"));
     const Cause all[] = {
         {!f.measured(), "unknown", "not_measured",
@@ -282,8 +283,7 @@ Diagnosis diagnose(const Run& run, const results::ResultFile& file) {
     if (found.cause != "transfer" || run.setting("sync") != "bucketed") return found;
     auto runs = predict::runs_for_mechanism({file, {}});
     std::erase_if(runs, [&](const Run& other) {
-        return other.command == "train" && (other.setting("model") != run.setting("model") ||
-                                            other.setting("data") != run.setting("data"));
+        return other.command == "train" && !predict::is_same_work(other, run);
     });
     const Facts f = facts_of(run);
     const predict::WhatIf same{.batch_size = f.setting("batch-size"),

@@ -92,11 +92,6 @@ std::vector<Section> sections_of(const Source& source);
 std::vector<Section> scaling_sections(const Source& source);
 /// "weak-scaling", "strong-scaling", of training, with a table each. OptionError where neither is.
 std::vector<Section> scaling_over_ranks(const Source& source);
-/// The points of these among those of published curves of the same kind at the same multiple of the
-/// base's cores, GPUs or nodes, both on one node or both on several: a row a point. Left out are
-/// curves without communication, contradictory ones, and those that are not known to leave a node.
-Frame placed_among(const std::vector<model::PublishedCurve>& published,
-                   const std::vector<Section>& scaling);
 Section phases_section(const Source& source);
 Section buckets_section(const Source& source);
 Section steps_section(const Source& source);

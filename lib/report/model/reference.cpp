@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <set>
 #include <utility>
 
+#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/numbers.hpp"
@@ -21,31 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kSource = "# source:";
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets write it
-
-// With the quotes of RFC 4180.
-std::vector<std::string> cells_of(const std::string& line) {
-    std::vector<std::string> cells{""};
-    bool quoted = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] == ',' && !quoted)
-            cells.emplace_back();
-        else if (line[i] != '"')
-            cells.back() += line[i];
-        else if (quoted && line.compare(i, 2, "\"\"") == 0)
-            cells.back() += line[i++];
-        else
-            quoted = !quoted;
-    }
-    for (auto& cell : cells) cell = base::trim(cell);
-    return cells;
-}
-
-Reference reference_of(const CsvRow& row) {
-    Reference found{row.source,           row.at("experiment"), row.at("source"),
-                    row.at("quantity"),   row.at("unit"),       number_above_0(row.at("value")),
-                    row.at("conditions"), row.at("note"),       {}};
+Reference reference_of(const base::CsvRow& row) {
+    Reference found{
+        row.source,           row.at("experiment"), row.at("source"),
+        row.at("quantity"),   row.at("unit"),       base::number_above_0(row.at("value")),
+        row.at("conditions"), row.at("note"),       {}};
     if (const auto& same_as = row.at("same_as"); !same_as.empty())
         found.same_as = base::split(same_as, ';');
     Selection checked(found.same_as);
@@ -55,18 +35,18 @@ Reference reference_of(const CsvRow& row) {
 std::size_t place_in(const std::vector<std::string>& words, const std::string& cell) {
     const auto found = std::ranges::find(words, cell);
     if (found == words.end())
-        throw base::DataError(
-            fmt::format("'{}' is not a word of its column", base::printable(cell, 40)));
+        throw base::DataError(fmt::format("'{}' is not one of: {}", base::printable(cell, 40),
+                                          base::join(words, ", ")));
     return static_cast<std::size_t>(found - words.begin());
 }
 
 std::vector<double> numbers(const std::string& cell) {
     std::vector<double> found;
-    for (const auto& text : base::split(cell, ' ')) found.push_back(number_above_0(text));
+    for (const auto& text : base::split(cell, ' ')) found.push_back(base::number_above_0(text));
     return found;
 }
 
-PublishedCurve curve_of(const CsvRow& row) {
+PublishedCurve curve_of(const base::CsvRow& row) {
     const auto& quantity = row.at("quantity");
     place_in({"rate", "rate-per-x", "time", "bandwidth"}, quantity);
     const auto& beyond = row.at("first_beyond_one_node");
@@ -92,50 +72,6 @@ PublishedCurve curve_of(const CsvRow& row) {
 
 }  // namespace
 
-double number_above_0(const std::string& text) {
-    const auto number = base::number_in(text);
-    if (!number || !std::isfinite(*number) || *number <= 0)
-        throw base::DataError(
-            fmt::format("'{}' is not a number above 0", base::printable(text, 40)));
-    return *number;
-}
-
-const std::string& CsvRow::at(const std::string& column) const {
-    const auto found = cells.find(column);
-    if (found == cells.end())
-        throw base::DataError(fmt::format("the header has no column '{}'", column));
-    return found->second;
-}
-
-void read_csv(const fs::path& path, const std::function<void(const CsvRow&)>& take) {
-    std::ifstream file(path);
-    std::vector<std::string> names;
-    CsvRow row;
-    std::string line;
-    for (std::size_t number = 1; std::getline(file, line); ++number) {
-        if (number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
-        if (line.starts_with(kSource)) row.source = base::trim(line.substr(kSource.size()));
-        if (base::trim(line).empty() || line.starts_with('#')) continue;
-        const auto cells = cells_of(line);
-        if (names.empty()) {
-            names = cells;
-            continue;
-        }
-        try {
-            if (cells.size() != names.size())
-                throw base::DataError(
-                    fmt::format("it has {} columns, not {}", cells.size(), names.size()));
-            for (std::size_t i = 0; i < names.size(); ++i) row.cells[names[i]] = cells[i];
-            take(row);
-        } catch (const base::Error& error) {
-            throw base::DataError(
-                fmt::format("{} line {}: {}", path.string(), number, error.what()));
-        }
-    }
-    if (row.cells.empty())
-        throw base::DataError(fmt::format("{} holds no rows below a header", path.string()));
-}
-
 bool is_same_experiment(const Reference& reference, const results::Run& run) {
     return !reference.same_as.empty() && Selection(reference.same_as).matches(run);
 }
@@ -151,7 +87,8 @@ References read_references(const fs::path& folder) {
     for (const auto& path : files) {
         try {
             std::vector<Reference> rows;
-            read_csv(path, [&](const CsvRow& row) { rows.push_back(reference_of(row)); });
+            base::read_csv(path,
+                           [&](const base::CsvRow& row) { rows.push_back(reference_of(row)); });
             found.rows.insert(found.rows.end(), rows.begin(), rows.end());
         } catch (const base::DataError& problem) {
             found.problems.push_back(
@@ -178,7 +115,7 @@ std::string reference_lines(const results::Run& run, const References& reference
 
 std::vector<PublishedCurve> read_published_curves(const fs::path& path) {
     std::vector<PublishedCurve> curves;
-    read_csv(path, [&](const CsvRow& row) { curves.push_back(curve_of(row)); });
+    base::read_csv(path, [&](const base::CsvRow& row) { curves.push_back(curve_of(row)); });
     return curves;
 }
 

@@ -10,6 +10,7 @@
 #include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/messages.hpp"
+#include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "report/page/parts.hpp"
 #include "report/page/templates.hpp"
@@ -101,7 +102,9 @@ Data headlines_of(const figures::Source& source) {
         if (!group.valid() || group.not_summed ||
             !groups.has(group, rate_of(group.factor("command"))))
             continue;
-        const std::string task = task_of(source.newest(group));
+        const auto& run = source.newest(group);
+        if (model::is_comm(run) && !model::measures_network(run)) continue;
+        const std::string task = task_of(run);
         auto& [name, some] = workloads[task];
         name = task, some.push_back(&group);
     }

@@ -55,6 +55,12 @@ Centre centre_of(const std::filesystem::path& path, const std::string& name);
 /// figures::scaling_over_ranks, the base first.
 Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const Centre& centre);
 
+/// The points of these among those of published curves of the same kind at the same multiple of the
+/// base's cores, GPUs or nodes, both on one node or both on several: a row a point. Left out are
+/// curves without communication, contradictory ones, and those that are not known to leave a node.
+Frame placed_among(const std::vector<model::PublishedCurve>& published,
+                   const std::vector<figures::Section>& scaling);
+
 /// A scaling section for a proposal, as "html", "markdown" or "latex". `planned_steps` 0: without
 /// node-hours. OptionError where the runs have no scaling over ranks.
 std::string proposal(const model::ChosenRuns& runs, const Centre& centre,

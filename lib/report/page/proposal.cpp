@@ -109,7 +109,7 @@ Centre centre_of(const std::filesystem::path& path, const std::string& name) {
     if (found == sections.end()) {
         std::vector<std::string> names;
         for (const auto& section : sections) names.push_back(section.name);
-        throw base::OptionError(fmt::format("no centre '{}' is known, but {}",
+        throw base::OptionError(fmt::format("there is no centre '{}'; give one of {}",
                                             base::printable(name, 40), base::join(names, ", ")),
                                 {"centre"});
     }

@@ -18,7 +18,7 @@ namespace ranklab::report::predict {
 struct Measured {
     std::string title;
     std::string quantity = {};  ///< "step_time_s", "rate"
-    bool is_rate = false;  ///< of all ranks together, no time; the points have times of its work
+    bool is_rate = false;       ///< of all ranks; the points hold the matching times
     forecast::Scaling scaling = forecast::Scaling::strong;
     std::vector<forecast::CurvePoint> points = {};  ///< by ascending ranks
     double node_holds = 0;                          ///< ranks; 0: not known

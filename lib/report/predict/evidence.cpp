@@ -15,25 +15,24 @@ namespace {
 using results::Run;
 
 // The work depends on these, beside the batch.
-constexpr std::array kWork{"model",       "data",          "precision",     "input",
-                           "input-shape", "width",         "image-size",    "device",
-                           "threads",     "workers",       "optimizer",     "ops",
-                           "crop-edge",   "dropout",       "compress",      "prefetch",
-                           "jit",         "memory-format", "loader-cost-us"};
+constexpr std::array kWork{
+    "model",     "data",          "precision",      "input",     "input-shape",     "width",
+    "device",    "image-size",    "threads",        "workers",   "optimizer",       "ops",
+    "momentum",  "dropout",       "compress",       "prefetch",  "fused-optimizer", "jit",
+    "crop-edge", "memory-format", "loader-cost-us", "cuda-graph"};
 
+// With the steps of each rank. PyTorch's reducer (c10d) waits inside of backward, which looks like
+// computing.
 bool is_training(const Run& run) {
+    const auto* const step = run.find("step_time_s");
     return run.command == "train" && run.valid && run.cut_short().empty() &&
-           run.setting("mode") != "dp" && run.find("step_time_s") != nullptr &&
-           run.find("backward_time_s") != nullptr && number_of(run, "accumulate", 1) == 1;
+           run.setting("mode") != "dp" && run.setting("sync") != "c10d" && step != nullptr &&
+           step->columns == run.hosts.size() && run.find("backward_time_s") != nullptr &&
+           number_of(run, "accumulate", 1) == 1;
 }
 
 bool is_profiled(const Run& run) {
     return run.find_table("layers") != nullptr;
-}
-
-bool is_same_work(const Run& a, const Run& b) {
-    return std::ranges::all_of(kWork,
-                               [&](const char* key) { return a.setting(key) == b.setting(key); });
 }
 
 // The most ranks on one host.
@@ -99,7 +98,7 @@ void add_training(Evidence& found, const Run& run) {
     newest.half_width = std::max(newest.half_width, std::abs(off - 1));
 }
 
-// Newer runs come first, and stay.
+// Newer runs are added first and are not replaced.
 void add_levels(forecast::MeasuredNetwork& network, const Run& run,
                 const std::vector<model::Message>& calls) {
     for (const auto& one : calls) {
@@ -137,7 +136,7 @@ void add_network(Evidence& found, const Run& run) {
     if (std::isnan(share)) share = compute_share_of(run, background);
 }
 
-// As they travel.
+// Their bytes are those that travel, after compression.
 std::vector<forecast::Gradient> gradients_of(const Run& profile) {
     const auto& table = *profile.find_table("layers");
     const double narrower = model::gradient_type(profile) == profile.setting("compress") ? 0.5 : 1;
@@ -154,6 +153,11 @@ std::vector<forecast::Gradient> gradients_of(const Run& profile) {
 }
 
 }  // namespace
+
+bool is_same_work(const Run& a, const Run& b) {
+    return std::ranges::all_of(kWork,
+                               [&](const char* key) { return a.setting(key) == b.setting(key); });
+}
 
 double number_of(const Run& run, const char* setting, double otherwise) {
     return base::number_in(run.setting(setting)).value_or(otherwise);

@@ -48,6 +48,8 @@ struct Evidence {
     std::array<double, 2> compute_share = {stats::kNone, stats::kNone};
 };
 
+/// Whether the settings are equal on which the work of a rank depends, beside the batch.
+bool is_same_work(const results::Run& a, const results::Run& b);
 /// `precision`: "" for that of the newest profile. The runs must outlive the result.
 Evidence evidence_in(std::span<const results::Run> runs, const std::string& precision);
 

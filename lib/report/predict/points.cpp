@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -40,7 +41,7 @@ PointRow row_of(const std::map<std::string, std::string>& cells) {
             throw base::DataError(fmt::format(
                 "'{}' is not a column of points; they are ranks, time_s or rate, low, high, nodes",
                 base::printable(name, 40)));
-        if (!cell.empty()) row.*column->second = model::number_above_0(cell);
+        if (!cell.empty()) row.*column->second = base::number_above_0(cell);
     }
     if (std::isnan(row.time_s) == std::isnan(row.rate))
         throw base::DataError("a point has ranks, and time_s or rate");
@@ -102,7 +103,7 @@ Measured read_points(const std::filesystem::path& path, std::optional<Scaling> s
         throw base::OptionError(fmt::format("{} cannot be read", path.string()), {"points"});
     std::map<double, CurvePoint> points;
     bool is_rate = false;
-    model::read_csv(path, [&](const model::CsvRow& cells) {
+    base::read_csv(path, [&](const base::CsvRow& cells) {
         const PointRow row = row_of(cells.cells);
         is_rate = row.is_rate();
         add(row, points[row.ranks]);
@@ -115,8 +116,8 @@ Measured read_points(const std::filesystem::path& path, std::optional<Scaling> s
     const bool shrinks = first.middle() / last.middle() > std::sqrt(last.ranks / first.ranks);
     found.scaling = scaling.value_or(shrinks && !is_rate ? Scaling::strong : Scaling::weak);
     if (!scaling)
-        found.notes.push_back(
-            fmt::format("taken as {} scaling; --scaling says otherwise", name_of(found.scaling)));
+        found.notes.push_back(fmt::format("taken as {} scaling; give --scaling if it is not",
+                                          name_of(found.scaling)));
     if (is_rate && found.scaling == Scaling::weak)
         for (auto& point : found.points)
             for (double& time : point.times_s) time *= point.ranks;

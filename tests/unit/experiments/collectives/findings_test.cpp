@@ -40,6 +40,7 @@ TEST(Arrivals, NameTheRankThatAllWaitFor) {
 TEST(Arrivals, NameNobodyWhereAllAreAlike) {
     Arrivals arrivals(3);
     arrivals.add(calls(50, 0), 1e-6);
+    EXPECT_NEAR(arrivals.skew_s(), 2e-6, 1e-9);
     EXPECT_EQ(arrivals.verdict().rank, -1);
 }
 

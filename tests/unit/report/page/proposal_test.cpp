@@ -109,14 +109,14 @@ TEST(Placement, IsAmongCurvesOfTheSameKindFactorAndLevel) {
                 {{"mine", 2, 1, 1.5, 0.75}},
                 {{"mine", 8, 2, 2.4, 0.3}},
                 {{"mine", 16, 2, stats::kNone, stats::kNone}}};
-    const Frame frame = figures::placed_among(all, {{"weak-scaling", "", {}, {own}}});
+    const Frame frame = placed_among(all, {{"weak-scaling", "", {}, {own}}});
     ASSERT_THAT(frame.rows, SizeIs(2));
     EXPECT_EQ(frame.at(0, "published_curves").number, 5);
     EXPECT_NEAR(frame.at(0, "published_median").number, 0.7, 1e-12);
     EXPECT_EQ(frame.at(0, "place").text, "usual");
     EXPECT_EQ(frame.at(1, "published_curves").number, 6);
     EXPECT_EQ(frame.at(1, "place").text, "below most");
-    const Frame few = figures::placed_among({published(0.9)}, {{"weak-scaling", "", {}, {own}}});
+    const Frame few = placed_among({published(0.9)}, {{"weak-scaling", "", {}, {own}}});
     EXPECT_EQ(few.at(0, "published_curves").number, 1);
     EXPECT_TRUE(few.at(0, "published_median").empty());
     EXPECT_EQ(few.at(0, "place").text, "too few published");

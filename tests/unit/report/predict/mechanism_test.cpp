@@ -107,6 +107,16 @@ constexpr double in_buckets(double hidden_layers, double last_layers) {
     return kStep + 0.1 * hidden_layers * kLayer + last_layers * kLayer;
 }
 
+TEST(Mechanism, ThousandsOfRanks) {
+    auto runs = all_runs();
+    for (auto& m : runs.back().measurements) m.samples.resize(4096, m.samples.front());
+    const auto found = forecast(runs, {.ranks_per_node = 1, .sync = "flat"}, 4096, true);
+    constexpr double kBytesOfAll = kLayers * kBytes, kOthers = 4095;
+    EXPECT_EQ(found.algorithm, forecast::Algorithm::ring);
+    EXPECT_NEAR(found.step_s,
+                kStep + 1.1 * (kOthers * 10e-6 + 2 * kOthers / 4096 * kBytesOfAll / 1.1e9), 1e-9);
+}
+
 TEST(Mechanism, IsTheClosedFormOfItsParts) {
     const struct {
         const char* what;
