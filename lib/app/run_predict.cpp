@@ -149,7 +149,8 @@ void describe(options::Schema& schema) {
               "forecast beyond 4 times the largest point, or 64 times the ranks by mechanism, too")
         .flag("validate",
               "forecast the published curves from a quarter of their scale, and print the errors")
-        .excludes({.other = "format", .values = {"json"}, .because = "it writes tables"});
+        .excludes({.other = "format", .values = {"json"}, .because = "it writes tables"})
+        .excludes_each({"points"}, "it forecasts the published curves");
     schema.section("From what")
         .texts("where", "CONDITION",
                "only runs that meet this condition, as in ranklab report; may be given several "

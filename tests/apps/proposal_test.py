@@ -64,7 +64,7 @@ class Proposal(cli.Case):
     def test_single_runs_have_no_interval_and_it_is_said(self):
         text = self.proposal(self.made(1), "--centre", "csc", "--planned-steps", 1000, "--format", "latex")
         self.assertIn("4 ranks on 1 node: speedup per doubling 1.85; CSC", text)
-        self.assertRegex(text, r"1000 steps at 4 ranks on 1 node take [\d.]+ node-hours\.")
+        self.assertRegex(text, r"1000 steps at 4 ranks on 1 node take [\d.]+ node-hours \(fewer than 6 runs: no interval\)\.")
 
     def test_a_curve_has_its_place_among_published_ones(self):
         file = self.made()

@@ -24,6 +24,8 @@ constexpr std::size_t kMostBlocks = 10, kFewestSteps = 4;  // the last: in a blo
 constexpr double kNoticeable = 3;                          // percent; less is not worth a try
 constexpr double kSmallBatch = 0.15;     // the update's share of a rank's computing
 constexpr double kGoodEfficiency = 0.8;  // POP's mark: from here on computing limits
+constexpr const char* kLossNames[] = {"imbalance between nodes", "imbalance in a node",
+                                      "waiting for samples", "uneven steps", "summing gradients"};
 
 struct Facts {
     const Run& run;
@@ -144,15 +146,14 @@ Cause cause_of(const Facts& f) {
          fmt::format("computing limits: the batch is small; {} of the step does not depend on it",
                      percent(p.fixed_s()))},
         {true, "compute", "none",
-         fmt::format("computing limits: {} of the step, and no loss is large",
-                     percent(p.computing_s()))},
+         fmt::format("computing limits: {} of the step; the largest loss is {}, {}",
+                     percent(p.computing_s()), kLossNames[p.largest_loss()],
+                     percent(p.lost_s(p.largest_loss())))},
     };
     return *std::ranges::find_if(all, &Cause::holds);
 }
 
 Frame parts_frame(const Facts& f) {
-    constexpr const char* kNames[] = {"imbalance between nodes", "imbalance in a node",
-                                      "waiting for samples", "uneven steps", "summing gradients"};
     Frame frame{.title = "The mean step, and the factors of its parallel efficiency"};
     frame.columns = {{.name = "part", .key = true},
                      {.name = "time_s", .unit = "s", .head = "time"},
@@ -166,7 +167,7 @@ Frame parts_frame(const Facts& f) {
     add("computing", f.whole.computing_s(), {});
     for (std::size_t i = 0; i < Parts::kLosses; ++i) {
         const auto loss = Parts::Loss(i);
-        add(kNames[i], f.whole.lost_s(loss),
+        add(kLossNames[i], f.whole.lost_s(loss),
             f.estimate([loss](const Parts& p) { return p.factor(loss); }));
     }
     add("step", f.whole.step_s(), f.estimate([](const Parts& p) { return p.parallel(); }));
@@ -188,7 +189,7 @@ double step_with(const Facts& f, const Parts& p, double workers) {
 struct Remedy {
     bool holds;
     std::string option;
-    Cell gain, at_most = {};  // percent of the step; the limit alone where the rest is not measured
+    Cell gain, at_most = {};  // percent of the step; no gain where it is not measured
 };
 
 std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
@@ -200,14 +201,13 @@ std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
                                       1.0, 16.0),
                  growth = std::clamp(std::exp2(std::ceil(std::log2(9 * fixed / (100 - fixed)))),
                                      2.0, 16.0),
-                 threads = std::floor(f.all_cores / f.ranks),
+                 // Decoding keeps some cores busy.
+        threads = std::floor(f.all_cores / f.ranks - p.decoding_s / p.step_s()),
                  ranks = std::max(1.0, std::floor(f.all_cores / f.threads)) *
                          static_cast<double>(model::node_count(f.run)),
                  cpus = base::number_in(f.run.fact("host", "logical_cpus")).value_or(0);
-    const auto gain = [&](const auto& saved_s, double up_to = stats::kNone) {
-        Cell cell = f.estimate([&](const Parts& one) { return one.percent_of(saved_s(one)); });
-        cell.interval.high = std::fmax(cell.interval.high, up_to);
-        return cell;
+    const auto gain = [&](const auto& saved_s) {
+        return f.estimate([&](const Parts& one) { return one.percent_of(saved_s(one)); });
     };
     const auto saved = [](double ratio) { return 100 * (1 - 1 / ratio); };
     const auto imbalance = [](const Parts& one) { return one.imbalance_s(); };
@@ -222,7 +222,7 @@ std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
          })},
         {cause.is({"transfer", "small_batch"}),
          fmt::format("--batch-size {}", growth * f.setting("batch-size")),
-         gain([&](const Parts& one) { return (1 - 1 / growth) * one.fixed_s(); }, saved(growth))},
+         gain([&](const Parts& one) { return (1 - 1 / growth) * one.fixed_s(); }), saved(growth)},
         {cause.is({"transfer"}) && cap.cap_mb > 0,
          fmt::format("--bucket-cap-mb {}", cap.cap_mb),
          {saved(cap.gain.ratio), {saved(cap.gain.ci.low), saved(cap.gain.ci.high)}}},
@@ -237,7 +237,7 @@ std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
         {cause.is({"ranks_on_cores"}),
          fmt::format("mpirun -n {}", ranks) +
              (f.threads > 1 ? fmt::format(" --map-by slot:PE={}", f.threads) : ""),
-         gain(imbalance, 100)},
+         gain(imbalance)},
         {cause.is({"late_rank"}) && f.own_cores < f.all_cores,
          "mpirun --bind-to none",
          {},
@@ -251,12 +251,12 @@ Frame advice_frame(std::vector<Remedy> remedies) {
                      {.name = "gain_percent", .unit = "%", .interval = true, .head = "gain"},
                      {.name = "at_most_percent", .unit = "%", .head = "at most"}};
     const auto size = [](const Remedy& one) {
-        return std::fmax(one.gain.number, one.at_most.number);
+        return one.gain.is_number() ? one.gain.number : one.at_most.number;
     };
     std::erase_if(remedies,
                   [&](const Remedy& one) { return !one.holds || size(one) < kNoticeable; });
     std::ranges::stable_sort(remedies, {}, [&](const Remedy& one) {
-        return std::pair(one.at_most.is_number(), -size(one));
+        return std::pair(!one.gain.is_number(), -size(one));
     });
     for (const auto& one : remedies)
         frame.rows.push_back({{one.option, one.gain, one.at_most}, {}});

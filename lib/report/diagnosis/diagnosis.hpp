@@ -26,6 +26,7 @@ struct Parts {
     double step_s() const { return level_s.back(); }
     double parallel() const { return level_s.front() / level_s.back(); }
     double lost_s(Loss loss) const { return level_s[loss + 1] - level_s[loss]; }
+    Loss largest_loss() const;
     double factor(Loss loss) const { return level_s[loss] / level_s[loss + 1]; }
     double imbalance_s() const {
         return lost_s(between_nodes) + lost_s(within_node) + lost_s(serialisation);

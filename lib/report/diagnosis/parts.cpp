@@ -25,6 +25,13 @@ double largest_node_mean(const Values& of_ranks, const std::vector<results::Host
 
 }  // namespace
 
+Parts::Loss Parts::largest_loss() const {
+    Loss largest = between_nodes;
+    for (const auto loss : {within_node, input, serialisation, transfer})
+        if (lost_s(loss) > lost_s(largest)) largest = loss;
+    return largest;
+}
+
 // On the ideal network each rank goes on at its own pace, but its update waits for the last rank.
 Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step) {
     const std::size_t ranks = run.hosts.size(), count = (end_step - first_step) * ranks;

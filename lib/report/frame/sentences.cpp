@@ -74,7 +74,10 @@ constexpr std::array kVerdicts{
           "asks for {value}."},
     Words{Verdict::reaches_undecided, "reaches_undecided",
           "The largest scale above the threshold is {subject}: {unit} {ratio}{interval}; {against} "
-          "asks for {value}, which more repeats, 3 a point or more, would confirm."},
+          "asks for {value}, which the interval includes: more repeats decide."},
+    Words{Verdict::reaches_without_interval, "reaches_without_interval",
+          "The largest scale above the threshold is {subject}: {unit} {ratio}; {against} asks for "
+          "{value}. Fewer than 3 runs a point give no interval."},
     Words{Verdict::reaches_nothing, "reaches_nothing",
           "Each scale above {subject} is below the {unit} of {value} that {against} asks for."},
     Words{Verdict::no_threshold, "no_threshold",

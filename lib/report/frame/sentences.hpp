@@ -56,7 +56,8 @@ enum class Verdict {
     faster_but_unverified,
     // proposals: how far a curve reaches a centre's threshold
     reaches,
-    reaches_undecided,  ///< its interval does not, or is missing
+    reaches_undecided,  ///< its interval does not
+    reaches_without_interval,
     reaches_nothing,
     no_threshold
 };

@@ -50,6 +50,9 @@ bool has_intervals(const Frame& frame, std::size_t column) {
 TextTable table_of(const Frame& frame, Footnotes& footnotes) {
     TextTable table;
     bool marked = !frame.has_doubts();
+    const auto references = [&](std::size_t row) {
+        return footnotes.references(frame.rows[row].doubts);
+    };
     const auto add = [&](const std::string& head, bool left,
                          const auto& text_of_row) -> TextColumn& {
         TextColumn column{{base::one_line(head)}, left || table.columns.empty()};
@@ -60,8 +63,7 @@ TextTable table_of(const Frame& frame, Footnotes& footnotes) {
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Column& column = frame.columns[i];
         if (!column.key && !std::exchange(marked, true)) {
-            add("note", true,
-                [&](auto row) { return footnotes.references(frame.rows[row].doubts); });
+            add("note", true, references);
             ++table.keys;
         }
         if (column.key) ++table.keys;
@@ -75,6 +77,7 @@ TextTable table_of(const Frame& frame, Footnotes& footnotes) {
                 return readable_interval(cell.interval, cell.number, column.unit);
             }).beside = true;
     }
+    if (!marked) add("note", true, references);
     table.keys = std::max<std::size_t>(1, table.keys);
     return table;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -27,7 +28,9 @@ std::string node_hours(const Frame& table, std::size_t row, double steps) {
     const Cell& time = table.at(row, vocabulary::kStepTime);
     const double factor = steps * table.at(row, "nodes").number / 3600;
     const auto ci = table.at(row, "runs").number > 1 ? time.interval : stats::Interval();
-    return readable(time.number * factor, {ci.low * factor, ci.high * factor}, "node-hours");
+    const auto text =
+        readable(time.number * factor, {ci.low * factor, ci.high * factor}, "node-hours");
+    return std::isnan(ci.low) ? text + " (fewer than 6 runs: no interval)" : text;
 }
 
 Section text_of(const std::vector<Section>& scaling, const Centre& centre, std::int64_t steps) {
@@ -36,8 +39,11 @@ Section text_of(const std::vector<Section>& scaling, const Centre& centre, std::
         "Times are medians over runs, brackets 95 % intervals between runs: from 6 runs on for a "
         "time, from 3 a point for a ratio. The efficiency over the base compares each scale with "
         "the base case, the speedup per doubling with the next smaller scale.");
+    std::set<double> node_counts;
     for (const auto& section : scaling) {
         const Frame& table = section.tables.front();
+        for (std::size_t row = 0; row < table.rows.size(); ++row)
+            node_counts.insert(table.at(row, "nodes").number);
         for (const auto& [series, rows] : table.group_by({table.find("series")})) {
             const auto reach = reach_of(table, rows, centre);
             std::string text =
@@ -49,7 +55,9 @@ Section text_of(const std::vector<Section>& scaling, const Centre& centre, std::
         }
     }
     if (!centre.title.empty())
-        all.text.push_back(fmt::format("{} asks: {} ({}).", centre.title, centre.says, centre.url));
+        all.text.push_back(fmt::format("{} asks: {} ({}). These runs have {} of nodes.",
+                                       centre.title, centre.says, centre.url,
+                                       counted(node_counts.size(), "number")));
     return all;
 }
 
@@ -144,6 +152,7 @@ Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const
     return {.verdict = std::isnan(threshold)     ? Verdict::no_threshold
                        : reached == rows.front() ? Verdict::reaches_nothing
                        : ci.low >= threshold     ? Verdict::reaches
+                       : std::isnan(ci.low)      ? Verdict::reaches_without_interval
                                                  : Verdict::reaches_undecided,
             .subject = count("rank") + " on " + count("node"),
             .row = reached,

@@ -15,17 +15,17 @@ namespace {
 using forecast::Estimate;
 using forecast::Scaling;
 
-constexpr const char* kMeasured = "measured";
+constexpr const char *kMeasured = "measured", *kMemory = "memory_per_rank_bytes";
 constexpr double kLeastWeight = 0.005;  // of a model that is named
 
 // The command that measures these numbers of ranks.
 std::string run_at(const Measured& measured, const std::vector<double>& ranks) {
     const std::string list = fmt::format("{:.0f}", fmt::join(ranks, ","));
-    if (measured.sweep.empty()) return list + " ranks";
-    // A sweep of the same label makes only what is missing.
     const bool again = std::ranges::any_of(measured.points, [&](const auto& point) {
         return std::ranges::find(ranks, point.ranks) != ranks.end();
     });
+    if (measured.sweep.empty()) return list + " ranks" + (again ? " again" : "");
+    // A sweep of the same label makes only what is missing.
     return fmt::format("{} --ranks {} --repeat 3{}", measured.sweep, list,
                        again ? " --label again" : "");
 }
@@ -76,7 +76,7 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
                              .head = without_unit(measured.quantity)},
                             {.name = "speedup", .unit = "1"},
                             {.name = "efficiency", .unit = "1", .head = "efficiency/rank"},
-                            {.name = "memory_per_rank_bytes", .unit = "B", .head = "memory/rank"}}};
+                            {.name = kMemory, .unit = "B", .head = "tensors/rank"}}};
     for (const auto& point : measured.points)
         frame.rows.push_back(row_of(measured, point.ranks, kMeasured, {median_of(point)}));
     for (const auto& one : found.all) {
@@ -90,7 +90,11 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
     }
     frame.drop_empty_columns();
     frame.notes = measured.notes;
-    if (!found.weights.empty()) frame.notes.push_back(models_note(found));
+    if (frame.columns.back().name == kMemory)
+        frame.notes.emplace_back("tensors/rank: estimated; more comes on top (train --dry-run)");
+    if (std::ranges::any_of(found.all,
+                            [](const auto& one) { return one.refusal == forecast::Refusal::none; }))
+        frame.notes.push_back(models_note(found));
     Prediction result{std::move(frame), measured.scaling, ""};
     if (found.next)
         result.next = fmt::format("{}   # would narrow the interval at {:.0f} ranks by about {}",
@@ -115,7 +119,7 @@ std::string json_of(const Prediction& prediction) {
              {"high", value.interval.high},
              {"speedup", frame.at(i, "speedup").number},
              {"efficiency", frame.at(i, "efficiency").number},
-             {"memory_per_rank_bytes", frame.at(i, "memory_per_rank_bytes").number},
+             {"memory_per_rank_bytes", frame.at(i, kMemory).number},
              {"refused", !doubts.empty()},
              {"reason", doubts.empty() ? "" : sentence(doubts.front())},
              {"why", doubts.empty() ? "none" : what}});

@@ -144,7 +144,11 @@ Refusal refusal_of(const Setup& setup, bool force) {
 }
 
 MechanismForecast forecast_of(const Setup& setup, bool force) {
-    MechanismForecast found{.ranks = setup.on.ranks, .refusal = refusal_of(setup, force)};
+    const auto& profile = *setup.evidence.profile;
+    MechanismForecast found{.ranks = setup.on.ranks,
+                            .work = profile.setting("model") + ", " + profile.setting("precision"),
+                            .batch = setup.batch,
+                            .refusal = refusal_of(setup, force)};
     if (found.refusal.why != Why::none) return found;
     const auto& alone = setup.evidence.alone.at(setup.batch);
     const double slower = slowdown(setup),
@@ -182,7 +186,11 @@ std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> 
                                                   std::span<const std::size_t> ranks, bool force) {
     const Evidence evidence = evidence_in(runs, what_if.precision);
     std::vector<MechanismForecast> found;
-    const std::string mend = "ranklab train --profile layers" +
+    const auto newest = std::ranges::max_element(runs, {}, [](const results::Run& run) {
+        return std::pair(run.command == "train", run.started_utc);
+    });
+    const bool has_training = newest != runs.end() && newest->command == "train";
+    const std::string mend = (has_training ? newest->argv : "ranklab train") + " --profile layers" +
                              (what_if.precision.empty() ? "" : " --precision " + what_if.precision);
     for (const std::size_t one : ranks)
         found.push_back(evidence.profile == nullptr
@@ -193,7 +201,9 @@ std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> 
 
 Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
     Frame frame{.title = "Forecast of a step, by simulating it"};
+    if (const auto& work = forecasts.back().work; !work.empty()) frame.title += ": " + work;
     frame.columns = {{.name = "ranks", .key = true},
+                     {.name = "batch_size", .head = "batch"},
                      {.name = "step_time_s", .unit = "s", .head = "step"},
                      {.name = "step_time_s_low", .unit = "s", .head = "low"},
                      {.name = "step_time_s_high", .unit = "s", .head = "high"},
@@ -201,17 +211,18 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
                      {.name = "exposed_s", .unit = "s", .head = "exposed"},
                      {.name = "allreduce"}};
     for (const auto& one : forecasts) {
-        frame.rows.push_back(
-            {{one.ranks, one.step_s, one.range.low, one.range.high, one.compute_s, one.exposed_s()},
-             {}});
+        frame.rows.push_back({{one.ranks, one.batch, one.step_s, one.range.low, one.range.high,
+                               one.compute_s, one.exposed_s()},
+                              {}});
         if (one.refusal.why == Why::none)
             frame.rows.back().cells.emplace_back(name_of(one.algorithm));
         else
             frame.rows.back().doubts = {{Mark::said, sentence(one.refusal)}};
     }
     frame.drop_empty_columns();
-    frame.notes.emplace_back(
-        "low .. high spans the runs' spread and the algorithms that MPI may take");
+    if (frame.find("step_time_s") < frame.columns.size())
+        frame.notes.emplace_back(
+            "low .. high spans the runs' spread and the algorithms that MPI may take");
     return frame;
 }
 
@@ -220,6 +231,8 @@ std::string json_of(const std::vector<MechanismForecast>& forecasts) {
     for (const auto& one : forecasts) {
         const bool refused = one.refusal.why != Why::none;
         all.push_back({{"ranks", one.ranks},
+                       {"work", one.work},
+                       {"batch_size", one.batch},
                        {"value", one.step_s},
                        {"low", one.range.low},
                        {"high", one.range.high},

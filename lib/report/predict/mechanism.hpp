@@ -30,6 +30,8 @@ struct WhatIf {
 
 struct MechanismForecast {
     std::size_t ranks = 0;
+    std::string work = {};        ///< "mnist-cnn, fp32"
+    double batch = stats::kNone;  ///< samples that a rank computes at once
     double step_s = stats::kNone;
     stats::Interval range = {};
     double compute_s = stats::kNone;

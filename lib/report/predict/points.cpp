@@ -39,7 +39,8 @@ PointRow row_of(const std::map<std::string, std::string>& cells) {
         const auto column = kColumns.find(name);
         if (column == kColumns.end())
             throw base::DataError(fmt::format(
-                "'{}' is not a column of points; they are ranks, time_s or rate, low, high, nodes",
+                "the header's '{}' is not a column of points; they are ranks, time_s or rate, low, "
+                "high, nodes",
                 base::printable(name, 40)));
         if (!cell.empty()) row.*column->second = base::number_above_0(cell);
     }
@@ -47,8 +48,9 @@ PointRow row_of(const std::map<std::string, std::string>& cells) {
         throw base::DataError("a point has ranks, and time_s or rate");
     if (row.ranks != std::floor(row.ranks) || row.nodes > row.ranks)
         throw base::DataError("ranks is not a whole number of at least one on each node");
-    if (std::isnan(row.low) != std::isnan(row.high) || row.low > row.value() ||
-        row.high < row.value())
+    if (std::isnan(row.low) != std::isnan(row.high))
+        throw base::DataError("a point has both of low and high, or neither");
+    if (row.low > row.value() || row.high < row.value())
         throw base::DataError("the value does not lie between low and high");
     return row;
 }
@@ -112,8 +114,9 @@ Measured read_points(const std::filesystem::path& path, std::optional<Scaling> s
                    .quantity = is_rate ? "rate" : "time_s",
                    .is_rate = is_rate};
     for (auto& [ranks, point] : points) found.points.push_back(std::move(point));
-    const auto &first = found.points.front(), &last = found.points.back();
-    const bool shrinks = first.middle() / last.middle() > std::sqrt(last.ranks / first.ranks);
+    const auto& first = found.points.front();
+    const auto& least = *std::ranges::min_element(found.points, {}, &CurvePoint::middle);
+    const bool shrinks = first.middle() / least.middle() > std::sqrt(least.ranks / first.ranks);
     found.scaling = scaling.value_or(shrinks && !is_rate ? Scaling::strong : Scaling::weak);
     if (!scaling)
         found.notes.push_back(fmt::format("taken as {} scaling; give --scaling if it is not",
@@ -129,7 +132,8 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
     const auto [curve, weak, curves] = longest_curve(groups, wanted);
     if (curve.groups.empty())
         throw base::OptionError(
-            fmt::format("{} has no runs of the same work on different numbers of ranks",
+            fmt::format("{} has no runs of the same work on different numbers of ranks; ranklab "
+                        "sweep train --ranks 1,2,4,8 measures them",
                         runs.file().path().string()),
             {"where", "scaling"});
     const auto& first = groups.all[curve.groups.front()];

@@ -128,7 +128,7 @@ TEST(Reach, EndsBeforeTheFirstPointBelowTheThreshold) {
     for (const auto& [centre, repeats, row, verdict] :
          std::vector<std::tuple<Centre, int, std::size_t, Verdict>>{
              {{.threshold = 0.75}, 3, 1, Verdict::reaches},
-             {{.threshold = 0.75}, 1, 1, Verdict::reaches_undecided},
+             {{.threshold = 0.75}, 1, 1, Verdict::reaches_without_interval},
              {{.threshold = 0.7999}, 3, 1, Verdict::reaches_undecided},
              {{.threshold = 0.9}, 3, 0, Verdict::reaches_nothing},
              {{.threshold = 0.4}, 3, 3, Verdict::reaches},

@@ -172,7 +172,7 @@ TEST(Mechanism, RefusesAndNamesTheRunThatWouldMendIt) {
         Why why;
         const char* command;
     } cases[] = {
-        {{one, two}, {}, 2, Why::no_layers, "ranklab train --profile layers"},
+        {{one, two}, {}, 2, Why::no_layers, "ranklab train --model mnist-cnn --profile layers"},
         {{one, profiled(), two},
          {.ranks_per_node = 1},
          2,
@@ -202,7 +202,7 @@ TEST(Mechanism, RefusesAndNamesTheRunThatWouldMendIt) {
          {.precision = "bf16"},
          2,
          Why::no_layers,
-         "ranklab train --profile layers --precision bf16"},
+         "ranklab train --model mnist-cnn --profile layers --precision bf16"},
     };
     for (const auto& [runs, what_if, ranks, why, command] : cases) {
         const auto found = forecast(runs, what_if, ranks);
