@@ -33,7 +33,7 @@ def of_pytorch(name, batch):
 
 
 class Operators(cli.Case):
-    def test_the_slowest_five_are_pytorchs(self):
+    def test_the_slowest_five_are_slow_in_pytorch(self):
         torch.set_num_threads(1)
         for name, batch in (("resnet50", 8), ("unet", 16)):
             own_networks.export(name, self.folder)
@@ -49,8 +49,9 @@ class Operators(cli.Case):
             def slowest(times):
                 return set(sorted((key for key in times if key.startswith("aten::")), key=times.get)[-5:])
 
-            # Where two take about as long, noise decides which is the fifth.
-            self.assertGreaterEqual(len(slowest(mine) & slowest(theirs)), 4, (name, slowest(mine), slowest(theirs)))
+            # Where some take about as long, noise decides which are the fourth and fifth: in PyTorch, ours take as long as its own five, nearly.
+            longest = sum(theirs[key] for key in slowest(theirs))
+            self.assertGreaterEqual(sum(theirs.get(key, 0) for key in slowest(mine)), 0.9 * longest, (name, slowest(mine), slowest(theirs)))
 
 
 if __name__ == "__main__":
