@@ -5,7 +5,7 @@ import json
 
 import ranklab_cli as cli
 
-NEVER, ALWAYS = "0.0000001%", "100000%"
+NEVER, ALWAYS = "0.0000001%", "1000000000%"
 TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--train-samples", 64, "--batch-size", 4, "--threads", 1, "--evaluate", "off",
          "--overlap-steps", 0)
 IO = ("io", "-n", 3, "-s", 10, "--directory", "o", "--ceilings", "off", "--strategy")

@@ -35,7 +35,7 @@ def of_pytorch(name, batch):
 class Operators(cli.Case):
     def test_the_slowest_five_are_slow_in_pytorch(self):
         torch.set_num_threads(1)
-        for name, batch in (("resnet50", 8), ("unet", 16)):
+        for name, batch in (("resnet50", 8), ("unet", 64)):
             own_networks.export(name, self.folder)
             result = cli.ranklab("train", *own_networks.options(name), "--batch-size", batch, "--steps", 6, "--warmup", 0, "--optimizer", "sgd", "--lr", 0.01,
                                  "--memory-format", "contiguous", "--threads", 1, "--trace", "t.json", "--trace-window", f"3:{STEPS}", "--output", f"{name}.h5",
@@ -49,9 +49,9 @@ class Operators(cli.Case):
             def slowest(times):
                 return set(sorted((key for key in times if key.startswith("aten::")), key=times.get)[-5:])
 
-            # Where some take about as long, noise decides which are the fourth and fifth: in PyTorch, ours take as long as its own five, nearly.
+            # Where some take about as long, noise decides which are the fourth and fifth: in PyTorch, ours take nearly as long as its own five.
             longest = sum(theirs[key] for key in slowest(theirs))
-            self.assertGreaterEqual(sum(theirs.get(key, 0) for key in slowest(mine)), 0.9 * longest, (name, slowest(mine), slowest(theirs)))
+            self.assertGreaterEqual(sum(theirs.get(key, 0) for key in slowest(mine)), 0.8 * longest, (name, slowest(mine), slowest(theirs)))
 
 
 if __name__ == "__main__":
