@@ -209,9 +209,9 @@ Verdict judge(const Difference& difference, double corrected_p, double min_effec
     const bool more = ci.low > 1 && ratio >= 1 + min_effect - kRounding;
     const bool less = ci.high < 1 && ratio <= 1 - min_effect + kRounding;
     if (corrected_p < kLevel && (more || less))
-        return better == Better::neither           ? Verdict::changed
-               : less == (better == Better::lower) ? Verdict::better
-                                                   : Verdict::worse;
+        return better == Better::neither          ? Verdict::changed
+               : less == (better == Better::less) ? Verdict::better
+                                                  : Verdict::worse;
     const bool within = ci.low >= 1 - min_effect && ci.high <= 1 + min_effect;
     return within ? Verdict::same : Verdict::too_noisy;
 }

@@ -23,7 +23,7 @@ RankTest mann_whitney(std::span<const double> a, std::span<const double> b);
 /// and do not count.
 std::vector<double> holm(std::span<const double> p);
 
-enum class Better { lower, higher, neither };
+enum class Better { less, more, neither };
 enum class Verdict { better, worse, same, changed, too_noisy, too_few_runs };
 
 struct Difference {

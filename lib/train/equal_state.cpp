@@ -64,10 +64,6 @@ std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors) {
     return hash;
 }
 
-std::uint64_t parameter_hash(const nn::Model& model) {
-    return hash_of(model.parameters());
-}
-
 std::vector<torch::Tensor> state_of(const nn::Model& model) {
     auto state = model.parameters();
     for (const auto& buffer : model.buffers()) state.push_back(buffer);

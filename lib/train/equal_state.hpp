@@ -16,8 +16,6 @@ namespace ranklab::train {
 
 /// A 64-bit hash of the tensors' bytes in their order (FNV-1a), for any strides and device.
 std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
-/// A hash of all parameters: equal models have equal hashes.
-std::uint64_t parameter_hash(const nn::Model& model);
 
 /// The model's parameters, then its buffers.
 std::vector<torch::Tensor> state_of(const nn::Model& model);

@@ -62,19 +62,20 @@ JobClocks::JobClocks(comm::Communicator& control, std::vector<std::string> hosts
       hosts_(std::move(hosts)),
       several_hosts_(
           std::ranges::any_of(hosts_, [this](const auto& host) { return host != hosts_[0]; })),
-      all_(measure::clock_offsets(control, hosts_)) {}
+      offsets_(measure::clock_offsets(control, hosts_)) {}
 
 void JobClocks::refresh() {
     if (!several_hosts_) return;
-    if (comm::from_root(control_, measure::clock_seconds() - all_[0].at_s > kOld))
-        all_ = measure::clock_offsets(control_, hosts_);
+    if (comm::from_root(control_, measure::clock_seconds() - offsets_[0].at_s > kOld))
+        offsets_ = measure::clock_offsets(control_, hosts_);
 }
 
 double JobClocks::error_s() const {
-    const double least_sure = std::ranges::max(all_, {}, &measure::ClockOffset::error_s).error_s;
+    const double least_sure =
+        std::ranges::max(offsets_, {}, &measure::ClockOffset::error_s).error_s;
     if (!several_hosts_) return least_sure;
     const double age =
-        measure::clock_seconds() - all_[static_cast<std::size_t>(control_.rank())].at_s;
+        measure::clock_seconds() - offsets_[static_cast<std::size_t>(control_.rank())].at_s;
     return least_sure + kDrift * std::max(age, kOld);
 }
 

@@ -41,18 +41,18 @@ class JobClocks {
     void refresh();
 
     /// This rank's clock minus rank 0's.
-    double mine() const { return all_[static_cast<std::size_t>(control_.rank())].offset_s; }
+    double mine() const { return offsets_[static_cast<std::size_t>(control_.rank())].offset_s; }
     /// The error of comparing two ranks' moments: that of the least certain offset, and the drift
     /// since.
     double error_s() const;
 
-    const std::vector<measure::ClockOffset>& all() const { return all_; }
+    const std::vector<measure::ClockOffset>& offsets() const { return offsets_; }
 
   private:
     comm::Communicator& control_;
     std::vector<std::string> hosts_;
     bool several_hosts_;
-    std::vector<measure::ClockOffset> all_;
+    std::vector<measure::ClockOffset> offsets_;
 };
 
 }  // namespace ranklab::experiments

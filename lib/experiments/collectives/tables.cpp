@@ -191,7 +191,7 @@ results::Table clocks_table(const Sweep& sweep) {
     const auto& hosts = sweep.hosts().by_rank;
     Rows table("clocks");
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        const auto& clock = sweep.clocks().all()[rank];
+        const auto& clock = sweep.clocks().offsets()[rank];
         table.add({whole(rank), hosts[rank], clock.offset_s * 1e6, clock.error_s * 1e6,
                    sweep.arrivals().late_s(rank) * 1e6, sweep.arrivals().last_share(rank)});
     }

@@ -138,11 +138,16 @@ std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
         rows.push_back({fmt::format("memory-{}-bytes", part.name), fmt::format("{}", bytes), true});
     }
     if (!knows_activations(options)) rows.pop_back();
+    constexpr const char *kSum =
+                             "tensors take {} a rank; backward, program, libraries, what they "
+                             "copy, and gaps in the heap come on top",
+                         *kPart =
+                             "tensors take {} a rank without activations, which are not "
+                             "known; backward, program, libraries, what they copy, and gaps "
+                             "in the heap come on top";
     rows.push_back({"memory",
-                    fmt::format("tensors take {} a rank; {}backward, program, libraries, what they "
-                                "copy, and gaps in the heap come on top",
-                                base::human_bytes(static_cast<double>(bytes)),
-                                knows_activations(options) ? "" : "activations (not known), "),
+                    fmt::format(fmt::runtime(knows_activations(options) ? kSum : kPart),
+                                base::human_bytes(static_cast<double>(bytes))),
                     false});
     return rows;
 }

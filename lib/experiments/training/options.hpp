@@ -106,10 +106,11 @@ std::string made_for_note(const TrainingOptions& options, int world_size);
 /// free of compute threads; the same on all ranks. Collective.
 OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control);
 
-/// The memory of a rank's tensors, found without data and ranks; nothing where the step's is not
-/// known. For a dry run, at the options' local batch:
+/// The memory of a rank's tensors, found without data and ranks, at the options' local batch: rows
+/// for a dry run. Without activations where they are not known.
 std::vector<results::Setting> memory_settings(const TrainingOptions& options);
-/// For a forecast of other numbers of ranks:
+/// Bytes over the batch, as facts for a forecast of other numbers of ranks. None where
+/// activations are not known.
 void add_memory(results::Run& run, const TrainingOptions& options);
 
 /// OptionError or EnvironmentError where ranks or memory will not do. Collective.

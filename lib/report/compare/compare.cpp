@@ -180,10 +180,7 @@ Outcome outcome_of(const CompareRow& row, double min_effect) {
     if (all_equal(row)) return Outcome::same;
     // There is no ratio to zero, and none of a negative difference that says which is better.
     if (!(row.median_a > 0) || !(row.median_b >= 0)) return Outcome::changed;
-    const auto better = row.better == vocabulary::Better::more   ? stats::Better::higher
-                        : row.better == vocabulary::Better::less ? stats::Better::lower
-                                                                 : stats::Better::neither;
-    return stats::judge(row.difference, row.corrected_p, min_effect, better);
+    return stats::judge(row.difference, row.corrected_p, min_effect, row.better);
 }
 
 // Corrects p-values over all rows with enough runs, then sets the verdicts, or the runs needed

@@ -79,7 +79,7 @@ Json group_json(const Groups& groups, const model::Group& group, const model::Sc
             {"invalid", group.invalid},
             {"computed_on", group.cores.known() ? Json(group.cores.count) : Json(nullptr)},
             {"computed_on_unit", group.cores.unit()},
-            {"oversubscribed", group.cores.crowded},
+            {"oversubscribed", group.cores.oversubscription},
             {"measurements", measurements},
             {"is_base", row.is_baseline},
             {"speedup", ratio_json(row.speedup)},

@@ -83,10 +83,10 @@ struct Cores {
     Unit of = Unit::core;
     std::string why_not = {};  ///< not known: a clause, "the CPUs of its ranks are not stored"
     /// More threads compute than cores exist: "3 compute threads on 2 cores".
-    std::string crowded = {};
+    std::string oversubscription = {};
 
     bool known() const { return count > 0; }
-    bool oversubscribed() const { return !crowded.empty(); }
+    bool oversubscribed() const { return !oversubscription.empty(); }
     std::string unit() const { return of == Unit::gpu ? "GPU" : of == Unit::cpu ? "CPU" : "core"; }
 };
 

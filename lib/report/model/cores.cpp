@@ -50,7 +50,7 @@ std::size_t threads_of(const Run& run, const HostRow& row) {
                                          : replicas * std::max<std::size_t>(1, threads / replicas);
 }
 
-std::string crowd(std::size_t count, const char* what, const Cores& cores) {
+std::string threads_on(std::size_t count, const char* what, const Cores& cores) {
     return fmt::format("{} on {}", counted(count, what), counted(cores.count, cores.unit()));
 }
 
@@ -64,7 +64,7 @@ Cores gpus_of(const Run& run, const std::vector<HostRow>& rows) {
     }
     const std::size_t replicas = std::max<std::size_t>(1, number_of(run, "replicas"));
     Cores cores{.count = gpus.size() * replicas, .of = Unit::gpu};
-    if (gpus.size() < rows.size()) cores.crowded = crowd(rows.size(), "rank", cores);
+    if (gpus.size() < rows.size()) cores.oversubscription = threads_on(rows.size(), "rank", cores);
     return cores;
 }
 
@@ -84,12 +84,14 @@ void add(Cores& cores, const Host& host) {
             all.insert(all.end(), host.sets[i].begin(), host.sets[i].end());
             const Cores own{.count = base::count_of(host.sets[i]), .of = cores.of};
             if (host.threads[i] > own.count)
-                cores.crowded = crowd(host.threads[i], "compute thread", own) + " of a rank";
+                cores.oversubscription =
+                    threads_on(host.threads[i], "compute thread", own) + " of a rank";
             threads += host.threads[i];
             useful += std::min(host.threads[i], own.count);
         }
         const Cores there{.count = base::count_of(all), .of = cores.of};
-        if (useful > there.count) cores.crowded = crowd(threads, "compute thread", there);
+        if (useful > there.count)
+            cores.oversubscription = threads_on(threads, "compute thread", there);
         cores.count += std::min(useful, there.count);
     }
 }
@@ -114,8 +116,8 @@ Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
         add(cores, host);
         if (!quota || !(*quota > 0) || static_cast<double>(cores.count - before) <= *quota)
             continue;
-        cores.crowded = fmt::format("threads on {} where the cgroup allows {:g} of them",
-                                    counted(cores.count - before, cores.unit()), *quota);
+        cores.oversubscription = fmt::format("threads on {} where the cgroup allows {:g} of them",
+                                             counted(cores.count - before, cores.unit()), *quota);
         cores.count = before + static_cast<std::size_t>(std::ceil(*quota));
     }
     return cores;
@@ -140,7 +142,7 @@ Cores common_cores(const std::vector<Cores>& of_runs) {
     if (of_runs.empty()) return {.why_not = "no run counts"};
     Cores common = of_runs.front();
     for (const Cores& one : of_runs) {
-        if (one.oversubscribed()) common.crowded = one.crowded;
+        if (one.oversubscribed()) common.oversubscription = one.oversubscription;
         if (!common.known() || (one.count == common.count && one.of == common.of)) continue;
         common.why_not = one.known() ? fmt::format("its runs used {} and {}",
                                                    counted(common.count, common.unit()),

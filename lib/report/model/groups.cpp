@@ -75,8 +75,8 @@ std::vector<Doubt> doubts_of(const RunsFrame& runs, const Group& group) {
     };
     if (const std::size_t some = count(runs, group, Mark::oversubscribed); some > 0)
         doubts.push_back(
-            {Mark::oversubscribed,
-             group.cores.crowded + (some == group.runs.size() ? "" : ", " + of_all(some))});
+            {Mark::oversubscribed, group.cores.oversubscription +
+                                       (some == group.runs.size() ? "" : ", " + of_all(some))});
     if (group.not_summed) doubts.push_back({Mark::not_summed});
     add(Mark::other_load);
     if (group.runs.size() == 1) doubts.push_back({Mark::single_run});

@@ -48,10 +48,10 @@ Frame placed_among(const std::vector<model::PublishedCurve>& published,
             const Cell& own = table.at(row, "efficiency");
             const Cell& nodes = table.at(row, "nodes");
             const double factor = table.at(row, "speedup").number / own.number;
-            const bool is_crowded = std::ranges::any_of(
+            const bool is_oversubscribed = std::ranges::any_of(
                 table.rows[row].doubts,
                 [](const Doubt& one) { return one.mark == Mark::oversubscribed; });
-            if (is_crowded || !(factor > 1 + kSame)) continue;
+            if (is_oversubscribed || !(factor > 1 + kSame)) continue;
             const auto others = published_at(published, weak, nodes.number > 1, factor);
             const auto at = [&](double q) {
                 return others.size() < kFewest ? stats::kNone : stats::quantile(others, q);

@@ -140,7 +140,7 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
     Measured found{.title = curve.title,
                    .quantity = model::common_time(groups, first, first),
                    .scaling = weak ? Scaling::weak : Scaling::strong};
-    std::size_t crowded = 0;
+    std::size_t oversubscribed = 0;
     results::Run run;
     for (std::size_t i = 0; i < curve.groups.size(); ++i) {
         const auto& group = groups.all[curve.groups[i]];
@@ -150,7 +150,7 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
                                 .times_s = groups.values(group, found.quantity),
                                 .nodes = static_cast<int>(nodes)});
         if (nodes == 1) found.node_holds = std::max(found.node_holds, node_holds(run));
-        crowded += group.cores.oversubscribed() ? 1 : 0;
+        oversubscribed += group.cores.oversubscribed() ? 1 : 0;
         if (run.argv.starts_with("ranklab "))
             found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());
     }
@@ -163,9 +163,10 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
     found.batch = weak ? number(run.setting("batch-size"))
                        : number(run.setting("global-batch-size")) /
                              base::number_in(run.setting("accumulate")).value_or(1);
-    if (crowded > 0)
-        found.notes.push_back(fmt::format(
-            "{} of the points are oversubscribed: more compute threads than cores", crowded));
+    if (oversubscribed > 0)
+        found.notes.push_back(
+            fmt::format("{} of the points are oversubscribed: more compute threads than cores",
+                        oversubscribed));
     if (curves > 1)
         found.notes.push_back(fmt::format(
             "the longest of {} curves in the file; --where and --scaling choose another", curves));

@@ -8,13 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "stats/difference.hpp"
+
 namespace ranklab::vocabulary {
 
 /// A cost (seconds, bytes ...) is summed and averaged. A rate follows from summed costs, never
 /// averaged. ratio: never averaged. count: exact.
 enum class Kind { cost, rate, ratio, count };
 
-enum class Better { less, more, neither };
+using stats::Better;
 
 /// Where a measurement is shown by default; each place also shows those of the places before it.
 enum class Shown {

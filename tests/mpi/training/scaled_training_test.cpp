@@ -64,7 +64,7 @@ Seen run(const SyncEntry& entry, bool overflows) {
         seen.made.push_back(trainer.update());
         seen.scales.push_back(scaler.scale());
     }
-    seen.hash = parameter_hash(model);
+    seen.hash = hash_of(model.parameters());
     return seen;
 }
 

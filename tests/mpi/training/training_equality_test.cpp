@@ -130,7 +130,7 @@ std::vector<double> train_alone(Replica& replica, const data::Source& set, int s
 
 /// Compares the bytes of the model's parameters on all ranks.
 void expect_equal_bits(const nn::Model& model, const std::string& when) {
-    const auto mine = static_cast<std::int64_t>(parameter_hash(model));
+    const auto mine = static_cast<std::int64_t>(hash_of(model.parameters()));
     std::vector<std::int64_t> all(static_cast<std::size_t>(world().world_size()));
     world().allgather(comm::view(std::span(&mine, 1)), comm::view(std::span(all)));
     for (std::size_t rank = 1; rank < all.size(); ++rank)
@@ -220,12 +220,12 @@ TEST_P(Equality, ParametersAreBitIdenticalAfterEveryStepWithDropout) {
         EXPECT_NE(losses[rank], losses[0]) << "rank " << rank << " drew rank 0's mask";
     expect_equal_bits(*replica.model, "after the common batch");
 
-    const auto before = parameter_hash(*replica.model);
+    const auto before = hash_of(replica.model->parameters());
     for (int step = 0; step < 10; ++step) {
         replica.trainer.train_step(replica.batch_of(set, sampler.batch(step)), share);
         expect_equal_bits(*replica.model, "after step " + std::to_string(step));
     }
-    EXPECT_NE(parameter_hash(*replica.model), before) << "it did train";
+    EXPECT_NE(hash_of(replica.model->parameters()), before) << "it did train";
 }
 
 // One sample more than the ranks can share: in the last step rank 0 has it and the others have
@@ -253,13 +253,13 @@ TEST_P(Equality, AnEmptyLastBatchChangesNothing) {
 
 TEST(BroadcastParameters, GivesAllRanksThoseOfRankZero) {
     Replica replica({.dtype = torch::kFloat});
-    const auto original = parameter_hash(*replica.model);
+    const auto original = hash_of(replica.model->parameters());
     {
         const torch::NoGradGuard no_gradients;
         for (auto& parameter : replica.model->parameters()) parameter.add_(world().rank());
     }
     broadcast_parameters(*replica.model, world());
-    EXPECT_EQ(parameter_hash(*replica.model), original);
+    EXPECT_EQ(hash_of(replica.model->parameters()), original);
 }
 
 // SGD's momentum is made at the first step, and a scaler may have skipped it on one rank alone:
@@ -306,12 +306,13 @@ TEST(TakeStateOfRank0, EqualisesTheOptimizerAndTheScalerWhateverEachRankHas) {
 // The comparison itself: it must see a single bit on a single rank.
 TEST(ParameterHash, DiffersWhereOneRankDiffers) {
     Replica replica({.dtype = torch::kFloat});
-    const auto same = parameter_hash(*replica.model);
+    const auto same = hash_of(replica.model->parameters());
     if (world().rank() == world().world_size() - 1) {
         auto* const first = replica.model->parameters().back().mutable_data_ptr<float>();
         first[0] = std::nextafter(first[0], 1e9F);
     }
-    EXPECT_EQ(parameter_hash(*replica.model) != same, world().rank() == world().world_size() - 1);
+    EXPECT_EQ(hash_of(replica.model->parameters()) != same,
+              world().rank() == world().world_size() - 1);
 }
 
 }  // namespace

@@ -163,21 +163,21 @@ Difference seen(double ratio, double low, double high) {
 }
 
 TEST(Judge, ByPAndIntervalAndSmallestChange) {
-    EXPECT_EQ(judge(seen(1.10, 1.06, 1.14), 0.001, 0.03, Better::lower), Verdict::worse);
-    EXPECT_EQ(judge(seen(1.10, 1.06, 1.14), 0.001, 0.03, Better::higher), Verdict::better);
-    EXPECT_EQ(judge(seen(0.90, 0.86, 0.94), 0.001, 0.03, Better::lower), Verdict::better);
-    EXPECT_EQ(judge(seen(0.90, 0.86, 0.94), 0.001, 0.03, Better::higher), Verdict::worse);
-    EXPECT_EQ(judge(seen(1.01, 0.99, 1.02), 0.3, 0.03, Better::lower), Verdict::same);
-    EXPECT_EQ(judge(seen(1.05, 1.05, 1.05), 0.001, 0.05, Better::lower), Verdict::worse)
+    EXPECT_EQ(judge(seen(1.10, 1.06, 1.14), 0.001, 0.03, Better::less), Verdict::worse);
+    EXPECT_EQ(judge(seen(1.10, 1.06, 1.14), 0.001, 0.03, Better::more), Verdict::better);
+    EXPECT_EQ(judge(seen(0.90, 0.86, 0.94), 0.001, 0.03, Better::less), Verdict::better);
+    EXPECT_EQ(judge(seen(0.90, 0.86, 0.94), 0.001, 0.03, Better::more), Verdict::worse);
+    EXPECT_EQ(judge(seen(1.01, 0.99, 1.02), 0.3, 0.03, Better::less), Verdict::same);
+    EXPECT_EQ(judge(seen(1.05, 1.05, 1.05), 0.001, 0.05, Better::less), Verdict::worse)
         << "just 5 %";
-    EXPECT_EQ(judge(seen(0.95, 0.95, 0.95), 0.001, 0.05, Better::lower), Verdict::better);
-    EXPECT_EQ(judge(seen(1.0499, 1.045, 1.05), 0.001, 0.05, Better::lower), Verdict::same);
-    EXPECT_EQ(judge(seen(1.01, 1.005, 1.02), 0.001, 0.03, Better::lower),
+    EXPECT_EQ(judge(seen(0.95, 0.95, 0.95), 0.001, 0.05, Better::less), Verdict::better);
+    EXPECT_EQ(judge(seen(1.0499, 1.045, 1.05), 0.001, 0.05, Better::less), Verdict::same);
+    EXPECT_EQ(judge(seen(1.01, 1.005, 1.02), 0.001, 0.03, Better::less),
               Verdict::same);  // real, but too small
-    EXPECT_EQ(judge(seen(1.02, 1.005, 1.04), 0.001, 0.03, Better::lower), Verdict::too_noisy);
-    EXPECT_EQ(judge(seen(1.10, 0.99, 1.2), 0.01, 0.03, Better::lower), Verdict::too_noisy);
-    EXPECT_EQ(judge(seen(1.10, 1.06, 1.14), 0.06, 0.03, Better::lower), Verdict::too_noisy);
-    EXPECT_EQ(judge(seen(1.10, 1.06, 1.14), kNone, 0.03, Better::lower), Verdict::too_noisy);
+    EXPECT_EQ(judge(seen(1.02, 1.005, 1.04), 0.001, 0.03, Better::less), Verdict::too_noisy);
+    EXPECT_EQ(judge(seen(1.10, 0.99, 1.2), 0.01, 0.03, Better::less), Verdict::too_noisy);
+    EXPECT_EQ(judge(seen(1.10, 1.06, 1.14), 0.06, 0.03, Better::less), Verdict::too_noisy);
+    EXPECT_EQ(judge(seen(1.10, 1.06, 1.14), kNone, 0.03, Better::less), Verdict::too_noisy);
 }
 
 TEST(Judge, BelowFiveRunsASideThereIsNoVerdict) {
@@ -186,10 +186,10 @@ TEST(Judge, BelowFiveRunsASideThereIsNoVerdict) {
         const auto a = lognormal(random, n, 0.001);
         const auto b = times(lognormal(random, 8, 0.001), 2);
         const Difference one = difference(a, b);
-        EXPECT_EQ(judge(one, one.test.p, 0.05, Better::lower),
+        EXPECT_EQ(judge(one, one.test.p, 0.05, Better::less),
                   n < 5 ? Verdict::too_few_runs : Verdict::worse);
         const Difference other = difference(b, a);
-        EXPECT_EQ(judge(other, other.test.p, 0.05, Better::lower),
+        EXPECT_EQ(judge(other, other.test.p, 0.05, Better::less),
                   n < 5 ? Verdict::too_few_runs : Verdict::better);
         EXPECT_EQ(std::isnan(one.ratio.ci.low), n < 5);
     }
@@ -199,7 +199,7 @@ TEST(Judge, WhatNeverChangesIsTheSame) {
     for (const double value : {0.0, 4096.0}) {
         const std::vector<double> x(6, value);
         const Difference none = difference(x, x);
-        EXPECT_EQ(judge(none, none.test.p, 0.01, Better::lower), Verdict::same) << value;
+        EXPECT_EQ(judge(none, none.test.p, 0.01, Better::less), Verdict::same) << value;
     }
 }
 
@@ -222,7 +222,7 @@ TEST(RunsNeeded, AsManyRunsFindTheSlowdown) {
                         p.push_back(
                             mann_whitney(lognormal(random, n, spread), lognormal(random, n, spread))
                                 .p);
-                    return judge(slower, holm(p).front(), 0.03, Better::lower) == Verdict::worse;
+                    return judge(slower, holm(p).front(), 0.03, Better::less) == Verdict::worse;
                 },
                 kSimulations / 5);
             EXPECT_GE(found, 80 - kAllowance) << "spread " << spread << ", compared " << compared;

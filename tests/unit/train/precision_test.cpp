@@ -274,9 +274,9 @@ TEST(DataParallelWithScaler, MakesTheStepsOfTheTrainer) {
     setup.devices = {torch::kCPU, torch::kCPU};
     setup.make = [&make](torch::Device) { return make(); };
     DataParallel replicas(*model, setup, *optimizer, phases, &scaler);
-    const auto before = parameter_hash(*model);
+    const auto before = hash_of(model->parameters());
     const double first = replicas.train_step(batch, 1.0);
-    EXPECT_NE(parameter_hash(*model), before);
+    EXPECT_NE(hash_of(model->parameters()), before);
     double last = first;
     for (int step = 0; step < 5; ++step) last = replicas.train_step(batch, 1.0);
     EXPECT_LT(last, first);
@@ -371,7 +371,7 @@ TEST(GraphTrainer, MakesTheTrainersStepsAndReplaysWhereItCan) {
             }
             stepper->update();
         }
-        losses.push_back(static_cast<double>(parameter_hash(*model) >> 40U));
+        losses.push_back(static_cast<double>(hash_of(model->parameters()) >> 40U));
         return losses;
     };
     for (const bool with_scaler : {false, true}) {
@@ -425,7 +425,7 @@ Trajectory train(nn::Model& model, const nn::ModelEntry& entry, torch::Dtype typ
     Trajectory result;
     for (int step = 0; step < steps; ++step)
         result.losses.push_back(trainer.train_step(batch, 1.0));
-    result.hash = parameter_hash(model);
+    result.hash = hash_of(model.parameters());
     return result;
 }
 
@@ -454,9 +454,9 @@ TEST(ChannelsLast, TrainsToTheSameLosses) {
         const auto entry = model_named(name);
         const auto plain = make(entry, torch::kDouble, false);
         const auto other = make(entry, torch::kDouble, false);
-        const auto hash = parameter_hash(*other);
+        const auto hash = hash_of(other->parameters());
         use_channels_last(*other);
-        EXPECT_EQ(parameter_hash(*other), hash) << "a hash is of values, not of their places";
+        EXPECT_EQ(hash_of(other->parameters()), hash) << "a hash is of values, not of their places";
         bool differs = false;
         for (const auto& parameter : other->parameters()) differs |= !parameter.is_contiguous();
         EXPECT_TRUE(differs) << name;

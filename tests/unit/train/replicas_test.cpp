@@ -307,9 +307,9 @@ TEST(DataParallel, GivesTheGradientOfTheWholeBatch) {
 TEST(DataParallel, TakesAnEmptyBatch) {
     Bench bench(2);
     bench.parallel.train_step(batch_of(4), 1.0);
-    const auto before = parameter_hash(*bench.model);
+    const auto before = hash_of(bench.model->parameters());
     EXPECT_EQ(bench.parallel.train_step(batch_of(0), 0.0), 0.0);
-    EXPECT_EQ(parameter_hash(*bench.model), before)
+    EXPECT_EQ(hash_of(bench.model->parameters()), before)
         << "the gradient of the step before is used again";
 }
 
@@ -355,7 +355,7 @@ TEST(DataParallel, ComputesTheSameWhereWhatTravelsIsCoalesced) {
         Bench coalesced(replicas, 0.5, 1, true);
         for (std::uint64_t step = 0; step < 5; ++step)
             EXPECT_EQ(coalesced.parallel.train_step(batch_of(7, step), 1.0), losses[step]);
-        EXPECT_EQ(parameter_hash(*coalesced.model), parameter_hash(*shared.model));
+        EXPECT_EQ(hash_of(coalesced.model->parameters()), hash_of(shared.model->parameters()));
         EXPECT_EQ(coalesced.replica(replicas - 1).mean(), mean) << "buffers are replicated, too";
     }
 }
@@ -365,7 +365,7 @@ std::vector<double> losses_with_dropout(std::size_t replicas, int threads, std::
     std::vector<double> losses;
     for (std::uint64_t step = 0; step < 10; ++step)
         losses.push_back(bench.parallel.train_step(batch_of(10, step), 1.0));
-    hash = parameter_hash(*bench.model);
+    hash = hash_of(bench.model->parameters());
     return losses;
 }
 
@@ -445,7 +445,8 @@ TEST(CheckReplicas, PassesAndLeavesEverythingAsItWas) {
         EXPECT_TRUE(check.passed) << check.detail;
         EXPECT_LE(check.difference, check.bound);
         EXPECT_LT(check.bound, 1e-11) << "in double";
-        EXPECT_EQ(parameter_hash(*bench.model), parameter_hash(*unchecked.model)) << "buffers too";
+        EXPECT_EQ(hash_of(bench.model->parameters()), hash_of(unchecked.model->parameters()))
+            << "buffers too";
         for (const auto& parameter : bench.model->parameters())
             EXPECT_FALSE(parameter.grad().defined());
         const double loss = bench.parallel.train_step(batch_of(7), 1.0);

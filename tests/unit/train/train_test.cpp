@@ -390,12 +390,12 @@ TEST(Evaluate, SumsOverItsPartOnly) {
 
 TEST(ParameterHash, SeesOneBit) {
     ScaleModel model;
-    const auto before = parameter_hash(model);
-    EXPECT_EQ(parameter_hash(model), before);
+    const auto before = hash_of(model.parameters());
+    EXPECT_EQ(hash_of(model.parameters()), before);
     model.weight.mutable_data_ptr<double>()[0] = std::nextafter(1.0, 2.0);
-    EXPECT_NE(parameter_hash(model), before);
+    EXPECT_NE(hash_of(model.parameters()), before);
     model.weight.mutable_data_ptr<double>()[0] = 1.0;
-    EXPECT_EQ(parameter_hash(model), before);
+    EXPECT_EQ(hash_of(model.parameters()), before);
 }
 
 }  // namespace

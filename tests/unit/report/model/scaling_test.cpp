@@ -102,7 +102,7 @@ TEST(Cores, AreThoseThatTheRanksCouldUse) {
     const auto wide = [](const char* threads) {
         return with(on_cpus(step_run("a", 1, 1), {"0-7"}), "threads", threads);
     };
-    for (const auto& [run, count, unit, crowded] :
+    for (const auto& [run, count, unit, oversubscription] :
          std::vector<std::tuple<StoredRun, std::size_t, std::string, std::string>>{
              {alone("a", 1, 2), 2, "CPU", ""},
              {ranks("a", 2, 1), 2, "CPU", ""},
@@ -127,9 +127,9 @@ TEST(Cores, AreThoseThatTheRanksCouldUse) {
              {on_gpus(step_run("a", 2, 1), {" [GPU-1]", " [GPU-1]"}), 1, "GPU", "2 ranks on 1 GPU"},
              {on_gpus(dp, {" [GPU-1]"}), 4, "GPU",
               ""}}) {  // the row of the one rank names the first
-        EXPECT_EQ(cores_of(run).count, count) << crowded;
+        EXPECT_EQ(cores_of(run).count, count) << oversubscription;
         EXPECT_EQ(cores_of(run).unit(), unit);
-        EXPECT_EQ(cores_of(run).crowded, crowded);
+        EXPECT_EQ(cores_of(run).oversubscription, oversubscription);
     }
     EXPECT_FALSE(cores_of(on_gpus(step_run("a", 2, 1), {" [GPU-1]", ""})).known());
     EXPECT_EQ(threads_text(with_threads(step_run("a", 2, 1), {1, 2})), "1 or 2");
@@ -143,10 +143,10 @@ TEST(Cores, AreUnknownWhereTheFileDoesNotSayOrItsRunsDiffer) {
     std::erase_if(run.config, [](const auto& one) { return one.key == "threads"; });
     EXPECT_THAT(cores_of(run).why_not, HasSubstr("threads"));
     EXPECT_EQ(common_cores({{.count = 2}, {.count = 2}}).count, 2U);
-    const Cores mixed =
-        common_cores({{.count = 2}, {.count = 4, .crowded = "5 compute threads on 4 CPUs"}});
+    const Cores mixed = common_cores(
+        {{.count = 2}, {.count = 4, .oversubscription = "5 compute threads on 4 CPUs"}});
     EXPECT_EQ(mixed.why_not, "its runs used 2 cores and 4 cores");
-    EXPECT_EQ(mixed.crowded, "5 compute threads on 4 CPUs");
+    EXPECT_EQ(mixed.oversubscription, "5 compute threads on 4 CPUs");
 }
 
 TEST(Groups, AreSortedByNumbersThenTexts) {
