@@ -141,7 +141,7 @@ std::vector<Posterior::Curve> Posterior::curves_of(const Model& model,
 }
 
 std::vector<Posterior::Curve> Posterior::grid_of(const Model& model,
-                                              const std::vector<Axis>& axes) const {
+                                                 const std::vector<Axis>& axes) const {
     double log_cell = std::log(scaling_ == Scaling::strong ? model.strong_prior : model.weak_prior);
     int cells = 1;
     for (const auto& axis : axes) {
