@@ -1,5 +1,4 @@
-// What a test that runs as several ranks knows of them. The communicator is made by
-// tests/mpi/main.cpp.
+// The communicator of a test that runs as several ranks. tests/mpi/main.cpp makes it.
 //
 // Collectives are called by all ranks or by none: no ASSERT_* of a value that may differ between
 // ranks before one. Use EXPECT_*, or agree first.

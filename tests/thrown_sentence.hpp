@@ -1,4 +1,3 @@
-// What an expected error says.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +17,7 @@ inline std::string sentence_of(const std::exception& error) {
     return sentence;
 }
 
-/// That of the ErrorType that `work` throws. Another outcome fails the test and gives "".
+/// The sentence of the ErrorType that `work` throws. Another outcome fails the test and gives "".
 template <class ErrorType, class Work>
 std::string thrown_sentence(Work&& work) {
     try {

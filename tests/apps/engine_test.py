@@ -72,7 +72,7 @@ class Disagreement(cli.Case):
         self.assertRegex("\n".join(result.said), r"different options.*\b30\b")
 
     def test_what_two_ranks_cannot_do(self):
-        """What one rank refuses: tests/refusals."""
+        """Refusals at one rank are in tests/refusals."""
         for words, parts in ((("--mode", "dp"), ("--mode dp takes one rank", "2", "--mode ddp")), (("--mode", "single"), ("--mode single", "ddp")),
                              (("--global-batch-size", 65), ("2 ranks", "64", "66"))):
             with self.subTest(words=words):
@@ -89,7 +89,7 @@ class WrongSums(cli.Case):
         return cli.environment(LD_PRELOAD=library, **{f"LYING_MPI_{name}": value for name, value in how.items()})
 
     def refuse(self, check, *words, **how):
-        """What the check that failed says."""
+        """The stored run and the text of the check that failed."""
         result = train("--steps", 5, "--evaluate", "off", "--output", "r.h5", *words, ranks=2, cwd=self.folder, env=self.lying(**how))
         self.assertCode(result, 3)
         self.assertNotIn("img/sec", result.stdout.lower())

@@ -12,7 +12,7 @@ from pages import Page, PageCase
 
 
 class Html(PageCase):
-    """Of jobs of io and comm, and runs of training made by hand, with a label that is markup."""
+    """Pages of io and comm jobs, and of training runs made by hand whose label is markup."""
 
     def make_campaign(self):
         file = self.folder / "c.h5"

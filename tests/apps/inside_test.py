@@ -1,4 +1,4 @@
-"""What a run shows of its inside: --profile, --tensorboard."""
+"""Profiles of a run (--profile) and its TensorBoard files (--tensorboard)."""
 
 import collections
 import json

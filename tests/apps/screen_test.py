@@ -1,5 +1,5 @@
-"""What stands on a terminal of 80 columns: answers and tables. tests/slow/apps/screen_test.py: bars, colours, dumb terminals, runs that
-fail. Help and lists: cli_test.py."""
+"""Answers and tables on a terminal of 80 columns. Bars, colours, dumb terminals and runs that fail: tests/slow/apps/screen_test.py.
+Help and lists: cli_test.py."""
 
 import re
 

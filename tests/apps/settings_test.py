@@ -15,7 +15,7 @@ TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--train
 
 class OneSetOfSettings(cli.Case):
     def check(self, *words, ranks=1):
-        """What is shown by a dry run, by the run, and stored; without what the data or a trial decides."""
+        """Compares the settings that a dry run shows, the run shows and the run stores, but for those that the data or a trial decides."""
         words = (*words, "--threads", 1, "--output", self.folder / "r.h5")
         (self.folder / "r.h5").unlink(missing_ok=True)
         dry, run = (cli.ranklab(*words, option, ranks=ranks, cwd=self.folder) for option in ("--dry-run", "--verbose"))

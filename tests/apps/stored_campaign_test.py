@@ -47,7 +47,7 @@ COMPARISONS = {
 
 
 class VisibleText(html.parser.HTMLParser):
-    """What a reader of the page sees, but for what is drawn: a line for each block and each table row."""
+    """The text that a reader of the page sees, without drawings: a line for each block and each table row."""
 
     HIDDEN = {"style", "script", "svg", "title"}
     BLOCKS = set("article body details dd div dl dt figcaption figure footer h1 h2 h3 h4 header li main nav ol p pre section summary table tbody "

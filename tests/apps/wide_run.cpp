@@ -35,7 +35,7 @@ namespace vocabulary = ranklab::vocabulary;
 
 constexpr int kRanksPerHost = 64;
 
-// Of a rank and a value, from 0 to 1: splitmix64.
+// A number from 0 to 1, made of a rank and a value by splitmix64.
 double noise(std::uint64_t rank, double value) {
     std::uint64_t x = std::bit_cast<std::uint64_t>(value) + (rank + 1) * 0x9e3779b97f4a7c15U;
     x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;

@@ -1,5 +1,5 @@
-"""What looking inside costs: the median step of mnist-cnn on two ranks with --monitor, --trace (all its steps in the window), --profile
-layers and --profile lines, each over the step without, in turn."""
+"""The cost of monitoring, tracing and profiling: the median step of mnist-cnn on two ranks with --monitor, --trace (all its steps in the
+window), --profile layers and --profile lines, each over the step without, in turn."""
 
 import pathlib
 import tempfile

@@ -1,4 +1,4 @@
-"""What the paired benchmarks share: sides that take turns in rounds, so that a change of the machine meets all of them; ratios
+"""Helpers of the paired benchmarks: sides that take turns in rounds, so that a change of the machine affects all of them; ratios
 within a round; and the distribution-free interval of their median. docs/measurement.md has the formulae.
 """
 
@@ -15,7 +15,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 RANKLAB = HERE.parents[1] / "build" / "release" / "bin" / "ranklab"
 GIB = str(1 << 30)
-# What ranklab sets with mallopt at its start (lib/app/process.cpp), as glibc's environment variables.
+# The settings that ranklab makes with mallopt at its start (lib/app/process.cpp), as glibc's environment variables.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": GIB, "MALLOC_TRIM_THRESHOLD_": GIB}
 OPEN_MPI_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -108,7 +108,7 @@ def in_turn(sides, rounds, measure, after_round=lambda number, found: None):
 
 
 def parser(description, rounds=7, threads=1):
-    """What the command lines of these benchmarks share."""
+    """The parser of the options that these benchmarks share."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--rounds", type=int, default=rounds, help="below 6 there is no interval")
     made.add_argument("--threads", type=int, default=threads)

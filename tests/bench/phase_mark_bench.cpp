@@ -1,4 +1,4 @@
-// What timing the phases costs: one step's marks, as the trainer makes them, without the step's
+// The cost of timing the phases: one step's marks, as the trainer makes them, without the step's
 // work.
 //   phase_mark_bench [STEP_SECONDS]     (default 0.025, a step of 64 images of the MNIST CNN on two
 //   cores)

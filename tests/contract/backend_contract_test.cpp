@@ -17,7 +17,7 @@ TEST(Backends, HaveGoodNames) {
     ranklab::testing::expect_good_names(backends());
 }
 
-// Who is asked first and who just tries hear the same, on all ranks, and nobody waits for ever.
+// make() throws the sentence that refuses() gives, on all ranks, and no rank waits for ever.
 TEST(Backends, WhatRefusesThrowsTheSameSentence) {
     for (const auto& entry : backends()) {
         const std::string reason = entry.refuses(world());

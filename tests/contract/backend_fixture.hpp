@@ -1,5 +1,5 @@
-// What the tests of communication backends share: the fixture, buffers in the backend's own memory,
-// and values whose reductions are exact in every type.
+// The fixture of the tests of communication backends, buffers in the backend's own memory, and
+// values whose reductions are exact in every type.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a backend's sums do where numbers are not exact: rounding, infinity, NaN.
+// Sums of a backend where numbers are not exact: rounding, infinity, NaN.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -87,8 +87,8 @@ class Sync : public ::testing::TestWithParam<SyncCase> {
         sync->attach(parameters);
         return sync;
     }
-    /// What this rank's backward adds to the gradient of `parameter` in `step`: small whole
-    /// numbers, whose sums are exact.
+    /// The values that this rank's backward adds to the gradient of `parameter` in `step`: small
+    /// whole numbers, whose sums are exact.
     static torch::Tensor own_gradient(const torch::Tensor& parameter, std::size_t index, int step) {
         const int seed = 1000 * world().rank() + 10 * step + static_cast<int>(index);
         return (torch::arange(parameter.numel()) * 7 + seed)

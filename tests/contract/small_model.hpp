@@ -32,7 +32,7 @@ inline std::vector<std::int64_t> batch_of(std::int64_t count, std::vector<std::i
     return sizes;
 }
 
-/// The same numbers each time: the classes in turn, or a field of normal numbers.
+/// Equal numbers at each call: the classes in turn, or a field of normal numbers.
 inline torch::Tensor small_targets(const nn::InputShape& input, std::int64_t count,
                                    torch::Dtype dtype) {
     if (input.classifies()) return torch::arange(count).remainder(input.classes);

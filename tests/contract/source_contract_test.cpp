@@ -25,7 +25,7 @@ TEST(Sources, HaveGoodNames) {
     ranklab::testing::expect_good_names(sources());
 }
 
-/// What the models ask for: a set serves at least one of these.
+/// The data that models ask for: a set serves at least one of these requests.
 std::vector<DataRequest> requests() {
     return {{.input = {1, 28, 28}, .target = {}, .classes = 10, .directory = ""},
             {.input = {3, 32, 32}, .target = {}, .classes = 100, .directory = ""},

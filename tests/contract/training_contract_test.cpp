@@ -183,7 +183,7 @@ TEST_P(Model, CountsItsParameters) {
     EXPECT_EQ(outline_of(GetParam(), config_).parameters, count);
 }
 
-// Of the whole network: the published ones', and what the others' summaries say.
+// Counts of the whole networks: of published ones as published, of others as their summaries say.
 TEST_P(Model, HasTheParametersItIsKnownFor) {
     const std::map<std::string, std::int64_t> known{{"mnist-cnn", 1199882}, {"bn-cnn", 5282},
                                                     {"wide-mlp", 36818954}, {"resnet18", 11227812},
@@ -305,7 +305,7 @@ struct Trained {
             optimizer->step();
         }
     }
-    /// What a file would keep: copies of all.
+    /// Copies of all tensors, as a file would keep them.
     std::vector<OptimizerState> copy_of_state() const {
         auto state = optimizer->state();
         for (auto& kind : state) {

@@ -18,7 +18,7 @@ class Failed(Exception):
 
 
 class NotThere(Exception):
-    """What is needed is not on this machine, and why."""
+    """Something that is needed is not on this machine; the message says why."""
 
 
 @dataclasses.dataclass

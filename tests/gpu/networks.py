@@ -102,7 +102,7 @@ class UNet(nn.Module):
         return torch.tanh(self.up[-1](x))
 
 
-# Of each model: how to make it with its channels divided, its loss, its optimizer as published, and whether a field is its target.
+# By model: a function that makes it with its channels divided, its loss, and its optimizer as published.
 MODELS = {
     "mnist-cnn": (lambda width: Net(), F.nll_loss, lambda p: torch.optim.Adadelta(p, lr=1.0)),
     "resnet50": (lambda width: ResNet((3, 4, 6, 3), width), F.cross_entropy, lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9)),

@@ -122,7 +122,7 @@ def answer(job):
 
 
 def lacking(device):
-    """What torch.compile needs and this machine has not, in words. A wheel's dependencies are not always installed with it."""
+    """The parts, in words, that torch.compile needs and this machine lacks. A wheel's dependencies are not always installed with it."""
     on_gpu = device.startswith("cuda")
     modules = ["filelock", "jinja2", "networkx", "sympy", *(["triton"] if on_gpu else [])]
     found = [f"the package {name}" for name in modules if importlib.util.find_spec(name) is None]

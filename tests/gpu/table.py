@@ -46,7 +46,7 @@ class Row:
         return "graph" in self.variant
 
     def names(self):
-        """Of the sides, as they are measured."""
+        """The names of the sides, as they are measured."""
         return ["ranklab", "eager", *(["graph"] if self.graph else []), "compile"]
 
     def ranklab_words(self, device):
@@ -95,13 +95,13 @@ def agenda(rows):
 
 
 def side_of(median_s, steps, first_loss, last_loss, peak_bytes):
-    """What is kept of a measured side, whosever it is: the median of `steps` step times, the losses of the first and last
+    """The numbers kept of a measured side, ranklab's or PyTorch's: the median of `steps` step times, the losses of the first and last
     step, and the most that tensors took on the GPU (None on a CPU)."""
     return {"median_s": median_s, "steps": steps, "first_loss": first_loss, "last_loss": last_loss, "peak_bytes": peak_bytes}
 
 
 def pytorch_side(answer):
-    """What pytorch_side.py answered, as a side or an error."""
+    """The answer of pytorch_side.py as a side or an error."""
     if "error" in answer:
         return {"error": answer["error"]}
     times = answer["step_s"]
@@ -109,7 +109,7 @@ def pytorch_side(answer):
 
 
 def ranklab_side(run):
-    """What a run's JSON says, as a side; an error where the run is not one that counts."""
+    """A run's JSON as a side; an error where the run does not count."""
     verdicts = dict(zip(run["tables"]["verification"]["check"], run["tables"]["verification"]["result"]))
     wanted = {"gradients summed correctly": "passed", "loss is a number": "passed"}
     not_so = [f"{check}: {verdicts.get(check, 'not there')}" for check, result in wanted.items() if verdicts.get(check) != result]

@@ -210,8 +210,8 @@ class Streamed final : public comm::Communicator {
     };
 };
 
-// Of three buckets the second and third go while the first is under way, in their order: whoever
-// moves the data of host memory, a stream moves its own.
+// The second and third of three buckets go while the first is under way, in their order. A stream
+// moves its own data, whatever moves the data of host memory.
 TEST_P(Queue, OnADeviceAllAreHandedOverInOrder) {
     if (GetParam().progress == Progress::thread) GTEST_SKIP() << "its thread may still be asleep";
     Streamed stream;

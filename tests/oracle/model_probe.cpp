@@ -1,4 +1,4 @@
-// What a model of the catalogue computes, for PyTorch to judge: model_oracle_test.py writes the
+// Computes a model of the catalogue, for PyTorch to judge: model_oracle_test.py writes the
 // request, this program the answer.
 //   model_probe REQUEST.h5 ANSWER.h5
 // REQUEST's root has the attributes model, precision (fp32 or fp64), width, full_scale (0 or 1),

@@ -1,4 +1,4 @@
-"""What the tests on two hosts share: the hosts are up while a class of tests runs, and go whatever happens to it."""
+"""The base of the tests on two hosts: the hosts are up while a class of tests runs, and are removed whatever happens to it."""
 
 import atexit
 import pathlib

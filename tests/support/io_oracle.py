@@ -60,7 +60,7 @@ class IoOracleCase(cli.Case):
         return {name: place / name if len(strategies) > 1 else place for name in strategies}
 
     def check(self, name, folder, n, size):
-        """What lies in the folder of the rung is what the original program's libraries write."""
+        """The files in the folder of the rung are those that the original program's libraries write."""
         made = sorted(path.name for path in folder.iterdir())
         if name.startswith("hdf5"):
             self.assertEqual(made, ["data.h5"])

@@ -65,7 +65,7 @@ HYDRA = Launcher("mpich", "Hydra", "PMI_RANK", crowded=(), unbound=("-bind-to", 
 
 
 def _family():
-    """Of the build, which ctest says; a test file by hand looks for the launcher that a build for MPICH puts first."""
+    """The family of the build's MPI, named by ctest; a test file started by hand looks for the launcher that a build for MPICH puts first."""
     family = os.environ.get("RANKLAB_MPI_FAMILY")
     if family:
         return family

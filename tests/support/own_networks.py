@@ -81,7 +81,7 @@ NETWORKS = {
 
 
 def options(name):
-    """Of `ranklab train`, for the network in name.pt."""
+    """The options of `ranklab train` for the network in name.pt."""
     _, inputs, target, classes = NETWORKS[name]
     shapes = ",".join("x".join(map(str, shape)) + (":int64" if below else "") for shape, below in inputs)
     words = ["--model", f"{name}.pt", "--input-shape", shapes]
@@ -122,7 +122,7 @@ def export(name, folder, dtype=torch.float32):
 
 
 def losses_in_ddp(name, batch, steps, lr):
-    """Of the global batches, of SGD in fp64."""
+    """The losses of the global batches, with SGD in fp64."""
     inputs, targets = samples(name, batch * steps * dist.get_world_size())
     net = torch.nn.parallel.DistributedDataParallel(network(name, torch.float64), find_unused_parameters=name == "two-inputs")
     optimizer = torch.optim.SGD(net.parameters(), lr=lr)

@@ -7,7 +7,7 @@ import re
 import ranklab_cli as cli
 from browser import CHROMIUM, Browser
 
-# What is wider than the page, but for what scrolls by itself or is cut off inside such a thing.
+# Elements that are wider than the page, but for those that scroll by themselves or are cut off inside such an element.
 TOO_WIDE = """(() => [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll') && !e.closest('svg') &&
     e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => e.tagName + '.' + e.className).slice(0, 5).join(' '))()"""
 
@@ -31,7 +31,7 @@ class Page(html.parser.HTMLParser):
 
 class PageCase(cli.Case):
     def assertShowsMedians(self, file, page, names):
-        """Of every group of the file's runs, as `report --format json` has them."""
+        """The page shows the medians of every group of the file's runs, as `report --format json` has them."""
         shown = {f"{number:.9g}" for number in page.numbers}
         for name in names:
             answer = cli.ranklab("report", file, "--group-by", "command,ranks,strategy", "--measure", name, "--format", "json")

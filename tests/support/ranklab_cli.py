@@ -1,5 +1,5 @@
-"""What the whole-program tests share: starting programs and MPI jobs with a time limit, telling the launcher's
-noise from what ranklab says, and making the files that go in. Plain Python: h5py and numpy are the tests' own affair.
+"""Helpers of the whole-program tests: they start programs and MPI jobs with a time limit, separate the launcher's
+messages from ranklab's, and make the input files. Plain Python: tests import h5py and numpy themselves.
 """
 
 import ctypes
@@ -56,7 +56,7 @@ else:
 
 @dataclass
 class Result:
-    """What a program left behind. `said` is its stderr, line by line, without the launcher's own blocks."""
+    """The outcome of a program. `said` is its stderr, line by line, without the launcher's own blocks."""
 
     command: list
     code: int
@@ -364,7 +364,7 @@ class Case(unittest.TestCase):
         self.assertMultiLineEqual(file.read_bytes().decode(), text, f"{name} differs; if that is meant, run this test with RANKLAB_BLESS=1")
 
     def assertSchema(self, name, text):
-        """That the JSON is what docs/schema/NAME.schema.json says."""
+        """The JSON is valid by docs/schema/NAME.schema.json."""
         python = python_with("jsonschema")
         self.assertIsNotNone(python, "python3-jsonschema is missing: ./bootstrap installs it")
         schema = SOURCE / "docs" / "schema" / f"{name}.schema.json"

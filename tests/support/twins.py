@@ -1,4 +1,4 @@
-"""What the oracles share: ranklab's models written again with PyTorch's own modules, and the images as PyTorch's examples read them.
+"""Helpers of the oracles: ranklab's models written again with PyTorch's own modules, and the images as PyTorch's examples read them.
 
 The modules stand in the order in which ranklab registers them, so that one seed gives the same weights."""
 

@@ -160,7 +160,7 @@ def definitions(text):
 
 
 def definition_faults(root):
-    """Of two types of one name the linker takes either's functions for both."""
+    """Two types must not share a name: the linker takes the functions of either for both."""
     seen = {}
     for _, file in sources_of(root):
         for one in definitions(file.read_text()):

@@ -53,8 +53,8 @@ TEST(Together, DoesNothingWhenAllIsWell) {
     EXPECT_EQ(done, 1);
 }
 
-// What `together` throws when the ranks from `first` on fail: on each rank the code, and whether it
-// is a peer's.
+// Checks the error that `together` throws on each rank when the ranks from `first` on fail: its
+// code, and whether it is a peer's.
 void expect_failure_from(int first) {
     bool thrown = false;
     try {
@@ -98,8 +98,8 @@ TEST(AgreeOnExit, TakesTheLargestCode) {
     EXPECT_EQ(agree_on_exit(*own, 0, 30), 0);
 }
 
-// That it gives up on ranks that do not come is seen by mpi_main_test.py: the process must end
-// after that.
+// mpi_main_test.py checks that it gives up on ranks that do not come: the process must end after
+// that.
 
 TEST(Exchange, TextsAreTheSameOrNot) {
     EXPECT_TRUE(is_same_everywhere(world(), "ranklab io --steps 3"));

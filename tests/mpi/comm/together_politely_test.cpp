@@ -78,8 +78,8 @@ TEST(TogetherPolitely, TellsAllRanksOfAFailure) {
     }
 }
 
-// Of ranks in a group of their own one fails; all ranks hear of it, and who has the sentence says
-// it.
+// One of the ranks in a group of their own fails. All ranks hear of it, and the rank that has the
+// sentence says it.
 TEST(TogetherPolitely, TheSentenceOfAGroupIsToldByWhoHasIt) {
     if (world().world_size() < 2) GTEST_SKIP() << "there is nobody to hear it from";
     const int last = world().world_size() - 1;
@@ -101,7 +101,7 @@ TEST(TogetherPolitely, TheSentenceOfAGroupIsToldByWhoHasIt) {
     }
 }
 
-// What was begun on `open` and left: the others end it, so that MPI can.
+// Ends the allreduce that other ranks began on `open` and left, so that MPI can end.
 void end_for(Communicator& open) {
     std::int64_t nothing = 0;
     open.start_allreduce(view(std::span(&nothing, 1)), ReduceOp::min).wait();

@@ -46,7 +46,7 @@ class Folder {
     std::filesystem::path path_;
 };
 
-/// What all ranks threw: the sentence, and the exit code, which must be theirs alike.
+/// The sentence of the error that all ranks threw. Its exit code must be `code` on each of them.
 std::string refused(const DataRequest& request, base::ExitCode code,
                     const std::string& name = "cosmology") {
     std::string sentence;

@@ -35,7 +35,7 @@ void expect_same_on_all(std::int64_t value, const std::string& what) {
     EXPECT_EQ(ends[0], -ends[1]) << what;
 }
 
-// What one test has raised is not left for the next.
+// A signal that one test raised is not left for the next test.
 class StopPollTest : public ::testing::Test {
   protected:
     void TearDown() override { base::StopSignals::follow(); }

@@ -1,5 +1,5 @@
-// Who reads back what a strategy has written, with the real strategies: no rank its own where there
-// are others.
+// Reading back the records that the real strategies wrote: no rank reads its own where there are
+// other ranks.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -41,7 +41,7 @@ std::set<std::int64_t> ids_of(const std::vector<Share>& shares) {
     return ids;
 }
 
-/// What this rank wrote of it.
+/// The records that this rank wrote.
 std::set<std::int64_t> written_by_me(const StrategyRunner& runner, const StorageOptions& options) {
     if (const auto written = runner.strategy().written()) return ids_of(*written);
     const int writers = options.entry.parallel ? world().world_size() : 1;

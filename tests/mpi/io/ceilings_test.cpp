@@ -38,7 +38,7 @@ class CeilingsTest : public ::testing::Test {
         world().barrier();
         return folder_ ? folder_->names() : std::vector<std::string>{};
     }
-    /// What a rank got thrown, "" for nothing; and its exit code.
+    /// The sentence of the error that this rank got, "" for none, and its exit code.
     std::pair<std::string, int> outcome() {
         try {
             measure_ceilings(world(), work_);
@@ -67,8 +67,8 @@ TEST_F(CeilingsTest, TheSameWorkForAllRanks) {
     EXPECT_THAT(left_behind(), IsEmpty());
 }
 
-// What lies in the folder while the timed part runs shows that it is really written, in the
-// strategies' files: a file a record, or one of all ranks.
+// The files in the folder during the timed part show that the bytes are really written, as the
+// strategies do: a file for each record, or one for all ranks.
 TEST_F(CeilingsTest, TheBytesAreWrittenAsTheStrategiesWriteThem) {
     work_.bytes_per_record = 1500000;
     std::uintmax_t largest = 0;

@@ -49,7 +49,7 @@ StrategyEntry entry_of(const std::string& name) {
     throw base::Error("no strategy " + name);
 }
 
-/// What one writing left behind, on every rank.
+/// The outcome of one writing, on every rank.
 struct Written {
     double records = 0;  ///< summed over ranks
     double bytes = 0;
@@ -172,7 +172,7 @@ TEST_P(Hdf5Strategies, HonourTheirSettings) {
     EXPECT_FALSE(std::filesystem::exists(folder_.path() / ".data.h5.tmp"));
 }
 
-// What --fsync costs is in its phase, once: a second one in close() would be counted as closing.
+// The cost of --fsync is in its phase, once: a second one in close() would be counted as closing.
 TEST_P(Hdf5Strategies, SyncOnceAndInItsPhase) {
     for (const bool fsync : {false, true})
         for (const bool latest_format : {false, true}) {

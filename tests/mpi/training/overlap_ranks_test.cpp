@@ -96,7 +96,7 @@ class SlowLink final : public comm::Communicator {
     comm::Communicator& real_;
 };
 
-// What this rank's own clocks say of the steps with communication.
+// Seconds of the steps with communication, by this rank's own clocks.
 struct Truth {
     std::vector<double> total, exposed;
 };

@@ -57,7 +57,7 @@ struct Plan {
     bool dropout = false;
 };
 
-/// What one rank needs to train mnist-cnn. Every replica begins with the same weights.
+/// All that one rank needs to train mnist-cnn. Every replica begins with the same weights.
 struct Replica {
     explicit Replica(const Plan& plan)
         : model(make_model(plan)),

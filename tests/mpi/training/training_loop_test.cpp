@@ -1,4 +1,4 @@
-// What a training run becomes when its replicas do not compute what one model computes.
+// The outcome of a training run when its replicas do not compute what one model computes.
 #include "experiments/training/loop.hpp"
 
 #include <gtest/gtest.h>

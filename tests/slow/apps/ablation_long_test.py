@@ -22,7 +22,7 @@ class AblationTest(cli.Case):
             return result.stdout, tables, names
 
     def test_json_that_cannot_be_written_costs_no_trials(self):
-        """What is wrong with its place is said before the trials; a disk that is full after them costs the JSON alone."""
+        """A wrong place for the JSON is reported before the trials; a disk that is full after them costs the JSON alone."""
         words = ("train", "--ablation", "--model", "bn-cnn", "--data", "synthetic", "--steps", 2, "--repetitions", 1, "--batch-size", 8,
                  "--threads", 1, "--train-samples", 64, "--output", self.folder / "b.h5")
         for place, code in ((self.folder, 2), (self.folder / "no" / "x.json", 5)):

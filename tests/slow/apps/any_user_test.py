@@ -88,7 +88,7 @@ class AnyUserTest(Case):
         return f"{launch}$RANKLAB io --strategy text-vectorized,hdf5-serial -n 2 -s 10 -i 1 --output r.h5"
 
     def assertOneSentence(self, result, code, *words):
-        """What Open MPI says of a rank that left is between dashed lines, which `said` leaves out."""
+        """Open MPI's message about a rank that left is between dashed lines, which `said` leaves out."""
         self.assertCode(result, code)
         self.assertEqual(len(result.said), 1, str(result))
         for word in words:

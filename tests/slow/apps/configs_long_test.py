@@ -95,7 +95,7 @@ class ShortForms(cli.Case):
         self.assertLess(max(losses), 3 * losses[0] + 1, losses)
 
     def test_the_deepest_runs_with_few_instructions_too(self):
-        """What failed on one processor and passed on another: the same with the instructions that every x86-64 has; stored, and told apart."""
+        """A config that failed on one processor and passed on another, with the instructions that every x86-64 has. The stored run names them."""
         self.make_data()
         path = CONFIGS / "cifar100" / "resnet152_smoke.ini"
         few = cli.environment(ATEN_CPU_CAPABILITY="default", ONEDNN_MAX_CPU_ISA="SSE41")

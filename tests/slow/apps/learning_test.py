@@ -9,7 +9,7 @@ h5py, np = cli.modules("h5py", "numpy")
 
 
 class Learning(cli.Case):
-    """Of a network that WORDS train in STEPS steps of RATE."""
+    """Tests of a network that WORDS train in STEPS steps at the learning rate RATE."""
 
     def train(self, *words, ranks=1, steps=None, rate=None, code=0):
         """(validation losses at the epochs' ends, training losses) of a run; the global batch is the same at any rank count. A rate of

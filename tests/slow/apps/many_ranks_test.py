@@ -1,4 +1,4 @@
-"""What is printed and stored at many ranks: lines on the screen, and above 64 ranks a summary of each in place of its samples."""
+"""Printed and stored results at many ranks: lines on the screen, and above 64 ranks a summary of each in place of its samples."""
 
 import json
 import os

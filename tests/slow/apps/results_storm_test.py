@@ -1,4 +1,4 @@
-"""What a results file promises, at full length: no stored run is lost by 200 kills of a writer and 20 full disks, the file opens in h5py
+"""Guarantees of a results file, at full length: no stored run is lost by 200 kills of a writer and 20 full disks, the file opens in h5py
 each time, and of 40 writers at once every run is there."""
 
 import os

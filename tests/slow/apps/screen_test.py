@@ -1,4 +1,4 @@
-"""What stands on a terminal of 80 columns, and what does not, where runs fail or the terminal is dumb."""
+"""Bars, lines and colours on a terminal of 80 columns, also where runs fail or the terminal is dumb."""
 
 import fcntl
 import os
@@ -25,7 +25,7 @@ class ScreenCase(cli.Case):
 
 class TerminalTest(ScreenCase):
     def on_a_terminal(self, words, columns=COLUMNS, stdout=None, **environment):
-        """What a terminal of so many columns is sent, of stdout (where it goes nowhere else) and stderr."""
+        """The exit code, and the text that a terminal of so many columns gets: stdout (where it goes nowhere else) and stderr."""
         leader, follower = pty.openpty()
         fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = subprocess.Popen([str(word) for word in (cli.RANKLAB, *words)], stdout=stdout or follower, stderr=follower, stdin=subprocess.DEVNULL,
@@ -48,7 +48,7 @@ class TerminalTest(ScreenCase):
         return code, shown.decode()
 
     def drawn(self, text):
-        """What stood on one line, whether it stayed or not."""
+        """The texts that stood on one line each, whether they stayed or not."""
         return [re.sub(r"\033\[[0-9;]*[mK]", "", part) for part in re.split(r"[\r\n]+", text)]
 
     @needs_train

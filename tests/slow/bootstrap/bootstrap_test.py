@@ -73,7 +73,7 @@ class BootstrapTest(unittest.TestCase):
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
 
     def own_torch(self):
-        """What names a LibTorch of the user's own: nothing is downloaded then."""
+        """The variable that names a LibTorch of the user's own: nothing is downloaded then."""
         library = self.scratch / "torch/lib/libtorch_cpu.so"
         library.parent.mkdir(parents=True, exist_ok=True)
         library.touch()

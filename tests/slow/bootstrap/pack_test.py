@@ -24,7 +24,7 @@ SHELL = ("sh", "bash", "env", "id", "readlink", "sed", "grep", "sort", "tr", "he
 # The machine's own: the C library, and LibTorch.
 OUTSIDE = re.compile(r"^(ld-linux.*|lib(c|m|mvec|dl|rt|pthread|resolv|util)\.so\..*|libtorch.*|libc10.*)$")
 NOBODY = "65534"
-# Of Slurm, what a job script needs to be read to its end: one rank.
+# The part of Slurm that a job script needs to be read to its end: one rank.
 SRUN = """#!/bin/sh
 until [ "${1##*/}" = ranklab ]; do shift; done
 exec "$@"
@@ -110,7 +110,7 @@ class PackTest(unittest.TestCase):
             program = shutil.which(name)
             shutil.copy(program, cls.root / "bin" / name)
             files |= set(loaded_by(program))
-        # What programs find by name as they run, and the parts of the C library that LibTorch wants.
+        # Libraries that programs find by name as they run, and the parts of the C library that LibTorch needs.
         for name in ("libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libresolv.so.2", "libutil.so.1"):
             files |= {file for folder in ("/lib/x86_64-linux-gnu", "/lib64") if os.path.exists(file := f"{folder}/{name}")}
         for file in files:
@@ -235,7 +235,7 @@ class PackTest(unittest.TestCase):
             self.assertTellsOfItself(program)
 
     def assertTellsOfItself(self, program):
-        """What needs nothing of the machine is told where the program cannot start, too."""
+        """--help and --version need nothing of the machine, and work where the program cannot start, too."""
         for words, start in (("--help", f"Usage: ranklab {program}"), ("--version", "ranklab ")):
             result = self.bare(f"ranklab {program} {words}", torch=False)
             self.assertRuns(result)

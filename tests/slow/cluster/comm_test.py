@@ -20,7 +20,7 @@ class CommTest(hosts.Case):
         return json.loads(result.stdout)["runs"][0]["tables"]
 
     def bandwidth(self, calls):
-        """Of a machine that was too busy for any line the fit has none: it is asked again."""
+        """The fit finds no line on a machine that was too busy: it is asked again."""
         for _ in range(3):
             fits = self.comm(2, "--op", "bandwidth", "-b", "64K", "-e", "1M", "-n", calls, "-w", 1)["fits"]
             self.assertEqual((fits["op"], fits["level"]), (["bandwidth"], ["job"]))

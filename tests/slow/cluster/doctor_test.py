@@ -25,7 +25,7 @@ class DoctorTest(hosts.Case):
         return json.loads(out.read_text())
 
     def seen(self, result, code=0):
-        """Of the first task: without PMI each of them is one alone, and says so."""
+        """The answer of the first task: without PMI each task is one alone, and says so."""
         self.assertCode(result, code)
         text = "".join(line.partition(": ")[2] for line in result.stdout.splitlines(True) if line.startswith("0: "))
         self.assertSchema("doctor", text)

@@ -19,7 +19,7 @@ except ImportError:
     print("SKIPPED: h5py is not installed for this Python; ./bootstrap makes one that has it")
     sys.exit(77)
 
-# What a launcher without a word about failing ranks does: no --kill-on-bad-exit.
+# A launcher that is told nothing about failing ranks: no --kill-on-bad-exit.
 SRUN = ("srun", "-N2", "-n2", f"--mpi={cli.LAUNCHER.pmi}")
 
 

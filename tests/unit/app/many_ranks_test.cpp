@@ -1,4 +1,4 @@
-// What is said of a launch of 10,000 ranks fits a screen, and is true.
+// Messages about a launch of 10,000 ranks fit a screen, and are true.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

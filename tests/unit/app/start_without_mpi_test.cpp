@@ -105,7 +105,7 @@ TEST_F(StartWithoutMpiDeathTest, OptionsThatNeedMpiGetIt) {
     EXPECT_EXIT(run_probe({"--with"}), ExitedWithCode(0), kWith);
 }
 
-// What it asks for is not known yet.
+// The options in the file are not known yet.
 TEST_F(StartWithoutMpiDeathTest, AConfigFileGetsMpi) {
     const tests::TempFolder folder;
     const auto file = folder.write("probe.ini", "label = one\n");

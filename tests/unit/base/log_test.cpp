@@ -1,4 +1,4 @@
-// What is said on stderr: one line a message, whatever it quotes.
+// Messages on stderr: one line a message, whatever it quotes.
 #include "base/log.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a user names is opened without waiting and without going anywhere else.
+// A file that a user names is opened without waiting and without going anywhere else.
 #include "base/files.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a campaign's file becomes: sweeps, and jobs of Slurm.
+// A campaign's file becomes sweeps, and jobs of Slurm.
 #include "campaign/campaign.hpp"
 
 #include <fmt/format.h>

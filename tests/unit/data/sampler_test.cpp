@@ -30,7 +30,7 @@ std::vector<Sampler> all_ranks(const Case& c, Sharding sharding, bool shuffle = 
     return ranks;
 }
 
-/// What all ranks take in one step.
+/// The samples that all ranks take in one step.
 Indices global_batch(const std::vector<Sampler>& ranks, std::int64_t step) {
     Indices all;
     for (const auto& rank : ranks) {
@@ -123,8 +123,8 @@ TEST_P(EveryCase, AllRanksMakeEquallyManySteps) {
     }
 }
 
-// What makes losses comparable between rank counts: 66 samples a step on 1, 2 and 3 ranks are the
-// same 66.
+// The 66 samples of a step are the same on 1, 2 and 3 ranks, which makes losses comparable between
+// rank counts.
 TEST(Sampler, TheGlobalBatchIsTheSameSetAtAnyRankCountThatDividesIt) {
     for (const auto sharding : {Sharding::pad, Sharding::exact}) {
         const auto one = all_ranks({660, 1, 66}, sharding);

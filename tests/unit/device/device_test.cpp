@@ -1,4 +1,4 @@
-// What the room does without a GPU.
+// Behaviour of the room without a GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -49,7 +49,7 @@ TEST(SimulatedStep, EqualsItsClosedForms) {
         // One of 1 s beside backward costs half a second of it, three times.
         {"half a core", each, line(0, 0.1), 14 + 3 * 0.5 + 1, 0.5},
         {"a whole core", each, line(0, 0.1), 14 + 4, 1},
-        // Of the first three 2 s each are under way while 1 s is computed.
+        // Each of the first three is under way for 2 s while 1 s is computed.
         {"half a core, long ones", each, line(0, 0.2), 14 + 3 * 1 + 2, 0.5},
     };
     for (const auto& one : cases) {

@@ -1,4 +1,4 @@
-// What is written comes back.
+// Values come back as they were written.
 #include <gtest/gtest.h>
 
 #include <cmath>

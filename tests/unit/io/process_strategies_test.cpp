@@ -25,7 +25,7 @@ class ProcessStrategies : public testing::TestWithParam<Way> {
 
 INSTANTIATE_TEST_SUITE_P(, ProcessStrategies, testing::ValuesIn(kWays), label_of);
 
-// What one process writes of fill_record.
+// Writes the records of fill_record, as one process does.
 void write_expected(io::Job job, const fs::path& directory) {
     fs::create_directory(directory);
     job.directory = directory;

@@ -68,7 +68,7 @@ TEST_F(Config, ABadValueNamesFileAndKey) {
     EXPECT_THAT(refusal("sync = flt\n"), AllOf(HasSubstr("sync"), HasSubstr("did you mean flat?")));
 }
 
-// What the command line overrules is not looked at twice, but a key must exist all the same.
+// A value that the command line overrules is not checked, but its key must exist all the same.
 TEST_F(Config, IsCheckedEvenWhereItIsOverruled) {
     EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] {
                     read("stepps = 7\n", {"--steps", "9"});

@@ -1,4 +1,4 @@
-// What options need and exclude.
+// Options that need or exclude others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What a user reads of an error: the sentence, and the options that mend it.
+// An error as a user reads it: the sentence, and the options that mend it.
 #include <gtest/gtest.h>
 
 #include <new>

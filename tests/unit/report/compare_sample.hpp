@@ -59,7 +59,7 @@ inline compare::Side noisy_side(const std::string& name, std::size_t runs, doubl
     return side;
 }
 
-/// The same value but for a tiny step from run to run, so that there are no ties.
+/// Equal values but for a tiny step from run to run, so that there are no ties.
 inline compare::Side steady_side(const std::string& name, std::size_t runs, double centre) {
     compare::Side side{name, {}};
     for (std::size_t i = 0; i < runs; ++i)

@@ -57,7 +57,7 @@ class StoredRuns {
     results::ResultFile file_;
 };
 
-/// What `write(sink)` writes.
+/// The text that `write(sink)` writes.
 template <class Write>
 std::string written(Write write) {
     std::string text;

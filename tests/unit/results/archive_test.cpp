@@ -71,7 +71,7 @@ TEST(Merge, WithADamagedFileLeavesTheOtherAlone) {
     EXPECT_TRUE(bytes_of(a) == before);
 }
 
-// What this ranklab knows nothing of: it comes along.
+// Data that this ranklab does not know is kept.
 TEST(Archive, KeepsWhatANewerRanklabStored) {
     const TempFolder folder;
     const auto path = store_all(folder / "a", {sample_run("x"), sample_run("y")});

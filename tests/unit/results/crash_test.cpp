@@ -48,7 +48,7 @@ std::set<std::string> lines_of(int descriptor) {
     return lines;
 }
 
-// What a writer told of before it was killed after `delay`.
+// The runs that a writer told of before it was killed after `delay`.
 std::set<std::string> told_before_kill(const fs::path& path, int round,
                                        std::chrono::microseconds delay) {
     std::array<int, 2> ends{};
@@ -63,7 +63,7 @@ std::set<std::string> told_before_kill(const fs::path& path, int round,
     return told;
 }
 
-// What one append takes on this machine, so that the kills fall where they should on any.
+// The time of one append on this machine, so that the kills fall where they should on any.
 std::int64_t append_microseconds(const fs::path& path) {
     const auto start = std::chrono::steady_clock::now();
     ResultFile(path).append(sample_run("timed"));

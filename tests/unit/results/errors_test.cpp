@@ -1,5 +1,5 @@
-// What is no place for results, and files that are none: one sentence each, the agreed exit code,
-// and no byte changed.
+// Places that cannot hold results, and files that are not results files: one sentence each, the
+// agreed exit code, and no byte changed.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <sched.h>

@@ -102,7 +102,7 @@ TEST(Vocabulary, KnowsWhichWayIsBetter) {
     EXPECT_EQ(words::better_of("wrong_elements", Kind::count), Better::less);
     // 1 is right: neither more nor less is better, whatever its name has in it.
     EXPECT_EQ(words::better_of("overlap_balance", Kind::ratio), Better::neither);
-    // Of names that only a later program knows the kind tells.
+    // The kind decides for names that only a later program knows.
     EXPECT_EQ(words::better_of("latency_us", Kind::cost), Better::less);
     EXPECT_EQ(words::better_of("messages_per_s", Kind::rate), Better::more);
     EXPECT_EQ(words::better_of("odd_ratio", Kind::ratio), Better::neither);

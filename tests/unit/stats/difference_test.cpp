@@ -142,7 +142,7 @@ TEST(Holm, NaNStaysAndDoesNotCount) {
     EXPECT_TRUE(holm({}).empty());
 }
 
-// Of ten measurements that do not differ, one or more looks different in at most 5 % of
+// One or more of ten measurements that do not differ looks different in at most 5 % of
 // comparisons.
 TEST(Holm, KeepsTheWholeComparisonAtItsLevel) {
     const double any = per_cent(31, [](Random& random) {

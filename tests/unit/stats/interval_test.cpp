@@ -33,8 +33,7 @@ TEST(EstimateMedian, CoversIndependentSamples) {
     }
 }
 
-// Of twenty samples that hang together nobody knows much: wrong intervals are rare, since mostly
-// there is none.
+// Twenty correlated samples tell little: wrong intervals are rare, since mostly there is none.
 TEST(EstimateMedian, HasNoIntervalOfTooFewCorrelatedSamples) {
     int given = 0, wrong = 0;
     Random random(5);
@@ -61,7 +60,7 @@ TEST(EstimateMedian, CoversCorrelatedSeries) {
     }
 }
 
-// What the interval of independent samples would have made of the same series.
+// The interval of independent samples, for the same series.
 TEST(EstimateMedian, TheOrdinaryIntervalDoesNotCoverCorrelatedSeries) {
     EXPECT_LT(per_cent(77,
                        [](Random& random) {
@@ -116,8 +115,8 @@ TEST(RelativeHalfWidth, IsOfTheLongerSide) {
 }
 
 TEST(Dependence, FindsTheCorrelationAndTheEffectiveNumber) {
-    // Of Gaussian AR(1) "above the median" has the autocorrelation (2/pi) asin(phi^k): n / (1 + 2
-    // sum).
+    // "Above the median" of a Gaussian AR(1) has the autocorrelation (2/pi) asin(phi^k). The
+    // effective number is n / (1 + 2 sum).
     const auto effective = [](double phi, double n) {
         double sum = 0;
         for (int k = 1; k < 60; ++k) sum += 2 / M_PI * std::asin(std::pow(phi, k));
@@ -144,7 +143,7 @@ TEST(Dependence, IndependentSeriesAreSeldomWarnedOf) {
                            [&](Random& random) {
                                return !dependence_of(lognormal(random, n, 0.5)).warning.empty();
                            }),
-                  // Of 20 to 49 samples a correlation that matters looks much like none.
+                  // A correlation that matters looks much like none in 20 to 49 samples.
                   (n >= 20 && n < 50 ? 12 : 5) + kAllowance)
             << "n = " << n;
 }
@@ -201,8 +200,8 @@ TEST(Ratio, IsThatOfTheMedians) {
     EXPECT_GT(estimate_ratio(a, b).ci.high, 2);
 }
 
-// What moves both sides of a pair at once moves no ratio: here each pair's is 2, though samples
-// differ by a factor of 8.
+// A change of both sides of a pair at once does not change the ratio: here each pair's is 2, though
+// samples differ by a factor of 8.
 TEST(Ratio, PairsAreDrawnTogether) {
     const std::vector<double> b{1, 8, 2, 4, 1.5, 3, 6, 5};
     const std::vector<double> a{2, 16, 4, 8, 3, 6, 12, 10};

@@ -119,7 +119,7 @@ TEST(Distributions, AgreeWithTables) {
     EXPECT_EQ(binomial_rank(100, 0.9, 0.025).k, 84U);
 }
 
-// What the simulations stand on.
+// The simulations rely on these.
 TEST(RandomNumbers, HaveTheirMomentsAndAreReproducible) {
     Random random(81);
     double sum = 0, squares = 0;

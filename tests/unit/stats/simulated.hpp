@@ -9,8 +9,8 @@
 
 namespace ranklab::stats {
 
-/// The same numbers with every compiler and library: the engine's bits are standardised, what std::
-/// distributions make of them is not.
+/// Equal numbers with every compiler and library: the engine's bits are standardised, the results
+/// of std:: distributions are not.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}

@@ -220,7 +220,7 @@ TEST(LrSchedule, ItsRangeIsThatOfEveryStep) {
             }
         }
     }
-    // Of as many steps as there can be, without a walk through them.
+    // The range over as many steps as there can be is found without computing each.
     const LrSchedule endless(
         {.shape = LrShape::cosine, .lr = 1, .total_steps = std::int64_t{1} << 50});
     EXPECT_DOUBLE_EQ(lr_range(endless, std::int64_t{1} << 50).highest, 1);

@@ -344,7 +344,7 @@ TEST(DataParallel, KeepsTheRunningStatisticsOfReplicaZero) {
         << "from replica 0's";
 }
 
-// What travels between GPUs in few pieces: here within one memory, to the same bits.
+// Tensors that are sent between GPUs in few pieces: here within one memory, with the same bits.
 TEST(DataParallel, ComputesTheSameWhereWhatTravelsIsCoalesced) {
     for (const std::size_t replicas : {1, 2, 3}) {
         Bench shared(replicas, 0.5, 1, false);

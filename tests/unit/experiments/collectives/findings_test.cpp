@@ -1,5 +1,5 @@
-// What is made of the times: who is late, what a good library would keep, how ranks' times become
-// one.
+// Findings from the times: the rank that is late, the guidelines that a good library would keep,
+// and the one time that ranks' times become.
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"

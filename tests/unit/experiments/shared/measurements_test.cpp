@@ -111,7 +111,7 @@ TEST(RankMeasurements, SumsUpEachRank) {
     EXPECT_DOUBLE_EQ(table->find<double>("median")->at(5), 4 - 1e-6);
 }
 
-// What the ranks from 3 on hand in, who took no part.
+// Ranks from 3 on took no part, and hand in `no_part`.
 ManyRanks::Others three_of(double no_part) {
     return [no_part](int rank, comm::BufferView part) {
         if (rank < 3)

@@ -135,7 +135,7 @@ Bytes sealed(const Bytes& data, const Bytes& index, const std::string& schema = 
     return rest;
 }
 
-/// What encode() put into the file of small_checkpoint().
+/// The parts that encode() put into the file of small_checkpoint().
 struct Taken {
     Bytes data, index;
 };

@@ -1,4 +1,4 @@
-// What goes into a checkpoint. Its file is in checkpoint_file_test.cpp; whole runs are in
+// The contents of a checkpoint. Its file is in checkpoint_file_test.cpp; whole runs are in
 // tests/apps/checkpoint_test.py.
 #include <gtest/gtest.h>
 #include <torch/torch.h>

@@ -1,4 +1,4 @@
-// What the stamps say, on made-up steps whose answer is known.
+// The analysis of the stamps, on made-up steps whose answer is known.
 #include "experiments/training/communication.hpp"
 
 #include <gmock/gmock.h>
@@ -113,8 +113,7 @@ TEST(Lateness, IsOfTheWholeRun) {
     std::vector<std::size_t> seen(100, 0);  // the stamps come in pieces
     testing::ManyRanks control(100, [&](int rank, comm::BufferView part) {
         if (part.dtype != comm::DType::f64) return;
-        // Of the stamps of a step: the two of the backward, then when it was ready, and handed
-        // over.
+        // The stamps of a step: two of the backward, then ready, start, moving and end.
         const std::span values(static_cast<double*>(part.data), part.count);
         for (double& value : values) {
             const std::size_t stamp = seen[static_cast<std::size_t>(rank)]++ % 6;
@@ -130,7 +129,7 @@ TEST(Lateness, IsOfTheWholeRun) {
     EXPECT_NEAR(waiting->find<double>("came_last_share")->front(), 0.5, 0.01);
 }
 
-// What the issue saw: "rank 0 came last in 100 % of the steps", from two of them.
+// The issue saw "rank 0 came last in 100 % of the steps", from two of them.
 TEST(Lateness, IsNotToldOfFewSteps) {
     for (const std::size_t ranks : {2U, 3U, 8U, 1024U}) {
         for (std::size_t steps = 0; steps < 6; ++steps)

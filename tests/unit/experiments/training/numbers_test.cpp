@@ -19,7 +19,7 @@ using options::Type;
 const std::vector<std::string> kNumbers{
     "-1",   "0",   "2.5",   "257", "10000000000", "9223372036854775807", "1e300",
     "-nan", "inf", "1e999", ""};
-/// Of options that are texts with numbers in them.
+/// Options that are texts with numbers in them, and their patterns.
 const std::vector<std::pair<std::string, std::string>> kTexts{{"target-ci", "{}%"},
                                                               {"inject-delay", "0:forward:{}"}};
 
@@ -152,7 +152,7 @@ TEST_F(Numbers, NoneEndsInAWordOfOthers) {
     EXPECT_GT(accepted_, 20) << "walking over refusals alone shows little";
 }
 
-// What no number of its own makes impossible.
+// Each of these numbers is possible by itself; their products are refused.
 TEST_F(Numbers, TheirProductsAreNumbersToo) {
     const auto refused = [&](std::vector<std::string> words) {
         words.insert(words.end(), {"--model=template-softmax", "--data=synthetic", "--backend=self",

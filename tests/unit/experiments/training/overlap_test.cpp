@@ -1,4 +1,4 @@
-// What the pairs say, on made-up ones whose overlap is known.
+// The estimate from pairs, on made-up ones whose overlap is known.
 #include "experiments/training/overlap.hpp"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ TEST(Overlap, IsOfPairs) {
     EXPECT_NEAR(found.ci.high, 0.75, 1e-9);
 }
 
-// What the issue saw: "-81.6 % of the communication is hidden", with a balance of 1.82.
+// The issue saw "-81.6 % of the communication is hidden", with a balance of 1.82.
 TEST(Overlap, IsNotToldWhereStampsAndStepsDisagree) {
     OverlapPairs pairs = pairs_of(0);
     for (auto& with : pairs.with) with += 0.0327;
@@ -109,7 +109,7 @@ TEST(Overlap, IsNotToldWhereTheHostSeesNothing) {
     EXPECT_THAT(found.why_none, HasSubstr("host does not see"));
 }
 
-// What backward got longer by was not hidden.
+// The time by which backward got longer was not hidden.
 TEST(Overlap, TimeThatBackwardPaidIsNotHidden) {
     OverlapPairs pairs = pairs_of(30);
     for (auto& with : pairs.with) with += 0.010;

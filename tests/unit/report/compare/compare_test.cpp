@@ -1,5 +1,5 @@
-// What is compared and what the verdicts are; refusals, notes and the printed forms whole in golden
-// files.
+// Measurements that are compared, and the verdicts. Golden files have refusals, notes and the
+// printed forms whole.
 #include "report/compare/compare.hpp"
 
 #include <gmock/gmock.h>
@@ -76,8 +76,8 @@ TEST(Compare, TellsWorseBetterAndSame) {
     EXPECT_EQ(exit_code_of(compared(a, steady_side("B", 9, 0.12)), {}), 0) << "no gate";
 }
 
-// Of what is better when higher, of counts, of what is learned (by its last epoch), of several
-// processes.
+// Verdicts on measurements that are better when higher, on counts, on what is learned (by its last
+// epoch), and on several processes.
 TEST(Compare, VerdictsAreAsStored) {
     Outputs all;
     const Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.12);
@@ -166,7 +166,7 @@ TEST(Compare, EqualSidesRarelyDiffer) {
     EXPECT_LE(alarms, kTries * 9 / 100);
 }
 
-// Of both sides what was told to differ; nothing else.
+// The two sides differ in the given setting or fact alone.
 Side with(const std::string& key, const std::string& value) {
     Side side = steady_side("B", 5, 0.1);
     set(side, key, value);
@@ -328,7 +328,7 @@ TEST(Compare, NotesTheOrderOfMeasuringSharedRunsAndBusyHosts) {
     all.expect("compare_notes.txt");
 }
 
-// Of six runs a side: rows that were made up, a row each outcome.
+// A comparison of six runs a side with made-up rows, one for each outcome.
 Comparison with_outcomes(const std::vector<Outcome>& outcomes) {
     Comparison comparison = compared(steady_side("A", 6, 0.1), steady_side("B", 6, 0.1));
     auto& rows = comparison.groups.front().rows;

@@ -1,4 +1,4 @@
-// What other programs read of runs: CSV, JSON, Google Benchmark's JSON, Extra-P's lines, Chrome's
+// Runs as other programs read them: CSV, JSON, Google Benchmark's JSON, Extra-P's lines, Chrome's
 // trace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

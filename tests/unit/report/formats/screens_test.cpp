@@ -1,5 +1,5 @@
-// What a person reads of a run, of a list of runs and of groups: whole in golden files, rules that
-// hold for any here.
+// A run, a list of runs and groups as a person reads them: golden files have the texts whole, this
+// file has the rules that hold for any.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -71,7 +71,7 @@ TEST(Frame, IsBrokenIntoBlocksOf80Columns) {
     EXPECT_GT(keys, 1U) << "each block has the key and the note";
 }
 
-// What a results file holds may come from anywhere.
+// Text in a results file may come from anywhere.
 TEST(Frame, ForeignTextStaysText) {
     Frame frame = sample();
     frame.rows[0].cells[0] = "x\x1b[31m\n</td><script>|`@all \xff";
