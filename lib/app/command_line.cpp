@@ -14,7 +14,7 @@
 #include "base/text.hpp"
 #include "comm/launcher.hpp"
 #include "results/result_file.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -98,7 +98,7 @@ void describe_common(options::Schema& schema) {
 namespace {
 
 void print_help(const options::Schema& schema, const ProgramText& text, bool all) {
-    if (!speaks_for_job()) return;
+    if (!is_output_rank()) return;
     print(
         "Usage: ranklab {} {}\n\n{}\nExamples:\n{}\n{}Exit codes: 0 ok, 1 internal, 2 usage, 3 "
         "wrong data or failed verification,\n"
@@ -120,7 +120,7 @@ bool answer_help_all(const Words& words, const options::Schema& schema, const Pr
 bool answer_help(const options::Options& options, const options::Schema& schema,
                  const ProgramText& text) {
     if (options.flag("version")) {
-        if (speaks_for_job()) print("{}\n{}\n", version_line(), build_features());
+        if (is_output_rank()) print("{}\n{}\n", version_line(), build_features());
         return true;
     }
     if (!options.flag("help")) return false;
@@ -171,7 +171,7 @@ int threads_of(const std::optional<int>& asked, int fallback) {
     const std::string first = base::trim(text.substr(0, text.find(',')));
     const int threads = base::number_in<int>(first).value_or(0);
     if (threads >= 1 && threads <= vocabulary::kMostThreads) return threads;
-    if (speaks_for_job())
+    if (is_output_rank())
         base::log::warn(fmt::format(
             "OMP_NUM_THREADS is '{}', which is not a number from 1 to {}, so a rank runs as many "
             "threads as without it: one for each core of its cpuset, as far as its cgroup "
@@ -184,7 +184,7 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
     return {argv + std::min(argc, 1), argv + argc};
 }
 
-bool speaks_for_job() {
+bool is_output_rank() {
     return comm::read_launcher().rank.value_or(0) == 0;
 }
 
@@ -193,7 +193,7 @@ std::optional<int> answer_early(const ProgramManual& program, const Words& words
     const std::string first = words.empty() ? "" : words.front();
     const bool help = words.empty() || first == "--help" || first == "-h" || first == "help";
     if (!help && first != "--version" && first != "--list") return std::nullopt;
-    if (speaks_for_job()) {
+    if (is_output_rank()) {
         if (help)
             print_help(program);
         else if (first == "--list")

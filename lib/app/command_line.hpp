@@ -54,6 +54,6 @@ std::vector<std::string> arguments_of(int argc, char** argv);
 
 /// True where this process prints for the job before MPI is up: the launcher says that it is rank
 /// 0, or there is no launcher.
-bool speaks_for_job();
+bool is_output_rank();
 
 }  // namespace ranklab::app

@@ -105,11 +105,11 @@ int dispatch(int argc, char** argv) {
     return guarded([&] {
         const std::string word = argc > 1 ? argv[1] : "--help";
         if (word == "--version") {
-            if (speaks_for_job()) print("{}\n{}\n", version_line(), build_features());
+            if (is_output_rank()) print("{}\n{}\n", version_line(), build_features());
             return 0;
         }
         if (word == "--help" || word == "-h" || word == "help") {
-            if (speaks_for_job()) print_help();
+            if (is_output_rank()) print_help();
             return argc > 1 ? 0 : static_cast<int>(base::ExitCode::usage);
         }
         const auto words = arguments_of(argc, argv);

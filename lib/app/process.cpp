@@ -66,7 +66,7 @@ int guarded(const std::function<int()>& work) {
 
 void prepare_process() {
     hold_standard_streams();
-    base::log::set_teller(options::told);
+    base::log::set_teller(options::user_message);
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     allocator_settings();
@@ -119,7 +119,7 @@ fs::path checked_target(const std::string& path, const char* setting) {
     if (const auto kind = base::irregular_kind(target); !kind.empty())
         throw base::OptionError(fmt::format("{} is {}; name a file", target.string(), kind),
                                 {setting});
-    hdf5::spare(target, setting);
+    hdf5::refuse_hdf5_target(target, setting);
     return target;
 }
 

@@ -13,7 +13,7 @@
 
 #include "results/run.hpp"
 #include "results/staged_file.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::app {
 

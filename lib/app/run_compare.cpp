@@ -67,7 +67,7 @@ double min_effect_of(const Options& options) {
     return gate;
 }
 
-report::compare::SidesAsked sides_of(const Options& options) {
+report::compare::CompareQuery sides_of(const Options& options) {
     if (options.positional().size() != 2)
         throw base::OptionError(
             "compare needs two sides, A and B: ranklab compare old.h5 new.h5, or two labels of one "

@@ -17,7 +17,7 @@
 #include "comm/exchange.hpp"
 #include "host/load.hpp"
 #include "report/frame/frame.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -47,8 +47,8 @@ struct Examination {
 };
 
 const char* text_of(const host::Check& check) {
-    if (check.verdict == host::Verdict::found) return check.finding.fatal ? "WRONG" : "warning";
-    return check.verdict == host::Verdict::ok ? "ok" : "not known";
+    if (check.verdict == host::CheckState::found) return check.finding.fatal ? "WRONG" : "warning";
+    return check.verdict == host::CheckState::ok ? "ok" : "not known";
 }
 
 void print_checks(const std::vector<host::Check>& checks) {
@@ -56,7 +56,7 @@ void print_checks(const std::vector<host::Check>& checks) {
     table.columns = {{.name = "check", .key = true}, {.name = "result"}};
     for (const auto& check : checks) {
         table.rows.push_back({{check.id, text_of(check)}, {}});
-        if (check.verdict == host::Verdict::found)
+        if (check.verdict == host::CheckState::found)
             print("{}: {}\n", text_of(check), check.finding.sentence());
     }
     print_text(report::text_of(table));
@@ -117,7 +117,7 @@ std::string json_of(const Examination& seen) {
          facts = Json::object();
     for (const auto& [id, verdict, finding] : seen.checks) {
         checks[id] = text_of({id, verdict, finding});
-        if (verdict == host::Verdict::found)
+        if (verdict == host::CheckState::found)
             findings.push_back({{"id", id},
                                 {"fatal", finding.fatal},
                                 {"what", finding.what},
@@ -161,7 +161,7 @@ int examine(Session& session, const options::Options& options) {
     refuse_other_options(session,
                          "ranklab doctor");  // options that differ are among what it looks at
     auto& control = session.control();
-    comm::together(control, [&] { options.check_relations(); });
+    comm::all_or_throw(control, [&] { options.check_relations(); });
     const auto placements =
         session.gather_placements(threads_of(options.fields<vocabulary::CommonSettings>().threads));
     Examination seen{evidence_of(placements, control.world_size(),

@@ -55,7 +55,7 @@ class Output {
 // How ranks work together means nothing on one rank.
 bool belongs_in_header(const options::Options::Effective& option, std::size_t ranks) {
     return option.asked ||
-           (option.in_header && (ranks > 1 || option.role != options::Role::together));
+           (option.in_header && (ranks > 1 || option.role != options::Role::coordination));
 }
 
 std::vector<results::Setting> short_settings(const options::Options& options, std::size_t ranks) {
@@ -136,7 +136,7 @@ std::unique_ptr<experiments::Plan> settle(Session& session, Experiment& experime
                                           options::Options& options) {
     auto& control = session.control();
     std::unique_ptr<experiments::Plan> plan;
-    comm::together(control, [&] { plan = experiment.settle(options, control.world_size()); });
+    comm::all_or_throw(control, [&] { plan = experiment.settle(options, control.world_size()); });
     plan->agree(options, control);
     return plan;
 }
@@ -172,7 +172,7 @@ int deliver(Session& session, const experiments::Runs& runs, const Output& outpu
                                         : "waiting for rank 0, which stores the run");
     progress.finish();
     const auto begin = base::Clock::now();
-    comm::together_politely(
+    comm::all_or_throw_polling(
         session.control(),
         [&] {
             if (session.is_root() && !runs.all.empty()) show_and_store(runs.all, output, common);
@@ -207,7 +207,7 @@ int run(Session& session, Experiment& experiment, options::Options options,
     RunFacts facts(session, launch, options, experiment);
     auto runs = plan->run(
         {session.control(), options, progress, &session.start_up(), facts.counted_part()});
-    base::StopSignals::follow();  // a signal has ended the work; storing goes on
+    base::StopSignals::acknowledge();  // a signal has ended the work; storing goes on
     facts.gather();
     if (session.is_root() && !runs.all.empty()) facts.complete(runs.all, command_line);
     return deliver(session, runs, output, common, progress);
@@ -236,7 +236,7 @@ int run_experiment(int argc, char** argv, Experiment& experiment) {
     const auto lists = [&](const options::Options& options) {
         const auto common = options.fields<CommonSettings>();
         if (common.list && common.json) options.check_relations();
-        if (common.list && speaks_for_job()) print_listings(experiment);
+        if (common.list && is_output_rank()) print_listings(experiment);
         return common.list;
     };
     return run_mpi_program(

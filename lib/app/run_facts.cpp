@@ -134,7 +134,7 @@ void RunFacts::complete_one(results::Run& run) const {
     run.git_revision = git_revision();
     if (run.config.empty()) run.config = experiments::settings_of(options_);
     run.hosts = host_rows(launch_.placements, experiment_.may_use_gpus(options_));
-    experiments::add_doubts(run);
+    experiments::warn_of_oversized_batch(run);
     add_warnings(run);
     add_context(run);
 }

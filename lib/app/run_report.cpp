@@ -25,7 +25,7 @@
 #include "report/model/values.hpp"
 #include "report/page/parts.hpp"
 #include "results/result_file.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -103,7 +103,7 @@ std::string published(const results::Run& run) {
 
 // The time that the network alone needs for the buckets of a training run.
 std::string network(const ChosenRuns& runs, const results::Run& run) {
-    if (!report::model::pays_network(run)) return "";
+    if (!report::model::has_bucket_times(run)) return "";
     const auto cost = report::model::network_cost(runs.file(), run);
     return cost ? cost->text()
                 : fmt::format(

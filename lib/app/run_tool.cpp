@@ -14,7 +14,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -64,7 +64,7 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
     const auto placements = session.gather_placements(1);
     const auto warnings = guard_launch(session, placements, common.expect_ranks.value_or(0), false);
     std::vector<results::Setting> extra;
-    comm::together(control, [&] { extra = verb.resolve(options); });
+    comm::all_or_throw(control, [&] { extra = verb.resolve(options); });
     print_header(session, options, extra, placements);
     if (session.is_root())
         for (const auto& warning : warnings) base::log::warn(warning);
@@ -74,7 +74,7 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
     const auto watchdog = session.watch(progress, common.stall_timeout);
     const experiments::RunContext context{control, options, progress};
     const auto report = verb.run({context, version()});
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (session.is_root()) print_whole(report.text);
     });
     if (!report.wrong.empty()) comm::throw_on_all<base::DataError>(control, 0, report.wrong);

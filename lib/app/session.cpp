@@ -168,7 +168,7 @@ int run_mpi_program(int argc, char** argv, const options::Schema& schema, const 
         // The config file's value is applied later.
         Session session(start, parsed ? parsed->real("stall-timeout") : Session::kStallTimeout);
         return session.conclude([&] {
-            comm::together(session.control(), [&] {
+            comm::all_or_throw(session.control(), [&] {
                 if (!parsed) parse();
             });
             session.watch(parsed->real("stall-timeout"));
@@ -250,7 +250,7 @@ std::optional<host::ResultsFolder> look_at_results_folder(
 void settle_options(Session& session, options::Options& options, const std::string& command_line) {
     auto& control = session.control();
     refuse_other_options(session, command_line);
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         const auto config = options.fields<vocabulary::CommonSettings>().config;
         if (control.rank() == 0 && config) options.read_config(*config);
     });
@@ -262,7 +262,7 @@ std::vector<std::string> guard_launch(Session& session,
                                       int expected_ranks, bool on_gpus) {
     std::vector<std::string> warnings;
     const int connected = session.control().world_size();
-    comm::together(session.control(), [&] {
+    comm::all_or_throw(session.control(), [&] {
         for (const auto& finding :
              host::findings_of_run(evidence_of(placements, connected, expected_ranks, on_gpus))) {
             if (finding.fatal) throw base::EnvironmentError(finding.sentence());
@@ -302,7 +302,7 @@ void warn_of(const Launch& launch, Session& session) {
 
 void check_results_file(Session& session, const vocabulary::CommonSettings& common) {
     constexpr std::uint64_t kExpectedBytes = 512U << 10U;  // most runs are smaller
-    comm::together(session.control(), [&] {
+    comm::all_or_throw(session.control(), [&] {
         if (!session.is_root()) return;
         check_json_file(common);
         if (common.output != "none")

@@ -19,7 +19,7 @@
 #include "host/topology.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::app {
 
@@ -43,7 +43,7 @@ class Session {
     /// Ends the job where this rank makes no progress for `seconds`; 0: never. See Watchdog.
     void watch(double seconds) { watchdog_.set_limit(seconds); }
     /// While this lives, the watchdog reports the activity given to `progress` as the rank's.
-    class Watch : base::Pinned {
+    class Watch : base::Immovable {
       public:
         Watch(Watchdog& watchdog, TerminalProgress& progress) : watchdog_(watchdog) {
             watchdog_.name_activity_of(&progress);

@@ -33,7 +33,7 @@ std::size_t columns_of_stderr() {
 
 }  // namespace
 
-std::string progress_text(const HowFar& far) {
+std::string progress_text(const ProgressState& far) {
     const std::string then = far.then.empty() ? "" : fmt::format(", then {}", far.then);
     return fmt::format("{}/{} {}  {:.0f} {}  {}{}{}", far.done, far.total, far.noun, far.rate,
                        far.rate_unit, far.note,
@@ -41,7 +41,7 @@ std::string progress_text(const HowFar& far) {
                        far.left_s ? then : "");
 }
 
-std::string progress_bar(const HowFar& far, std::size_t columns) {
+std::string progress_bar(const ProgressState& far, std::size_t columns) {
     constexpr std::size_t kAround = 3;  // brackets and a blank
     const std::string text = progress_text(far);
     if (base::columns_of(text) + kAround + kShortestBar > columns)
@@ -94,7 +94,7 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate
     last_shown_ = now;
     auto left = time_left_.seconds(done, total, now);
     if (left) *left += afterwards_s_;
-    const HowFar far{done, total, noun_, rate, rate_unit, note, left, unknown_};
+    const ProgressState far{done, total, noun_, rate, rate_unit, note, left, unknown_};
     show_line(terminal_ ? progress_bar(far, columns_of_stderr() - 1) : progress_text(far));
 }
 

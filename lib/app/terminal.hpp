@@ -45,7 +45,7 @@ class TimeLeft {
 };
 
 /// How far some work is.
-struct HowFar {
+struct ProgressState {
     std::int64_t done = 0, total = 0;
     std::string_view noun = "steps";
     double rate = 0;
@@ -54,9 +54,9 @@ struct HowFar {
     std::string_view then = {};  ///< what comes behind it for a time that is not known
 };
 /// "12/33 steps  10 samples/s  epoch 1 loss 0.41  1 min 26 s left"
-std::string progress_text(const HowFar& far);
+std::string progress_text(const ProgressState& far);
 /// A bar before that where so many columns have room for both; not longer than they are.
-std::string progress_bar(const HowFar& far, std::size_t columns);
+std::string progress_bar(const ProgressState& far, std::size_t columns);
 
 /// Shows progress on stderr: a bar with rate and time left on a terminal that obeys control
 /// sequences, plain lines every few seconds otherwise. Names other work that takes more than a few

@@ -31,7 +31,7 @@ class StallRule {
 /// Looks once a second at the counter of base/progress.hpp. Where it stood still for the limit,
 /// this rank reports what it was doing and ends the job with exit code 5. A rank that waits in MPI
 /// for a dead or stopped one stands still as well. MPI need not run yet: then this process ends.
-class Watchdog : base::Pinned {
+class Watchdog : base::Immovable {
   public:
     /// `seconds` 0: never.
     explicit Watchdog(double seconds);

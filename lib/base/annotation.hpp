@@ -17,7 +17,7 @@ struct AnnotationHooks {
 inline std::atomic<const AnnotationHooks*> annotation_hooks{nullptr};
 
 /// The work of this thread while it lives.
-class Annotation : Pinned {
+class Annotation : Immovable {
   public:
     explicit Annotation(const char* name) : hooks_(annotation_hooks.load()) {
         if (hooks_ != nullptr) mark_ = hooks_->begin(name);

@@ -8,14 +8,14 @@ namespace ranklab::base {
 /// A base class that forbids copying and moving, for what must be undone exactly once and is kept
 /// as a plain number, pointer or reference. A class with a destructor and a member that cannot be
 /// copied (a handle, a mutex, a unique_ptr) does not need it.
-class Pinned {
+class Immovable {
   public:
-    Pinned(const Pinned&) = delete;
-    Pinned& operator=(const Pinned&) = delete;
+    Immovable(const Immovable&) = delete;
+    Immovable& operator=(const Immovable&) = delete;
 
   protected:
-    Pinned() = default;
-    ~Pinned() = default;
+    Immovable() = default;
+    ~Immovable() = default;
 };
 
 /// A move-only owner of a C library's handle. Traits name the type, the empty value and the close:

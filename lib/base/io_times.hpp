@@ -90,17 +90,18 @@ class IoTimes {
 
     /// Marks a phase for the lifetime of the returned object:
     ///   auto p = times.phase(IoPhase::write);
-    class Mark : Pinned {
+    class PhaseScope : Immovable {
       public:
-        Mark(IoTimes& times, IoPhase phase) : times_(times), phase_(phase), begin_(Clock::now()) {}
-        ~Mark() { times_.add(phase_, begin_, Clock::now()); }
+        PhaseScope(IoTimes& times, IoPhase phase)
+            : times_(times), phase_(phase), begin_(Clock::now()) {}
+        ~PhaseScope() { times_.add(phase_, begin_, Clock::now()); }
 
       private:
         IoTimes& times_;
         IoPhase phase_;
         Clock::time_point begin_;
     };
-    [[nodiscard]] Mark phase(IoPhase phase) { return Mark(*this, phase); }
+    [[nodiscard]] PhaseScope phase(IoPhase phase) { return PhaseScope(*this, phase); }
 
   private:
     std::array<IoTally, kIoPhaseCount> tallies_{};

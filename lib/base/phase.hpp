@@ -40,15 +40,15 @@ class PhaseSink {
 
     /// Marks a phase for the lifetime of the returned object:
     ///   auto p = sink.phase(Phase::backward);
-    class Mark : Pinned {
+    class PhaseScope : Immovable {
       public:
-        Mark(PhaseSink& sink, Phase phase)
+        PhaseScope(PhaseSink& sink, Phase phase)
             : sink_(sink),
               phase_(phase),
               annotation_(kPhaseNames[static_cast<std::size_t>(phase)].data()) {
             sink_.enter(phase_);
         }
-        ~Mark() {
+        ~PhaseScope() {
             sink_.leave(phase_);
             count_progress();
         }
@@ -58,7 +58,7 @@ class PhaseSink {
         Phase phase_;
         Annotation annotation_;
     };
-    [[nodiscard]] Mark phase(Phase phase) { return Mark(*this, phase); }
+    [[nodiscard]] PhaseScope phase(Phase phase) { return PhaseScope(*this, phase); }
 };
 
 }  // namespace ranklab::base

@@ -83,7 +83,7 @@ int StopSignals::received() {
     return signal_received;
 }
 
-void StopSignals::follow() {
+void StopSignals::acknowledge() {
     signal_received = 0;
 }
 

@@ -13,7 +13,7 @@ namespace ranklab::base {
 inline constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 /// While it lives this thread, and threads that it starts, take none of kStopSignals: they wait.
-class StopSignalsBlocked : Pinned {
+class StopSignalsBlocked : Immovable {
   public:
     StopSignalsBlocked();
     ~StopSignalsBlocked();
@@ -29,7 +29,7 @@ std::string signal_name(int signal);
 /// where it is ignored: nohup); received() returns them. A second SIGINT or SIGTERM acts as without
 /// this object; SIGUSR1 and SIGUSR2, which batch systems send before the time is up, never end the
 /// process. A process has one object at a time.
-class StopSignals : Pinned {
+class StopSignals : Immovable {
   public:
     StopSignals();
     ~StopSignals();
@@ -37,7 +37,7 @@ class StopSignals : Pinned {
     /// The signal's number; 0 so far.
     static int received();
     /// The work ends as was wished: received() is 0 again.
-    static void follow();
+    static void acknowledge();
     /// "SIGTERM", "SIGHUP", "SIGUSR1", "Ctrl-C (SIGINT)".
     static std::string name_of(int signal);
 

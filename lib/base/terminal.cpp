@@ -63,8 +63,8 @@ bool shows_colour(int descriptor) {
 
 std::size_t columns_of_terminal(int descriptor) {
     winsize size{};
-    const bool told = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return told ? size.ws_col : kScreenColumns;
+    const bool user_message = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return user_message ? size.ws_col : kScreenColumns;
 }
 
 }  // namespace ranklab::base

@@ -51,7 +51,7 @@ Options checked(const Schema& schema, const Settings& settings, const std::strin
     try {
         return Options::parse(schema, words_of(schema, settings));
     } catch (const base::OptionError& error) {
-        throw base::OptionError(fmt::format("{}: {}", place, options::told(error)));
+        throw base::OptionError(fmt::format("{}: {}", place, options::user_message(error)));
     }
 }
 
@@ -141,7 +141,8 @@ Sweep sweep_of(const Workload& workload, const Settings& settings, const Machine
     try {
         return plan_sweep(workload.program, options, machine, "");
     } catch (const base::OptionError& error) {
-        throw base::OptionError(fmt::format("{}: {}", workload.place, options::told(error)));
+        throw base::OptionError(
+            fmt::format("{}: {}", workload.place, options::user_message(error)));
     }
 }
 

@@ -76,7 +76,7 @@ std::vector<std::string> srun_words(const Launch& launch, const Machine& machine
 }
 
 // The family's words for so many cores of each rank.
-std::vector<std::string> bound_to(const Launch& launch, int cores) {
+std::vector<std::string> binding_options(const Launch& launch, int cores) {
     if (kIsMpich) {
         std::vector<std::string> words{"-bind-to", fmt::format("core:{}", cores)};
         if (launch.cyclic || launch.ranks_per_node > 0)
@@ -97,7 +97,7 @@ std::vector<std::string> mpirun_words(const Launch& launch, const Need& need) {
                  : std::vector<std::string>{"--oversubscribe", "--bind-to", "none"};
     std::vector<std::string> words{base::mpirun(), "-n", std::to_string(need.ranks)};
     const auto& more = !launch.options.empty() ? launch.options
-                       : launch.bound          ? bound_to(launch, need.cores)
+                       : launch.bound          ? binding_options(launch, need.cores)
                                                : unbound;
     words.insert(words.end(), more.begin(), more.end());
     return words;

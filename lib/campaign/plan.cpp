@@ -13,7 +13,7 @@
 #include "base/numbers.hpp"
 #include "base/program.hpp"
 #include "base/text.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::campaign {
 namespace {

@@ -112,13 +112,13 @@ void settle(Communicator& control, const Outcome& mine, std::int64_t lowest) {
 
 }  // namespace
 
-void together(Communicator& control, const std::function<void()>& work) {
+void all_or_throw(Communicator& control, const std::function<void()>& work) {
     const Outcome mine = outcome_of(work);
     settle(control, mine, reduced(control, bid(control, mine), ReduceOp::min));
 }
 
-void together_politely(Communicator& control, const std::function<void()>& work,
-                       const std::function<void()>& beat) {
+void all_or_throw_polling(Communicator& control, const std::function<void()>& work,
+                          const std::function<void()>& beat) {
     constexpr Seconds kPatience(10), kForever(std::numeric_limits<double>::infinity());
     const Outcome mine = outcome_of(work);
     // On the heap: an abandoned request may still be written to.

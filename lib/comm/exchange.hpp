@@ -23,7 +23,7 @@ bool is_same_everywhere(Communicator& control, const std::string& mine);
 std::string broadcast_text(Communicator& control, const std::string& text, int root);
 /// EnvironmentError where the bytes are not such a value: they are of another build.
 template <class Value>
-Value understood(const std::string& bytes) {
+Value unpack_or_throw(const std::string& bytes) {
     if (auto value = base::unpacked<Value>(bytes)) return *std::move(value);
     throw base::EnvironmentError(
         "a rank speaks another form: install the same ranklab on every node, and start it on all "
@@ -39,7 +39,7 @@ std::vector<Value> gather_values(Communicator& control, const Value& mine) {
                           view(std::as_writable_bytes(std::span(all))));
     } else {
         for (const auto& bytes : gather_texts(control, base::packed(mine)))
-            all.push_back(understood<Value>(bytes));
+            all.push_back(unpack_or_throw<Value>(bytes));
     }
     return all;
 }
@@ -50,7 +50,7 @@ Value from_root(Communicator& control, Value mine, int root = 0) {
         control.broadcast(view(std::as_writable_bytes(std::span(&mine, 1))), root);
         return mine;
     } else {
-        return understood<Value>(broadcast_text(control, base::packed(mine), root));
+        return unpack_or_throw<Value>(broadcast_text(control, base::packed(mine), root));
     }
 }
 /// The ranks' values as one, on every rank.
@@ -68,12 +68,12 @@ struct PeerError : base::Error {
 /// Runs `work` on each rank; all ranks learn the result, so that none waits for one that failed. If
 /// any threw, the lowest of them rethrows its error and all others throw PeerError with its exit
 /// code. A PeerError of a group within the group counts only where no rank has an error of its own.
-void together(Communicator& control, const std::function<void()>& work);
+void all_or_throw(Communicator& control, const std::function<void()>& work);
 
 /// Like together(), for long work in which some ranks may have no part: a rank that is done sleeps
 /// between looks and calls `beat` at each. A rank that failed waits 10 s for the others, which may
 /// be in a collective that it left; then it prints its error and ends the job.
-void together_politely(
+void all_or_throw_polling(
     Communicator& control, const std::function<void()>& work,
     const std::function<void()>& beat = [] {});
 

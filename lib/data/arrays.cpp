@@ -153,7 +153,7 @@ hdf5::Rows open_npy_rows(const std::string& name) {
 // Each rank opens the files, and a rank whose file system lacks them is named.
 DataSet open_own(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {
     DataSet set;
-    comm::together(control, [&] { set = open_here(request, control, open); });
+    comm::all_or_throw(control, [&] { set = open_here(request, control, open); });
     return set;
 }
 

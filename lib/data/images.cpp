@@ -85,7 +85,7 @@ std::shared_ptr<const Source> image_source(ImageSet set, const ImageShape& shape
 DataSet open_images(const DataRequest& request, comm::Communicator& control,
                     const std::function<ImageSets(const DataRequest&)>& load) {
     ImageSets sets;
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (control.rank() != 0) return;
         if (!request.is_image())
             throw base::OptionError(

@@ -72,7 +72,7 @@ inline StreamHandle compute_stream() {
 }
 
 /// Sets the compute stream while it lives.
-class ComputeStream : base::Pinned {
+class ComputeStream : base::Immovable {
   public:
     explicit ComputeStream(StreamHandle stream)
         : before_(detail::compute_stream.exchange(stream)) {}

@@ -118,8 +118,9 @@ bool leaves_the_node(const std::vector<CurvePoint>& points, double node_holds, d
 }
 
 // The numbers of ranks to measure so that the forecast is not refused again.
-std::vector<double> mended_by(const CurveForecast& refused, const std::vector<CurvePoint>& points,
-                              double node_holds, double jump) {
+std::vector<double> ranks_to_measure(const CurveForecast& refused,
+                                     const std::vector<CurvePoint>& points, double node_holds,
+                                     double jump) {
     const double largest = points.back().ranks;
     const auto above = [](double ranks, std::size_t count = 2) {
         std::vector<double> doubled;
@@ -195,7 +196,7 @@ CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling,
         else if (refusal == Refusal::none && !force && one > kReach * points.back().ranks)
             forecast.refusal = Refusal::beyond_reach;
         if (forecast.refusal != Refusal::none) {
-            forecast.mended_by = mended_by(forecast, points, node_holds, jump);
+            forecast.ranks_to_measure = ranks_to_measure(forecast, points, node_holds, jump);
             continue;
         }
         forecast.estimate = posterior.at(one, stats::kConfidence);

@@ -38,7 +38,7 @@ struct CurveForecast {
     double ranks = 0;
     Refusal refusal = Refusal::none;
     Estimate estimate = {};  ///< 95 %, of the mean of as many processes as the points have
-    std::vector<double> mended_by = {};  ///< where refused: numbers of ranks to measure
+    std::vector<double> ranks_to_measure = {};  ///< where refused: numbers of ranks to measure
 };
 
 /// A further measurement, and the share by which it would narrow the interval at `target`.

@@ -56,7 +56,7 @@ bool is_hdf5(const std::filesystem::path& path) {
     return H5Fis_hdf5(path.c_str()) > 0;
 }
 
-void spare(const std::filesystem::path& path, const std::string& setting) {
+void refuse_hdf5_target(const std::filesystem::path& path, const std::string& setting) {
     if (is_hdf5(path))
         throw base::OptionError(
             fmt::format("{} is an HDF5 file, which is not replaced by a text; name another file",

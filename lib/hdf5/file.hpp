@@ -39,7 +39,7 @@ Object open_dataset(const Group& group, const std::string& name);
 bool is_hdf5(const std::filesystem::path& path);
 /// OptionError where the path of a text names an HDF5 file: a mistyped name would destroy its
 /// contents. `setting` names the option.
-void spare(const std::filesystem::path& path, const std::string& setting);
+void refuse_hdf5_target(const std::filesystem::path& path, const std::string& setting);
 
 /// The library's version, "1.10.8".
 std::string library_version();

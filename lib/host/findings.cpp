@@ -287,12 +287,12 @@ constexpr Row kTable[] = {
 // The worst case stands for all.
 Check check_of(const Row& row, const Evidence& evidence) {
     const auto [found, known] = row.test(evidence);
-    if (found.empty()) return {row.id, known ? Verdict::ok : Verdict::unknown};
+    if (found.empty()) return {row.id, known ? CheckState::ok : CheckState::unknown};
     const auto& worst = *std::ranges::max_element(found, {}, &Case::badness);
     std::string detail = worst.detail;
     if (found.size() > 1) detail += fmt::format(" (the worst of {} such cases)", found.size());
     return {row.id,
-            Verdict::found,
+            CheckState::found,
             {row.id, row.fatal, fmt::format(fmt::runtime(row.sentence), detail),
              fmt::format(fmt::runtime(row.remedy), worst.mend)}};
 }
@@ -308,7 +308,7 @@ std::vector<Check> check_all(const Evidence& evidence) {
 std::vector<Finding> findings_of_run(const Evidence& evidence) {
     std::vector<Finding> findings;
     for (auto& check : check_all(evidence))
-        if (check.verdict == Verdict::found && check.id != kGovernor)
+        if (check.verdict == CheckState::found && check.id != kGovernor)
             findings.push_back(std::move(check.finding));
     return findings;
 }

@@ -40,11 +40,11 @@ struct Evidence {
     std::optional<std::vector<Use>> uses = {};  ///< of all ranks
 };
 
-enum class Verdict { ok, found, unknown };
+enum class CheckState { ok, found, unknown };
 
 struct Check {
     std::string id;
-    Verdict verdict = Verdict::unknown;
+    CheckState verdict = CheckState::unknown;
     Finding finding = {};  ///< where it was found
 };
 

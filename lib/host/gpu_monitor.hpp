@@ -46,7 +46,7 @@ struct MonitoredRank {
 int rank_on(const std::vector<MonitoredRank>& ranks, const std::string& uuid,
             const std::string& pci_id);
 
-class GpuMonitor : base::Pinned {
+class GpuMonitor : base::Immovable {
   public:
     GpuMonitor(std::vector<MonitoredRank> ranks, double interval_s, base::Clock::time_point began);
     ~GpuMonitor() { stop(); }

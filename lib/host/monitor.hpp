@@ -70,7 +70,7 @@ struct Monitored {
     }
 };
 
-class Monitor : base::Pinned {
+class Monitor : base::Immovable {
   public:
     /// Samples this host until stop(), every `interval_s`.
     Monitor(const std::vector<MonitoredRank>& ranks, double interval_s);

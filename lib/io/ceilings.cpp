@@ -29,7 +29,7 @@ using base::IoPhase;
 constexpr const char* kSetting = "directory";
 
 // Removes a killed run's files of these names at the start, and its own at the end.
-class RawFiles : base::Pinned {
+class RawFiles : base::Immovable {
   public:
     explicit RawFiles(std::vector<fs::path> paths) : paths_(std::move(paths)) {
         for (const auto& path : paths_)
@@ -69,7 +69,7 @@ class Measurement {
         std::optional<RawFiles> files;
         Bytes record;
         base::IoTimes times;
-        comm::together(ranks_, [&] {
+        comm::all_or_throw(ranks_, [&] {
             std::vector<fs::path> paths;
             for (std::int64_t id = mine_.first; id < mine_.end(); ++id)
                 paths.push_back(work_.directory / fmt::format(".ranklab-ceiling-{}", id));
@@ -77,7 +77,7 @@ class Measurement {
             record.assign(work_.bytes_per_record, 'r');
         });
         ranks_.barrier();
-        comm::together(ranks_, [&] {
+        comm::all_or_throw(ranks_, [&] {
             for (const auto& path : files->paths()) {
                 write_new(path, record, {}, {.fsync = work_.fsync}, times);
                 work_.between();
@@ -99,17 +99,17 @@ class Measurement {
             if (!file) base::throw_errno("open", path, errno, kSetting);
             record.assign(work_.bytes_per_record, 'r');
         };
-        comm::together(ranks_, [&] {
+        comm::all_or_throw(ranks_, [&] {
             if (!first) return;
             owned.emplace(std::vector{path});
             open();
         });
-        comm::together(ranks_, [&] {
+        comm::all_or_throw(ranks_, [&] {
             if (!first) open();
         });
         ranks_.barrier();
         base::IoTimes times;
-        comm::together(ranks_, [&] { put_all(file, path, record, times); });
+        comm::all_or_throw(ranks_, [&] { put_all(file, path, record, times); });
         return {all_bytes(), slowest(writing_s(times))};
     }
 

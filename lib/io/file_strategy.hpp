@@ -77,7 +77,7 @@ class ArrayStrategy : public FileStrategy {
 };
 
 /// The work that rank 0 handed to one rank by messages.
-struct Handed {
+struct AssignedWork {
     std::int64_t chunks = 0;   ///< that were not empty
     std::int64_t records = 0;  ///< in them
     std::int64_t bytes = 0;    ///< that rank 0 sent it to say so
@@ -88,7 +88,7 @@ struct Handed {
     }
 };
 
-inline results::Table chunk_table(const std::vector<Handed>& by_rank) {
+inline results::Table chunk_table(const std::vector<AssignedWork>& by_rank) {
     results::Rows rows("chunks");
     for (const auto& handed : by_rank)
         rows.add({std::int64_t{std::ssize(rows)}, handed.chunks, handed.records, handed.bytes});

@@ -155,10 +155,10 @@ fs::path Hdf5Strategy::made_path() const {
 
 void Hdf5Strategy::open() {
     const auto mark = place_.times.phase(IoPhase::open);
-    comm::together(place_.ranks, [&] { check_place(); });
+    comm::all_or_throw(place_.ranks, [&] { check_place(); });
     unfinished_ = true;
     // Where MPI-IO fails on one rank alone, the others wait inside it, or all wait until close().
-    comm::together_politely(place_.ranks, [&] {
+    comm::all_or_throw_polling(place_.ranks, [&] {
         const auto options = options_of(job_, place_, form_);
         file_ = std::make_unique<hdf5::RecordFile>(made_path(), options);
     });
@@ -257,16 +257,16 @@ void Hdf5Strategy::close() {
         const auto mark = place_.times.phase(IoPhase::close);
         // HDF5 closes a shared file on all ranks together, and a rank would wait inside it for one
         // that stopped or failed in its independent writes: so all meet before.
-        comm::together_politely(place_.ranks, [&] {
+        comm::all_or_throw_polling(place_.ranks, [&] {
             if (failure_) std::rethrow_exception(failure_);
         });
-        comm::together_politely(place_.ranks, [&] { file_->close(); });
+        comm::all_or_throw_polling(place_.ranks, [&] { file_->close(); });
     }
     // Called once, when HDF5 will write nothing more. The rest counts as close: the file is done
     // after it.
     if (job_.fsync) {
         const auto mark = place_.times.phase(IoPhase::fsync);
-        comm::together(place_.ranks, [&] { file_->sync(); });
+        comm::all_or_throw(place_.ranks, [&] { file_->sync(); });
     }
     if (job_.fsync || job_.rename) {
         const auto mark = place_.times.phase(IoPhase::close);
@@ -280,7 +280,7 @@ void Hdf5Strategy::close() {
 
 // All have closed it, and synced it by its name, before.
 void Hdf5Strategy::rename_made() {
-    comm::together(place_.ranks, [&] {
+    comm::all_or_throw(place_.ranks, [&] {
         if (place_.ranks.rank() != 0) return;
         if (std::rename(made_path().c_str(), file_of(0).c_str()) != 0)
             base::throw_errno("rename", file_of(0), errno, "directory");

@@ -20,7 +20,7 @@ namespace ranklab::io {
 
 /// One worker, started clean by posix_spawn: a fork after MPI_Init would share MPI's memory and
 /// sockets.
-class WorkerProcess : base::Pinned {
+class WorkerProcess : base::Immovable {
   public:
     /// `queue`: the workers' end of the queue; negative: none. EnvironmentError where it cannot be
     /// started.

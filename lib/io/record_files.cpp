@@ -60,7 +60,7 @@ std::uint64_t as_fraction_of_2_to_64(double value) {
 }
 
 // Removes what was begun, unless it was finished: a failed write leaves no half of a file.
-class Unfinished : base::Pinned {
+class Unfinished : base::Immovable {
   public:
     explicit Unfinished(fs::path path) : path_(std::move(path)) {}
     ~Unfinished() {

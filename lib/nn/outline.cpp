@@ -58,7 +58,7 @@ void after(const at::RecordFunction& function, at::ObserverContext* context) {
 
 // Attention and recurrent layers as the products that they are made of, which LibTorch else
 // computes in one operation.
-class Unfused : base::Pinned {
+class Unfused : base::Immovable {
   public:
     Unfused() : flash_(context().userEnabledFlashSDP()), one_dnn_(context().userEnabledMkldnn()) {
         set(false, false);
@@ -75,7 +75,7 @@ class Unfused : base::Pinned {
     bool flash_, one_dnn_;
 };
 
-class Counting : base::Pinned {
+class Counting : base::Immovable {
   public:
     explicit Counting(Count& count_into)
         : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(before, after)

@@ -13,7 +13,7 @@ namespace ranklab::nn {
 /// Why: threads that share the default generator draw in the order in which they happen to run.
 /// With one each, a run is repeatable, and a thread can draw what a rank of its own would have
 /// drawn.
-class GeneratorScope : base::Pinned {
+class GeneratorScope : base::Immovable {
   public:
     explicit GeneratorScope(at::Generator generator);
     ~GeneratorScope();

@@ -78,7 +78,7 @@ Option& Schema::last() {
 }
 
 Schema& Schema::role(Role role) {
-    last().between_ranks = role == Role::together;
+    last().between_ranks = role == Role::coordination;
     return change(&Option::role, role);
 }
 
@@ -206,7 +206,7 @@ std::string Schema::help(bool all) const {
     return text + '\n';
 }
 
-std::string told(std::string sentence, const base::Settings& settings) {
+std::string user_message(std::string sentence, const base::Settings& settings) {
     if (settings.empty()) return sentence;
     std::vector<std::string> ways;
     for (const auto& name : settings)
@@ -217,9 +217,9 @@ std::string told(std::string sentence, const base::Settings& settings) {
     return sentence + ' ' + options;
 }
 
-std::string told(const std::exception& error) {
+std::string user_message(const std::exception& error) {
     const auto failure = base::describe_failure(error);
-    return told(failure.sentence, failure.settings);
+    return user_message(failure.sentence, failure.settings);
 }
 
 }  // namespace ranklab::options

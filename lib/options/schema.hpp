@@ -17,15 +17,15 @@ enum class Type { text, texts, choice, integer, real, bytes, flag };
 
 /// The role of an option: whether two runs that differ in it do the same work.
 enum class Role {
-    work,         ///< what is measured
-    together,     ///< how ranks, or replicas, work together; means nothing on a single device
-    scale,        ///< how many ranks take part
-    length,       ///< how long is measured
-    times,        ///< how often is measured
-    aside,        ///< work outside of the counted
-    kept,         ///< an extra file of the run, or files that stay
-    bookkeeping,  ///< changes nothing that is measured
-    request       ///< asks for something else than a run; is not stored
+    work,          ///< what is measured
+    coordination,  ///< how ranks, or replicas, work together; means nothing on a single device
+    scale,         ///< how many ranks take part
+    length,        ///< how long is measured
+    times,         ///< how often is measured
+    aside,         ///< work outside of the counted
+    kept,          ///< an extra file of the run, or files that stay
+    bookkeeping,   ///< changes nothing that is measured
+    request        ///< asks for something else than a run; is not stored
 };
 
 /// A relation between two options. Each counts if the user set it, and not to its default.
@@ -51,7 +51,7 @@ struct Option {
     char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
     Role role = Role::work;
     bool in_header = false;  ///< a run's header shows it even where it is the default
-    /// It has no meaning on a single device; always true with Role::together.
+    /// It has no meaning on a single device; always true with Role::coordination.
     bool between_ranks = false;
     bool follows_ranks = false;    ///< its default follows from how many ranks share a node
     bool decides_numbers = false;  ///< the parameters' values depend on it
@@ -195,7 +195,7 @@ class Schema {
 
 /// The text of an error for the user: its sentence and the options that mend it: "... (--output)".
 /// A setting in capitals is a variable of the environment.
-std::string told(const std::exception& error);
-std::string told(std::string sentence, const base::Settings& settings);
+std::string user_message(const std::exception& error);
+std::string user_message(std::string sentence, const base::Settings& settings);
 
 }  // namespace ranklab::options

@@ -27,7 +27,7 @@ struct LockWait {
     double most_s;
     std::string who;  // "another job, which holds the lock r.h5.lock"
     base::Clock::time_point begin = base::Clock::now();
-    bool told = false;
+    bool user_message = false;
 
     void lock(const Descriptor& file, int how) {
         while (::flock(file.get(), how | LOCK_NB) != 0) {
@@ -50,8 +50,8 @@ struct LockWait {
             throw base::EnvironmentError(
                 fmt::format("waited {:.0f} s for {} (fuser names it)", waited, who),
                 {"lock-timeout"});
-        if (told || waited < 0.5) return;
-        told = true;
+        if (user_message || waited < 0.5) return;
+        user_message = true;
         base::log::info(fmt::format("waiting for {}; {:.0f} s at most", who, most_s));
     }
 };
@@ -65,7 +65,7 @@ bool is_named(const Descriptor& file, const fs::path& path) {
 
 // The lock is FILE.lock, which exists while it is held: its holder removes it, and a lock on a file
 // that lost the name does not count.
-class Lock : base::Pinned {
+class Lock : base::Immovable {
   public:
     Lock(const fs::path& target, double most_s) : path_(target.string() + ".lock") {
         LockWait wait{target, most_s,

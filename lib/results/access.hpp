@@ -26,7 +26,7 @@ hdf5::File open_results(const std::filesystem::path& path);
 
 /// Calls it; an error of HDF5 is damaged data, and every sentence names the file.
 template <class Call>
-auto speaking_of(const std::filesystem::path& path, Call call) {
+auto with_file_context(const std::filesystem::path& path, Call call) {
     try {
         return call();
     } catch (const base::Hdf5Error& error) {
@@ -59,7 +59,7 @@ Run load_run(const std::filesystem::path& file, const hdf5::Group& runs, const s
 template <class Read>
 auto reading(const std::filesystem::path& path, Read read) {
     const std::lock_guard lock(hdf5::library_mutex());
-    return speaking_of(path, [&] {
+    return with_file_context(path, [&] {
         const hdf5::File file = open_results(path);
         return read(file.root().open_group("runs"));
     });

@@ -24,7 +24,7 @@ struct Source {
 };
 
 std::unique_ptr<Source> open_source(const fs::path& path) {
-    return speaking_of(path, [&] { return std::make_unique<Source>(path); });
+    return with_file_context(path, [&] { return std::make_unique<Source>(path); });
 }
 
 // A run on its way into another file.
@@ -36,7 +36,7 @@ struct Entry {
 
 std::vector<Entry> entries_of(const Source& source,
                               const std::function<bool(const std::string&)>& wanted) {
-    return speaking_of(source.path, [&] {
+    return with_file_context(source.path, [&] {
         std::vector<Entry> entries;
         for (const auto& id : source.runs.members())
             if (wanted(id))

@@ -9,7 +9,7 @@
 #include "hdf5/table.hpp"
 #include "results/access.hpp"
 #include "results/json.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::results {
 namespace {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "hdf5/table.hpp"
-#include "results/vocabulary/measurements.hpp"
-#include "results/vocabulary/tables.hpp"
 #include "stats/summary.hpp"
+#include "vocabulary/measurements.hpp"
+#include "vocabulary/tables.hpp"
 
 namespace ranklab::results {
 

@@ -55,11 +55,11 @@ class BufferSync {
 /// The generators of a model on that device: torch's default ones of the CPU and of the device.
 std::vector<at::Generator> default_generators(torch::Device device);
 
-class Rewind {
+class StateSnapshot {
   public:
     /// Remembers the model's buffers (running statistics) and the states of the generators that it
     /// draws from.
-    Rewind(const nn::Model& model, std::vector<at::Generator> generators);
+    StateSnapshot(const nn::Model& model, std::vector<at::Generator> generators);
     /// Puts them back; as often as wanted.
     void operator()();
 

@@ -64,7 +64,7 @@ struct SyncEntry {
 std::vector<SyncEntry> gradient_syncs();
 
 /// Calls back when backward has put a parameter's gradient in its place.
-class GradientHooks : base::Pinned {
+class GradientHooks : base::Immovable {
   public:
     /// Backward's thread calls `ready(i)` once parameter i's gradient is added up (a hook on the
     /// tensor itself would fire before). The parameters keep their hooks until this object goes.

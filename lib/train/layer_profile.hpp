@@ -36,7 +36,7 @@ struct LayerTimes {
 /// backward's, to layers: an operation of forward to that whose parameter it last used, one of
 /// backward to the layer of the forward operation that it differentiates. So the times add up to
 /// those of the phases. For one thread that computes; one profile at a time.
-class LayerProfile final : public base::PhaseSink, base::Pinned {
+class LayerProfile final : public base::PhaseSink, base::Immovable {
   public:
     /// `wait`: until a GPU has done what was launched, at each operation; empty on a CPU.
     LayerProfile(const nn::Model& model, base::PhaseSink& sink, std::function<void()> wait);

@@ -18,7 +18,7 @@ namespace ranklab::train {
 namespace {
 
 // Enters and leaves autocast as torch.autocast does, in this thread.
-class Autocast : base::Pinned {
+class Autocast : base::Immovable {
   public:
     Autocast(torch::DeviceType device, torch::Dtype type)
         : device_(device),

@@ -81,7 +81,7 @@ ReplicaCheck compare(const std::vector<torch::Tensor>& ours,
 
 ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Precision precision) {
     const auto parameters = replicas.model(0).parameters();
-    Rewind rewind(replicas.model(0), generators_of(replicas));
+    StateSnapshot rewind(replicas.model(0), generators_of(replicas));
     const double scale = gate_scale(precision);
     replicas.compute_gradient(batch, scale);
     const auto ours = take_gradients(parameters);

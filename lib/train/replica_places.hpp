@@ -23,7 +23,7 @@ namespace ranklab::train {
 /// of this object computes. Every thread that works for replicas takes all of these streams as
 /// current, so that a copy between two GPUs from any thread waits for the work of both, and later
 /// work waits for it. On the CPU it does nothing.
-class ReplicaPlaces : base::Pinned {
+class ReplicaPlaces : base::Immovable {
   public:
     /// `devices`: one per replica, all of one kind. The calling thread takes the streams as long as
     /// this lives; its GPU stays selected. `guard` is LibTorch's guard for that kind of device;

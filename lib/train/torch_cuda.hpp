@@ -35,7 +35,7 @@ std::int64_t peak_gpu_bytes(const std::vector<torch::Device>& gpus);
 void restart_peak_gpu_bytes(const std::vector<torch::Device>& gpus);
 
 /// Device work recorded once and launched again as a whole: a CUDA graph.
-class StepGraph : base::Pinned {
+class StepGraph : base::Immovable {
   public:
     StepGraph() = default;
     virtual ~StepGraph() = default;

@@ -18,7 +18,7 @@ struct OperatorTime {
     double total_s = 0;  ///< with them
 };
 
-class Trace : base::Pinned {
+class Trace : base::Immovable {
   public:
     /// Begins. One at a time. `gpu`: kernels of the GPU too.
     explicit Trace(bool gpu);
@@ -35,7 +35,7 @@ class Trace : base::Pinned {
 
 /// While it lives, LibTorch's operators and ranklab's annotations are NVTX ranges, and the CUDA
 /// profiler is on: for nsys and ncu. EnvironmentError where LibTorch's CUDA part is missing.
-class NvtxRanges : base::Pinned {
+class NvtxRanges : base::Immovable {
   public:
     NvtxRanges();
     ~NvtxRanges();

@@ -51,7 +51,7 @@ TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
                                 {"jit"});
     };
     // Neither the trace nor the comparison is a step: statistics and random numbers are put back.
-    Rewind rewind(*this, default_generators(input.device()));
+    StateSnapshot rewind(*this, default_generators(input.device()));
     std::shared_ptr<torch::jit::Graph> traced;
     torch::Tensor wanted;
     try {

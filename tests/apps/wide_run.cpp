@@ -23,8 +23,8 @@
 #include "experiments/shared/verdicts.hpp"
 #include "many_ranks.hpp"
 #include "results/result_file.hpp"
-#include "results/vocabulary/measurements.hpp"
-#include "results/vocabulary/tables.hpp"
+#include "vocabulary/measurements.hpp"
+#include "vocabulary/tables.hpp"
 
 namespace {
 

@@ -79,7 +79,7 @@ class EachStrategy : public ::testing::TestWithParam<StrategyEntry> {
                                {*group_, times_, [this](std::int64_t more) { done_ += more; }});
     }
     void write(Strategy& strategy) const {
-        comm::together(world(), [&] {
+        comm::all_or_throw(world(), [&] {
             if (!takes_part()) return;
             strategy.open();
             strategy.write();

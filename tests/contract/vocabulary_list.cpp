@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "results/run.hpp"
-#include "results/vocabulary/facts.hpp"
-#include "results/vocabulary/measurements.hpp"
-#include "results/vocabulary/tables.hpp"
+#include "vocabulary/facts.hpp"
+#include "vocabulary/measurements.hpp"
+#include "vocabulary/tables.hpp"
 
 namespace {
 

@@ -94,7 +94,7 @@ def page_of(words):
     code = "`{}`".format
     page = ("# All names\n\n"
             "What runs store, name by name. The test `contract.vocabulary` makes this page of the program's\n"
-            "own table, `lib/results/vocabulary`, and fails where they differ.\n\n"
+            "own table, `lib/vocabulary`, and fails where they differ.\n\n"
             "## Measurements\n\n"
             "*Better* says which way a change is an improvement; of some there is none.\n\n")
     page += table_of(("measurement", "unit", "kind", "better", "part of", "definition"),

@@ -25,7 +25,7 @@ MPI_Datatype mpi_type(DType dtype);
 int mpi_count(std::size_t count);
 
 /// MPI's requests that were started together; `finish` is called once all of them are complete.
-class MpiRequest final : public Request::State, base::Pinned {
+class MpiRequest final : public Request::State, base::Immovable {
   public:
     explicit MpiRequest(
         std::vector<MPI_Request> requests, std::function<void()> finish = [] {});
@@ -41,7 +41,7 @@ class MpiRequest final : public Request::State, base::Pinned {
 };
 
 /// Reductions that MPI lacks, for 16-bit floating-point numbers; their bits travel as MPI_UINT16_T.
-class MpiOwnOps : base::Pinned {
+class MpiOwnOps : base::Immovable {
   public:
     /// After MPI_Init; freed before MPI_Finalize, with the last communicator that shares it.
     MpiOwnOps();
@@ -54,7 +54,7 @@ class MpiOwnOps : base::Pinned {
     std::array<MPI_Op, 6> ops_{};  // sum, min, max of f16, then of bf16
 };
 
-class MpiCommunicator final : public Communicator, base::Pinned {
+class MpiCommunicator final : public Communicator, base::Immovable {
   public:
     /// Takes over `comm`, which has all ranks of the job, and frees it. `own_ops` is what all
     /// communicators of a job share.

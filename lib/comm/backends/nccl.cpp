@@ -80,13 +80,13 @@ std::unique_ptr<Communicator> connected(Communicator& control) {
                           .gpu = device::gpu_of(own->local_rank(), gpus)};
 
     ncclUniqueId id{};
-    together(*own, [&] {
+    all_or_throw(*own, [&] {
         if (place.rank == 0) library->check(library->get_unique_id(&id), "ncclGetUniqueId");
     });
     own->broadcast(view(std::span(id.internal)), 0);
 
     std::shared_ptr<NcclChannel> channel;
-    together(*own, [&] {
+    all_or_throw(*own, [&] {
         channel =
             std::make_shared<NcclChannel>(library, init_nccl_rank(*library, id, place), place);
     });

@@ -26,7 +26,7 @@ void need_root(int root, int ranks) {
         fmt::format("internal: a broadcast from rank {} of {} ranks", root, ranks));
 }
 
-class NcclRequest final : public Request::State, base::Pinned {
+class NcclRequest final : public Request::State, base::Immovable {
   public:
     explicit NcclRequest(std::shared_ptr<NcclChannel> channel)
         : channel_(std::move(channel)), end_(channel_->mark()) {}

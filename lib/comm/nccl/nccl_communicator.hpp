@@ -28,7 +28,7 @@ ncclComm_t init_nccl_rank(const NcclLibrary& library, const ncclUniqueId& id,
                           const NcclPlace& place);
 
 /// One NCCL communicator with a stream of its own.
-class NcclChannel : base::Pinned {
+class NcclChannel : base::Immovable {
   public:
     /// Takes over `comm`. The calling thread's GPU becomes `place.gpu`.
     NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm,

@@ -84,7 +84,7 @@ void check_small(const fs::path& file, FileVerdict& verdict) {
 // or Hdf5Error. An error of another kind is thrown on all.
 std::string first_fault(comm::Communicator& control, const std::function<void()>& work) {
     std::string mine;
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         try {
             work();
         } catch (const base::DataError& error) {
@@ -274,7 +274,7 @@ std::vector<fs::path> broadcast_paths(comm::Communicator& control,
 std::vector<FileVerdict> verify(comm::Communicator& control, const fs::path& path,
                                 base::ProgressSink& progress) {
     Found found;
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (control.rank() != 0) return;
         if (std::error_code ignored; !fs::is_directory(path, ignored))
             base::refuse_irregular<base::DataError>(path);

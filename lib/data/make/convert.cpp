@@ -56,7 +56,7 @@ Input examine(const fs::path& path, const ConvertSpec& spec) {
 
 std::vector<Input> examine_all(comm::Communicator& control, const ConvertSpec& spec) {
     std::vector<Input> inputs;
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         std::set<std::string> names;
         for (const auto& path : spec.inputs) {
             inputs.push_back(examine(path, spec));
@@ -81,7 +81,7 @@ std::vector<Input> examine_all(comm::Communicator& control, const ConvertSpec& s
 std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::VolumeWriter& file,
                         base::ProgressSink& progress) {
     hdf5::Rows npy;
-    comm::together(control, [&] { npy = open_npy_rows(input.path.string()); });
+    comm::all_or_throw(control, [&] { npy = open_npy_rows(input.path.string()); });
     SlabWriter out(control, file, input.dataset, input.shape);
     const std::int64_t channels = input.shape[0];
     const std::int64_t plane = channels * input.shape[2] * input.shape[3];
@@ -91,7 +91,7 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::V
     for_each_piece(control, input.shape, progress, [&](base::Share planes) {
         read.resize(planes.count * plane);
         turned.resize(read.size());
-        comm::together(control, [&] {
+        comm::all_or_throw(control, [&] {
             for (std::int64_t i = 0; i < planes.count; ++i)
                 npy.read(planes.first + i, base::Element::f32,
                          reinterpret_cast<std::byte*>(&read[i * plane]));
@@ -101,7 +101,7 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::V
         out.write(0, channels, planes, turned);
     });
     found.gather(control);
-    comm::together(control, [&] { judge(npy.name, found, npy.shape, std::nullopt); });
+    comm::all_or_throw(control, [&] { judge(npy.name, found, npy.shape, std::nullopt); });
     return out.checksum();
 }
 
@@ -127,7 +127,7 @@ std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpe
     hdf5::VolumeWriter file(output.path(), comm::native_mpi(control));
     for (const auto& input : inputs) file.make(input.dataset, input.shape, spec.chunk);
     file.flush();
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (control.rank() == 0) output.reserve(kHeaderBytes);
     });
     std::vector<std::uint64_t> sums;
@@ -139,7 +139,7 @@ std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpe
                           {input.shape.begin(), input.shape.end()}});
     }
     file.close();
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (control.rank() == 0) store_checksums(output.path(), inputs, sums);
     });
     output.commit();
@@ -184,7 +184,7 @@ class Export {
           source_(source),
           out_(out),
           header_(base::npy_header("<f4", npy_shape(source.shape))) {
-        comm::together(control_, [&] {
+        comm::all_or_throw(control_, [&] {
             file_.emplace(open_volume_file(path_));
             volume_.emplace(open_volume(path_, *file_, source_.wanted, false));
             stored_ = stored_sum(*volume_);
@@ -194,12 +194,12 @@ class Export {
 
     void copy(base::ProgressSink& progress) {
         for_each_piece(control_, source_.shape, progress, [&](base::Share planes) {
-            comm::together(control_, [&] {
+            comm::all_or_throw(control_, [&] {
                 if (planes.count > 0) copy_planes(planes);
             });
         });
         found_.gather(control_);
-        comm::together(control_, [&] {
+        comm::all_or_throw(control_, [&] {
             judge(fmt::format("{}:/{}", path_.string(), source_.wanted.name), found_,
                   {source_.shape.begin(), source_.shape.end()}, stored_);
         });
@@ -246,7 +246,7 @@ std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpe
     std::array sources{Exported{kVolumesWanted[0], "_data.npy"},
                        Exported{kVolumesWanted[1], "_label.npy"}};
     const std::lock_guard lock(hdf5::library_mutex());
-    comm::together(control, [&] { check_sources(input, sources); });
+    comm::all_or_throw(control, [&] { check_sources(input, sources); });
     std::vector<Converted> report;
     std::vector<std::unique_ptr<OutputFile>> outputs;
     for (const auto& source : sources) {

@@ -242,7 +242,7 @@ CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec&
         report = write_volume(spec, output, progress);
         describe(output.path(), spec, report, version);
     };
-    comm::together_politely(control, work, [&] { base::count_progress(); });
+    comm::all_or_throw_polling(control, work, [&] { base::count_progress(); });
     output.commit();
     progress.finish();
     return report;

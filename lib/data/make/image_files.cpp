@@ -26,7 +26,7 @@ using Outputs = std::vector<std::unique_ptr<OutputFile>>;
 
 Outputs open_all(comm::Communicator& control, const ImageFilesSpec& spec,
                  const std::vector<fs::path>& files, std::uint64_t bytes) {
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (control.rank() != 0) return;
         std::error_code error;
         fs::create_directories(files.front().parent_path(), error);
@@ -46,7 +46,7 @@ void share_out(comm::Communicator& control, std::int64_t total, base::ProgressSi
     const base::Share mine = base::share_of(total, control.rank(), control.world_size());
     Pace pace(progress, (mine.count + kTogether - 1) / kTogether, "images/s a rank",
               "512 images each");
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         for (std::int64_t done = 0; done < mine.count; done += kTogether) {
             progress.activity("drawing images");
             make(mine.first + done, std::min(kTogether, mine.count - done));
@@ -63,7 +63,7 @@ void commit_all(Outputs& outputs, base::ProgressSink& progress) {
 
 void write_header(comm::Communicator& control, OutputFile& file,
                   const std::vector<std::uint32_t>& words) {
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (control.rank() != 0) return;
         std::vector<std::byte> bytes;
         for (const std::uint32_t word : words)

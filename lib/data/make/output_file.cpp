@@ -54,7 +54,7 @@ void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
 OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force,
                        std::uint64_t bytes)
     : control_(control), target_(std::move(target)) {
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         if (control_.rank() != 0) return;
         check_output(target_, force, bytes);
         staged_.emplace(fs::absolute(target_));
@@ -86,10 +86,10 @@ void OutputFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
 }
 
 void OutputFile::commit() {
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         if (descriptor_ && ::fsync(descriptor_.get()) != 0) fail("fsync", target_);
     });
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         if (staged_) staged_->commit();
     });
 }

@@ -102,7 +102,7 @@ DataSet open_here(const DataRequest& request, std::int64_t ranks) {
 // whose file system lacks them.
 DataSet open(const DataRequest& request, comm::Communicator& control) {
     DataSet set;
-    comm::together(control, [&] { set = open_here(request, control.world_size()); });
+    comm::all_or_throw(control, [&] { set = open_here(request, control.world_size()); });
     return set;
 }
 

@@ -15,7 +15,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "experiments/collectives/templates.hpp"
-#include "results/vocabulary/tables.hpp"
+#include "vocabulary/tables.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -22,7 +22,7 @@
 
 namespace ranklab::experiments {
 
-std::string text_of(Between between) {
+std::string text_of(CallSync between) {
     constexpr std::array kTexts{
         "nothing between two calls, the loop timed as a whole and divided by its calls",
         "a barrier after each call, inside its time",
@@ -32,28 +32,28 @@ std::string text_of(Between between) {
     return kTexts.at(static_cast<std::size_t>(between));
 }
 
-double over_ranks(std::span<const double> of_ranks, OverRanks policy) {
+double over_ranks(std::span<const double> of_ranks, RankReduction policy) {
     std::vector<double> there;
     std::ranges::copy_if(of_ranks, std::back_inserter(there),
                          [](double s) { return !std::isnan(s); });
     if (there.empty()) return stats::kNone;
     switch (policy) {
-        case OverRanks::rank_0:
+        case RankReduction::rank_0:
             return there.front();
-        case OverRanks::mean:
+        case RankReduction::mean:
             return std::accumulate(there.begin(), there.end(), 0.0) /
                    static_cast<double>(there.size());
-        case OverRanks::shortest:
+        case RankReduction::shortest:
             return *std::ranges::min_element(there);
-        case OverRanks::longest:
+        case RankReduction::longest:
             break;
     }
     return *std::ranges::max_element(there);
 }
 
 std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const double> seconds,
-                                  comm::Operation operation, OverRanks policy) {
-    if (comm::is_between_two(operation)) policy = OverRanks::rank_0;
+                                  comm::Operation operation, RankReduction policy) {
+    if (comm::is_between_two(operation)) policy = RankReduction::rank_0;
     const auto all = measure::gather_columns(control, seconds);
     std::vector<double> us;
     for (std::size_t call = 0; call < all.rows(); ++call)
@@ -69,7 +69,7 @@ using measure::clock_seconds;
 
 class Loop {
   public:
-    Loop(const Caller& caller, Between between, int calls)
+    Loop(const Caller& caller, CallSync between, int calls)
         : caller_(caller), between_(between), calls_(calls) {}
 
     CallTimes run() {
@@ -77,7 +77,7 @@ class Loop {
         touch(times_.came_s);
         caller_.data.barrier();
         const double begin = clock_seconds();
-        if (between_ == Between::nothing_loop)
+        if (between_ == CallSync::nothing_loop)
             whole_loop();
         else
             for (int i = 0; i < calls_; ++i) timed_call();
@@ -104,15 +104,15 @@ class Loop {
         times_.seconds.push_back((clock_seconds() - begin) / calls_);
     }
     void timed_call() {
-        if (between_ == Between::window) return window_call();
+        if (between_ == CallSync::window) return window_call();
         be_late();
         comm::Prepared& call = next();
         const double begin = clock_seconds();
         call.run();
         caller_.data.synchronize();
-        if (between_ == Between::barrier_inside) caller_.data.barrier();
+        if (between_ == CallSync::barrier_inside) caller_.data.barrier();
         const double end = clock_seconds();
-        if (between_ == Between::barrier) caller_.data.barrier();
+        if (between_ == CallSync::barrier) caller_.data.barrier();
         times_.seconds.push_back(end - begin);
         times_.came_s.push_back(begin);
         base::count_progress();
@@ -146,7 +146,7 @@ class Loop {
     }
 
     const Caller& caller_;
-    Between between_;
+    CallSync between_;
     int calls_;
     CallTimes times_;
     std::size_t at_ = 0;
@@ -179,7 +179,7 @@ void CallTimes::add(const CallTimes& later) {
     late_begins += later.late_begins;
 }
 
-CallTimes time_calls(const Caller& caller, Between between, int calls) {
+CallTimes time_calls(const Caller& caller, CallSync between, int calls) {
     return Loop(caller, between, calls).run();
 }
 

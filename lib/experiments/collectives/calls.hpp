@@ -12,7 +12,7 @@
 namespace ranklab::experiments {
 
 /// --blocking, by its numbers.
-enum class Between {
+enum class CallSync {
     nothing_loop,    ///< the loop is timed as a whole
     barrier_inside,  ///< the time contains it
     nothing,         ///< each call is timed
@@ -21,31 +21,31 @@ enum class Between {
 };
 
 /// Whether ranks that are alike come to each call together.
-constexpr bool begins_together(Between between) {
-    return between != Between::nothing_loop && between != Between::nothing;
+constexpr bool begins_together(CallSync between) {
+    return between != CallSync::nothing_loop && between != CallSync::nothing;
 }
 
 /// --average, by its numbers.
-enum class OverRanks { rank_0, mean, shortest, longest };
+enum class RankReduction { rank_0, mean, shortest, longest };
 
 struct Policy {
-    Between between = Between::barrier;
-    OverRanks over_ranks = OverRanks::longest;
+    CallSync between = CallSync::barrier;
+    RankReduction over_ranks = RankReduction::longest;
     int warmup = 5;
     int calls = 50;
     int checks = 1;
 };
 
-std::string text_of(Between between);
+std::string text_of(CallSync between);
 
 /// Combines one call's times, which are NaN for ranks without a part in it; NaN where no rank has
 /// one. rank_0 takes the first rank that has.
-double over_ranks(std::span<const double> of_ranks, OverRanks policy);
+double over_ranks(std::span<const double> of_ranks, RankReduction policy);
 
 /// Combines the ranks' times of each call, in us, for one message where a call has several. Between
 /// two ranks only the first one times the whole way there and back. Collective.
 std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const double> seconds,
-                                  comm::Operation operation, OverRanks policy);
+                                  comm::Operation operation, RankReduction policy);
 
 /// --fault: what is done on purpose, to see that it is found.
 struct Fault {
@@ -82,6 +82,6 @@ struct Caller {
 
 /// Makes `calls` calls, all of which are counted. Collective over the ranks of `data`, including
 /// those without a part in the operation.
-CallTimes time_calls(const Caller& caller, Between between, int calls);
+CallTimes time_calls(const Caller& caller, CallSync between, int calls);
 
 }  // namespace ranklab::experiments

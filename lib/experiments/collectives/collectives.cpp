@@ -11,7 +11,7 @@
 #include "experiments/collectives/options.hpp"
 #include "experiments/collectives/sweep.hpp"
 #include "experiments/shared/stop_poll.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -89,7 +89,7 @@ class CollectivesPlan final : public Plan {
     }
     void agree(options::Options& options, comm::Communicator& control) override {
         backend_ = settle_backend(settled_, control);
-        comm::together(control, [&] {
+        comm::all_or_throw(control, [&] {
             options.settle(settled_.settings);
             plan(control.world_size());
         });

@@ -70,7 +70,7 @@ std::string verdict_of(const Timed& left, const Timed& right) {
 
 // Some of many comparisons look violated by chance: one size of several counts only if a neighbour
 // is violated, too.
-void forgive_single_ones(std::span<GuidelineRow> rows) {
+void ignore_isolated_violations(std::span<GuidelineRow> rows) {
     if (rows.size() < 2) return;
     const auto broken = [&](std::size_t i) {
         return rows[i].left_us > kMatters * rows[i].right_us;
@@ -133,7 +133,7 @@ std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed) {
             rows.push_back({text_of(guideline), guideline.left, bytes, left->us, right->us,
                             verdict_of(*left, *right)});
         }
-        forgive_single_ones(std::span(rows).subspan(first));
+        ignore_isolated_violations(std::span(rows).subspan(first));
     }
     return rows;
 }

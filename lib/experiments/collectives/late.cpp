@@ -103,7 +103,7 @@ double Arrivals::skew_s() const {
 }
 
 // Late in most calls, and far behind the others' own lateness.
-LateRank Arrivals::verdict() const {
+Straggler Arrivals::verdict() const {
     constexpr std::size_t kFewestCalls = 10;
     if (calls_ < kFewestCalls || late_.size() < 2) return {};
     std::vector<double> late;

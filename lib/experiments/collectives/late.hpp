@@ -21,7 +21,7 @@ std::vector<double> behind_the_first(const CallTimes& times, comm::Communicator&
 std::int64_t early_leavers(const CallTimes& times, comm::Communicator& control, double offset_s,
                            double error_s);
 
-struct LateRank {
+struct Straggler {
     int rank = -1;    ///< -1: none is late
     std::string how;  ///< a clause: "comes 20.1 ms after the others to 98 % of the calls"
 };
@@ -42,7 +42,7 @@ class Arrivals {
     /// Median of how long after the first rank the last one came; NaN without calls.
     double skew_s() const;
     /// The rank that most calls wait for. Few calls give no verdict.
-    LateRank verdict() const;
+    Straggler verdict() const;
 
   private:
     double error_s_ = 0;                     // the largest

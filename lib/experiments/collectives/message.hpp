@@ -9,7 +9,7 @@
 
 #include "comm/backend.hpp"
 #include "comm/operation.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 

@@ -65,7 +65,7 @@ using base::seconds_between;
 
 class Starter {
   public:
-    Starter(const Caller& caller, Help help, Compute& compute)
+    Starter(const Caller& caller, MpiProgress help, Compute& compute)
         : caller_(caller), help_(help), compute_(compute) {}
 
     double pure() {
@@ -95,8 +95,8 @@ class Starter {
 
   private:
     void work_beside(comm::Request& request, std::int64_t units, double& tested) {
-        if (help_ == Help::thread) return work_while_a_thread_looks(request, units);
-        if (help_ == Help::none) return compute_.work(units);
+        if (help_ == MpiProgress::thread) return work_while_a_thread_looks(request, units);
+        if (help_ == MpiProgress::none) return compute_.work(units);
         compute_.work(units, [&] {
             const auto begin = Clock::now();
             request.test();
@@ -117,13 +117,14 @@ class Starter {
     }
 
     const Caller& caller_;
-    Help help_;
+    MpiProgress help_;
     Compute& compute_;
 };
 
 }  // namespace
 
-StartedTimes time_started(const Caller& caller, const Policy& policy, Help help, Compute& compute) {
+StartedTimes time_started(const Caller& caller, const Policy& policy, MpiProgress help,
+                          Compute& compute) {
     Starter starter(caller, help, compute);
     StartedTimes times;
     for (int i = 0; i < policy.warmup; ++i) starter.pure();

@@ -41,7 +41,7 @@ class Load {
 };
 
 /// How MPI progresses while the rank computes.
-enum class Help { none, poll, thread };
+enum class MpiProgress { none, poll, thread };
 
 /// The times of each counted call, as OSU's non-blocking tests take them.
 struct StartedTimes {
@@ -53,7 +53,8 @@ struct StartedTimes {
 
 /// Measures this rank's own times, in seconds. Collective. The compute takes as long as the
 /// operation alone: its median over calls, the longest over ranks. A barrier precedes each call.
-StartedTimes time_started(const Caller& caller, const Policy& policy, Help help, Compute& compute);
+StartedTimes time_started(const Caller& caller, const Policy& policy, MpiProgress help,
+                          Compute& compute);
 
 /// In us, the longest over ranks, of which those that have no part bring no times. Collective.
 StartedTimes longest_us(comm::Communicator& control, StartedTimes seconds, int calls);

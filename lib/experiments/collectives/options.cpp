@@ -38,17 +38,17 @@ std::vector<std::uint64_t> sizes_of(const CollectivesSettings& settings) {
 }
 
 Policy policy_of(const CollectivesSettings& settings, const CommonSettings& common) {
-    return {.between = static_cast<Between>(settings.blocking.front() - '0'),
-            .over_ranks = static_cast<OverRanks>(settings.average.front() - '0'),
+    return {.between = static_cast<CallSync>(settings.blocking.front() - '0'),
+            .over_ranks = static_cast<RankReduction>(settings.average.front() - '0'),
             .warmup = static_cast<int>(*common.warmup),
             .calls = static_cast<int>(settings.repetitions),
             .checks = static_cast<int>(settings.check)};
 }
 
-Help help_of(const CollectivesSettings& settings) {
-    return settings.progress == "poll"     ? Help::poll
-           : settings.progress == "thread" ? Help::thread
-                                           : Help::none;
+MpiProgress help_of(const CollectivesSettings& settings) {
+    return settings.progress == "poll"     ? MpiProgress::poll
+           : settings.progress == "thread" ? MpiProgress::thread
+                                           : MpiProgress::none;
 }
 
 // Twice the caches that the cores share, so that what comes round again is no longer in them.
@@ -137,7 +137,7 @@ comm::BackendEntry settle_backend(CollectivesOptions& settled, comm::Communicato
     const auto& entry = entry_named(all, *settings.backend);
     if (const auto why = entry.refuses(control); !why.empty())
         comm::throw_on_all<base::EnvironmentError>(control, 0, why, {"backend mpi"});
-    comm::together(control, [&] { settled.buffers.kind = settle_memory(settings, entry); });
+    comm::all_or_throw(control, [&] { settled.buffers.kind = settle_memory(settings, entry); });
     return entry;
 }
 
@@ -167,7 +167,7 @@ std::vector<Message> planned_messages(const CollectivesOptions& options,
 }
 
 void check_memory(std::uint64_t each, comm::Communicator& control) {
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         const auto free = host::free_memory();
         const double need = static_cast<double>(each) * control.local_size();
         if (!free || need <= static_cast<double>(*free)) return;

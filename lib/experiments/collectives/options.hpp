@@ -12,7 +12,7 @@
 #include "experiments/collectives/message.hpp"
 #include "experiments/collectives/nonblocking.hpp"
 #include "options/options.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 
@@ -23,10 +23,10 @@ struct CollectivesOptions {
 
     Policy policy;
     BufferPlan buffers;
-    MemoryNeed memory;                 ///< of the largest messages
-    std::vector<std::uint64_t> sizes;  ///< bytes, as asked for
-    std::optional<BucketTable> model;  ///< --from-model
-    std::optional<Help> nonblocking;   ///< --nonblocking, with this --mpi-progress
+    MemoryNeed memory;                       ///< of the largest messages
+    std::vector<std::uint64_t> sizes;        ///< bytes, as asked for
+    std::optional<BucketTable> model;        ///< --from-model
+    std::optional<MpiProgress> nonblocking;  ///< --nonblocking, with this --mpi-progress
     Fault fault;
 };
 

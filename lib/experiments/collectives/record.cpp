@@ -15,7 +15,7 @@
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/verdicts.hpp"
 #include "host/process.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -107,7 +107,7 @@ Checks checks_of_elements(const Sweep& sweep) {
     return all;
 }
 
-Verdict elements_verdict(const Checks& all, const CollectivesOptions& options) {
+CheckResult elements_verdict(const Checks& all, const CollectivesOptions& options) {
     constexpr const char* kCheck = "all results correct";
     if (all.wrong > 0)
         return {kCheck, "failed",
@@ -127,22 +127,22 @@ Verdict elements_verdict(const Checks& all, const CollectivesOptions& options) {
 }
 
 // It has no elements; what it promises is seen in the moments of its calls.
-std::optional<Verdict> barrier_verdict(const Sweep& sweep) {
+std::optional<CheckResult> barrier_verdict(const Sweep& sweep) {
     constexpr const char* kCheck = "no rank leaves a barrier before all have come";
     if (std::ranges::none_of(sweep.rows(), is_barrier)) return std::nullopt;
     Checks all;
     for (const auto& row : sweep.rows())
         if (is_barrier(row)) all.add(row.name(), row.wrong);
     if (all.messages == 0)
-        return Verdict{kCheck, "not verified", "its calls are looked at with --blocking 3"};
-    if (all.wrong == 0) return Verdict{kCheck, "passed", "by more than the clocks' error"};
-    return Verdict{kCheck, "failed",
-                   fmt::format("a rank left a barrier early in {} calls", all.wrong)};
+        return CheckResult{kCheck, "not verified", "its calls are looked at with --blocking 3"};
+    if (all.wrong == 0) return CheckResult{kCheck, "passed", "by more than the clocks' error"};
+    return CheckResult{kCheck, "failed",
+                       fmt::format("a rank left a barrier early in {} calls", all.wrong)};
 }
 
 void add_verdicts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options) {
     const Checks all = checks_of_elements(sweep);
-    std::vector<Verdict> verdicts;
+    std::vector<CheckResult> verdicts;
     if (!std::ranges::all_of(sweep.rows(), is_barrier))
         verdicts.push_back(elements_verdict(all, options));
     if (const auto barrier = barrier_verdict(sweep)) verdicts.push_back(*barrier);
@@ -157,7 +157,7 @@ void add_verdicts(results::Run& run, const Sweep& sweep, const CollectivesOption
 }
 
 void add_late_rank(results::Run& run, const Sweep& sweep) {
-    const LateRank late = sweep.arrivals().verdict();
+    const Straggler late = sweep.arrivals().verdict();
     if (late.rank < 0) return;
     const std::string& host = sweep.hosts().by_rank[static_cast<std::size_t>(late.rank)];
     const std::string who = fmt::format("rank {} on {} {}", late.rank, host, late.how);
@@ -173,7 +173,7 @@ void add_facts(results::Run& run, const Sweep& sweep, const CollectivesOptions& 
     add_fact(run, "library", library);
     add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
     const double skew = sweep.arrivals().skew_s();
-    if ((between == Between::barrier || between == Between::barrier_inside) && !std::isnan(skew))
+    if ((between == CallSync::barrier || between == CallSync::barrier_inside) && !std::isnan(skew))
         add_fact(run, "barrier_exit_skew_us", fmt::format("{:.2f}", skew * 1e6));
     if (options.model) add_fact(run, "model", options.model->model);
 }

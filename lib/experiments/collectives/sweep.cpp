@@ -80,7 +80,7 @@ void Sweep::plan_rounds(std::size_t first, std::size_t level, bool loaded) {
     if (options_.model) return order_.push_back({});  // all buckets in one visit
     std::mt19937_64 lot(static_cast<std::uint64_t>(options_.common.seed));
     const auto calls =
-        rounds_of(options_.policy.calls, options_.policy.between == Between::nothing_loop);
+        rounds_of(options_.policy.calls, options_.policy.between == CallSync::nothing_loop);
     for (std::size_t round = 0; round < calls.size(); ++round) {
         std::vector<Visit> visits;
         for (std::size_t row = first; row < rows_.size(); ++row)
@@ -119,8 +119,8 @@ int Sweep::root_at(const Level& level) const {
     return static_cast<int>(options_.settings.root) % level.ranks;
 }
 
-Sweep::Made Sweep::made_of(const Message& message, Buffers& buffers, Level& level) {
-    Made made;
+Sweep::PreparedCalls Sweep::made_of(const Message& message, Buffers& buffers, Level& level) {
+    PreparedCalls made;
     if (!level.active) return made;
     made.takes_part = comm::takes_part(message.operation, level.data->rank(), level.ranks);
     made.transfers = buffers.transfers(message, root_at(level), level.ranks, level.data->rank());
@@ -129,7 +129,7 @@ Sweep::Made Sweep::made_of(const Message& message, Buffers& buffers, Level& leve
     return made;
 }
 
-Caller Sweep::caller_of(const Made& made, const Level& level) const {
+Caller Sweep::caller_of(const PreparedCalls& made, const Level& level) const {
     return {
         .data = *level.data,
         .control = *level.control,
@@ -163,31 +163,32 @@ int Sweep::calls_at_once(double call_s, int left) const {
 }
 
 // This rank's part of so many calls; of ranks that have none, as many times that are none.
-CallTimes Sweep::make_calls(const Made& made, Level& level, Between between, int calls) {
+CallTimes Sweep::make_calls(const PreparedCalls& made, Level& level, CallSync between, int calls) {
     CallTimes times;
     if (level.active) times = time_calls(caller_of(made, level), between, calls);
     if (made.takes_part) return times;
-    times.seconds.assign(between == Between::nothing_loop ? 1 : static_cast<std::size_t>(calls),
+    times.seconds.assign(between == CallSync::nothing_loop ? 1 : static_cast<std::size_t>(calls),
                          stats::kNone);
     times.came_s = times.seconds;
     return times;
 }
 
 // The warm-up says how long a call takes, the slowest rank's.
-double Sweep::warm_up(const Made& made, Level& level) {
+double Sweep::warm_up(const PreparedCalls& made, Level& level) {
     const int calls = options_.policy.warmup;
     if (calls == 0) return kBetweenAsks;
-    const bool window = options_.policy.between == Between::window;
-    const auto times = make_calls(made, level, window ? Between::window : Between::nothing, calls);
+    const bool window = options_.policy.between == CallSync::window;
+    const auto times =
+        make_calls(made, level, window ? CallSync::window : CallSync::nothing, calls);
     if (comm::reduced<double>(control_, times.late_begins, comm::ReduceOp::max) > 0) ahead_s_ *= 2;
     return comm::reduced(control_, times.wall_s, comm::ReduceOp::max) / calls;
 }
 
 // Beside a load the loop lasts until the kernel has had its turns.
-CallTimes Sweep::time_visit(const Visit& visit, const Made& made, Level& level) {
+CallTimes Sweep::time_visit(const Visit& visit, const PreparedCalls& made, Level& level) {
     double call_s = warm_up(made, level);
     double made_s = 0;
-    const bool loop = options_.policy.between == Between::nothing_loop;
+    const bool loop = options_.policy.between == CallSync::nothing_loop;
     const auto wants_more = [&](int done) {
         if (done < visit.calls) return true;
         return visit.loaded && !loop && made_s < kLoadedLoop && done < kMostLoaded * visit.calls;
@@ -217,20 +218,20 @@ bool Sweep::time_message(const Visit& visit) {
     MessageRow& row = rows_[visit.row];
     Level& level = levels_[visit.level];
     const bool is_barrier = row.message.operation == comm::Operation::barrier;
-    const Made made = made_of(row.message, buffers_, level);
+    const PreparedCalls made = made_of(row.message, buffers_, level);
     const double load_before = load_ ? load_->cpu_seconds() : 0, begin = measure::clock_seconds();
     const CallTimes times = time_visit(visit, made, level);
     const double took = measure::clock_seconds() - begin;
     if (load_) {
         const double share = std::min(1.0, (load_->cpu_seconds() - load_before) / took);
         const auto shares = comm::gather_values(control_, level.active ? share : stats::kNone);
-        row.load_shares.push_back(over_ranks(shares, OverRanks::mean));
+        row.load_shares.push_back(over_ranks(shares, RankReduction::mean));
     } else {
         note_arrivals(times, level);
     }
     row.late_begins += comm::reduced<double>(control_, times.late_begins, comm::ReduceOp::max);
     add_times(row, times);
-    if (is_barrier && options_.policy.between == Between::barrier) {
+    if (is_barrier && options_.policy.between == CallSync::barrier) {
         const auto early =
             early_leavers(times, *level.control, clocks_.mine(), 2 * clocks_.error_s());
         const auto all =
@@ -250,7 +251,7 @@ bool Sweep::starts(const Message& message) const {
 }
 
 // Elements of all ranks' results that are wrong; nothing where no check is asked for.
-std::optional<std::int64_t> Sweep::check(const Message& message, const Made& made,
+std::optional<std::int64_t> Sweep::check(const Message& message, const PreparedCalls& made,
                                          const Level& level, Form form) {
     if (options_.policy.checks == 0) return std::nullopt;
     constexpr int kBetweenEnds = 16;
@@ -266,7 +267,7 @@ std::optional<std::int64_t> Sweep::check(const Message& message, const Made& mad
     return comm::reduced(control_, wrong, comm::ReduceOp::sum);
 }
 
-bool Sweep::time_started_form(MessageRow& row, const Made& made, Level& level) {
+bool Sweep::time_started_form(MessageRow& row, const PreparedCalls& made, Level& level) {
     StartedTimes times;
     if (level.active)
         times =
@@ -283,14 +284,14 @@ bool Sweep::time_started_form(MessageRow& row, const Made& made, Level& level) {
 bool Sweep::time_buckets() {
     Level& level = levels_.front();
     std::vector<Buffers> memory;
-    std::vector<Made> made;
+    std::vector<PreparedCalls> made;
     for (const auto& row : rows_) {
         memory.emplace_back(options_.buffers);
         made.push_back(made_of(row.message, memory.back(), level));
     }
     for (int pass = -options_.policy.warmup; pass < options_.policy.calls && !ended_; ++pass) {
         for (std::size_t b = 0; b < made.size(); ++b) {
-            const auto times = time_calls(caller_of(made[b], level), Between::barrier, 1);
+            const auto times = time_calls(caller_of(made[b], level), CallSync::barrier, 1);
             if (pass < 0) continue;
             add_times(rows_[b], times);
             note_arrivals(times, level);

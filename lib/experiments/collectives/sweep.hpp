@@ -72,7 +72,7 @@ class Sweep {
         bool loaded = false, last = false;  ///< last: of this message
     };
     // One level's calls of one message, and what is known of them.
-    struct Made {
+    struct PreparedCalls {
         std::vector<comm::Transfer> transfers;
         std::vector<std::unique_ptr<comm::Prepared>> calls;
         bool takes_part = false;  ///< this rank
@@ -81,18 +81,18 @@ class Sweep {
     void plan();
     void plan_rounds(std::size_t first, std::size_t level, bool loaded);
     bool time_message(const Visit& visit);
-    CallTimes time_visit(const Visit& visit, const Made& made, Level& level);
-    CallTimes make_calls(const Made& made, Level& level, Between between, int calls);
-    double warm_up(const Made& made, Level& level);
+    CallTimes time_visit(const Visit& visit, const PreparedCalls& made, Level& level);
+    CallTimes make_calls(const PreparedCalls& made, Level& level, CallSync between, int calls);
+    double warm_up(const PreparedCalls& made, Level& level);
     bool starts(const Message& message) const;
-    std::optional<std::int64_t> check(const Message& message, const Made& made, const Level& level,
-                                      Form form);
+    std::optional<std::int64_t> check(const Message& message, const PreparedCalls& made,
+                                      const Level& level, Form form);
     int calls_at_once(double call_s, int left) const;
     void add_times(MessageRow& row, const CallTimes& times);
-    bool time_started_form(MessageRow& row, const Made& made, Level& level);
+    bool time_started_form(MessageRow& row, const PreparedCalls& made, Level& level);
     bool time_buckets();
-    Made made_of(const Message& message, Buffers& buffers, Level& level);
-    Caller caller_of(const Made& made, const Level& level) const;
+    PreparedCalls made_of(const Message& message, Buffers& buffers, Level& level);
+    Caller caller_of(const PreparedCalls& made, const Level& level) const;
     void note_arrivals(const CallTimes& times, const Level& level);
     int root_at(const Level& level) const;
 

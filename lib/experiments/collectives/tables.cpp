@@ -184,7 +184,7 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
 // Only then does a time cover the whole operation: it does not where ranks that are done early
 // count, or go on.
 bool allows_guidelines(const Policy& policy) {
-    return policy.over_ranks == OverRanks::longest && begins_together(policy.between);
+    return policy.over_ranks == RankReduction::longest && begins_together(policy.between);
 }
 
 results::Table clocks_table(const Sweep& sweep) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/numbers.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {
 namespace {

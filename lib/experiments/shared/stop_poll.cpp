@@ -34,7 +34,7 @@ bool StopPoll::ask() {
 }
 
 void stop_if_asked(comm::Communicator& control, const std::string& where) {
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (const int signal = base::StopSignals::received(); signal != 0)
             throw base::Interrupted(
                 fmt::format("stopped by {} {}", base::StopSignals::name_of(signal), where), signal);
@@ -43,7 +43,7 @@ void stop_if_asked(comm::Communicator& control, const std::string& where) {
 
 void refuse_after_a_stop(comm::Communicator& control, int signal) {
     if (signal == 0) return;
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         throw base::Interrupted(
             fmt::format("stopped by {}; nothing was measured", base::StopSignals::name_of(signal)),
             signal);

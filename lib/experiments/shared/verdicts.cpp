@@ -9,13 +9,13 @@
 
 #include "base/error.hpp"
 #include "results/run.hpp"
-#include "results/vocabulary/measurements.hpp"
 #include "stats/interval.hpp"
 #include "stats/series.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {
 
-void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
+void fill_verdicts(results::Run& run, const std::vector<CheckResult>& verdicts) {
     results::Rows table("verification");
     for (const auto& [check, result, detail] : verdicts) {
         table.add({check, result, detail});
@@ -27,7 +27,7 @@ void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts) {
     if (!run.valid) run.exit_code = static_cast<int>(base::ExitCode::wrong_data);
 }
 
-void add_doubts(results::Run& run) {
+void warn_of_oversized_batch(results::Run& run) {
     const std::string batch = run.setting("global-batch-size");
     const std::string samples = run.fact("training", "train_samples");
     if (batch.empty() || samples.empty() || !(std::stod(batch) > std::stod(samples))) return;

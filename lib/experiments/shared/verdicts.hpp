@@ -10,7 +10,7 @@ namespace ranklab::experiments {
 
 inline constexpr const char* kDoesNotApply = "does not apply";
 
-struct Verdict {
+struct CheckResult {
     std::string check;
     std::string result;  ///< "passed", "failed", "not verified" or kDoesNotApply
     std::string detail;
@@ -18,10 +18,10 @@ struct Verdict {
 
 /// Adds the table of checks; a failed check makes the run invalid (exit code 3), with its reason as
 /// a warning.
-void fill_verdicts(results::Run& run, const std::vector<Verdict>& verdicts);
+void fill_verdicts(results::Run& run, const std::vector<CheckResult>& verdicts);
 
 /// A warning: a batch that the data set cannot fill.
-void add_doubts(results::Run& run);
+void warn_of_oversized_batch(results::Run& run);
 
 /// To be called when all measurements are there. Gives every series of at least 6 rows (its axis is
 /// not "run") an interval that allows for dependence (stats::estimate_median). Adds the table

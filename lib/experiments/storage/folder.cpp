@@ -141,7 +141,7 @@ void check_files(const StorageOptions& options) {
 
 StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& options)
     : control_(control), options_(options) {
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         if (control_.rank() != 0) return;
         if (options_.write()) check_room(options_);
         make(options_.job.directory);

@@ -27,7 +27,7 @@ void check_files(const StorageOptions& options);
 
 /// Rank 0 makes the folder and its parents where they are missing, and removes those that it made
 /// at the end if they are empty, but for --keep. Both arguments outlive it.
-class StorageFolder : base::Pinned {
+class StorageFolder : base::Immovable {
   public:
     /// Collective. OptionError or EnvironmentError where the folder is impossible, cannot be
     /// written or has no room; DataError where it is only to be read and missing.

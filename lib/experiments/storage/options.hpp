@@ -10,7 +10,7 @@
 #include "measure/convergence.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 

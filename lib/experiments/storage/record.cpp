@@ -19,7 +19,7 @@
 #include "experiments/shared/verdicts.hpp"
 #include "host/process.hpp"
 #include "measure/samples.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {
 namespace {

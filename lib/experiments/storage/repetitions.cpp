@@ -74,7 +74,7 @@ void Repetitions::note_strategy() {
     record_.tables = runner_.strategy().tables();
     record_.warnings.clear();
     for (const auto& [sentence, settings] : runner_.strategy().warnings())
-        record_.warnings.push_back(options::told(sentence, settings));
+        record_.warnings.push_back(options::user_message(sentence, settings));
 }
 
 // A run that only reads reads once.
@@ -115,7 +115,7 @@ bool Repetitions::write(std::int64_t repetition, Turn turn) {
 // The same bytes by the same ranks, next to each repetition: the machine's load is then that of the
 // strategy's. Where there are few repetitions, several times: a best needs several.
 void Repetitions::measure_ceilings() {
-    comm::together_politely(control_, [&] {
+    comm::all_or_throw_polling(control_, [&] {
         if (!runner_.takes_part()) return;
         const auto times = (kFewestCeilings + options_.repetitions - 1) / options_.repetitions;
         for (std::int64_t i = 0; i < times; ++i)

@@ -16,7 +16,7 @@
 #include "experiments/storage/options.hpp"
 #include "experiments/storage/record.hpp"
 #include "experiments/storage/repetitions.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -36,7 +36,7 @@ struct Strategy {
 
 // The repetitions of all strategies: a round makes one of each, in random order. When a strategy
 // fails the others go on; a signal ends them all.
-class Ladder : base::Pinned {
+class Ladder : base::Immovable {
   public:
     Ladder(const std::vector<StorageOptions>& settled, const RunContext& context)
         : context_(context),
@@ -145,7 +145,7 @@ class StoragePlan final : public Plan {
         return {{"bytes", fmt::format("{:.0f}", bytes_), true}};
     }
     void agree(options::Options&, comm::Communicator& control) override {
-        comm::together(control, [&] {
+        comm::all_or_throw(control, [&] {
             if (control.rank() != 0) return;
             for (const auto& options : settled_)
                 if (options.write()) check_files(options);

@@ -158,7 +158,7 @@ WriteTrial StrategyRunner::write(Turn turn) {
             throw;
         }
     };
-    comm::together_politely(control_, work);
+    comm::all_or_throw_polling(control_, work);
     note_writers(written_, *strategy_, control_);
     progress_.finish();
     return trial;
@@ -172,10 +172,10 @@ ReadTrial StrategyRunner::read(const ReadPlan& plan, bool compare) {
     cut_ = false;
     // All ranks look before any reads: in a shared file one rank's reading makes another's part
     // resident.
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         if (plan.count() > 0) trial.cache = evidence_before(plan);
     });
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         if (plan.count() == 0) return;
         const auto delivered = io::delivered_bytes();
         read_records(plan, activity, trial);
@@ -238,7 +238,7 @@ io::CacheEvidence StrategyRunner::evidence_before(const ReadPlan& plan) const {
 }
 
 void StrategyRunner::evict(const ReadPlan& plan) {
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         for_each_file(plan, [&](const fs::path& path) {
             io::evict(path);
             progress_.activity("putting files out of the page cache");
@@ -266,7 +266,7 @@ void StrategyRunner::compare_record(std::int64_t id, std::span<const double> val
 
 void StrategyRunner::remove() {
     progress_.activity("removing old files");
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         if (options_.entry.shared_file) {
             if (control_.rank() == 0) remove_if_there(strategy_->file_of(0));
             return;

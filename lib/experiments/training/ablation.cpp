@@ -281,7 +281,7 @@ void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& t
 }
 
 void check_benchy_file(const std::string& path) {
-    hdf5::spare(path, "benchy-json");
+    hdf5::refuse_hdf5_target(path, "benchy-json");
     if (!base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT)) throw unwritable(path);
 }
 

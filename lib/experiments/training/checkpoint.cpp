@@ -6,7 +6,7 @@
 #include "base/log.hpp"
 #include "comm/exchange.hpp"
 #include "options/schema.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -49,14 +49,14 @@ CheckpointSettings settings_of_numbers(const options::Options& options, Checkpoi
 
 Checkpoints::Checkpoints(const Plan& plan, comm::Communicator& control, const nn::Model& model)
     : control_(control), file_(plan.folder), every_(plan.every), settings_(plan.settings) {
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         if (control_.rank() == 0) file_.prepare(expected_bytes(model, control_.world_size()));
     });
     find(plan.resume);
 }
 
 void Checkpoints::together_on_file(const std::function<void()>& work) {
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         try {
             work();
         } catch (base::Error& error) {
@@ -68,7 +68,7 @@ void Checkpoints::together_on_file(const std::function<void()>& work) {
 
 void Checkpoints::find(bool resume) {
     std::optional<Bytes> bytes;
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         if (control_.rank() != 0) return;
         if (!resume) {
             if (file_.set_aside_first())
@@ -138,7 +138,7 @@ void Checkpoints::write(Checkpoint& checkpoint, const nn::Model& model,
         failure_code_ =
             static_cast<int>(internal ? base::ExitCode::internal : base::ExitCode::environment);
         failures_.push_back(fmt::format("the checkpoint after step {} was not written: {}",
-                                        checkpoint.completed_steps, options::told(error)));
+                                        checkpoint.completed_steps, options::user_message(error)));
         base::log::warn(failures_.back());
     }
 }

@@ -106,7 +106,7 @@ GateResult check_first_gradient(nn::Model& model, GradientSync& sync, const Tens
                                 double weight, comm::Communicator& data,
                                 comm::Communicator& control, double bound, double rounding) {
     const auto parameters = train::trained_parameters(model);
-    train::Rewind rewind(model, train::default_generators(batch.input.device()));
+    train::StateSnapshot rewind(model, train::default_generators(batch.input.device()));
     const torch::Tensor wanted = reference(model, parameters, batch, weight, data);
     rewind();
     run_strategy(model, sync, batch, weight);
@@ -176,7 +176,7 @@ std::string RankEquality::difference(const std::string& when, Compared what) con
     return fmt::format("they differ {}", when);
 }
 
-Verdict RankEquality::verdict(const std::string& drift) const {
+CheckResult RankEquality::verdict(const std::string& drift) const {
     const std::string check = "parameters equal on all ranks";
     if (control_.world_size() == 1) return {check, kDoesNotApply, "there is one rank"};
     if (!holds()) return {check, "failed", difference_};

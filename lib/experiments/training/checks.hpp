@@ -51,7 +51,7 @@ class RankEquality {
     void compare(const std::string& when, Compared what = Compared::parameters);
     bool holds() const { return difference_.empty(); }
     /// `drift`: why the ranks may differ after the start; "" where they may not.
-    Verdict verdict(const std::string& drift) const;
+    CheckResult verdict(const std::string& drift) const;
 
   private:
     std::string difference(const std::string& when, Compared what) const;

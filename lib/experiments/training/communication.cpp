@@ -9,9 +9,9 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "results/run.hpp"
-#include "results/vocabulary/measurements.hpp"
 #include "stats/interval.hpp"
 #include "stats/summary.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -14,7 +14,7 @@ namespace ranklab::experiments {
 Curves::Curves(const std::string& folder, std::int64_t first, const options::Options& options,
                comm::Communicator& control)
     : control_(control), first_(first), last_step_(first), last_(base::Clock::now()) {
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (control.rank() > 0) return;
         file_ = std::make_unique<results::EventFile>(folder, options.flag("resume"), "tensorboard");
         for (const auto& one : options.effective()) settings_.emplace_back(one.name, one.value);

@@ -21,8 +21,8 @@
 #include "hdf5/file.hpp"
 #include "nn/script_model.hpp"
 #include "results/staged_file.hpp"
-#include "results/vocabulary/tables.hpp"
 #include "train/tensor_view.hpp"
+#include "vocabulary/tables.hpp"
 
 namespace ranklab::experiments {
 namespace {

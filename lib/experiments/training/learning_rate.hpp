@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "results/vocabulary/settings.hpp"
 #include "train/lr_schedule.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 

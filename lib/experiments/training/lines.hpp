@@ -22,7 +22,7 @@ struct LineTime {
     double seconds = 0;
 
     /// Adds a hit that lasts as long as the returned object.
-    class Hit : base::Pinned {
+    class Hit : base::Immovable {
       public:
         explicit Hit(LineTime& line) : line_(line), start_(base::Clock::now()) {}
         ~Hit() { line_.add(base::seconds_since(start_)); }

@@ -366,12 +366,12 @@ void TrainingLoop::report_progress(std::int64_t step, double loss) {
         fmt::format("epoch {} loss {:.4f}", setup_.schedule.epoch_of(step) + 1, loss));
 }
 
-Verdict TrainingLoop::equality_verdict() const {
+CheckResult TrainingLoop::equality_verdict() const {
     return equality_.verdict(
         steps_.keeps_ranks_equal() ? "" : "equal at the start; sync none lets ranks drift apart");
 }
 
-Verdict TrainingLoop::loss_verdict() const {
+CheckResult TrainingLoop::loss_verdict() const {
     const std::string check = "loss is a number";
     if (setup_.options.input.kind == Input::io_only)
         return {check, "not verified", "nothing was computed"};
@@ -380,7 +380,7 @@ Verdict TrainingLoop::loss_verdict() const {
     return {check, "passed", fmt::format("in {} steps", record_.notes.size())};
 }
 
-Verdict TrainingLoop::evaluation_verdict() const {
+CheckResult TrainingLoop::evaluation_verdict() const {
     const std::string check = "test samples counted once";
     if (setup_.options.settings.evaluate == "off") return {check, kDoesNotApply, "--evaluate off"};
     const bool wanted = bad_loss_.empty() && equality_.holds();
@@ -396,7 +396,7 @@ Verdict TrainingLoop::evaluation_verdict() const {
                         setup_.data.test->size())};
 }
 
-std::vector<Verdict> TrainingLoop::verdicts() const {
+std::vector<CheckResult> TrainingLoop::verdicts() const {
     if (setup_.options.settings.ablation) return {equality_verdict(), gate_};
     return {equality_verdict(), gate_, loss_verdict(), evaluation_verdict()};
 }

@@ -30,7 +30,7 @@ class TrainingLoop {
     const TrainingRecord& record() const { return record_; }
     const std::vector<TrialTimes>& trials() const { return trials_; }
     const ProfiledLayers& layers() const { return layers_; }
-    std::vector<Verdict> verdicts() const;
+    std::vector<CheckResult> verdicts() const;
     /// The signal that ended it early, agreed between the ranks; 0: none.
     int stop_signal() const { return record_.end.signal; }
     /// Null in other modes than dp.
@@ -58,9 +58,9 @@ class TrainingLoop {
     bool evaluate_epoch(EpochRow& row);
     bool evaluation_goes_on();
     void report_progress(std::int64_t step, double loss);
-    Verdict equality_verdict() const;
-    Verdict loss_verdict() const;
-    Verdict evaluation_verdict() const;
+    CheckResult equality_verdict() const;
+    CheckResult loss_verdict() const;
+    CheckResult evaluation_verdict() const;
 
     TrainingSetup setup_;
     nn::Model& model_;
@@ -68,7 +68,7 @@ class TrainingLoop {
     TrainingRecord record_;
     std::vector<TrialTimes> trials_;  // of whole rounds
     ProfiledLayers layers_;
-    Verdict gate_;
+    CheckResult gate_;
     EpochRow epoch_;
     train::LrSchedule rates_;
     std::int64_t updates_;      // optimizer steps made, in earlier runs too: the schedule's clock

@@ -21,12 +21,12 @@ struct MemoryPart {
 
 // A storage that an operation returned. Held, so that no other one gets its address; what autograd
 // keeps has a further holder.
-struct Made {
+struct HeldStorage {
     c10::Storage storage;
     std::int64_t fixed = 0, per_sample = 0;
 };
 
-using Recorded = std::unordered_map<const void*, Made>;
+using Recorded = std::unordered_map<const void*, HeldStorage>;
 thread_local Recorded* recorded = nullptr;  // LibTorch's callbacks are plain functions
 
 // A storage counts once. Where its tensor is of 0 samples it has no bytes itself, and the other
@@ -45,7 +45,7 @@ void note_outputs(const at::RecordFunction& function, at::ObserverContext*) {
     }
 }
 
-class Recording : base::Pinned {
+class Recording : base::Immovable {
   public:
     explicit Recording(Recorded& into)
         : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(nullptr, note_outputs)

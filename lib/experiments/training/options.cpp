@@ -13,7 +13,7 @@
 #include "experiments/training/training.hpp"
 #include "measure/samples.hpp"
 #include "nn/script_model.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -17,10 +17,10 @@
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
 #include "options/options.hpp"
-#include "results/vocabulary/settings.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/input.hpp"
 #include "train/optimizer.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 
@@ -47,7 +47,7 @@ struct Delay {
 std::optional<Delay> parse_delay(const std::string& text, int world_size);
 
 /// How buckets of gradients are moved.
-struct OverlapWay {
+struct ReductionMode {
     train::Progress progress = train::Progress::none;
     train::Transfer transfer = train::Transfer::background;
 };
@@ -64,7 +64,7 @@ struct TrainingOptions {
     std::string structure;  ///< a hash of a user's own network
     SpeedOptions speed;
     train::Compression compression = train::Compression::none;
-    OverlapWay way;                    ///< see settle_overlap_way
+    ReductionMode way;                 ///< see settle_overlap_way
     std::int64_t most_steps = 0;       ///< --steps, or more with --target-ci
     measure::Convergence convergence;  ///< of --target-ci
     train::LrSettings rate;            ///< rate.total_steps 0: of the run, see settle_lr_total
@@ -104,7 +104,7 @@ std::string made_for_note(const TrainingOptions& options, int world_size);
 
 /// How buckets are moved: as the user says, or else by where the ranks are and whether a core is
 /// free of compute threads; the same on all ranks. Collective.
-OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control);
+ReductionMode settle_overlap_way(TrainingOptions& options, comm::Communicator& control);
 
 /// The memory of a rank's tensors, found without data and ranks, at the options' local batch: rows
 /// for a dry run. Without activations where they are not known.

@@ -18,7 +18,7 @@
 #include "host/process.hpp"
 #include "measure/samples.hpp"
 #include "results/run.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -210,8 +210,9 @@ std::string how_far(const TrainingRecord& record) {
                        record.convergence.wanted() ? least : record.schedule.total);
 }
 
-void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
-              const std::string& host, comm::Communicator& control) {
+void fill_run(results::Run& run, const TrainingRecord& record,
+              const std::vector<CheckResult>& verdicts, const std::string& host,
+              comm::Communicator& control) {
     RankMeasurements of_ranks(run, control);
     fill_verdicts(run, verdicts);
     if (run.valid && record.end.at_time_limit) {

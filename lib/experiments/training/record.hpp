@@ -72,8 +72,9 @@ struct TrainingRecord {
 
 /// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and
 /// verdict. `host` is this rank's.
-void fill_run(results::Run& run, const TrainingRecord& record, const std::vector<Verdict>& verdicts,
-              const std::string& host, comm::Communicator& control);
+void fill_run(results::Run& run, const TrainingRecord& record,
+              const std::vector<CheckResult>& verdicts, const std::string& host,
+              comm::Communicator& control);
 
 /// "after 57 of 200 steps", "after all 200 steps, before the evaluation was made".
 std::string how_far(const TrainingRecord& record);

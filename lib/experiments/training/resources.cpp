@@ -74,7 +74,7 @@ std::string made_for_note(const TrainingOptions& options, int world_size) {
 // Measured (docs/overlap.md): between hosts a sleeping thread with non-blocking allreduces hides
 // the network. Within a host the processors move the data: the blocking allreduce takes a third of
 // the time, and runs during backward only where a core is free.
-OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& control) {
+ReductionMode settle_overlap_way(TrainingOptions& options, comm::Communicator& control) {
     auto& settings = options.settings;
     const bool one_host = control.local_size() == control.world_size();
     std::int64_t facts[] = {one_host ? 1 : 0,
@@ -92,7 +92,7 @@ OverlapWay settle_overlap_way(TrainingOptions& options, comm::Communicator& cont
 
 void check_resources(const TrainingOptions& options, const RunContext& around) {
     auto& control = around.control;
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (control.rank() == 0 && is_short_of_ranks(options, control.world_size()))
             throw base::OptionError("this configuration is " +
                                     made_for_note(options, control.world_size()));

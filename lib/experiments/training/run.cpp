@@ -66,7 +66,7 @@ measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
     settle_lr_total(options.settings, options.rate, samples, schedule.total);
     around.options.settle(options.common);
     around.options.settle(options.settings);
-    comm::together(around.control, [&] {
+    comm::all_or_throw(around.control, [&] {
         if (around.control.rank() == 0)
             check_rates(options.rate, schedule.total - 1, schedule.epoch_of(schedule.total - 1));
     });
@@ -79,7 +79,7 @@ void check_batches(const TrainingOptions& options, const nn::Model& model,
                    comm::Communicator& control) {
     if (model.least_batch() == 1 || options.input.kind == Input::io_only) return;
     const std::int64_t replicas = options.settings.replicas.value_or(1);
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         for (std::int64_t step = 0; step < std::min(batches, sampler.steps_per_epoch()); ++step) {
             const std::int64_t count = sampler.local_count(step);
             const std::int64_t most = (count + replicas - 1) / replicas;
@@ -111,7 +111,7 @@ std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options,
 measure::Schedule resumed(const measure::Schedule& schedule, const Checkpoints* checkpoints,
                           comm::Communicator& control) {
     measure::Schedule rest = schedule;
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (checkpoints != nullptr)
             rest = measure::resume_after(schedule, checkpoints->completed_steps());
     });
@@ -124,7 +124,7 @@ bool saves_parameters(const TrainingOptions& options, const comm::Communicator& 
 
 void check_files_beside(const TrainingOptions& options, const nn::Model& model,
                         comm::Communicator& control) {
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (saves_parameters(options, control))
             check_parameter_file(*options.settings.save_parameters, model);
         if (control.rank() == 0 && options.settings.benchy_json)
@@ -176,7 +176,7 @@ void write_beside(results::Run& run, const std::function<void()>& write) {
     try {
         write();
     } catch (const std::exception& error) {
-        run.warnings.insert(run.warnings.begin(), options::told(error));
+        run.warnings.insert(run.warnings.begin(), options::user_message(error));
         if (run.exit_code == 0)
             run.exit_code = static_cast<int>(base::describe_failure(error).code);
     }
@@ -255,7 +255,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     std::unique_ptr<TraceWindow> trace;
     if (options.settings.trace || options.settings.nvtx) {
         StepWindow window;
-        comm::together(control, [&] {
+        comm::all_or_throw(control, [&] {
             window = window_of(options.settings.trace_window.value_or(""), schedule);
         });
         trace = std::make_unique<TraceWindow>(options.settings.trace.value_or(""), window,
@@ -356,7 +356,7 @@ class TrainingPlan final : public Plan {
         options.settle(settled_.settings);
     }
     void rehearse(comm::Communicator& control) override {
-        comm::together(control, [&] {
+        comm::all_or_throw(control, [&] {
             if (settled_.settings.buckets && control.rank() == 0) write_bucket_file(settled_);
         });
     }

@@ -137,7 +137,7 @@ ComputeDevice::ComputeDevice(const SpeedOptions& options, comm::Communicator& co
     : device_(torch::kCPU) {
     std::int64_t kinds[] = {options.cuda ? 1 : 0, options.cuda ? 0 : 1};
     control.allreduce(comm::view(std::span(kinds)), comm::ReduceOp::max);
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (kinds[0] + kinds[1] > 1)
             throw base::EnvironmentError(
                 "some ranks see a GPU and others none; give --device cpu, or give every rank a "

@@ -10,8 +10,8 @@
 #include "comm/communicator.hpp"
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
-#include "results/vocabulary/settings.hpp"
 #include "train/precision.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 

@@ -236,7 +236,7 @@ void TrainingSteps::end_step() {
         recorder_.end_step();
 }
 
-Verdict TrainingSteps::check_first_gradient(std::int64_t epoch) {
+CheckResult TrainingSteps::check_first_gradient(std::int64_t epoch) {
     const auto batch = first_batch(epoch);
     return replicas_ == nullptr ? check_sum(batch) : check_replicas(batch);
 }
@@ -247,7 +247,7 @@ train::TensorBatch TrainingSteps::first_batch(std::int64_t epoch) {
     return input_ == Input::synthetic ? repeated_ : convert_(loader_.next());
 }
 
-Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
+CheckResult TrainingSteps::check_sum(const train::TensorBatch& batch) {
     const std::string check = "gradients summed correctly";
     if (trains_alone()) return {check, "not verified", "sync none sums nothing"};
     const auto& speed = setup_.options.speed;
@@ -275,7 +275,7 @@ Verdict TrainingSteps::check_sum(const train::TensorBatch& batch) {
                 *setup_.options.settings.sync, detail)};
 }
 
-Verdict TrainingSteps::check_replicas(const train::TensorBatch& batch) {
+CheckResult TrainingSteps::check_replicas(const train::TensorBatch& batch) {
     const auto result = train::check_replicas(*replicas_, batch, setup_.options.speed.precision);
     return {"replicas' gradient equals one model's", result.passed ? "passed" : "failed",
             result.detail};

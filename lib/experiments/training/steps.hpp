@@ -89,7 +89,7 @@ class TrainingSteps {
     Counts make(std::int64_t step);
 
     /// The first gradient against its reference, before any step. Collective.
-    Verdict check_first_gradient(std::int64_t epoch);
+    CheckResult check_first_gradient(std::int64_t epoch);
     /// BatchNorm's running statistics as rank 0 has them, where they are kept equal.
     void broadcast_buffers();
 
@@ -131,8 +131,8 @@ class TrainingSteps {
     train::TensorBatch first_batch(std::int64_t epoch);
     train::TensorBatch next_input(std::int64_t micro, data::ReadTimes& reading);
     bool trains_alone() const { return setup_.control.world_size() > 1 && !keeps_ranks_equal_; }
-    Verdict check_sum(const train::TensorBatch& batch);
-    Verdict check_replicas(const train::TensorBatch& batch);
+    CheckResult check_sum(const train::TensorBatch& batch);
+    CheckResult check_replicas(const train::TensorBatch& batch);
 
     TrainingSetup setup_;
     nn::Model& model_;

@@ -76,7 +76,7 @@ TraceWindow::TraceWindow(std::string path, StepWindow window, bool gpu, comm::Co
     : path_(std::move(path)), window_(window), gpu_(gpu), control_(control) {
     // Without a GPU Kineto prints that it found none.
     if (!gpu) ::setenv("KINETO_LOG_LEVEL", "5", /*overwrite=*/0);
-    comm::together(control, [&] {
+    comm::all_or_throw(control, [&] {
         if (path_.empty()) return train::open_torch_cuda();
         const bool writable = ::access(fs::absolute(path_).parent_path().c_str(), W_OK) == 0;
         if (!path_.ends_with(".json") || fs::is_directory(path_) || !writable ||
@@ -118,7 +118,7 @@ void TraceWindow::close() {
 
 void TraceWindow::write() {
     const std::string mine = file_of_rank(path_, control_.rank());
-    comm::together(
+    comm::all_or_throw(
         control_, [&] { operators_ = trace_->save(mine, control_.rank(), control_.world_size()); });
     trace_.reset();
     merge(comm::gather_values(control_, static_cast<std::int64_t>(fs::file_size(mine))));
@@ -142,7 +142,7 @@ void TraceWindow::merge(const std::vector<std::int64_t>& bytes) {
         all["baseTimeNanoseconds"] = trace.value("baseTimeNanoseconds", std::int64_t{0});
         add_rank(all["traceEvents"], trace, rank);
     }
-    comm::together(control_, [&] {
+    comm::all_or_throw(control_, [&] {
         if (control_.rank() > 0) return;
         std::ofstream out(path_, std::ios::binary);
         out << all.dump();

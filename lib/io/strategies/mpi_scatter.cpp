@@ -41,7 +41,7 @@ class MpiScatter final : public FileStrategy {
         return mine;
     }
 
-    std::vector<Handed> handed_;
+    std::vector<AssignedWork> handed_;
 };
 
 }  // namespace

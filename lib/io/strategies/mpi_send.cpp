@@ -79,7 +79,7 @@ class ChunkServer {
     }
     // Valid after finish(): the records that each rank got over MPI, and the time of its answers
     // (phase send).
-    const std::vector<Handed>& handed() const { return handed_; }
+    const std::vector<AssignedWork>& handed() const { return handed_; }
     const base::IoTimes& times() const { return times_; }
 
   private:
@@ -129,7 +129,7 @@ class ChunkServer {
     std::int64_t files_;
     std::int64_t chunk_files_;
     std::atomic<std::int64_t> next_{0};
-    std::vector<Handed> handed_;
+    std::vector<AssignedWork> handed_;
     base::IoTimes times_;
     int waited_for_;  // ranks that do not know yet that there is no more
     std::exception_ptr failure_;
@@ -183,7 +183,7 @@ class MpiSend final : public FileStrategy {
 
     void serve_and_work() {
         ChunkServer server(place().ranks, job().files, job().chunk_files);
-        Handed own;
+        AssignedWork own;
         produce([&] {
             const Share chunk = server.take();
             own.add(chunk, 0);
@@ -211,7 +211,7 @@ class MpiSend final : public FileStrategy {
         }
     }
 
-    std::vector<Handed> handed_;
+    std::vector<AssignedWork> handed_;
     std::vector<Share> written_;  // by this rank
 };
 

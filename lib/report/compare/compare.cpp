@@ -51,7 +51,7 @@ std::string reason_to_leave_out(const Run& run, bool with_unverified) {
 
 Runs usable_runs(const Side& side, SideSummary& summary, bool with_unverified) {
     Runs usable;
-    InOrderMet<std::string, std::pair<std::string, std::size_t>> left_out;
+    InsertionOrderedMap<std::string, std::pair<std::string, std::size_t>> left_out;
     for (const auto& run : side.runs) {
         if (const std::string reason = reason_to_leave_out(run, with_unverified); !reason.empty()) {
             auto& [name, runs] = left_out[reason];
@@ -122,7 +122,7 @@ void check_asked(const Names& asked, const Runs& runs) {
 
 // One value a process: repetitions within one share its memory, its place and its moment.
 Values values_of(const Runs& runs, const std::string& measurement) {
-    InOrderMet<std::string, Values> of_processes;
+    InsertionOrderedMap<std::string, Values> of_processes;
     for (const Run* run : runs)
         if (const double value = model::final_value(*run, measurement); !std::isnan(value))
             of_processes[process_of(*run)].push_back(value);

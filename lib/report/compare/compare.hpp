@@ -10,8 +10,8 @@
 
 #include "report/model/conditions.hpp"
 #include "results/run.hpp"
-#include "results/vocabulary/measurements.hpp"
 #include "stats/difference.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::compare {
 
@@ -30,7 +30,7 @@ struct Side {
 };
 
 /// Which runs are A, and which are B: two results files, or two labels or revisions of one file.
-struct SidesAsked {
+struct CompareQuery {
     std::string a, b;  ///< FILE, label:TEXT, rev:HEX or id:RUN
     /// The file in which labels, revisions and ids are looked up.
     std::filesystem::path file = "results/ranklab.h5";
@@ -40,7 +40,7 @@ struct SidesAsked {
 
 /// Reads the runs of both sides, without their samples. OptionError where a side matches nothing;
 /// the errors of results::ResultFile for a file that is none.
-std::pair<Side, Side> read_sides(const SidesAsked& asked);
+std::pair<Side, Side> read_sides(const CompareQuery& asked);
 
 using Outcome = stats::Verdict;
 std::string outcome_name(Outcome outcome);  ///< "better" ... "too noisy", "too few runs"

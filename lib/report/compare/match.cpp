@@ -11,8 +11,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/facts.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/facts.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::report::compare {
 namespace {
@@ -31,7 +31,8 @@ Conditions decisive_conditions(const Run& run) {
     Conditions conditions{{"command", run.command}};
     for (const auto& [key, value, number] : run.config) {
         const bool unset = value.empty() || value == "false" || value == "nan";
-        if (unset || !vocabulary::matters_to(vocabulary::Asker::comparison, key, value)) continue;
+        if (unset || !vocabulary::matters_to(vocabulary::SettingUse::comparison, key, value))
+            continue;
         conditions[key] = vocabulary::setting_row(key).role == options::Role::kept ? "set" : value;
     }
     conditions.merge(model::decisive_facts(run));
@@ -207,7 +208,7 @@ std::string process_of(const Run& run) {
 std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
                                              const std::vector<std::string>& ignore) {
     model::refuse_unknown_ignored(ignore, keys_of(both(a, b)));
-    InOrderMet<Conditions, Configuration> met;
+    InsertionOrderedMap<Conditions, Configuration> met;
     for (Runs Configuration::*side : {&Configuration::a, &Configuration::b})
         for (const Run* run : side == &Configuration::a ? a : b) {
             Conditions conditions = decisive_conditions(*run);

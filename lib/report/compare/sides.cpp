@@ -82,7 +82,7 @@ Word meaning_of(const std::string& word) {
     return {&kFile, word, word};
 }
 
-Side side_of(const Word& word, const fs::path& file, const SidesAsked& asked) {
+Side side_of(const Word& word, const fs::path& file, const CompareQuery& asked) {
     const model::Selection selection(asked.where);
     Side side{word.is_file() ? word.value : fmt::format("{} in {}", word.shown, file.string()), {}};
     bool any = false;  // fits the word, whether or not it meets the conditions
@@ -106,7 +106,7 @@ Side side_of(const Word& word, const fs::path& file, const SidesAsked& asked) {
 
 }  // namespace
 
-std::pair<Side, Side> read_sides(const SidesAsked& asked) {
+std::pair<Side, Side> read_sides(const CompareQuery& asked) {
     const Word a = meaning_of(asked.a), b = meaning_of(asked.b);
     const fs::path file_a = a.is_file() ? fs::path(a.value) : asked.file,
                    file_b = b.is_file() ? fs::path(b.value) : asked.file;

@@ -97,7 +97,7 @@ struct Line {
 // A line for each name; rows whose name is "" have none.
 std::vector<Line> lines_of(const Table& table, const char* column,
                            const std::function<std::string(std::size_t)>& name_of) {
-    InOrderMet<std::string, Line> lines;
+    InsertionOrderedMap<std::string, Line> lines;
     for (std::size_t row = 0; row < row_count(table); ++row) {
         const std::string name = name_of(row);
         const double time = number_at(table, "time_s", row), value = number_at(table, column, row);

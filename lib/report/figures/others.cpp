@@ -134,7 +134,7 @@ Section ladder_section(const Source& source) {
     for (const Group& group : source.groups.all)
         if (group.valid() && group.factor("command") == "io") {
             Run run = source.newest(group);
-            if (model::is_rung(run)) rungs.push_back(std::move(run));
+            if (model::is_strategy_run(run)) rungs.push_back(std::move(run));
         }
     // The run that holds a ladder has no measurements, and so no group.
     const auto& runs = source.groups.runs();

@@ -10,7 +10,7 @@
 #include "report/figures/figure.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::figures {
 namespace {
@@ -43,10 +43,11 @@ Figure figure_of(Figure figure, const std::vector<Curve>& curves, const Frame& t
         Series series{curves[i].title, Look::points, i, {}};
         for (const double width : curves[i].widths) {
             const Cell& cell = table.at(row, column);
-            const auto& doubts = table.rows[row++].doubts;
+            const auto& caveats = table.rows[row++].caveats;
             series.points.push_back({width, cell.number, cell.interval});
             widths.insert(width);
-            if (std::ranges::find(doubts, Mark::oversubscribed, &Doubt::mark) != doubts.end())
+            if (std::ranges::find(caveats, CaveatKind::oversubscribed, &Caveat::kind) !=
+                caveats.end())
                 rings.points.push_back(series.points.back());
         }
         if (std::isfinite(series.points.front().y))
@@ -114,10 +115,10 @@ Frame table_of(const std::vector<Curve>& curves, const Source& source, const Sca
                 const auto found = groups.estimate(group, name);
                 return {found.value, found.ci};
             };
-            auto& doubts =
-                frame.rows.emplace_back(Row{{curve.title, Cell(curve.widths[i])}, group.doubts})
-                    .doubts;
-            doubts.insert(doubts.end(), scaled.doubts.begin(), scaled.doubts.end());
+            auto& caveats =
+                frame.rows.emplace_back(Row{{curve.title, Cell(curve.widths[i])}, group.caveats})
+                    .caveats;
+            caveats.insert(caveats.end(), scaled.caveats.begin(), scaled.caveats.end());
             put("nodes", "", "", model::node_count(source.newest(group)));
             put("runs", "", "", group.runs.size());
             put("cores", "", scaling.unit + "s",

@@ -10,7 +10,7 @@
 #include "report/frame/readable.hpp"
 #include "report/model/network.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::figures {
 namespace {
@@ -109,7 +109,7 @@ Section phases_section(const Source& source) {
                   .title = "Phases of a training step",
                   .x_label = "mean time in a step [s]",
                   .unit = "s"};
-    InOrderMet<std::string, Series> phases;
+    InsertionOrderedMap<std::string, Series> phases;
     for (const Group* group : newest_groups(source.groups, "train", kMostBars)) {
         const auto parts = model::step_parts(source.newest(*group));
         for (const auto& part : parts) {
@@ -145,7 +145,7 @@ Section buckets_section(const Source& source) {
     std::size_t trainings = 0;
     for (const Group* group : newest_groups(source.groups, "train", kMostBars)) {
         const Run run = source.newest(*group);
-        if (trainings == kMostTrainings || !model::pays_network(run)) continue;
+        if (trainings == kMostTrainings || !model::has_bucket_times(run)) continue;
         const auto cost = model::network_cost(source.file, run);
         const std::string name = source.groups.name(*group);
         Series step{name, Look::points, trainings, {}},

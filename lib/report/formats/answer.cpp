@@ -14,7 +14,7 @@
 #include "report/model/conditions.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -246,7 +246,7 @@ std::string counted_time(const Run& run, std::string_view measurement) {
 
 std::vector<std::string> shares_of(const std::vector<std::pair<std::string, double>>& parts,
                                    double least) {
-    InOrderMet<std::string, std::pair<double, std::string>> sums;
+    InsertionOrderedMap<std::string, std::pair<double, std::string>> sums;
     for (const auto& [name, percent] : parts) sums[name].first += percent, sums[name].second = name;
     std::erase_if(sums.all(), [&](const auto& sum) { return !(sum.first >= least); });
     std::ranges::stable_sort(sums.all(), std::greater(), &std::pair<double, std::string>::first);

@@ -12,7 +12,7 @@
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -93,7 +93,7 @@ Frame messages_frame(const std::vector<Message>& messages) {
         row.cells.emplace_back(one.time, one.interval);
         row.cells.emplace_back(one.busbw);
         row.cells.push_back(one.wrong < 0 ? Cell("n/a") : Cell(one.wrong));
-        if (!one.mark.empty()) row.doubts.push_back({Mark::said, one.mark});
+        if (!one.mark.empty()) row.caveats.push_back({CaveatKind::said, one.mark});
         frame.rows.push_back(std::move(row));
     }
     frame.drop_empty_columns();

@@ -12,7 +12,7 @@
 #include "report/formats/formats.hpp"
 #include "report/frame/frame.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {

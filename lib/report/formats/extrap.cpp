@@ -16,7 +16,7 @@
 #include "report/frame/frame.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -133,7 +133,7 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
         // The ladder's summary of several runs has no measurements of its own, and its ranks are
         // "1,2".
         if (!run.valid || run.measurements.empty()) return;
-        met[run.command].push_back(model::kept_apart_by(run, false));
+        met[run.command].push_back(model::pooling_key_of(run, false));
         points.push_back(point_of(run, names));
     });
     warn_of_differing(met);

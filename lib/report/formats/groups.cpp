@@ -71,8 +71,8 @@ Json group_json(const Groups& groups, const model::Group& group, const model::Sc
                                     {"ci95_low", found.ci.low},
                                     {"ci95_high", found.ci.high}});
     }
-    for (const auto* doubts : {&group.doubts, &row.doubts})
-        for (const auto& doubt : *doubts) marks.push_back(sentence(doubt));
+    for (const auto* caveats : {&group.caveats, &row.caveats})
+        for (const auto& caveat : *caveats) marks.push_back(sentence(caveat));
     for (const std::size_t run : group.runs) ids.push_back(groups.runs().ids[run]);
     return {{"key", key},
             {"runs", ids},

@@ -96,7 +96,7 @@ std::string title(const Message& one) {
 
 // An operation at a level under a load: its types and reductions below each other.
 std::string block_text(const std::vector<const Message*>& block, bool per_iter) {
-    InOrderMet<std::tuple<std::string, std::string, std::int64_t>, Line> lines;
+    InsertionOrderedMap<std::tuple<std::string, std::string, std::int64_t>, Line> lines;
     for (const Message* one : block)
         lines[{one->dtype, one->redop, one->bytes}].places[one->in_place() ? 1 : 0] = one;
     std::string text = title(*block.front()) + head_text(per_iter);
@@ -168,7 +168,8 @@ std::string nccl_text(const Run& run) {
             all.push_back(std::move(one));
         }
     if (all.empty()) return "";
-    InOrderMet<std::tuple<std::string, std::string, std::string>, std::vector<const Message*>>
+    InsertionOrderedMap<std::tuple<std::string, std::string, std::string>,
+                        std::vector<const Message*>>
         blocks;
     for (const auto& one : all) blocks[{one.op, one.level, one.load}].push_back(&one);
     std::string text = preamble(run, all);

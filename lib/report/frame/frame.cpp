@@ -30,7 +30,7 @@ bool Frame::has_numbers(std::size_t column) const {
 }
 
 bool Frame::has_doubts() const {
-    return std::ranges::any_of(rows, [](const Row& row) { return !row.doubts.empty(); });
+    return std::ranges::any_of(rows, [](const Row& row) { return !row.caveats.empty(); });
 }
 
 std::size_t Frame::add_column(Column column) {
@@ -47,8 +47,8 @@ void Frame::put(std::size_t column, Cell cell) {
 
 std::vector<std::pair<std::vector<std::string>, std::vector<std::size_t>>> Frame::group_by(
     const std::vector<std::size_t>& keys) const {
-    InOrderMet<std::vector<std::string>,
-               std::pair<std::vector<std::string>, std::vector<std::size_t>>>
+    InsertionOrderedMap<std::vector<std::string>,
+                        std::pair<std::vector<std::string>, std::vector<std::size_t>>>
         met;
     for (std::size_t row = 0; row < rows.size(); ++row) {
         std::vector<std::string> key;

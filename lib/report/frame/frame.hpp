@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "report/frame/sentences.hpp"
-#include "results/vocabulary/measurements.hpp"
 #include "stats/summary.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report {
 
 /// Things that differ by a key, in the order of their first use.
 template <class Key, class Thing>
-class InOrderMet {
+class InsertionOrderedMap {
   public:
     /// A new one where the key was not met yet.
     Thing& operator[](const Key& key) {
@@ -64,7 +64,7 @@ struct Column {
 
 struct Row {
     std::vector<Cell> cells = {};  ///< may be fewer than there are columns: the others are empty
-    std::vector<Doubt> doubts = {};
+    std::vector<Caveat> caveats = {};
 };
 
 struct Frame {
@@ -109,11 +109,11 @@ std::string exact(const Cell& cell);
 // (csv, json) all digits in base units.
 
 /// A table for a screen of 80 columns, keys flush left; a wider table is split into blocks of
-/// columns, each after the keys. A column `note` refers to the rows' doubts below the table, and
+/// columns, each after the keys. A column `note` refers to the rows' caveats below the table, and
 /// notes follow these.
 std::string text_of(const Frame& frame);
 /// CSV by RFC 4180: one header, then the rows; an interval takes two more columns, NAME_low and
-/// NAME_high; the column `marks` has the doubts' sentences. A column with numbers has no words. A
+/// NAME_high; the column `marks` has the caveats' sentences. A column with numbers has no words. A
 /// text that a spreadsheet would take for a formula gets an apostrophe before it.
 std::string csv_of(const Frame& frame);
 std::string csv_cell(const std::string& text);

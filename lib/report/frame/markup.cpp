@@ -54,7 +54,7 @@ std::string html_cell(const Cell& cell, const Column& column) {
 }
 
 std::string html_row(const Frame& frame, std::size_t row, Footnotes& footnotes) {
-    std::string text = "<tr>", marks = footnotes.references(frame.rows[row].doubts);
+    std::string text = "<tr>", marks = footnotes.references(frame.rows[row].caveats);
     if (!marks.empty()) marks = " <sup>" + marks + "</sup>";  // in the first cell
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Cell& cell = frame.at(row, i);
@@ -123,7 +123,7 @@ std::string markdown_of(const Frame& frame) {
     Footnotes footnotes;
     for (std::size_t row = 0; row < frame.rows.size(); ++row) {
         auto cells = cells_of(frame, row, markdown_text);
-        if (marked) cells.push_back(footnotes.references(frame.rows[row].doubts));
+        if (marked) cells.push_back(footnotes.references(frame.rows[row].caveats));
         text += markdown_row(cells);
     }
     for (const auto& line : footnotes.lines(frame.notes))
@@ -142,7 +142,7 @@ std::string latex_of(const Frame& frame, const std::string& label) {
     for (std::size_t row = 0; row < frame.rows.size(); ++row) {
         auto cells = cells_of(
             frame, row, [](const auto& text) { return latex_text(text.empty() ? "--" : text); });
-        if (const auto marks = footnotes.references(frame.rows[row].doubts); !marks.empty())
+        if (const auto marks = footnotes.references(frame.rows[row].caveats); !marks.empty())
             cells.front() += fmt::format("\\textsuperscript{{{}}}", marks);
         rows += base::join(cells, " & ") + " \\\\\n";
     }
@@ -206,7 +206,7 @@ std::string csv_of(const Frame& frame) {
                     cells.push_back(exact(end));
         }
         std::vector<std::string> marks;
-        for (const auto& doubt : frame.rows[row].doubts) marks.push_back(sentence(doubt));
+        for (const auto& caveat : frame.rows[row].caveats) marks.push_back(sentence(caveat));
         if (marked) cells.push_back(csv_cell(base::join(marks, "; ")));
         text += base::join(cells, ",") + '\n';
     }

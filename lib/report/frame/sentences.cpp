@@ -19,23 +19,23 @@ struct Words {
 };
 
 constexpr std::array kMarks{
-    Words{Mark::single_run, "single_run", "single run: no interval between runs"},
-    Words{Mark::oversubscribed, "oversubscribed", "oversubscribed: {}"},
-    Words{Mark::other_load, "other_load", "other processes were busy on its hosts in {}"},
-    Words{Mark::not_verified, "not_verified", "results not verified"},
-    Words{Mark::invalid, "invalid", "INVALID: {}"},
-    Words{Mark::left_out, "left_out", "{} invalid left out"},
-    Words{Mark::not_converged, "not_converged", "{} not converged"},
-    Words{Mark::exit_7, "exit_7", "{} with exit code 7"},
-    Words{Mark::cut_short, "cut_short", "cut short: {}"},
-    Words{Mark::not_summed, "not_summed", "gradients were not summed: not the same training"},
-    Words{Mark::differs, "differs", "its runs differ in {}"},
-    Words{Mark::other_work, "other_work", "no speedup: other work than the baseline ({})"},
-    Words{Mark::not_as_baseline, "not_as_baseline", "not measured as the baseline: {}"},
-    Words{Mark::no_efficiency, "no_efficiency", "no efficiency: {}"},
-    Words{Mark::too_efficient, "too_efficient",
+    Words{CaveatKind::single_run, "single_run", "single run: no interval between runs"},
+    Words{CaveatKind::oversubscribed, "oversubscribed", "oversubscribed: {}"},
+    Words{CaveatKind::other_load, "other_load", "other processes were busy on its hosts in {}"},
+    Words{CaveatKind::not_verified, "not_verified", "results not verified"},
+    Words{CaveatKind::invalid, "invalid", "INVALID: {}"},
+    Words{CaveatKind::left_out, "left_out", "{} invalid left out"},
+    Words{CaveatKind::not_converged, "not_converged", "{} not converged"},
+    Words{CaveatKind::exit_7, "exit_7", "{} with exit code 7"},
+    Words{CaveatKind::cut_short, "cut_short", "cut short: {}"},
+    Words{CaveatKind::not_summed, "not_summed", "gradients were not summed: not the same training"},
+    Words{CaveatKind::differs, "differs", "its runs differ in {}"},
+    Words{CaveatKind::other_work, "other_work", "no speedup: other work than the baseline ({})"},
+    Words{CaveatKind::not_as_baseline, "not_as_baseline", "not measured as the baseline: {}"},
+    Words{CaveatKind::no_efficiency, "no_efficiency", "no efficiency: {}"},
+    Words{CaveatKind::too_efficient, "too_efficient",
           "efficiency above {}: a slow baseline, or other work"},
-    Words{Mark::said, "said", "{}"},
+    Words{CaveatKind::said, "said", "{}"},
 };
 
 constexpr std::array kVerdicts{
@@ -61,7 +61,7 @@ constexpr std::array kVerdicts{
     Words{Verdict::all_alike, "all_alike",
           "undecided: {subject}, {value}, was the fastest; may be as fast, since their 95 % "
           "intervals meet: {alike}"},
-    Words{Verdict::one_tier, "fastest_alone",
+    Words{Verdict::fastest_alone, "fastest_alone",
           "fastest: {subject}, {value}; the next, {against}, takes {ratio} times as long"},
     Words{Verdict::no_intervals, "no_intervals",
           "undecided: {subject}, {value}, was the fastest; an interval takes 6 repetitions"},
@@ -119,8 +119,8 @@ const Words<Why>& words_of(Why why) {
     return *std::ranges::find(kRefusals, why, &Words<Why>::key);
 }
 
-const Words<Mark>& words_of(Mark mark) {
-    return *std::ranges::find(kMarks, mark, &Words<Mark>::key);
+const Words<CaveatKind>& words_of(CaveatKind mark) {
+    return *std::ranges::find(kMarks, mark, &Words<CaveatKind>::key);
 }
 
 const Words<Verdict>& words_of(Verdict verdict) {
@@ -142,8 +142,8 @@ std::string interval_of(const stats::Interval& ci) {
 
 }  // namespace
 
-std::string sentence(const Doubt& doubt) {
-    return fmt::format(fmt::runtime(words_of(doubt.mark).text), doubt.what);
+std::string sentence(const Caveat& caveat) {
+    return fmt::format(fmt::runtime(words_of(caveat.kind).text), caveat.what);
 }
 
 std::string sentence(const Finding& finding) {
@@ -167,15 +167,15 @@ std::string name_of(Refusal::Why why) {
     return words_of(why).name;
 }
 
-std::string name_of(Mark mark) {
+std::string name_of(CaveatKind mark) {
     return words_of(mark).name;
 }
 
-std::string Footnotes::references(const std::vector<Doubt>& doubts) {
+std::string Footnotes::references(const std::vector<Caveat>& caveats) {
     std::vector<std::string> numbers;
-    for (const auto& doubt : doubts) {
-        auto place = std::ranges::find(met_, doubt);
-        if (place == met_.end()) place = met_.insert(met_.end(), doubt);
+    for (const auto& caveat : caveats) {
+        auto place = std::ranges::find(met_, caveat);
+        if (place == met_.end()) place = met_.insert(met_.end(), caveat);
         numbers.push_back(fmt::to_string(place - met_.begin() + 1));
     }
     return base::join(numbers, " ");

@@ -1,4 +1,4 @@
-// The sentences of reports: verdicts and doubts are data, and a table has one row for the sentence
+// The sentences of reports: verdicts and caveats are data, and a table has one row for the sentence
 // of each.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace ranklab::report {
 
 /// Why a row is to be read with care.
-enum class Mark {
+enum class CaveatKind {
     single_run,
     oversubscribed,
     other_load,
@@ -30,14 +30,14 @@ enum class Mark {
     too_efficient,
     said  ///< in the run's own words
 };
-struct Doubt {
-    Mark mark = Mark::said;
+struct Caveat {
+    CaveatKind kind = CaveatKind::said;
     std::string what = {};  ///< what the sentence has a place for
 
-    bool operator==(const Doubt&) const = default;
+    bool operator==(const Caveat&) const = default;
 };
 /// One short sentence.
-std::string sentence(const Doubt& doubt);
+std::string sentence(const Caveat& caveat);
 
 enum class Verdict {
     fastest,
@@ -49,7 +49,7 @@ enum class Verdict {
     no_efficiency,
     best_tier,
     all_alike,
-    one_tier,
+    fastest_alone,
     no_intervals,
     nothing_verified,
     one_verified,
@@ -76,7 +76,7 @@ std::string sentence(const Finding& finding);
 
 /// "fastest", for machine formats.
 std::string name_of(Verdict verdict);
-std::string name_of(Mark mark);
+std::string name_of(CaveatKind mark);
 
 /// Why there is no forecast, and the run that would mend it, as a command or in words.
 struct Refusal {
@@ -87,16 +87,16 @@ struct Refusal {
 std::string sentence(const Refusal& refusal);
 std::string name_of(Refusal::Why why);
 
-/// The numbers by which rows refer to their doubts, and the sentences below the table, each once.
+/// The numbers by which rows refer to their caveats, and the sentences below the table, each once.
 class Footnotes {
   public:
-    /// "1 2"; "" without doubts.
-    std::string references(const std::vector<Doubt>& doubts);
+    /// "1 2"; "" without caveats.
+    std::string references(const std::vector<Caveat>& caveats);
     /// "1: ..." a line each, in the order met, and then the table's notes.
     std::vector<std::string> lines(const std::vector<std::string>& notes) const;
 
   private:
-    std::vector<Doubt> met_;
+    std::vector<Caveat> met_;
 };
 
 }  // namespace ranklab::report

@@ -51,7 +51,7 @@ TextTable table_of(const Frame& frame, Footnotes& footnotes) {
     TextTable table;
     bool marked = !frame.has_doubts();
     const auto references = [&](std::size_t row) {
-        return footnotes.references(frame.rows[row].doubts);
+        return footnotes.references(frame.rows[row].caveats);
     };
     const auto add = [&](const std::string& head, bool left,
                          const auto& text_of_row) -> TextColumn& {

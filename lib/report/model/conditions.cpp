@@ -10,8 +10,8 @@
 #include "base/text.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/facts.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/facts.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -116,7 +116,7 @@ Conditions machine_of(const Run& run, bool hosts_count) {
     return all;
 }
 
-Conditions kept_apart_by(const Run& run, bool hosts_count) {
+Conditions pooling_key_of(const Run& run, bool hosts_count) {
     Conditions all = machine_of(run, hosts_count);
     if (run.command == "io") all.insert({{"cache", cache_kind(run)}, {"fsync", fsync_of(run)}});
     drop_empty(all);
@@ -128,7 +128,8 @@ Conditions factors_of(const Run& run) {
                        {"command", run.command},
                        {"version", base::trim(run.version + " " + run.git_revision)}};
     for (const auto& [key, value, number] : run.config)
-        if (vocabulary::matters_to(vocabulary::Asker::factor, key, value)) factors[key] = value;
+        if (vocabulary::matters_to(vocabulary::SettingUse::factor, key, value))
+            factors[key] = value;
     factors.merge(decisive_facts(run));
     // The setting is that of rank 0, and of one replica; those of io are its workers.
     if (const auto threads = threads_text(run); !threads.empty() && run.command != "io")
@@ -138,13 +139,13 @@ Conditions factors_of(const Run& run) {
     return factors;
 }
 
-Conditions telling_of(const Run& run) {
-    const bool alone = run.setting("mode") == "single", rung = is_rung(run);
+Conditions group_key_of(const Run& run) {
+    const bool alone = run.setting("mode") == "single", rung = is_strategy_run(run);
     Conditions telling{{"command", run.command},
                        {"ranks", rung ? fmt::to_string(ranks_of(run)) : value_of(run, "ranks")},
                        {"nodes", value_of(run, "nodes")}};
     for (const auto& [name, value, number] : run.config)
-        if (vocabulary::matters_to(vocabulary::Asker::group, name, value) &&
+        if (vocabulary::matters_to(vocabulary::SettingUse::group, name, value) &&
             (name == "mode" || !alone || !vocabulary::setting_row(name).between_ranks))
             telling[name] = value;
     return telling;

@@ -30,14 +30,14 @@ Conditions surroundings_of(const results::Run& run);
 Conditions machine_of(const results::Run& run, bool hosts_count = true);
 /// The machine and, for `ranklab io`, whether its files were brought to the disk and where its
 /// reading came from. Runs that differ here are pooled only on request.
-Conditions kept_apart_by(const results::Run& run, bool hosts_count = true);
+Conditions pooling_key_of(const results::Run& run, bool hosts_count = true);
 /// Settings, and facts of the context, that numbers depend on: runs that are equal in them are
 /// repetitions.
 Conditions factors_of(const results::Run& run);
 
 /// All properties except conditions that make a run more than a repetition. How ranks work together
 /// does not count on a single device. `ranks` of io are those that took part.
-Conditions telling_of(const results::Run& run);
+Conditions group_key_of(const results::Run& run);
 
 /// Keys that some of these lack, or of which they have several values.
 std::vector<std::string> differing_keys(const std::vector<Conditions>& all);

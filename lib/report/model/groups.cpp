@@ -19,21 +19,22 @@ using Names = std::vector<std::string>;
 
 constexpr std::string_view kCondition = "condition:", kMeasured = "measured:";
 
-std::set<Mark> marks_of(const Run& run, const Cores& cores) {
+std::set<CaveatKind> marks_of(const Run& run, const Cores& cores) {
     const bool unconverged = run.fact("measuring", "converged").starts_with("no");
     const bool exit_7 = run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement);
-    const std::pair<Mark, bool> marks[] = {
-        {Mark::invalid, !run.valid},
-        {Mark::oversubscribed, cores.oversubscribed()},
-        {Mark::other_load, run.fact("place", "quiet") == "no"},
-        {Mark::not_converged, unconverged},
-        {Mark::exit_7, exit_7 && !unconverged},
-        {Mark::cut_short, !run.cut_short().empty()},
+    const std::pair<CaveatKind, bool> marks[] = {
+        {CaveatKind::invalid, !run.valid},
+        {CaveatKind::oversubscribed, cores.oversubscribed()},
+        {CaveatKind::other_load, run.fact("place", "quiet") == "no"},
+        {CaveatKind::not_converged, unconverged},
+        {CaveatKind::exit_7, exit_7 && !unconverged},
+        {CaveatKind::cut_short, !run.cut_short().empty()},
         // Ranks that share nothing: their speed does not say how fast they train together.
-        {Mark::not_summed,
+        {CaveatKind::not_summed,
          run.hosts.size() > 1 && run.setting("mode") == "ddp" && run.setting("sync") == "none"},
-        {Mark::not_verified, run.find_table("verification") != nullptr && run.verified() != "yes"}};
-    std::set<Mark> some;
+        {CaveatKind::not_verified,
+         run.find_table("verification") != nullptr && run.verified() != "yes"}};
+    std::set<CaveatKind> some;
     for (const auto& [mark, holds] : marks)
         if (holds) some.insert(mark);
     return some;
@@ -59,36 +60,39 @@ Conditions common_of(const std::vector<Conditions>& of_runs, const std::vector<s
     return common;
 }
 
-std::size_t count(const RunsFrame& runs, const Group& group, Mark mark) {
+std::size_t count(const RunsFrame& runs, const Group& group, CaveatKind mark) {
     return static_cast<std::size_t>(std::ranges::count_if(
         group.runs, [&](std::size_t row) { return runs.marks[row].contains(mark); }));
 }
 
-std::vector<Doubt> doubts_of(const RunsFrame& runs, const Group& group) {
-    std::vector<Doubt> doubts;
+std::vector<Caveat> doubts_of(const RunsFrame& runs, const Group& group) {
+    std::vector<Caveat> caveats;
     const auto of_all = [&](std::size_t some) {
         return fmt::format("{} of {}", some, counted(group.runs.size(), "run"));
     };
-    const auto add = [&](Mark mark) {
+    const auto add = [&](CaveatKind mark) {
         if (const std::size_t some = count(runs, group, mark); some > 0)
-            doubts.push_back({mark, of_all(some)});
+            caveats.push_back({mark, of_all(some)});
     };
-    if (const std::size_t some = count(runs, group, Mark::oversubscribed); some > 0)
-        doubts.push_back(
-            {Mark::oversubscribed, group.cores.oversubscription +
-                                       (some == group.runs.size() ? "" : ", " + of_all(some))});
-    if (group.not_summed) doubts.push_back({Mark::not_summed});
-    add(Mark::other_load);
-    if (group.runs.size() == 1) doubts.push_back({Mark::single_run});
-    if (group.invalid > 0) doubts.push_back({Mark::left_out, fmt::to_string(group.invalid)});
-    for (const Mark mark : {Mark::not_converged, Mark::exit_7, Mark::cut_short}) add(mark);
+    if (const std::size_t some = count(runs, group, CaveatKind::oversubscribed); some > 0)
+        caveats.push_back({CaveatKind::oversubscribed,
+                           group.cores.oversubscription +
+                               (some == group.runs.size() ? "" : ", " + of_all(some))});
+    if (group.not_summed) caveats.push_back({CaveatKind::not_summed});
+    add(CaveatKind::other_load);
+    if (group.runs.size() == 1) caveats.push_back({CaveatKind::single_run});
+    if (group.invalid > 0) caveats.push_back({CaveatKind::left_out, fmt::to_string(group.invalid)});
+    for (const CaveatKind mark :
+         {CaveatKind::not_converged, CaveatKind::exit_7, CaveatKind::cut_short})
+        add(mark);
     Names differing = group.differing;
     std::erase_if(differing,
                   [&](const auto& name) { return std::ranges::count(runs.asked.keys, name) > 0; });
     if (!differing.empty() && !runs.asked.keys.empty())
-        doubts.push_back({Mark::differs, some_of(differing, 4)});
-    if (count(runs, group, Mark::not_verified) > 0) doubts.push_back({Mark::not_verified});
-    return doubts;
+        caveats.push_back({CaveatKind::differs, some_of(differing, 4)});
+    if (count(runs, group, CaveatKind::not_verified) > 0)
+        caveats.push_back({CaveatKind::not_verified});
+    return caveats;
 }
 
 Group group_of(const RunsFrame& runs, const std::vector<std::size_t>& rows) {
@@ -98,7 +102,7 @@ Group group_of(const RunsFrame& runs, const std::vector<std::size_t>& rows) {
         const bool measured = std::ranges::any_of(runs.asked.measurements, [&](const auto& name) {
             return runs.frame.at(row, std::string(kMeasured) + name).is_number();
         });
-        if (runs.marks[row].contains(Mark::invalid)) {
+        if (runs.marks[row].contains(CaveatKind::invalid)) {
             ++group.invalid;
         } else if (!measured) {
             ++group.without;
@@ -111,14 +115,14 @@ Group group_of(const RunsFrame& runs, const std::vector<std::size_t>& rows) {
     Names other_places;
     group.factors = common_of(runs.factors, group.runs, group.differing);
     group.places = common_of(runs.places, group.runs, other_places);
-    group.not_summed = count(runs, group, Mark::not_summed) > 0;
-    group.doubts = doubts_of(runs, group);
+    group.not_summed = count(runs, group, CaveatKind::not_summed) > 0;
+    group.caveats = doubts_of(runs, group);
     return group;
 }
 
 }  // namespace
 
-RunsFrame::RunsFrame(Asked what) : asked(std::move(what)) {
+RunsFrame::RunsFrame(GroupQuery what) : asked(std::move(what)) {
     if (asked.measurements.empty()) asked.measurements = headline_measurements();
     for (const auto& key : asked.keys) {
         if (key.empty() || frame.find(key) < frame.columns.size())
@@ -141,9 +145,9 @@ void RunsFrame::add(const Run& run) {
     places.back()["threads"] = threads_text(run);
     for (const auto& key : asked.keys) put({.name = key}, value_of(run, key));
     if (asked.keys.empty())
-        for (const auto& [key, value] : telling_of(run)) put({.name = key, .key = true}, value);
+        for (const auto& [key, value] : group_key_of(run)) put({.name = key, .key = true}, value);
     for (const auto& [key, value] : surroundings_of(run)) conditions.insert(key);
-    for (const auto& [key, value] : kept_apart_by(run)) {
+    for (const auto& [key, value] : pooling_key_of(run)) {
         conditions.insert(key);
         if (!is_ignored(key, asked.ignore) &&
             std::ranges::find(asked.keys, key) == asked.keys.end())
@@ -157,7 +161,7 @@ void RunsFrame::add(const Run& run) {
         if (run.valid) newest_with[table.name] = run.id;
 }
 
-RunsFrame runs_frame(const ChosenRuns& runs, Asked asked) {
+RunsFrame runs_frame(const ChosenRuns& runs, GroupQuery asked) {
     RunsFrame made(std::move(asked));
     runs.visit(results::Detail::summaries, [&](const Run& run) { made.add(run); });
     made.check_ignored();

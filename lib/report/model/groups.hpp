@@ -1,5 +1,5 @@
 // Runs as one Frame, and groups of its rows: their keys, the conditions that keep them apart, their
-// measurements and doubts.
+// measurements and caveats.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace ranklab::report::model {
 
-struct Asked {
+struct GroupQuery {
     /// To group by, as of value_of. Empty: by all that makes runs other than repetitions.
     std::vector<std::string> keys = {};
     std::vector<std::string> measurements = {};  ///< empty: the headline ones
@@ -27,18 +27,18 @@ struct Asked {
 /// "measured:step_time_s".
 struct RunsFrame {
     Frame frame;
-    Asked asked;
+    GroupQuery asked;
     std::vector<std::string> ids;
     std::vector<Cores> cores;  ///< a run each
     /// `places`: the conditions that a row and its baseline should share.
     std::vector<Conditions> factors, places;
-    std::vector<std::set<Mark>> marks;  ///< why each run is to be read with care
-    std::set<std::string> conditions;   ///< all that some run has
+    std::vector<std::set<CaveatKind>> marks;  ///< why each run is to be read with care
+    std::set<std::string> conditions;         ///< all that some run has
     /// For each stored table the id of the newest valid run with it.
     std::map<std::string, std::string> newest_with;
 
     /// OptionError for an empty or repeated key.
-    explicit RunsFrame(Asked what);
+    explicit RunsFrame(GroupQuery what);
     /// A run read with its summaries (results::Detail).
     void add(const results::Run& run);
     /// To be called after all runs: OptionError where `ignore` has a key that no run has.
@@ -51,7 +51,7 @@ struct RunsFrame {
         frame.put(frame.add_column(std::move(column)), std::move(cell));
     }
 };
-RunsFrame runs_frame(const ChosenRuns& runs, Asked asked);
+RunsFrame runs_frame(const ChosenRuns& runs, GroupQuery asked);
 
 /// Runs with equal keys and conditions.
 struct Group {
@@ -62,7 +62,7 @@ struct Group {
     Cores cores;
     Conditions factors, places;          ///< that all its runs have
     std::vector<std::string> differing;  ///< factors that are not the same in all
-    std::vector<Doubt> doubts;
+    std::vector<Caveat> caveats;
     bool not_summed = false;  ///< no gradients were summed in some
 
     bool valid() const { return !runs.empty(); }

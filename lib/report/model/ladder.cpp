@@ -11,7 +11,7 @@
 #include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -84,9 +84,9 @@ bool are_of_one_ladder(const Run& a, const Run& b) {
 
 // Strategies in the order of the runs, each where it was met first.
 std::vector<LadderRow> rows_of_runs(const std::vector<Run>& runs, const Run& newest) {
-    InOrderMet<std::tuple<std::string, std::int64_t, std::int64_t>, LadderRow> rows;
+    InsertionOrderedMap<std::tuple<std::string, std::int64_t, std::int64_t>, LadderRow> rows;
     for (const auto& run : runs) {
-        if (!is_rung(run) || !are_of_one_ladder(run, newest)) continue;
+        if (!is_strategy_run(run) || !are_of_one_ladder(run, newest)) continue;
         LadderRow row = row_of(run);
         rows[{row.strategy, row.ranks, row.workers}] = std::move(row);
     }
@@ -142,7 +142,7 @@ Finding advice(const std::vector<LadderRow*>& rows) {
     }
     finding.against = rows[1]->name;
     finding.ratio.ratio = rows[1]->time_s / best.time_s;
-    finding.verdict = finding.alike.empty()                    ? Verdict::one_tier
+    finding.verdict = finding.alike.empty()                    ? Verdict::fastest_alone
                       : finding.alike.size() + 1 < rows.size() ? Verdict::best_tier
                                                                : Verdict::all_alike;
     return finding;
@@ -206,9 +206,9 @@ void add_row(Frame& frame, const LadderRow& row, bool wide) {
         {row.time_s, row.interval});
     put_if({.name = "write_MiBps", .unit = "MiB/s", .head = "write"}, row.write_MiBps);
     put_if({.name = "read_MiBps", .unit = "MiB/s", .head = "read"}, row.read_MiBps);
-    auto& doubts = frame.rows.back().doubts;
-    if (!stands) doubts.push_back({Mark::invalid, "verification failed"});
-    if (row.verified != "yes" && stands) doubts.push_back({Mark::not_verified});
+    auto& caveats = frame.rows.back().caveats;
+    if (!stands) caveats.push_back({CaveatKind::invalid, "verification failed"});
+    if (row.verified != "yes" && stands) caveats.push_back({CaveatKind::not_verified});
     if (!wide) return;
     put_if({.name = "speedup", .unit = "1"}, row.speedup);
     put({.name = "tier"}, row.tier == 0 ? Cell() : static_cast<double>(row.tier));
@@ -219,12 +219,12 @@ void add_row(Frame& frame, const LadderRow& row, bool wide) {
     put({.name = "ceiling", .head = "of"}, row.ceiling);
     put({.name = "cache"}, row.place.cache);
     put({.name = "verified"}, row.verified);
-    if (!row.mark.empty()) doubts.push_back({Mark::said, row.mark});
+    if (!row.mark.empty()) caveats.push_back({CaveatKind::said, row.mark});
 }
 
 }  // namespace
 
-bool is_rung(const Run& run) {
+bool is_strategy_run(const Run& run) {
     const Measurement* time = run.find(vocabulary::kJobTime);
     return run.command == "io" && run.find_table("ladder") == nullptr && time != nullptr &&
            time->summary.n > 0 && !run.setting("strategy").empty();
@@ -233,8 +233,8 @@ bool is_rung(const Run& run) {
 // A run stores the ranks that took part; in older ones job_time_s has a column for each, or the
 // options give them where samples are not read.
 std::int64_t ranks_of(const Run& run) {
-    const auto told = base::number_in<std::int64_t>(run.fact("storage", "participants"));
-    if (told && *told > 0) return *told;
+    const auto user_message = base::number_in<std::int64_t>(run.fact("storage", "participants"));
+    if (user_message && *user_message > 0) return *user_message;
     const Measurement* time = run.find(vocabulary::kJobTime);
     if (time != nullptr && time->rows() > 0) return static_cast<std::int64_t>(time->columns);
     const auto hosts = static_cast<std::int64_t>(run.hosts.size());
@@ -267,7 +267,7 @@ Ladder ladder_of(const Run& run) {
 }
 
 Ladder newest_ladder(const std::vector<Run>& runs) {
-    const auto newest = std::find_if(runs.rbegin(), runs.rend(), is_rung);
+    const auto newest = std::find_if(runs.rbegin(), runs.rend(), is_strategy_run);
     if (newest == runs.rend()) return {};
     Ladder ladder{records_text(*newest) + ", the newest run of each", rows_of_runs(runs, *newest)};
     complete(ladder);

@@ -13,7 +13,7 @@
 namespace ranklab::report::model {
 
 /// Whether it is one strategy's, with a job time: the run that holds the ladder of several is not.
-bool is_rung(const results::Run& run);
+bool is_strategy_run(const results::Run& run);
 /// Ranks that took part, at least 1; worker processes, 0 for strategies that have none.
 std::int64_t ranks_of(const results::Run& rung);
 std::int64_t workers_of(const results::Run& rung);

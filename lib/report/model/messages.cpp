@@ -20,7 +20,7 @@ using results::Table;
 constexpr std::pair<const char*, std::string Message::*> kWords[] = {
     {"op", &Message::op},       {"level", &Message::level}, {"load", &Message::load},
     {"dtype", &Message::dtype}, {"redop", &Message::redop}, {"place", &Message::place},
-    {"mark", &Message::mark}};
+    {"mark", &Message::kind}};
 constexpr std::pair<const char*, std::int64_t Message::*> kCounts[] = {
     {"root", &Message::root},
     {"ranks", &Message::ranks},
@@ -89,7 +89,7 @@ std::vector<Message> messages_of(const Run& run, std::string_view table) {
 }
 
 std::vector<SizeCurve> size_curves_of(const Run& run) {
-    InOrderMet<std::vector<std::string>, SizeCurve> met;
+    InsertionOrderedMap<std::vector<std::string>, SizeCurve> met;
     for (const auto& one : messages_of(run))
         met[{one.op, one.level, one.load, one.dtype, one.redop, one.place}].push_back(one);
     for (auto& curve : met.all()) std::ranges::stable_sort(curve, {}, &Message::bytes);

@@ -9,7 +9,7 @@
 #include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -69,7 +69,7 @@ bool measures_network(const Run& comm) {
            comm.fact("collectives", "late_rank").empty() && comm.cut_short().empty();
 }
 
-bool pays_network(const Run& training) {
+bool has_bucket_times(const Run& training) {
     const Table* table = training.find_table("communication");
     return training.command == "train" && training.valid && training.hosts.size() > 1 &&
            table != nullptr && row_count(*table) > 0;

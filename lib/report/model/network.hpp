@@ -19,7 +19,7 @@ std::string gradient_type(const results::Run& training);
 /// rank is done, without deliberate disturbance.
 bool measures_network(const results::Run& comm);
 /// Whether its ranks sum gradients, and what each bucket took is stored.
-bool pays_network(const results::Run& training);
+bool has_bucket_times(const results::Run& training);
 
 /// The allreduces of that type without other load in a table of `comm`, `messages` or
 /// `nonblocking`: calls in place (a step sums in place) before others.

@@ -11,8 +11,8 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/settings.hpp"
 #include "stats/interval.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -53,14 +53,14 @@ class Baselines {
 
   private:
     std::vector<std::size_t> candidates(std::size_t group) const;
-    Against first_of(const std::vector<std::size_t>& candidates, const Group& group,
-                     bool weak) const;
+    BaselineComparison first_of(const std::vector<std::size_t>& candidates, const Group& group,
+                                bool weak) const;
     std::optional<double> growth_of_work(const Group& base, const Group& group, bool weak) const;
     Names other_work(const Group& base, const Group& group) const;
     Names differing_work(const Group& base, const Group& group) const;
     Names pooled_work(const Group& group) const;
     Names other_places(const Group& base, const Group& group) const;
-    void judge(Against& against, const Group& group, std::vector<Doubt>& doubts) const;
+    void judge(BaselineComparison& against, const Group& group, std::vector<Caveat>& caveats) const;
     bool is_free(const std::string& setting) const;
     bool is_alone(const Group& group) const {
         return over_ranks_ && group.factor("mode") == "single";
@@ -104,13 +104,13 @@ ScalingRow Baselines::row(std::size_t place) const {
                    .curve = curves_[place],
                    .strong = first_of(bases, group, false),
                    .weak = first_of(bases, group, true)};
-    for (Against* against : {&row.strong, &row.weak})
-        if (against->exists()) judge(*against, group, row.doubts);
+    for (BaselineComparison* against : {&row.strong, &row.weak})
+        if (against->exists()) judge(*against, group, row.caveats);
     if (row.strong.exists())
         row.speedup = speedup_of(groups_, groups_.all[row.strong.baseline], group);
     else if (!row.weak.exists() && !bases.empty())
-        row.doubts.push_back(
-            {Mark::other_work, some_of(other_work(groups_.all[bases.front()], group), 4)});
+        row.caveats.push_back(
+            {CaveatKind::other_work, some_of(other_work(groups_.all[bases.front()], group), 4)});
     return row;
 }
 
@@ -138,8 +138,8 @@ std::vector<std::size_t> Baselines::candidates(std::size_t group) const {
 }
 
 // Where the best baseline pools different work, another one would be a surprise.
-Against Baselines::first_of(const std::vector<std::size_t>& candidates, const Group& group,
-                            bool weak) const {
+BaselineComparison Baselines::first_of(const std::vector<std::size_t>& candidates,
+                                       const Group& group, bool weak) const {
     for (const std::size_t base : candidates) {
         if (!pooled_work(groups_.all[base]).empty()) break;
         if (const auto work = growth_of_work(groups_.all[base], group, weak)) return {base, *work};
@@ -191,26 +191,27 @@ bool Baselines::is_free(const std::string& setting) const {
            (over_ranks_ && vocabulary::setting_row(setting).follows_ranks);
 }
 
-// Efficiency, and what makes a reader doubt it.
-void Baselines::judge(Against& against, const Group& group, std::vector<Doubt>& doubts) const {
+// Efficiency, and what makes a reader caveat it.
+void Baselines::judge(BaselineComparison& against, const Group& group,
+                      std::vector<Caveat>& caveats) const {
     const Group& base = groups_.all[against.baseline];
     const bool loaders = over_ == "workers" && group.factor("command") == "train";
     const std::string why = loaders ? "loader threads share the cores that compute"
                                     : why_no_efficiency(base.cores, group.cores);
-    const auto add = [&](Mark mark, const std::string& what) {
-        const Doubt doubt{mark, what};
-        if (!what.empty() && std::ranges::find(doubts, doubt) == doubts.end())
-            doubts.push_back(doubt);
+    const auto add = [&](CaveatKind mark, const std::string& what) {
+        const Caveat caveat{mark, what};
+        if (!what.empty() && std::ranges::find(caveats, caveat) == caveats.end())
+            caveats.push_back(caveat);
     };
-    add(Mark::not_as_baseline, some_of(other_places(base, group), 4));
-    add(Mark::no_efficiency, why);
+    add(CaveatKind::not_as_baseline, some_of(other_places(base, group), 4));
+    add(CaveatKind::no_efficiency, why);
     if (!why.empty()) return;
     const auto [ratio, ci] = speedup_of(groups_, base, group);
     const double factor =
         against.work * base::real(base.cores.count) / base::real(group.cores.count);
     against.efficiency = {ratio * factor, {ci.low * factor, ci.high * factor}};
     if (too_efficient(against.efficiency))
-        add(Mark::too_efficient, fmt::format("{}", kMostEfficiency));
+        add(CaveatKind::too_efficient, fmt::format("{}", kMostEfficiency));
 }
 
 // Places that differ from the baseline's, although a reader takes them for the same.
@@ -279,7 +280,7 @@ std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, bool 
     const auto width = [&](std::size_t i) { return scaling.rows[i].width; };
     std::map<std::pair<std::size_t, std::string>, std::vector<std::size_t>> met;
     for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
-        const Against& against = weak ? scaling.rows[i].weak : scaling.rows[i].strong;
+        const BaselineComparison& against = weak ? scaling.rows[i].weak : scaling.rows[i].strong;
         if (against.exists()) met[{against.baseline, scaling.rows[i].curve}].push_back(i);
     }
     std::vector<Curve> curves;

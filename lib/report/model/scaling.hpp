@@ -16,7 +16,7 @@ namespace ranklab::report::model {
 inline constexpr std::size_t kNoBaseline = std::numeric_limits<std::size_t>::max();
 
 /// A group against its baseline in one kind of scaling.
-struct Against {
+struct BaselineComparison {
     std::size_t baseline = kNoBaseline;    ///< a group
     double work = 1;                       ///< of all ranks together, over the baseline's
     stats::RatioEstimate efficiency = {};  ///< per core, or GPU; NaN: none
@@ -30,10 +30,10 @@ struct ScalingRow {
     double width = 0;  ///< how many ranks, threads or workers
     /// Equal for groups that differ only in the width and the corresponding batch.
     std::string curve = {};
-    Against strong = {}, weak = {};
+    BaselineComparison strong = {}, weak = {};
     stats::RatioEstimate speedup = {};  ///< T(baseline) / T of strong; NaN: none
     bool is_baseline = false;
-    std::vector<Doubt> doubts = {};
+    std::vector<Caveat> caveats = {};
 
     bool is_weak() const { return weak.exists() && weak.work != 1; }
     bool is_strong() const { return strong.exists() && !is_weak(); }

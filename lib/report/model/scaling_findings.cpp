@@ -8,8 +8,8 @@
 
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/settings.hpp"
 #include "stats/interval.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -100,9 +100,9 @@ std::size_t usual_row(const Groups& groups, const Rows& rows) {
 }
 
 void add_fastest(Scaling& scaling, const Groups& groups) {
-    InOrderMet<std::size_t, Rows> of_base;
+    InsertionOrderedMap<std::size_t, Rows> of_base;
     for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
-        const Against& strong = scaling.rows[i].strong;
+        const BaselineComparison& strong = scaling.rows[i].strong;
         if (!strong.exists() || scaling.rows[i].is_weak() || !counts(groups.all[i]) ||
             !counts(groups.all[strong.baseline]))
             continue;
@@ -136,7 +136,7 @@ Finding weak_finding(const Scaling& scaling, const Groups& groups, std::size_t r
 }
 
 void add_weak(Scaling& scaling, const Groups& groups) {
-    InOrderMet<std::pair<std::size_t, std::string>, Rows> widest;
+    InsertionOrderedMap<std::pair<std::size_t, std::string>, Rows> widest;
     for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
         const ScalingRow& row = scaling.rows[i];
         if (!row.is_weak() || !counts(groups.all[i])) continue;
@@ -176,7 +176,7 @@ stats::RatioEstimate speedup_of(const Groups& groups, const Group& base, const G
 
 bool is_work(const std::string& key) {
     return vocabulary::find_setting(key) != nullptr &&
-           vocabulary::matters_to(vocabulary::Asker::group, key) &&
+           vocabulary::matters_to(vocabulary::SettingUse::group, key) &&
            !vocabulary::setting_row(key).between_ranks;
 }
 

@@ -110,8 +110,8 @@ Frame frame_of(const Groups& groups, const Scaling& scaling) {
     for (std::size_t i = 0; i < groups.all.size(); ++i) {
         const Group& group = groups.all[i];
         const ScalingRow& row = scaling.rows[i];
-        Row shown{{group.key.begin(), group.key.end()}, group.doubts};
-        shown.doubts.insert(shown.doubts.end(), row.doubts.begin(), row.doubts.end());
+        Row shown{{group.key.begin(), group.key.end()}, group.caveats};
+        shown.caveats.insert(shown.caveats.end(), row.caveats.begin(), row.caveats.end());
         shown.cells.emplace_back(static_cast<double>(group.runs.size()));
         for (const auto& column : ratios)
             shown.cells.push_back(ratio_cell(column.name, group, row));

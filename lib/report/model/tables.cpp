@@ -14,7 +14,7 @@
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -186,7 +186,7 @@ Frame frame_of(const Table& table, std::size_t most) {
         frame.rows.emplace_back();
         for (const auto& one : shown) frame.rows.back().cells.push_back(cell_of(table, one, row));
         if (const auto mark = text_at(table, "mark", row); !mark.empty())
-            frame.rows.back().doubts.push_back({Mark::said, mark});
+            frame.rows.back().caveats.push_back({CaveatKind::said, mark});
     }
     if (rows > order.size())
         frame.notes.push_back(fmt::format("{} more rows{}: ranklab report --format json has all",
@@ -223,18 +223,18 @@ Frame list_runs(const results::ResultFile& file, const std::vector<results::RunH
     for (std::size_t i = headers.size() - std::min(most, headers.size()); i < headers.size(); ++i) {
         const auto& header = headers[i];
         std::string what = header.command + ", damaged", rate;
-        std::vector<Doubt> doubts;
+        std::vector<Caveat> caveats;
         try {
             const results::Run run = file.read(header.id, results::Detail::measurements);
             what = work_of(run) + width_of(run);
             rate = run.valid ? rate_of(run) : fmt::format("INVALID ({})", run.exit_code);
             if (const auto cut = run.cut_short(); !cut.empty())
-                doubts.push_back({Mark::cut_short, cut});
+                caveats.push_back({CaveatKind::cut_short, cut});
         } catch (const base::DataError&) {  // the others are listed
         }
         frame.rows.push_back(
             {{header.id, base::shortened(what, 28), rate, base::shortened(header.label, 40)},
-             doubts});
+             caveats});
     }
     frame.drop_empty_columns();
     return frame;

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "results/vocabulary/facts.hpp"
-#include "results/vocabulary/measurements.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/facts.hpp"
+#include "vocabulary/measurements.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
 namespace {

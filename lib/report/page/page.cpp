@@ -14,7 +14,7 @@
 #include "report/model/values.hpp"
 #include "report/page/parts.hpp"
 #include "report/page/templates.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::page {
 namespace {
@@ -70,8 +70,8 @@ Object headline(const Groups& all, const std::string& task,
     const Group& best = **std::ranges::max_element(
         groups, {}, [&](const Group* group) { return all.estimate(*group, rate).value; });
     const auto found = all.estimate(best, rate);
-    std::vector<std::string> doubts;
-    for (const auto& doubt : best.doubts) doubts.push_back(sentence(doubt));
+    std::vector<std::string> caveats;
+    for (const auto& caveat : best.caveats) caveats.push_back(sentence(caveat));
     const auto detailed = detailed_groups(all);
     return {
         {"workload", task},
@@ -86,7 +86,7 @@ Object headline(const Groups& all, const std::string& task,
                                 best.cores.known() ? counted(best.cores.count, best.cores.unit())
                                                    : "cores not known",
                                 base::printable(best.factor("host.cpu"), 80))},
-        {"doubts", doubts.empty() ? Data(false) : Data(base::join(doubts, "; "))}};
+        {"doubts", caveats.empty() ? Data(false) : Data(base::join(caveats, "; "))}};
 }
 
 // A list that the template writes; false where it is empty.
@@ -97,7 +97,7 @@ Data list_or_false(const List& all) {
 // The best rate of each workload.
 Data headlines_of(const figures::Source& source) {
     const Groups& groups = source.groups;
-    InOrderMet<std::string, std::pair<std::string, std::vector<const Group*>>> workloads;
+    InsertionOrderedMap<std::string, std::pair<std::string, std::vector<const Group*>>> workloads;
     for (const auto& group : groups.all) {
         if (!group.valid() || group.not_summed ||
             !groups.has(group, rate_of(group.factor("command"))))
@@ -115,7 +115,7 @@ Data headlines_of(const figures::Source& source) {
 }
 
 // The runs' own warnings, with the number of runs that have each.
-using RunWarnings = InOrderMet<std::string, std::pair<std::string, std::size_t>>;
+using RunWarnings = InsertionOrderedMap<std::string, std::pair<std::string, std::size_t>>;
 
 // The warnings above the numbers.
 Data warnings_of(const Groups& groups, std::size_t invalid, const RunWarnings& of_runs) {
@@ -126,9 +126,9 @@ Data warnings_of(const Groups& groups, std::size_t invalid, const RunWarnings& o
     if (invalid > 0)
         add(fmt::format("{} invalid: none of their numbers is used", counted(invalid, "run")),
             true);
-    std::map<Mark, std::size_t> marks;
+    std::map<CaveatKind, std::size_t> marks;
     for (const auto& group : groups.all)
-        for (const auto& doubt : group.doubts) ++marks[doubt.mark];
+        for (const auto& caveat : group.caveats) ++marks[caveat.kind];
     for (const auto& [mark, count] : marks) {
         std::string name = name_of(mark);
         std::ranges::replace(name, '_', ' ');

@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::page {
 namespace {
@@ -33,7 +33,7 @@ Frame summary_frame(const Groups& groups, const std::vector<const Group*>& some,
                                  .head = without_unit(name)});
     const auto titles = groups.titles(some);
     for (std::size_t i = 0; i < std::min(some.size(), kMostRows); ++i) {
-        Row row{{titles[i], some[i]->factor("ranks"), some[i]->runs.size()}, some[i]->doubts};
+        Row row{{titles[i], some[i]->factor("ranks"), some[i]->runs.size()}, some[i]->caveats};
         for (const auto& name : names) {
             const auto found = groups.estimate(*some[i], name);
             row.cells.push_back(found.runs == 0 ? Cell() : Cell(found.value, found.ci));

@@ -14,7 +14,7 @@
 #include "report/frame/readable.hpp"
 #include "report/page/parts.hpp"
 #include "report/page/templates.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::report::page {
 namespace {

@@ -49,8 +49,8 @@ Frame placed_among(const std::vector<model::PublishedCurve>& published,
             const Cell& nodes = table.at(row, "nodes");
             const double factor = table.at(row, "speedup").number / own.number;
             const bool is_oversubscribed = std::ranges::any_of(
-                table.rows[row].doubts,
-                [](const Doubt& one) { return one.mark == Mark::oversubscribed; });
+                table.rows[row].caveats,
+                [](const Caveat& one) { return one.kind == CaveatKind::oversubscribed; });
             if (is_oversubscribed || !(factor > 1 + kSame)) continue;
             const auto others = published_at(published, weak, nodes.number > 1, factor);
             const auto at = [&](double q) {

@@ -85,8 +85,9 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
             continue;
         }
         frame.rows.push_back(row_of(measured, one.ranks, name_of(one.refusal), {}));
-        frame.rows.back().doubts.push_back(
-            {Mark::said, sentence(Refusal{one.refusal, run_at(measured, one.mended_by)})});
+        frame.rows.back().caveats.push_back(
+            {CaveatKind::said,
+             sentence(Refusal{one.refusal, run_at(measured, one.ranks_to_measure)})});
     }
     frame.drop_empty_columns();
     frame.notes = measured.notes;
@@ -109,7 +110,7 @@ std::string json_of(const Prediction& prediction) {
                                {"unit", frame.columns[2].unit},
                                {"scaling", name_of(scaling)}};
     for (std::size_t i = 0; i < frame.rows.size(); ++i) {
-        const auto& doubts = frame.rows[i].doubts;
+        const auto& caveats = frame.rows[i].caveats;
         const std::string what = frame.at(i, "what").text;
         const Cell& value = frame.at(i, 2);
         all[what == kMeasured ? kMeasured : "forecasts"].push_back(
@@ -120,9 +121,9 @@ std::string json_of(const Prediction& prediction) {
              {"speedup", frame.at(i, "speedup").number},
              {"efficiency", frame.at(i, "efficiency").number},
              {"memory_per_rank_bytes", frame.at(i, kMemory).number},
-             {"refused", !doubts.empty()},
-             {"reason", doubts.empty() ? "" : sentence(doubts.front())},
-             {"why", doubts.empty() ? "none" : what}});
+             {"refused", !caveats.empty()},
+             {"reason", caveats.empty() ? "" : sentence(caveats.front())},
+             {"why", caveats.empty() ? "none" : what}});
     }
     all["notes"] = frame.notes;
     all["next"] = next;

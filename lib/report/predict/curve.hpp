@@ -41,7 +41,7 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<forecast::Scalin
 
 struct Prediction {
     /// A row a measured point, then a row a forecast; `what` is "measured", "forecast" or the word
-    /// for a refusal, whose sentence is the row's doubt.
+    /// for a refusal, whose sentence is the row's caveat.
     Frame frame;
     forecast::Scaling scaling;
     std::string next;  ///< a run that narrows the farthest forecast most for its cost; ""

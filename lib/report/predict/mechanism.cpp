@@ -217,7 +217,7 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
         if (one.refusal.why == Why::none)
             frame.rows.back().cells.emplace_back(name_of(one.algorithm));
         else
-            frame.rows.back().doubts = {{Mark::said, sentence(one.refusal)}};
+            frame.rows.back().caveats = {{CaveatKind::said, sentence(one.refusal)}};
     }
     frame.drop_empty_columns();
     if (frame.find("step_time_s") < frame.columns.size())

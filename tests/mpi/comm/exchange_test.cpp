@@ -49,7 +49,7 @@ TEST(Exchange, ValuesByRank) {
 
 TEST(Together, DoesNothingWhenAllIsWell) {
     int done = 0;
-    EXPECT_NO_THROW(together(world(), [&] { ++done; }));
+    EXPECT_NO_THROW(all_or_throw(world(), [&] { ++done; }));
     EXPECT_EQ(done, 1);
 }
 
@@ -58,7 +58,7 @@ TEST(Together, DoesNothingWhenAllIsWell) {
 void expect_failure_from(int first) {
     bool thrown = false;
     try {
-        together(world(), [&] {
+        all_or_throw(world(), [&] {
             if (world().rank() >= first)
                 throw base::DataError("bad file on rank " + std::to_string(world().rank()));
         });
@@ -80,7 +80,7 @@ TEST(Together, TheLowestFailedRankSpeaksAndAllKnow) {
 
 TEST(Together, AForeignExceptionIsAnInternalError) {
     try {
-        together(world(), [] {
+        all_or_throw(world(), [] {
             if (world().rank() == last_rank()) throw std::runtime_error("not of our family");
         });
         ADD_FAILURE() << "nothing was thrown";

@@ -35,7 +35,7 @@ TEST(TogetherPolitely, IsABarrierWhoseWaitersSleep) {
     const auto work = [&] {
         if (world().rank() == 0) std::this_thread::sleep_for(std::chrono::duration<double>(kWork));
     };
-    together_politely(world(), work, [&] { ++beats; });
+    all_or_throw_polling(world(), work, [&] { ++beats; });
     const double used = processor_seconds() - before;
     EXPECT_GT(seconds_since(begin), kWork * 0.9) << "nobody leaves before the last has come";
     EXPECT_LT(used, kWork / 2) << "a waiter that spins uses a whole core";
@@ -46,7 +46,7 @@ TEST(TogetherPolitely, IsABarrierWhoseWaitersSleep) {
 
 TEST(TogetherPolitely, ComesToAnEndAgainAndAgain) {
     for (std::int32_t round = 0; round < 20; ++round) {
-        together_politely(
+        all_or_throw_polling(
             world(), [] {}, [] {});
         std::int32_t sum = round;
         world().allreduce(view(std::span(&sum, 1)), ReduceOp::sum);
@@ -57,7 +57,7 @@ TEST(TogetherPolitely, ComesToAnEndAgainAndAgain) {
 TEST(TogetherPolitely, OfOneRankWithoutMpiIsOverAtOnce) {
     const auto alone = make_self();
     bool worked = false;
-    together_politely(
+    all_or_throw_polling(
         *alone, [&] { worked = true; }, [] { ADD_FAILURE() << "nobody is waited for"; });
     EXPECT_TRUE(worked);
 }
@@ -65,7 +65,7 @@ TEST(TogetherPolitely, OfOneRankWithoutMpiIsOverAtOnce) {
 TEST(TogetherPolitely, TellsAllRanksOfAFailure) {
     const int last = world().world_size() - 1;
     try {
-        together_politely(
+        all_or_throw_polling(
             world(),
             [&] {
                 if (world().rank() == last) throw base::DataError("the sentence");
@@ -85,13 +85,13 @@ TEST(TogetherPolitely, TheSentenceOfAGroupIsToldByWhoHasIt) {
     const int last = world().world_size() - 1;
     const auto group = world().split(0, world().rank());
     const auto fails = [&] {
-        together(*group, [&] {
+        all_or_throw(*group, [&] {
             if (group->rank() == last) throw base::DataError("the sentence");
         });
     };
     for (const bool politely : {false, true}) {
         try {
-            politely ? together_politely(world(), fails, [] {}) : together(world(), fails);
+            politely ? all_or_throw_polling(world(), fails, [] {}) : all_or_throw(world(), fails);
             ADD_FAILURE() << "nothing was thrown";
         } catch (const base::Error& error) {
             EXPECT_EQ(error.code(), base::ExitCode::wrong_data);
@@ -111,7 +111,7 @@ TEST(TogetherPolitely, EndsWhenTheBeatThrows) {
     if (world().world_size() == 1) GTEST_SKIP() << "nobody is waited for";
     auto open = world().split(0, world().rank());
     if (world().rank() != 0) {
-        EXPECT_THROW(together_politely(
+        EXPECT_THROW(all_or_throw_polling(
                          *open, [] {}, [] { throw 1; }),
                      int);
     }

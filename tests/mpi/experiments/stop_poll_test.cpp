@@ -38,7 +38,7 @@ void expect_same_on_all(std::int64_t value, const std::string& what) {
 // A signal that one test raised is not left for the next test.
 class StopPollTest : public ::testing::Test {
   protected:
-    void TearDown() override { base::StopSignals::follow(); }
+    void TearDown() override { base::StopSignals::acknowledge(); }
 };
 
 TEST_F(StopPollTest, GoesOnWhereNobodyWasTold) {
@@ -50,18 +50,18 @@ TEST_F(StopPollTest, GoesOnWhereNobodyWasTold) {
 
 TEST_F(StopPollTest, StopsAllAtOnePlaceWhicheverRankWasTold) {
     for (const int number : {SIGTERM, SIGINT, SIGUSR1}) {
-        for (int told = 0; told < world().world_size(); ++told) {
+        for (int user_message = 0; user_message < world().world_size(); ++user_message) {
             const base::StopSignals signals;
             StopPoll poll(world());
             const auto made = units_until_stop(poll, [&](std::int64_t unit) {
-                if (unit == 60 && world().rank() == told) std::raise(number);
+                if (unit == 60 && world().rank() == user_message) std::raise(number);
             });
             EXPECT_GT(made, 60);
             EXPECT_LE(made, 61 + StopPoll::kMostUnits);
             expect_same_on_all(made, "units");
             EXPECT_EQ(poll.signal(), number);
             EXPECT_TRUE(poll.asked()) << "for good";
-            base::StopSignals::follow();
+            base::StopSignals::acknowledge();
         }
     }
 }
@@ -79,8 +79,8 @@ TEST_F(StopPollTest, SaysItOnOneRank) {
         code = static_cast<int>(error.code());
     }
     EXPECT_EQ(code, 128 + SIGTERM);
-    const bool told = world().rank() == world().world_size() - 1;
-    EXPECT_EQ(sentence == "stopped by SIGTERM before anything was done", told) << sentence;
+    const bool user_message = world().rank() == world().world_size() - 1;
+    EXPECT_EQ(sentence == "stopped by SIGTERM before anything was done", user_message) << sentence;
 }
 
 }  // namespace

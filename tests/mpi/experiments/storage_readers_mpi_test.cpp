@@ -7,7 +7,7 @@
 #include "experiments/storage/strategy_runner.hpp"
 #include "mpi/shared_folder.hpp"
 #include "mpi_world.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -7,7 +7,7 @@
 #include "measure/clock_offset.hpp"
 #include "mpi_world.hpp"
 #include "options/options.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {

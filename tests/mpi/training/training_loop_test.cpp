@@ -13,7 +13,7 @@
 #include "base/text.hpp"
 #include "experiments/training/options.hpp"
 #include "mpi_world.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -149,7 +149,7 @@ std::size_t trials_kept(std::int64_t steps_of_a_trial) {
                       model, sampler);
     loop.ablate();
     EXPECT_EQ(loop.stop_signal(), SIGTERM);
-    base::StopSignals::follow();
+    base::StopSignals::acknowledge();
     return loop.trials().size();
 }
 

@@ -7,13 +7,13 @@
 namespace ranklab::app {
 namespace {
 
-const HowFar kHalf{.done = 50,
-                   .total = 100,
-                   .noun = "steps",
-                   .rate = 1234.4,
-                   .rate_unit = "samples/s",
-                   .note = "epoch 1 loss 0.4123",
-                   .left_s = 86};
+const ProgressState kHalf{.done = 50,
+                          .total = 100,
+                          .noun = "steps",
+                          .rate = 1234.4,
+                          .rate_unit = "samples/s",
+                          .note = "epoch 1 loss 0.4123",
+                          .left_s = 86};
 
 TEST(ProgressBar, HasAllOfItWhereThereIsRoom) {
     EXPECT_EQ(progress_text(kHalf),

@@ -24,7 +24,7 @@ TEST(StopSignals, EachIsToldByItsName) {
         const StopSignals stop;
         std::raise(signal);
         EXPECT_EQ(StopSignals::received(), signal) << signal_name(signal);
-        StopSignals::follow();
+        StopSignals::acknowledge();
     }
     EXPECT_EQ(StopSignals::name_of(SIGUSR1), "SIGUSR1");
     EXPECT_EQ(StopSignals::name_of(SIGINT), "Ctrl-C (SIGINT)");
@@ -63,7 +63,7 @@ TEST(StopSignalsDeathTest, AWarningBeforeAndBetweenTheWorkIsToldByTheNextWork) {
             {
                 const StopSignals first;
                 if (StopSignals::received() != SIGUSR1) std::exit(1);
-                StopSignals::follow();
+                StopSignals::acknowledge();
             }
             std::raise(SIGUSR2);
             const StopSignals second;

@@ -40,7 +40,7 @@ struct Layout {
 };
 
 /// A file with datasets added one by one.
-class VolumeWriter : base::Pinned {
+class VolumeWriter : base::Immovable {
   public:
     explicit VolumeWriter(const std::filesystem::path& path, hsize_t user_block = 0) {
         hdf5::library_version();  // opens the library as the suite does

@@ -221,18 +221,20 @@ TEST(Curve, TheNextPointNarrowsTheFarthestForecast) {
 }
 
 TEST(Curve, AFewMorePointsMendARefusal) {
-    const auto mended_by = [](std::vector<CurvePoint> points, double ranks) {
-        return forecast_curve(std::move(points), Scaling::strong, {ranks}, 8).all[0].mended_by;
+    const auto ranks_to_measure = [](std::vector<CurvePoint> points, double ranks) {
+        return forecast_curve(std::move(points), Scaling::strong, {ranks}, 8)
+            .all[0]
+            .ranks_to_measure;
     };
     using Ranks = std::vector<double>;
-    EXPECT_EQ(mended_by({exact(1, 1)}, 4), (Ranks{2, 4, 8}));
+    EXPECT_EQ(ranks_to_measure({exact(1, 1)}, 4), (Ranks{2, 4, 8}));
     std::vector<CurvePoint> points;
     for (const double p : {1.0, 2.0, 4.0}) points.push_back(exact(p, 0.05 + 0.95 / p));
-    EXPECT_EQ(mended_by(points, 16), (Ranks{8}));
+    EXPECT_EQ(ranks_to_measure(points, 16), (Ranks{8}));
     points.push_back(exact(6, 0.05 + 0.95 / 6));
-    EXPECT_EQ(mended_by(points, 25), (Ranks{7}));
+    EXPECT_EQ(ranks_to_measure(points, 25), (Ranks{7}));
     for (auto& point : points) point.nodes = 1;
-    EXPECT_EQ(mended_by(points, 16), (Ranks{16, 32}));
+    EXPECT_EQ(ranks_to_measure(points, 16), (Ranks{16, 32}));
 }
 
 TEST(Curve, AStatedIntervalIsNoise) {

@@ -10,7 +10,7 @@
 
 namespace ranklab::hdf5 {
 
-class Scratch : base::Pinned {
+class Scratch : base::Immovable {
   public:
     Scratch() {
         std::string name =

@@ -87,21 +87,21 @@ Evidence gpus(std::vector<Placement> placements) {
 Ids found_in(const Evidence& evidence) {
     Ids ids;
     for (const auto& check : check_all(evidence))
-        if (check.verdict == Verdict::found) ids.push_back(check.id);
+        if (check.verdict == CheckState::found) ids.push_back(check.id);
     return ids;
 }
 
-Verdict verdict_on(const Evidence& evidence, const std::string& id) {
+CheckState verdict_on(const Evidence& evidence, const std::string& id) {
     for (const auto& check : check_all(evidence))
         if (check.id == id) return check.verdict;
     ADD_FAILURE() << id;
-    return Verdict::unknown;
+    return CheckState::unknown;
 }
 
 /// The only finding.
 Finding finding_in(const Evidence& evidence) {
     for (const auto& check : check_all(evidence))
-        if (check.verdict == Verdict::found) return check.finding;
+        if (check.verdict == CheckState::found) return check.finding;
     ADD_FAILURE() << "nothing was found";
     return {};
 }
@@ -249,16 +249,16 @@ TEST(Findings, AreNamedByTheirIds) {
 
 TEST(Findings, AreUnknownWhereTheSystemDoesNotSay) {
     for (const auto& check : check_all({}))
-        EXPECT_NE(check.verdict, Verdict::found) << check.id << ": nothing was gathered";
+        EXPECT_NE(check.verdict, CheckState::found) << check.id << ": nothing was gathered";
     const auto rank =
         with(place(0, 0, 2, 2), [](auto& p) { p.governor = "", p.quota.known = false; });
     for (const char* id :
          {"ranks-not-connected", "cpu-quota", "local-results-folder", "governor", "busy-cpus"})
-        EXPECT_EQ(verdict_on(launch({rank}), id), Verdict::unknown) << id;
+        EXPECT_EQ(verdict_on(launch({rank}), id), CheckState::unknown) << id;
     for (const char* id :
          {"different-builds", "more-threads-than-cores", "ranks-share-cores", "shared-gpu"})
-        EXPECT_EQ(verdict_on(launch({rank}), id), Verdict::ok) << id;
-    EXPECT_EQ(verdict_on(gpus({on_gpu(0, "a", {})}), "far-gpu"), Verdict::unknown);
+        EXPECT_EQ(verdict_on(launch({rank}), id), CheckState::ok) << id;
+    EXPECT_EQ(verdict_on(gpus({on_gpu(0, "a", {})}), "far-gpu"), CheckState::unknown);
 }
 
 TEST(Findings, OfARunLeaveTheGovernorOut) {

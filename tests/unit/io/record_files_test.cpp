@@ -29,7 +29,7 @@ using ::testing::IsEmpty;
 using tests::thrown_sentence;
 
 // No file of this process may grow beyond `bytes`: a full disk without one.
-class FileSizeLimit : base::Pinned {
+class FileSizeLimit : base::Immovable {
   public:
     explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
         ::getrlimit(RLIMIT_FSIZE, &old_);

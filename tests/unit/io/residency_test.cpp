@@ -50,8 +50,8 @@ class ResidencyOnDisk : public ::testing::Test {
             GTEST_SKIP() << "the temporary folder lies on " << here.name
                          << ": set TMPDIR to a disk";
         file_ = folder_.write("data", std::string(kBytes, 'x'));
-        const auto told = residency_of(file_);
-        if (!told) GTEST_SKIP() << "this kernel does not tell residency";
+        const auto user_message = residency_of(file_);
+        if (!user_message) GTEST_SKIP() << "this kernel does not tell residency";
     }
 
     CacheEvidence read_and_observe(const fs::path& file, std::uint64_t bytes) {
@@ -69,9 +69,9 @@ class ResidencyOnDisk : public ::testing::Test {
 };
 
 TEST_F(ResidencyOnDisk, WhatWasJustWrittenIsResident) {
-    const auto told = residency_of(file_).value_or(Residency{});
-    EXPECT_EQ(told.bytes, kBytes);
-    EXPECT_EQ(told.resident, kBytes);
+    const auto user_message = residency_of(file_).value_or(Residency{});
+    EXPECT_EQ(user_message.bytes, kBytes);
+    EXPECT_EQ(user_message.resident, kBytes);
     EXPECT_EQ(label_of(read_and_observe(file_, kBytes)).text, "warm");
 }
 
@@ -138,10 +138,10 @@ TEST_F(ResidencyOnDisk, MincoreIsNotAskedWhereItDoesNotTellTheTruth) {
 
 TEST_F(ResidencyOnDisk, AnEmptyFileHasNothing) {
     const auto empty = folder_.write("empty", "");
-    const auto told = residency_of(empty);
-    ASSERT_TRUE(told);
-    EXPECT_EQ(told->bytes, 0U);
-    EXPECT_EQ(told->resident, 0U);
+    const auto user_message = residency_of(empty);
+    ASSERT_TRUE(user_message);
+    EXPECT_EQ(user_message->bytes, 0U);
+    EXPECT_EQ(user_message->resident, 0U);
     evict(empty);
 }
 

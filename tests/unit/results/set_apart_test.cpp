@@ -103,7 +103,7 @@ TEST_F(SetApart, WhereASignalComesWhileTheLockIsHeld) {
         EXPECT_THAT(stopped.what(), HasSubstr("stopped by SIGTERM"));
         EXPECT_THAT(stopped.what(), HasSubstr("the run is in " + apart().string()));
     }
-    base::StopSignals::follow();
+    base::StopSignals::acknowledge();
     EXPECT_EQ(ResultFile(apart()).runs().size(), 1U);
 }
 

@@ -1,4 +1,4 @@
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Names those_that(Has has) {
     return names;
 }
 
-Names together(const Names& one, const Names& other) {
+Names all_or_throw(const Names& one, const Names& other) {
     Names both = one;
     both.insert(other.begin(), other.end());
     return both;
@@ -41,18 +41,18 @@ const Names kNotToGroups{"warmup",   "steps",           "epochs",           "ove
                          "ceilings", "check-write",     "check-read",       "checkpoint-every"};
 
 TEST(Settings, MatterToSomeAndNotToOthers) {
-    const auto unimportant_to = [](Asker asker) {
+    const auto unimportant_to = [](SettingUse asker) {
         return those_that(
             [asker](const options::Option& option) { return !matters_to(asker, option.name); });
     };
-    EXPECT_EQ(unimportant_to(Asker::comparison), kToNobody);
-    EXPECT_EQ(unimportant_to(Asker::factor), together(kToNobody, kToComparisonAlone));
-    EXPECT_EQ(unimportant_to(Asker::group),
-              together(together(kToNobody, kToComparisonAlone), kNotToGroups));
+    EXPECT_EQ(unimportant_to(SettingUse::comparison), kToNobody);
+    EXPECT_EQ(unimportant_to(SettingUse::factor), all_or_throw(kToNobody, kToComparisonAlone));
+    EXPECT_EQ(unimportant_to(SettingUse::group),
+              all_or_throw(all_or_throw(kToNobody, kToComparisonAlone), kNotToGroups));
 }
 
 TEST(Settings, OfALaterProgramMatterToAll) {
-    for (const auto asker : {Asker::comparison, Asker::group, Asker::factor})
+    for (const auto asker : {SettingUse::comparison, SettingUse::group, SettingUse::factor})
         EXPECT_TRUE(matters_to(asker, "no-such-setting"));
     EXPECT_EQ(find_setting("no-such-setting"), nullptr);
     const auto& other = setting_row("no-such-setting");
@@ -134,7 +134,7 @@ TEST(Settings, AreAbsentInRunsOfBeforeTheirTime) {
     EXPECT_EQ(value_when_absent("ops", on_cpu), "ranklab");
     EXPECT_EQ(value_when_absent("ops", on_gpu), "libtorch") << "ours are for the CPU";
     EXPECT_EQ(value_when_absent("model", on_cpu), "");
-    for (const auto asker : {Asker::comparison, Asker::group, Asker::factor}) {
+    for (const auto asker : {SettingUse::comparison, SettingUse::group, SettingUse::factor}) {
         EXPECT_FALSE(matters_to(asker, "ops", "ranklab"));
         EXPECT_TRUE(matters_to(asker, "ops", "libtorch"));
         EXPECT_TRUE(matters_to(asker, "model", "mnist-cnn"));

@@ -8,10 +8,10 @@
 #include "base/io_times.hpp"
 #include "base/phase.hpp"
 #include "results/run.hpp"
-#include "results/vocabulary/facts.hpp"
-#include "results/vocabulary/measurements.hpp"
-#include "results/vocabulary/tables.hpp"
 #include "thrown_sentence.hpp"
+#include "vocabulary/facts.hpp"
+#include "vocabulary/measurements.hpp"
+#include "vocabulary/tables.hpp"
 
 namespace ranklab {
 namespace {

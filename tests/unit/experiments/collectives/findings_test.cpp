@@ -59,15 +59,15 @@ TEST(Arrivals, LeaveOutRanksWithoutAPart) {
     EXPECT_EQ(arrivals.verdict().rank, -1);
 }
 
-TEST(OverRanks, FoldsThoseThatTookPart) {
+TEST(RankReduction, FoldsThoseThatTookPart) {
     const std::vector<double> seconds{1, kNan, 3};
-    EXPECT_EQ(over_ranks(seconds, OverRanks::longest), 3);
-    EXPECT_EQ(over_ranks(seconds, OverRanks::shortest), 1);
-    EXPECT_EQ(over_ranks(seconds, OverRanks::mean), 2);
-    EXPECT_EQ(over_ranks(seconds, OverRanks::rank_0), 1);
-    EXPECT_EQ(over_ranks(std::vector{kNan, 2.0}, OverRanks::rank_0), 2)
+    EXPECT_EQ(over_ranks(seconds, RankReduction::longest), 3);
+    EXPECT_EQ(over_ranks(seconds, RankReduction::shortest), 1);
+    EXPECT_EQ(over_ranks(seconds, RankReduction::mean), 2);
+    EXPECT_EQ(over_ranks(seconds, RankReduction::rank_0), 1);
+    EXPECT_EQ(over_ranks(std::vector{kNan, 2.0}, RankReduction::rank_0), 2)
         << "the first that took part";
-    EXPECT_TRUE(std::isnan(over_ranks(std::vector{kNan}, OverRanks::longest)));
+    EXPECT_TRUE(std::isnan(over_ranks(std::vector{kNan}, RankReduction::longest)));
 }
 
 Timed timed(double us, std::size_t calls = 50) {

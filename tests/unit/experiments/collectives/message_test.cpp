@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "results/vocabulary/settings.hpp"
 #include "thrown_sentence.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -19,7 +19,7 @@ results::Run trained() {
 }
 
 std::vector<std::string> doubts(results::Run run) {
-    add_doubts(run);
+    warn_of_oversized_batch(run);
     return run.warnings;
 }
 

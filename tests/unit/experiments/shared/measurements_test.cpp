@@ -9,7 +9,7 @@
 
 #include "experiments/shared/verdicts.hpp"
 #include "many_ranks.hpp"
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/error.hpp"
 #include "experiments/storage/storage.hpp"
-#include "results/vocabulary/settings.hpp"
 #include "thrown_sentence.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {

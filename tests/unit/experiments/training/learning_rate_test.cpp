@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "experiments/training/options.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {

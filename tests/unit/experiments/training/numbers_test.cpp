@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/training/training.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {

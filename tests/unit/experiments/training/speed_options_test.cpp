@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "options/options.hpp"
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {

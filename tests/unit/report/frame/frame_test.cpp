@@ -22,10 +22,11 @@ Frame sample() {
                      {.name = "ranks"},
                      {.name = "step_time_s", .unit = "s", .interval = true, .head = "step time"},
                      {.name = "peak_rss_bytes", .unit = "B", .head = "memory"}};
-    frame.rows = {{{"ddp|bucketed", 2.0, Cell(0.0332, {0.0329, 0.0335}), 339738624.0},
-                   {{Mark::single_run}, {Mark::oversubscribed, "3 compute threads on 2 cores"}}},
-                  {{"=single", 10.0, Cell(stats::kNone), 1024.0}, {{Mark::single_run}}},
-                  {{"dp", 1.0, Cell(0.1)}, {}}};
+    frame.rows = {
+        {{"ddp|bucketed", 2.0, Cell(0.0332, {0.0329, 0.0335}), 339738624.0},
+         {{CaveatKind::single_run}, {CaveatKind::oversubscribed, "3 compute threads on 2 cores"}}},
+        {{"=single", 10.0, Cell(stats::kNone), 1024.0}, {{CaveatKind::single_run}}},
+        {{"dp", 1.0, Cell(0.1)}, {}}};
     frame.notes = {"baseline: mode = single, 50 % of it"};
     return frame;
 }
@@ -57,7 +58,7 @@ TEST(Frame, GroupsAndSorts) {
 TEST(Frame, IsBrokenIntoBlocksOf80Columns) {
     Frame frame;
     frame.columns = {{.name = "key", .key = true}};
-    frame.rows = {{{"row"}, {{Mark::not_verified}}}};
+    frame.rows = {{{"row"}, {{CaveatKind::not_verified}}}};
     for (int i = 0; i < 12; ++i) {
         frame.columns.push_back({.name = "a long name " + std::to_string(i), .unit = "s"});
         frame.rows[0].cells.emplace_back(1.5);
@@ -120,17 +121,19 @@ TEST(Sentences, OneRowEach) {
         one.verdict = static_cast<Verdict>(i);
         text += name_of(one.verdict) + ": " + sentence(one) + '\n';
     }
-    for (int i = 0; i <= static_cast<int>(Mark::said); ++i)
-        text += name_of(static_cast<Mark>(i)) + ": " +
-                sentence(Doubt{static_cast<Mark>(i), "WHAT"}) + '\n';
+    for (int i = 0; i <= static_cast<int>(CaveatKind::said); ++i)
+        text += name_of(static_cast<CaveatKind>(i)) + ": " +
+                sentence(Caveat{static_cast<CaveatKind>(i), "WHAT"}) + '\n';
     all.add("sentences", text);
     all.expect("sentences.txt");
 }
 
 TEST(Footnotes, StandOnceEachAndAreNumberedAsMet) {
     Footnotes notes;
-    EXPECT_EQ(notes.references({{Mark::single_run}, {Mark::cut_short, "time limit"}}), "1 2");
-    EXPECT_EQ(notes.references({{Mark::cut_short, "time limit"}, {Mark::cut_short, "SIGTERM"}}),
+    EXPECT_EQ(notes.references({{CaveatKind::single_run}, {CaveatKind::cut_short, "time limit"}}),
+              "1 2");
+    EXPECT_EQ(notes.references(
+                  {{CaveatKind::cut_short, "time limit"}, {CaveatKind::cut_short, "SIGTERM"}}),
               "2 3");
     EXPECT_EQ(notes.lines({}).size(), 3U);
     EXPECT_EQ(notes.references({}), "");

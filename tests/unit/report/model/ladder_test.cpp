@@ -39,7 +39,7 @@ TEST(Ladder, NamesTheTierOfTheFastest) {
     for (const auto& row : ladder.rows)
         EXPECT_EQ(row.tier, row.strategy.starts_with("mpi-") ? 1 : 2) << row.name;
     EXPECT_EQ(ladder.rows[ladder.base].strategy, "text-loop");
-    EXPECT_EQ(advice_of({{"a", {1, {0.9, 1.1}}}, {"b", {2, {1.9, 2.1}}}}), Verdict::one_tier);
+    EXPECT_EQ(advice_of({{"a", {1, {0.9, 1.1}}}, {"b", {2, {1.9, 2.1}}}}), Verdict::fastest_alone);
     EXPECT_EQ(advice_of({{"a", {1, {}}}, {"b", {2, {}}}}), Verdict::no_intervals);
     EXPECT_EQ(advice_of({{"a", {1, {0.9, 1.1}}}}), Verdict::one_verified);
     EXPECT_EQ(advice_of({{"a", {1, {0.9, 1.1}}}}, "NO"), Verdict::nothing_verified);

@@ -221,7 +221,7 @@ TEST(Groups, CountWhatIsLeftOutAndSayWhatIsDoubtful) {
     EXPECT_EQ(groups.all[0].runs.size(), 2U);
     EXPECT_EQ(groups.without, 1U);
     Keys said;
-    for (const auto& doubt : groups.all[0].doubts) said.push_back(name_of(doubt.mark));
+    for (const auto& caveat : groups.all[0].caveats) said.push_back(name_of(caveat.kind));
     EXPECT_THAT(said, testing::IsSupersetOf({"left_out", "not_converged", "differs"}));
 }
 
@@ -328,11 +328,11 @@ TEST(Scaling, OtherWorkHasNoBaseline) {
         const auto scaled = scaling_by(
             {"ranks"}, {strong(alone("a", 0.2, 1)), with(strong(ranks("b", 2, 0.1)), key, value)});
         EXPECT_FALSE(scaled.scaling.rows[1].strong.exists()) << key;
-        EXPECT_EQ(scaled.scaling.rows[1].doubts.back().mark, Mark::other_work) << key;
+        EXPECT_EQ(scaled.scaling.rows[1].caveats.back().kind, CaveatKind::other_work) << key;
     }
     const auto slow =
         scaling_by({"ranks"}, {strong(alone("a", 0.5, 1)), strong(ranks("b", 2, 0.1))});
-    EXPECT_EQ(slow.scaling.rows[1].doubts.back().mark, Mark::too_efficient);
+    EXPECT_EQ(slow.scaling.rows[1].caveats.back().kind, CaveatKind::too_efficient);
 }
 
 TEST(Scaling, OfThreadsAndOfWorkers) {

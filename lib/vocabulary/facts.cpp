@@ -1,4 +1,4 @@
-#include "results/vocabulary/facts.hpp"
+#include "vocabulary/facts.hpp"
 
 #include <array>
 

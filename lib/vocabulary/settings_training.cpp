@@ -1,4 +1,4 @@
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::vocabulary {
 namespace {
@@ -118,7 +118,7 @@ void add_optimizer(Schema& rows) {
         .choice("sharding", {"pad", "exact"}, "pad",
                 "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: "
                 "every sample once, weighted mean")
-        .bind(&TrainingSettings::sharding, Role::together, kDecidesNumbers);
+        .bind(&TrainingSettings::sharding, Role::coordination, kDecidesNumbers);
 }
 
 void add_input(Schema& rows) {
@@ -273,18 +273,18 @@ void add_way(Schema& rows) {
         .choice("mode", {"single", "dp", "ddp"}, kOpen,
                 "ddp: a replica a rank; dp: replicas in the threads of one rank, each on a GPU of "
                 "its own where --device is cuda (default: single at one rank, ddp above)")
-        .bind(&TrainingSettings::mode, kEssential, kInHeader, Role::together, kDecidesNumbers)
+        .bind(&TrainingSettings::mode, kEssential, kInHeader, Role::coordination, kDecidesNumbers)
         .integer("replicas", {1, kMostThreads}, kOpen,
                  "replicas of --mode dp; they share the rank's batch and its threads (default: 2, "
                  "on GPUs one for each that the process sees)")
-        .bind(&TrainingSettings::replicas, Role::together, kDecidesNumbers)
+        .bind(&TrainingSettings::replicas, Role::coordination, kDecidesNumbers)
         .needs({.other = "mode", .values = {"dp"}})
         .choice("sync", {}, kOpen,
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
-        .bind(&TrainingSettings::sync, kEssential, kInHeader, Role::together, kDecidesNumbers)
+        .bind(&TrainingSettings::sync, kEssential, kInHeader, Role::coordination, kDecidesNumbers)
         .choice("backend", {}, kOpen,
                 "what carries the gradients (default: nccl between GPUs, else mpi)")
-        .bind(&TrainingSettings::backend, Role::together)
+        .bind(&TrainingSettings::backend, Role::coordination)
         .excludes({.other = "mode",
                    .values = {"dp"},
                    .because = "dp copies between the GPUs of one process and needs no backend",
@@ -295,7 +295,7 @@ void add_way(Schema& rows) {
                    .own = {"nccl"}})
         .real("bucket-cap-mb", {0.001, 1e6}, "25",
               "MiB of gradients in a bucket (the first: 1, if that is less)")
-        .bind(&TrainingSettings::bucket_cap_mb, Role::together)
+        .bind(&TrainingSettings::bucket_cap_mb, Role::coordination)
         .text("buckets", "FILE", kOpen,
               "with --dry-run: write a table (CSV) of a step's buckets, for `ranklab comm "
               "--from-model FILE`")
@@ -310,7 +310,7 @@ void add_way(Schema& rows) {
             "who moves data during backward: nobody, backward's hooks, or a thread that sleeps in "
             "between (default: thread between hosts or with a core to spare, else none)")
         .formerly("progress")
-        .bind(&TrainingSettings::progress, Role::together, kFollowsRanks)
+        .bind(&TrainingSettings::progress, Role::coordination, kFollowsRanks)
         .excludes({.other = "sync",
                    .values = {"c10d"},
                    .because =
@@ -320,10 +320,10 @@ void add_way(Schema& rows) {
             "transfer", {"background", "blocking"}, kOpen,
             "MPI's non-blocking allreduce, or the blocking one once all ranks are there (default: "
             "background between hosts, blocking within one)")
-        .bind(&TrainingSettings::transfer, Role::together, kFollowsRanks)
+        .bind(&TrainingSettings::transfer, Role::coordination, kFollowsRanks)
         .choice("compress", {"none", "fp16", "bf16"}, "none",
                 "type to which gradients are rounded before they travel")
-        .bind(&TrainingSettings::compress, Role::together, kDecidesNumbers)
+        .bind(&TrainingSettings::compress, Role::coordination, kDecidesNumbers)
         .integer("accumulate", {1, 100'000}, "1",
                  "micro-batches per step; the ranks sum gradients after the last one")
         .bind(&TrainingSettings::accumulate, kDecidesNumbers)
@@ -331,7 +331,7 @@ void add_way(Schema& rows) {
         .flag("no-broadcast-buffers",
               "keep each rank's own running statistics of BatchNorm; else rank 0's before each "
               "forward")
-        .bind(&TrainingSettings::no_broadcast_buffers, Role::together, kDecidesNumbers)
+        .bind(&TrainingSettings::no_broadcast_buffers, Role::coordination, kDecidesNumbers)
         .integer("overlap-steps", {0, 1'000'000}, kOpen,
                  "pairs of steps with and without communication after the run, for the overlap "
                  "(default: steps/10, at least 6, at most 20, with ddp on several ranks; 0 below "

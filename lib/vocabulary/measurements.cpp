@@ -1,4 +1,4 @@
-#include "results/vocabulary/measurements.hpp"
+#include "vocabulary/measurements.hpp"
 
 #include <fmt/format.h>
 

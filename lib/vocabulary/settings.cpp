@@ -1,4 +1,4 @@
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 #include <fmt/format.h>
 
@@ -132,20 +132,20 @@ const options::Option& setting_row(std::string_view name) {
     return known == nullptr ? other : *known;
 }
 
-bool matters_to(Asker asker, std::string_view setting, std::string_view value) {
+bool matters_to(SettingUse asker, std::string_view setting, std::string_view value) {
     const auto& option = setting_row(setting);
     if (!value.empty() && value == value_when_absent(setting)) return false;
     switch (option.role) {
         case Role::work:
-        case Role::together:
+        case Role::coordination:
             return true;
         case Role::scale:
         case Role::length:
         case Role::aside:
-            return asker != Asker::group;
+            return asker != SettingUse::group;
         case Role::times:
         case Role::kept:
-            return asker == Asker::comparison;
+            return asker == SettingUse::comparison;
         default:
             return false;
     }

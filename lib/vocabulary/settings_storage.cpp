@@ -1,4 +1,4 @@
-#include "results/vocabulary/settings.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::vocabulary {
 namespace {

@@ -1,4 +1,4 @@
-#include "results/vocabulary/tables.hpp"
+#include "vocabulary/tables.hpp"
 
 #include <algorithm>
 #include <array>

@@ -171,12 +171,12 @@ using OtherSettings = std::function<std::string(const std::string&)>;
 
 /// The purpose for which a setting may matter. A setting without a row matters for all, but not
 /// with a value that equals the behaviour without it.
-enum class Asker {
+enum class SettingUse {
     comparison,  ///< has it to be equal for two runs to be compared?
     group,       ///< does it distinguish groups, apart from the length of measuring?
     factor       ///< is a run that differs in it alone no repetition?
 };
-bool matters_to(Asker asker, std::string_view setting, std::string_view value = {});
+bool matters_to(SettingUse asker, std::string_view setting, std::string_view value = {});
 
 /// The behaviour of a run that lacks the setting, if its other settings are those of `run`; ""
 /// where no run of another version lacks it.
