@@ -20,7 +20,7 @@ using results::Table;
 constexpr std::pair<const char*, std::string Message::*> kWords[] = {
     {"op", &Message::op},       {"level", &Message::level}, {"load", &Message::load},
     {"dtype", &Message::dtype}, {"redop", &Message::redop}, {"place", &Message::place},
-    {"mark", &Message::kind}};
+    {"mark", &Message::mark}};
 constexpr std::pair<const char*, std::int64_t Message::*> kCounts[] = {
     {"root", &Message::root},
     {"ranks", &Message::ranks},
