@@ -37,7 +37,7 @@ const Table* Run::find_table(std::string_view name) const {
     return found == tables.end() ? nullptr : &*found;
 }
 
-std::string Run::setting(const std::string& key) const {
+std::string Run::setting(std::string_view key) const {
     const auto found = std::ranges::find(config, key, &Setting::key);
     return found == config.end() ? "" : found->value;
 }

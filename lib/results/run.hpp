@@ -15,6 +15,7 @@
 #include "hdf5/table.hpp"
 #include "stats/summary.hpp"
 #include "vocabulary/measurements.hpp"
+#include "vocabulary/names.hpp"
 #include "vocabulary/tables.hpp"
 
 namespace ranklab::results {
@@ -110,9 +111,12 @@ struct Run : RunHeader {
     const Measurement* find(std::string_view name) const;
     const Table* find_table(std::string_view name) const;
     /// The effective option of that name; "" where there is none.
-    std::string setting(const std::string& key) const;
+    std::string setting(std::string_view key) const;
     /// The value of a fact in the context; "" where it is missing.
     std::string fact(std::string_view section, std::string_view key) const;
+    std::string fact(const vocabulary::FactName& name) const {
+        return fact(name.section, name.key);
+    }
     /// The median of that measurement; NaN where there is none.
     double median(std::string_view name) const;
     /// The verdict of the table `verification`: "yes" where all checks that apply passed, "NO"

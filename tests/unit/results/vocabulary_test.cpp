@@ -1,4 +1,5 @@
 // The vocabulary: each name once, each that a room spells in it, and what follows from the rows.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -11,6 +12,8 @@
 #include "thrown_sentence.hpp"
 #include "vocabulary/facts.hpp"
 #include "vocabulary/measurements.hpp"
+#include "vocabulary/names.hpp"
+#include "vocabulary/settings.hpp"
 #include "vocabulary/tables.hpp"
 
 namespace ranklab {
@@ -46,6 +49,42 @@ TEST(Vocabulary, HasTheNamesThatRoomsRead) {
     EXPECT_NE(
         thrown_sentence<base::Error>([] { words::quantity("step_tme_s"); }).find("step_tme_s"),
         std::string::npos);
+}
+
+TEST(Vocabulary, HasTheSettingsAndFactsThatRoomsRead) {
+    namespace setting = words::setting;
+    namespace fact = words::fact;
+    for (const auto name : {setting::kAccumulate,  setting::kBackend,   setting::kBatchSize,
+                            setting::kBucketCap,   setting::kCheck,     setting::kCompress,
+                            setting::kData,        setting::kDatatype,  setting::kDevice,
+                            setting::kDirectory,   setting::kFault,     setting::kFiles,
+                            setting::kFromModel,   setting::kFsync,     setting::kGlobalBatchSize,
+                            setting::kMemory,      setting::kMode,      setting::kModel,
+                            setting::kMpiProgress, setting::kOp,        setting::kOutput,
+                            setting::kPerIter,     setting::kPrecision, setting::kRanks,
+                            setting::kRepetitions, setting::kReplicas,  setting::kSize,
+                            setting::kSizes,       setting::kStepBytes, setting::kStepFactor,
+                            setting::kSteps,       setting::kStrategy,  setting::kSync,
+                            setting::kThreads,     setting::kTransfer,  setting::kUnalign,
+                            setting::kWarmup,      setting::kWidth,     setting::kWorkers})
+        EXPECT_NE(words::find_setting(name), nullptr) << name;
+    for (const auto& [section, key] : {fact::kBuildType,      fact::kCpuQuota,
+                                       fact::kGovernor,       fact::kHostCpu,
+                                       fact::kLogicalCpus,    fact::kLoad,
+                                       fact::kProcess,        fact::kQuietHosts,
+                                       fact::kConverged,      fact::kResumedFromStep,
+                                       fact::kIntraOpThreads, fact::kLimit,
+                                       fact::kMemoryFixed,    fact::kMemoryPerSample,
+                                       fact::kRoofBandwidth,  fact::kRoofPeak,
+                                       fact::kTrainSamples,   fact::kStepStraggler,
+                                       fact::kCallStraggler,  fact::kCallStragglerText,
+                                       fact::kHeadline,       fact::kMpiLibrary,
+                                       fact::kPolicy,         fact::kCache,
+                                       fact::kFileDirectory,  fact::kFileSystem,
+                                       fact::kParticipants}) {
+        const auto name = fmt::format("{}.{}", section, key);
+        EXPECT_NE(words::find_fact(name), nullptr) << name;
+    }
 }
 
 // A name says its unit, so that a reader of a file need not guess.

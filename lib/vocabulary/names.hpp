@@ -1,0 +1,86 @@
+// The settings and facts of a run that other rooms read, by name. vocabulary_test checks them
+// against their rows.
+#pragma once
+
+#include <string_view>
+
+namespace ranklab::vocabulary {
+
+/// For Run::setting.
+namespace setting {
+inline constexpr std::string_view kAccumulate = "accumulate";
+inline constexpr std::string_view kBackend = "backend";
+inline constexpr std::string_view kBatchSize = "batch-size";
+inline constexpr std::string_view kBucketCap = "bucket-cap-mb";
+inline constexpr std::string_view kCheck = "check";
+inline constexpr std::string_view kCompress = "compress";
+inline constexpr std::string_view kData = "data";
+inline constexpr std::string_view kDatatype = "datatype";
+inline constexpr std::string_view kDevice = "device";
+inline constexpr std::string_view kDirectory = "directory";
+inline constexpr std::string_view kFault = "fault";
+inline constexpr std::string_view kFiles = "files";
+inline constexpr std::string_view kFromModel = "from-model";
+inline constexpr std::string_view kFsync = "fsync";
+inline constexpr std::string_view kGlobalBatchSize = "global-batch-size";
+inline constexpr std::string_view kMemory = "memory";
+inline constexpr std::string_view kMode = "mode";
+inline constexpr std::string_view kModel = "model";
+inline constexpr std::string_view kMpiProgress = "mpi-progress";
+inline constexpr std::string_view kOp = "op";
+inline constexpr std::string_view kOutput = "output";
+inline constexpr std::string_view kPerIter = "per-iter";
+inline constexpr std::string_view kPrecision = "precision";
+inline constexpr std::string_view kRanks = "ranks";
+inline constexpr std::string_view kRepetitions = "repetitions";
+inline constexpr std::string_view kReplicas = "replicas";
+inline constexpr std::string_view kSize = "size";
+inline constexpr std::string_view kSizes = "sizes";
+inline constexpr std::string_view kStepBytes = "step-bytes";
+inline constexpr std::string_view kStepFactor = "step-factor";
+inline constexpr std::string_view kSteps = "steps";
+inline constexpr std::string_view kStrategy = "strategy";
+inline constexpr std::string_view kSync = "sync";
+inline constexpr std::string_view kThreads = "threads";
+inline constexpr std::string_view kTransfer = "transfer";
+inline constexpr std::string_view kUnalign = "unalign";
+inline constexpr std::string_view kWarmup = "warmup";
+inline constexpr std::string_view kWidth = "width";
+inline constexpr std::string_view kWorkers = "workers";
+}  // namespace setting
+
+/// The section and key of a fact in the context of a run, for Run::fact.
+struct FactName {
+    std::string_view section, key;
+};
+namespace fact {
+inline constexpr FactName kBuildType{"build", "type"};
+inline constexpr FactName kCpuQuota{"host", "cpu_quota"};
+inline constexpr FactName kGovernor{"host", "governor"};
+inline constexpr FactName kHostCpu{"host", "cpu"};
+inline constexpr FactName kLogicalCpus{"host", "logical_cpus"};
+inline constexpr FactName kLoad{"host", "load_1min"};
+inline constexpr FactName kProcess{"process", "instance"};
+inline constexpr FactName kQuietHosts{"place", "quiet"};
+inline constexpr FactName kConverged{"measuring", "converged"};
+inline constexpr FactName kResumedFromStep{"checkpoint", "resumed_from_step"};
+inline constexpr FactName kIntraOpThreads{"training", "intra_op_threads"};
+inline constexpr FactName kLimit{"training", "limit"};
+inline constexpr FactName kMemoryFixed{"training", "memory_fixed_bytes"};
+inline constexpr FactName kMemoryPerSample{"training", "memory_bytes_per_sample"};
+inline constexpr FactName kRoofBandwidth{"training", "roof_gb_per_s"};
+inline constexpr FactName kRoofPeak{"training", "roof_gflops_per_s"};
+inline constexpr FactName kTrainSamples{"training", "train_samples"};
+inline constexpr FactName kStepStraggler{"communication", "late_rank"};
+inline constexpr FactName kCallStraggler{"collectives", "late_rank"};
+inline constexpr FactName kCallStragglerText{"collectives", "late"};
+inline constexpr FactName kHeadline{"collectives", "headline"};
+inline constexpr FactName kMpiLibrary{"collectives", "library"};
+inline constexpr FactName kPolicy{"collectives", "policy"};
+inline constexpr FactName kCache{"storage", "cache"};
+inline constexpr FactName kFileDirectory{"storage", "directory"};
+inline constexpr FactName kFileSystem{"storage", "file_system"};
+inline constexpr FactName kParticipants{"storage", "participants"};
+}  // namespace fact
+
+}  // namespace ranklab::vocabulary
