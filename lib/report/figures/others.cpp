@@ -54,7 +54,7 @@ void add_pictures(Section& section, const Run& run, const std::string& name, std
     rates.y_label = "bus bandwidth";
     rates.unit = "GB/s";
     times.caption = fmt::format("Run {}: medians over calls with 95 % intervals; {}.", run.id,
-                                run.fact("collectives", "policy"));
+                                run.fact(fact::kPolicy));
     rates.caption = "Of the same calls; the longest time is the least bandwidth.";
     const auto curves = drawn_curves(run);
     for (std::size_t i = 0; i < curves.size(); ++i) {

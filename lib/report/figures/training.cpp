@@ -68,7 +68,8 @@ LossCurve loss_curve(const Run& run) {
     if (curve.rate.size() != steps) curve.rate.clear();
     std::partial_sum(curve.seconds.begin(), curve.seconds.end(), curve.seconds.begin());
     curve.steps = numbers_to(steps);
-    const double batch = base::number_in(run.setting("global-batch-size")).value_or(stats::kNone);
+    const double batch =
+        base::number_in(run.setting(setting::kGlobalBatchSize)).value_or(stats::kNone);
     for (const double step : curve.steps) curve.samples.push_back(step * batch);
     return curve;
 }

@@ -88,7 +88,7 @@ std::string part_name(const std::string& phase) {
 // The rank that the others wait for in most steps, as the run itself found; "" where it changes.
 std::string last_rank(const Run& run) {
     const Table* table = run.find_table("waiting");
-    const std::string late = run.fact("communication", "late_rank");
+    const std::string late = run.fact(fact::kStepStraggler);
     for (std::size_t row = 0; table != nullptr && !late.empty() && row < model::row_count(*table);
          ++row)
         if (fmt::format("{:.0f}", model::number_at(*table, "rank", row)) == late)
@@ -101,7 +101,7 @@ std::string last_rank(const Run& run) {
 // The limit of a training step: the ablation's verdict, or the shares of the table `phases`, which
 // sum to 100 % of the mean step.
 std::string limit(const Run& run) {
-    if (const auto found = run.fact("training", "limit"); !found.empty()) return found;
+    if (const auto found = run.fact(fact::kLimit); !found.empty()) return found;
     std::vector<std::pair<std::string, double>> parts;
     for (const auto& part : model::step_parts(run))
         parts.emplace_back(part_name(part.phase), part.percent);
@@ -131,7 +131,7 @@ std::string learned(const Run& run) {
     const double loss = model::final_value(run, std::string(vocabulary::kTestLoss));
     if (std::isnan(loss) && std::isnan(accuracy)) return "";
     const Table* epochs = run.find_table("epochs");
-    const double resumed = base::number_in(run.fact("checkpoint", "resumed_from_step")).value_or(0);
+    const double resumed = base::number_in(run.fact(fact::kResumedFromStep)).value_or(0);
     std::string after;
     for (std::size_t row = 0; epochs != nullptr && row < model::row_count(*epochs); ++row) {
         const auto at = [&](const char* column) { return model::number_at(*epochs, column, row); };

@@ -60,13 +60,14 @@ std::string nearest_ceiling(const Run& run) {
 }
 
 std::string records(const Run& run) {
-    const double edge = std::strtod(run.setting("size").c_str(), nullptr),
-                 files = std::strtod(run.setting("files").c_str(), nullptr),
+    const double edge = std::strtod(run.setting(setting::kSize).c_str(), nullptr),
+                 files = std::strtod(run.setting(setting::kFiles).c_str(), nullptr),
                  written = run.median("file_bytes");
     const std::string on_disk =
         std::isfinite(written) ? ", " + readable(written, "B") + " on disk" : "";
     return fmt::format("{}, {} of numbers{}, by {}", model::records_text(run),
-                       readable(files * edge * edge * 8, "B"), on_disk, run.setting("strategy"));
+                       readable(files * edge * edge * 8, "B"), on_disk,
+                       run.setting(setting::kStrategy));
 }
 
 // "4 MiB, allreduce fp32 sum, in place"
@@ -200,7 +201,7 @@ std::string io_result(const Run& run) {
         return std::isfinite(median) ? fmt::format(", {} {}", verb, readable(median, "MiB/s")) : "";
     };
     return fmt::format(
-        "{}: {}{}{} on {}", run.setting("strategy"),
+        "{}: {}{}{} on {}", run.setting(setting::kStrategy),
         job == nullptr ? "no job time" : readable(job->summary.median, job->summary.ci95, "s"),
         rate(vocabulary::kWriteRate, "written at"), rate(vocabulary::kReadRate, "read at"),
         counted(static_cast<std::size_t>(model::ranks_of(run)), "rank"));
@@ -221,7 +222,7 @@ std::string comm_answer(const Run& run) {
     }
     if (run.hosts.size() < 2) text += "  one rank sends nothing over a link: no bus bandwidth\n";
     return text + fits(run) + screen_line("guidelines", guidelines(run)) +
-           screen_line("late rank", run.fact("collectives", "late"));
+           screen_line("late rank", run.fact(fact::kCallStragglerText));
 }
 
 std::string comm_result(const Run& run) {
@@ -230,10 +231,10 @@ std::string comm_result(const Run& run) {
         double bytes = 0;
         for (const auto& one : model::messages_in(*buckets))
             bytes += static_cast<double>(one.bytes);
-        return fmt::format("{} of {}: {} in {} on {}",
-                           counted(model::row_count(*buckets), "bucket"), run.setting("from-model"),
-                           size_text(bytes), readable(sum->summary.median, sum->summary.ci95, "s"),
-                           counted(ranks_of(run), "rank"));
+        return fmt::format(
+            "{} of {}: {} in {} on {}", counted(model::row_count(*buckets), "bucket"),
+            run.setting(setting::kFromModel), size_text(bytes),
+            readable(sum->summary.median, sum->summary.ci95, "s"), counted(ranks_of(run), "rank"));
     }
     const auto messages = model::messages_of(run);
     const Message* one = model::headline_message(run, messages);

@@ -26,7 +26,7 @@ constexpr std::size_t kMostNamed = 12;
 
 // One column of several ranks that took part is their maximum.
 bool is_folded(const Run& run, const Measurement& steps) {
-    return steps.columns == 1 && run.hosts.size() > 1 && run.fact("storage", "participants") != "1";
+    return steps.columns == 1 && run.hosts.size() > 1 && run.fact(fact::kParticipants) != "1";
 }
 
 // In whole nanoseconds, so that no rounding lets a phase end behind its step.

@@ -129,8 +129,9 @@ std::string setting_or(const Run& run, const char* key, const char* otherwise) {
 }
 
 std::string step_of(const Run& run) {
-    if (!run.setting("sizes").empty() || !run.setting("from-model").empty()) return "none";
-    const std::string bytes = run.setting("step-bytes");
+    if (!run.setting(setting::kSizes).empty() || !run.setting(setting::kFromModel).empty())
+        return "none";
+    const std::string bytes = run.setting(setting::kStepBytes);
     return bytes.empty() || bytes == "nan" ? setting_or(run, "step-factor", "n/a") + "(factor)"
                                            : bytes + "(bytes)";
 }
@@ -138,7 +139,7 @@ std::string step_of(const Run& run) {
 // With nccl-tests' words; what it has and ranklab has not is what it would be there.
 std::string preamble(const Run& run, const std::vector<Message>& all) {
     const auto [least, most] = std::ranges::minmax(all, {}, &Message::bytes);
-    const std::string library = run.fact("collectives", "library"),
+    const std::string library = run.fact(fact::kMpiLibrary),
                       memory = setting_or(run, "memory", "pageable");
     std::string text = fmt::format(
         "# ranklab comm {}, {}, backend {}, {} memory\n# Collective test starting: ranklab comm\n"
@@ -162,7 +163,7 @@ std::string nccl_text(const Run& run) {
     auto all = model::messages_of(run);
     if (const Table* buckets = run.find_table("buckets"))
         for (auto& one : model::messages_in(*buckets)) {
-            one.op = "gradient buckets of " + run.setting("from-model");
+            one.op = "gradient buckets of " + run.setting(setting::kFromModel);
             one.redop = "sum", one.place = "in-place";
             one.ranks = static_cast<std::int64_t>(run.hosts.size());
             all.push_back(std::move(one));
@@ -174,7 +175,7 @@ std::string nccl_text(const Run& run) {
     for (const auto& one : all) blocks[{one.op, one.level, one.load}].push_back(&one);
     std::string text = preamble(run, all);
     for (const auto& block : blocks.all())
-        text += block_text(block, run.setting("per-iter") == "true");
+        text += block_text(block, run.setting(setting::kPerIter) == "true");
     return text + footer(all);
 }
 

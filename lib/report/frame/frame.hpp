@@ -13,9 +13,12 @@
 
 #include "report/frame/sentences.hpp"
 #include "stats/summary.hpp"
-#include "vocabulary/measurements.hpp"
+#include "vocabulary/names.hpp"
 
 namespace ranklab::report {
+
+namespace fact = vocabulary::fact;
+namespace setting = vocabulary::setting;
 
 /// Things that differ by a key, in the order of their first use.
 template <class Key, class Thing>

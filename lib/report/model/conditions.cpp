@@ -63,7 +63,7 @@ std::string cache_in_table(const Run& run) {
 }
 
 std::string cache_of(const Run& run) {
-    const std::string fact = run.fact(kStorage, "cache");
+    const std::string fact = run.fact(fact::kCache);
     return fact.empty() ? cache_in_table(run) : fact;
 }
 
@@ -140,7 +140,7 @@ Conditions factors_of(const Run& run) {
 }
 
 Conditions group_key_of(const Run& run) {
-    const bool alone = run.setting("mode") == "single", rung = is_strategy_run(run);
+    const bool alone = run.setting(setting::kMode) == "single", rung = is_strategy_run(run);
     Conditions telling{{"command", run.command},
                        {"ranks", rung ? fmt::to_string(ranks_of(run)) : value_of(run, "ranks")},
                        {"nodes", value_of(run, "nodes")}};
@@ -198,17 +198,18 @@ std::string devices_of(const Run& run) {
     std::set<std::string> devices;  // without the identity of GPUs of one kind
     for (const auto& row : run.hosts) devices.insert(row.device.substr(0, row.device.find(" [")));
     // Older programs stored that of any device they computed on.
-    if (run.setting("device") == "cuda" && devices == std::set<std::string>{"cpu"}) return "";
+    if (run.setting(setting::kDevice) == "cuda" && devices == std::set<std::string>{"cpu"})
+        return "";
     return joined(devices);
 }
 
 std::string file_system_of(const Run& run) {
-    const std::string fact = run.fact(kStorage, "file_system");
+    const std::string fact = run.fact(fact::kFileSystem);
     return fact.empty() ? seen_in_tables(run, "file_system") : fact;
 }
 
 std::string fsync_of(const Run& run) {
-    const std::string fsync = run.setting("fsync");
+    const std::string fsync = run.setting(setting::kFsync);
     return fsync.empty() ? "" : fsync == "true" ? "yes" : "no";
 }
 
@@ -219,8 +220,8 @@ std::string cache_kind(const Run& run) {
 
 StoragePlace storage_place(const Run& run) {
     StoragePlace place;
-    place.directory = run.fact(kStorage, "directory");
-    if (place.directory.empty()) place.directory = or_unknown(run.setting("directory"));
+    place.directory = run.fact(fact::kFileDirectory);
+    if (place.directory.empty()) place.directory = or_unknown(run.setting(setting::kDirectory));
     place.file_system = or_unknown(file_system_of(run));
     if (run.find(vocabulary::kJobTime) != nullptr) place.fsync = or_unknown(fsync_of(run));
     if (run.find(vocabulary::kReadRate) != nullptr || run.find(vocabulary::kReadTime) != nullptr)

@@ -110,7 +110,7 @@ Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
         hosts[row.host].threads.push_back(threads);
     }
     const auto quota =
-        base::number_in(run.fact("host", "cpu_quota"));  // of each host, where it is one number
+        base::number_in(run.fact(fact::kCpuQuota));  // of each host, where it is one number
     for (const auto& [name, host] : hosts) {
         const std::size_t before = cores.count;
         add(cores, host);
@@ -135,7 +135,7 @@ std::string threads_text(const Run& run) {
 Cores cores_of(const Run& run) {
     const auto rows = computing(run);
     if (rows.empty()) return {.why_not = "its ranks' places are not stored"};
-    return run.setting("device") == "cuda" ? gpus_of(run, rows) : cpus_of(run, rows);
+    return run.setting(setting::kDevice) == "cuda" ? gpus_of(run, rows) : cpus_of(run, rows);
 }
 
 Cores common_cores(const std::vector<Cores>& of_runs) {

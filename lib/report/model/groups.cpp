@@ -20,18 +20,18 @@ using Names = std::vector<std::string>;
 constexpr std::string_view kCondition = "condition:", kMeasured = "measured:";
 
 std::set<CaveatKind> marks_of(const Run& run, const Cores& cores) {
-    const bool unconverged = run.fact("measuring", "converged").starts_with("no");
+    const bool unconverged = run.fact(fact::kConverged).starts_with("no");
     const bool exit_7 = run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement);
     const std::pair<CaveatKind, bool> marks[] = {
         {CaveatKind::invalid, !run.valid},
         {CaveatKind::oversubscribed, cores.oversubscribed()},
-        {CaveatKind::other_load, run.fact("place", "quiet") == "no"},
+        {CaveatKind::other_load, run.fact(fact::kQuietHosts) == "no"},
         {CaveatKind::not_converged, unconverged},
         {CaveatKind::exit_7, exit_7 && !unconverged},
         {CaveatKind::cut_short, !run.cut_short().empty()},
         // Ranks that share nothing: their speed does not say how fast they train together.
-        {CaveatKind::not_summed,
-         run.hosts.size() > 1 && run.setting("mode") == "ddp" && run.setting("sync") == "none"},
+        {CaveatKind::not_summed, run.hosts.size() > 1 && run.setting(setting::kMode) == "ddp" &&
+                                     run.setting(setting::kSync) == "none"},
         {CaveatKind::not_verified,
          run.find_table("verification") != nullptr && run.verified() != "yes"}};
     std::set<CaveatKind> some;

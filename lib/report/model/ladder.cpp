@@ -59,7 +59,7 @@ LadderRow row_at(const Table& table, std::size_t i, const Run& run) {
 
 LadderRow row_of(const Run& run) {
     const stats::Summary& time = run.find(vocabulary::kJobTime)->summary;
-    LadderRow row{.strategy = run.setting("strategy"),
+    LadderRow row{.strategy = run.setting(setting::kStrategy),
                   .ranks = ranks_of(run),
                   .workers = workers_of(run),
                   .n = static_cast<std::int64_t>(time.n),
@@ -227,34 +227,34 @@ void add_row(Frame& frame, const LadderRow& row, bool wide) {
 bool is_strategy_run(const Run& run) {
     const Measurement* time = run.find(vocabulary::kJobTime);
     return run.command == "io" && run.find_table("ladder") == nullptr && time != nullptr &&
-           time->summary.n > 0 && !run.setting("strategy").empty();
+           time->summary.n > 0 && !run.setting(setting::kStrategy).empty();
 }
 
 // A run stores the ranks that took part; in older ones job_time_s has a column for each, or the
 // options give them where samples are not read.
 std::int64_t ranks_of(const Run& run) {
-    const auto user_message = base::number_in<std::int64_t>(run.fact("storage", "participants"));
+    const auto user_message = base::number_in<std::int64_t>(run.fact(fact::kParticipants));
     if (user_message && *user_message > 0) return *user_message;
     const Measurement* time = run.find(vocabulary::kJobTime);
     if (time != nullptr && time->rows() > 0) return static_cast<std::int64_t>(time->columns);
     const auto hosts = static_cast<std::int64_t>(run.hosts.size());
     return std::max<std::int64_t>(
-        1, base::number_in<std::int64_t>(run.setting("ranks")).value_or(hosts));
+        1, base::number_in<std::int64_t>(run.setting(setting::kRanks)).value_or(hosts));
 }
 
 std::int64_t workers_of(const Run& run) {
-    if (!run.setting("strategy").starts_with("process-")) return 0;
+    if (!run.setting(setting::kStrategy).starts_with("process-")) return 0;
     return std::max<std::int64_t>(
-        1, base::number_in<std::int64_t>(run.setting("workers")).value_or(1));
+        1, base::number_in<std::int64_t>(run.setting(setting::kWorkers)).value_or(1));
 }
 
 bool writes_on_rank_0(const Run& rung) {
-    return std::ranges::count(kRankZeroAlone, rung.setting("strategy")) > 0;
+    return std::ranges::count(kRankZeroAlone, rung.setting(setting::kStrategy)) > 0;
 }
 
 std::string records_text(const Run& run) {
-    return fmt::format("{} records of {} x {} float64", run.setting("files"), run.setting("size"),
-                       run.setting("size"));
+    return fmt::format("{} records of {} x {} float64", run.setting(setting::kFiles),
+                       run.setting(setting::kSize), run.setting(setting::kSize));
 }
 
 Ladder ladder_of(const Run& run) {

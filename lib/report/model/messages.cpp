@@ -50,7 +50,7 @@ Message message_at(const Table& table, std::size_t row) {
 }
 
 std::string headline_of(const Run& run) {
-    return run.fact("collectives", "headline");
+    return run.fact(fact::kHeadline);
 }
 
 // As its own measurement is called behind "time_us:".
@@ -106,7 +106,7 @@ std::string full_name(const Message& one) {
 std::string headline_task(const Run& run) {
     const auto name = headline_of(run);
     const auto words = base::split(name, ':');
-    if (const auto model = run.setting("from-model"); !model.empty() && !name.empty())
+    if (const auto model = run.setting(setting::kFromModel); !model.empty() && !name.empty())
         return "Largest gradient bucket of " + model;
     if (words.size() < 4) return name;  // a barrier
     return fmt::format("{} of {}, {}", words[0], words[1],

@@ -29,7 +29,7 @@ bool is_network_of(const Run& comm, const Run& training) {
             its != of_training.end() && its->second != value)
             return false;
     return comm.hosts.size() == training.hosts.size() &&
-           comm.setting("backend") == training.setting("backend");
+           comm.setting(setting::kBackend) == training.setting(setting::kBackend);
 }
 
 // Calls in place before others, and buckets last.
@@ -53,8 +53,8 @@ forecast::AllreduceTime inside(const forecast::AllreduceCurve& curve, double byt
 }  // namespace
 
 std::string gradient_type(const Run& training) {
-    const std::string packed = training.setting("compress"),
-                      precision = training.setting("precision");
+    const std::string packed = training.setting(setting::kCompress),
+                      precision = training.setting(setting::kPrecision);
     if (!packed.empty() && packed != "none") return packed;
     return precision == "fp64" ? precision : "fp32";
 }
@@ -65,8 +65,8 @@ bool measures_network(const Run& comm) {
         return found.empty() || found == value;
     };
     return is("blocking", "3") && is("average", "3") && is("rotate-buffers", "false") &&
-           is("unalign", "0") && comm.setting("fault").empty() &&
-           comm.fact("collectives", "late_rank").empty() && comm.cut_short().empty();
+           is("unalign", "0") && comm.setting(setting::kFault).empty() &&
+           comm.fact(fact::kCallStraggler).empty() && comm.cut_short().empty();
 }
 
 bool has_bucket_times(const Run& training) {

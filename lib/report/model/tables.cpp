@@ -111,9 +111,10 @@ std::string names(const std::string& setting) {
 
 // "allreduce, broadcast and 7 more, fp32", "buckets of resnet50".
 std::string comm_work(const results::Run& run) {
-    if (const std::string model = run.setting("from-model"); !model.empty())
+    if (const std::string model = run.setting(setting::kFromModel); !model.empty())
         return "buckets of " + model;
-    return fmt::format("{}, {}", names(run.setting("op")), names(run.setting("datatype")));
+    return fmt::format("{}, {}", names(run.setting(setting::kOp)),
+                       names(run.setting(setting::kDatatype)));
 }
 
 std::string work_of(const results::Run& run) {
@@ -128,7 +129,7 @@ std::string width_of(const results::Run& run) {
     if (run.hosts.empty()) return "";
     if (const auto workers = workers_of(run); workers > 0)
         return " by " + counted(workers, "worker");
-    const std::string threads = run.setting("threads");
+    const std::string threads = run.setting(setting::kThreads);
     return fmt::format(" on {}{}", value_of(run, "ranks"), threads.empty() ? "" : " x " + threads);
 }
 

@@ -54,10 +54,11 @@ std::string rate_of(const std::string& command) {
 // Settings that make it another task, not another way to do it.
 std::string task_of(const Run& run) {
     if (run.command == "io")
-        return fmt::format("Writing {} x {} x {} float64 on {}", run.setting("files"),
-                           run.setting("size"), run.setting("size"), model::file_system_of(run));
+        return fmt::format("Writing {} x {} x {} float64 on {}", run.setting(setting::kFiles),
+                           run.setting(setting::kSize), run.setting(setting::kSize),
+                           model::file_system_of(run));
     if (model::is_comm(run)) return model::headline_task(run);
-    std::string task = run.setting("model");
+    std::string task = run.setting(setting::kModel);
     for (const char* key : {"data", "width"})
         if (const auto value = run.setting(key); !value.empty() && value != "1")
             task += std::string(", ") + key + " " + value;
