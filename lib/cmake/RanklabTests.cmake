@@ -71,10 +71,30 @@ elseif(RANKLAB_SANITIZE MATCHES "thread")
     "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 endif()
 
-# The label of the tests that are added: "slow" in tests/slow, the second suite, else none. The
-# target slow_tests builds the C++ programs of the second suite.
+# "slow" while tests of the second suite are added, else empty. The target slow_tests builds the C++
+# programs of the second suite.
 set(RANKLAB_SUITE "")
 add_custom_target(slow_tests)
+set(_slices "${PROJECT_SOURCE_DIR}/tests/slow/slices.txt")
+file(STRINGS "${_slices}" RANKLAB_SLICES REGEX "^[1-4] ")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${_slices}")
+
+# ranklab_label_test(NAME label ...): labels the test, in the second suite with "slow" and its slice
+# too. Stops the configuration if slices.txt has no row for a test of the second suite.
+function(ranklab_label_test name)
+  set(labels ${ARGN})
+  if(RANKLAB_SUITE)
+    set(row ${RANKLAB_SLICES})
+    list(FILTER row INCLUDE REGEX "^[1-4] +[0-9]+ +${name}$")
+    if(NOT row MATCHES "^([1-4]) +([0-9]+) +")
+      message(FATAL_ERROR "tests/slow/slices.txt has no row for the test ${name}")
+    endif()
+    list(APPEND labels ${RANKLAB_SUITE} slice${CMAKE_MATCH_1})
+    # ctest starts the longest first.
+    set_property(TEST ${name} PROPERTY COST ${CMAKE_MATCH_2})
+  endif()
+  set_property(TEST ${name} PROPERTY LABELS ${labels})
+endfunction()
 
 # The precompiled header of the tests without LibTorch: GoogleMock is most of what compiling them
 # costs. Tests are not optimised, since that takes longer than it saves.
@@ -121,8 +141,8 @@ function(ranklab_add_room_tests room)
   ranklab_add_test_program(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS "unit;${RANKLAB_SUITE}" ENVIRONMENT
-    "${RANKLAB_TEST_ENVIRONMENT}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
+  ranklab_label_test(${name} unit)
 endfunction()
 
 # ranklab_add_mpi_tests(NAME FOLDERS a b ...): one program with the main of tests/mpi/main.cpp,
@@ -149,9 +169,9 @@ function(ranklab_add_mpi_entry entry program ranks labels)
   if(processors GREATER RANKLAB_CORES)
     set(processors ${RANKLAB_CORES})
   endif()
-  set_tests_properties(${entry} PROPERTIES TIMEOUT 600 LABELS "${labels};${RANKLAB_SUITE}"
-    PROCESSORS ${processors} SKIP_RETURN_CODE 77
-    ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
+  set_tests_properties(${entry} PROPERTIES TIMEOUT 600 PROCESSORS ${processors}
+    SKIP_RETURN_CODE 77 ENVIRONMENT "${RANKLAB_TEST_ENVIRONMENT}")
+  ranklab_label_test(${entry} ${labels})
 endfunction()
 
 # ranklab_add_script_tests(KIND): each file *_test.py of this folder as the test KIND.<file>.
@@ -169,7 +189,7 @@ endfunction()
 function(ranklab_add_script_test name)
   cmake_parse_arguments(PARSE_ARGV 1 TEST "" "FILE;LABEL;TIMEOUT" "")
   if(NOT TEST_TIMEOUT AND RANKLAB_SUITE)
-    set(TEST_TIMEOUT 1800)
+    set(TEST_TIMEOUT 600)
   elseif(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
   endif()
@@ -180,6 +200,6 @@ function(ranklab_add_script_test name)
     PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support)
   add_test(NAME ${name} COMMAND ${RANKLAB_PYTHON} -B "${CMAKE_CURRENT_SOURCE_DIR}/${TEST_FILE}" -v)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "${RANKLAB_TEST_PATH}"
-    TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABEL};${RANKLAB_SUITE}" SKIP_RETURN_CODE 77
-    ENVIRONMENT "${environment}")
+    TIMEOUT ${TEST_TIMEOUT} SKIP_RETURN_CODE 77 ENVIRONMENT "${environment}")
+  ranklab_label_test(${name} ${TEST_LABEL})
 endfunction()

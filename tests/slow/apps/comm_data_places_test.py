@@ -5,7 +5,7 @@ import os
 import signal
 
 import ranklab_cli as cli
-from ranklab_cli import Case, ranklab, several
+from ranklab_cli import Case, ranklab
 
 SHORT = ("-n", 3, "-w", 1)
 
@@ -47,24 +47,6 @@ class CommTest(cli.Case):
 
 
 class Places(Case):
-    def test_places_that_cannot_be(self):
-        (self.folder / "locked").mkdir()
-        self.make_read_only(self.folder / "locked")
-        cases = [
-            (("make", "cosmology", "none/v.h5", "--edge", "8"), 5, "no folder none", "mkdir"),
-            (("make", "cosmology", "locked/v.h5", "--edge", "8"), 5, "locked/v.h5", "writable"),
-            (("make", "cifar100", "locked/data", "--train", "1", "--test", "1"), 5, "locked", "--output"),
-            (("make", "mnist", "locked", "--train", "1", "--test", "1"), 5, "locked", "writable"),
-            (("make", "cosmology", "/dev/null", "--edge", "8", "--force"), 2, "device"),
-            (("make", "cosmology", ".", "--edge", "8"), 2, "folder"),
-            (("make", "cosmology", "v.h5", "--edge", "16384"), 5, "no room"),
-        ]
-        for ranks in (1, 2):
-            for (words, code, *parts), done in zip(cases, several(lambda case: data(*case[0], ranks=ranks, cwd=self.folder), cases)):
-                with self.subTest(words, ranks=ranks):
-                    self.assertSays(done, code, *parts)
-        self.assertEqual(self.names(), [])
-
     def test_a_disk_that_is_too_small(self):
         small = self.mount_small_tmpfs(3 << 20)
         for ranks in (1, 2):

@@ -21,7 +21,7 @@ class Report(cli.Case):
             file = self.stored("--strategy", "text-loop,mpi-send", "-i", 6, "--ceilings", "off", ranks=ranks)
         result = self.plots(file)
         if shutil.which("gnuplot") is None:
-            return self.assertSays(result, 5, "gnuplot is not here")
+            return self.assertSays(result, 5, "gnuplot")
         self.assertCode(result, 0)
         pictures = {path.stem: path.read_text() for path in (self.folder / "plots").glob("*.svg")}
         self.assertEqual(set(pictures), {"ladder", "ladder_speedup", "ladder_2", "ladder_speedup_2", "io_scaling", "io_scaling_efficiency"})

@@ -15,7 +15,7 @@ class NumbersTest(Case):
     def test_a_cosine_over_very_many_steps_is_not_walked_through(self):
         result = train("--steps", 1000000000000, "--lr-schedule", "cosine", "--dry-run", "--output", "none", cwd=self.folder, timeout=60)
         self.assertCode(result, 0)
-        self.assertIn("at step 1000000000010", result.stdout)
+        self.assertIn("1000000000010", result.stdout)
 
 
 if __name__ == "__main__":

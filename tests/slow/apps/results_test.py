@@ -45,7 +45,7 @@ class PlacesTest(ResultsCase):
             self.skipTest("another user may not enter the build folder")
         for words in (("report", self.file), ("results", "list", self.file), ("compare", self.file, self.file)):
             result = cli.run(*as_nobody, cli.RANKLAB, *words, cwd="/")
-            self.assertSays(result, 5, "you may not read it")
+            self.assertSays(result, 5, self.file)
 
     def test_a_full_disk_leaves_the_file_as_it_was(self):
         place = self.mount_small_tmpfs(512 << 10)

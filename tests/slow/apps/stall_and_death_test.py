@@ -91,7 +91,7 @@ class StallAndDeath(Case):
         job.wait_for_stdout("  stored  ")
         ranks = job.ranks()
         result = self.end(job, ranks, 30)
-        self.assertIn("MPI_Finalize has not returned within 10 s", result.stderr)
+        self.assertIn("MPI_Finalize", result.stderr)
 
     def test_work_that_takes_long_and_moves_is_no_stall(self):
         result = cli.ranklab("io", "--strategy", "binary", "-n", 1000000, "-s", 30, "--time-limit", 6, "--stall-timeout", 3, "--output", "none",

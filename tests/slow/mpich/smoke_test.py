@@ -28,7 +28,7 @@ def missing():
 
 
 def configure(folder, *words):
-    command = ["cmake", "-S", SOURCE, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DRANKLAB_MPI=mpich",
+    command = ["cmake", "-S", SOURCE, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DRANKLAB_MPI=mpich",
                "-DRANKLAB_WITH_TORCH=OFF", "-DRANKLAB_BUILD_TESTS=OFF", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -105,11 +105,11 @@ class Run(cli.Case):
         other = shutil.which("mpirun.openmpi")
         if other:
             result = self.hydra(2, "io", "--strategy", "binary", "--output", "none", launcher=(other,))
-            self.assertIn("Open MPI's mpirun started 2 processes, but MPI connects 1 rank", result.stderr)
+            self.assertRegex(result.stderr, "mpirun.*2 processes.*1 rank")
             self.assertCode(result, 5)
         for launcher, variables in (("PALS's mpiexec", {"PALS_RANKID": 0, "PMI_SIZE": 2}), ("Flux's flux run", {"FLUX_TASK_RANK": 0, "FLUX_JOB_SIZE": 2})):
             result = cli.run(cli.RANKLAB, "io", "--strategy", "binary", "--output", "none", cwd=self.folder, env=self.env | {name: str(value) for name, value in variables.items()})
-            self.assertSays(result, 5, launcher, "or its own mpiexec", "--expect-ranks 1")
+            self.assertSays(result, 5, launcher, "mpiexec", "--expect-ranks 1")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""No two types of one name: GCC's link-time optimiser compares those of all object files (lib/cmake/RanklabOdr.cmake).
+"""The target odr (lib/cmake/RanklabOdr.cmake) finds two types of one name: GCC's link-time optimiser compares the types of all object files.
 
-All programs and tests that need no LibTorch are compiled for it in build/odr, where what has not changed is not compiled again
-(by hand: `cmake --preset odr && cmake --build --preset odr`). The test `layers` compares the names of types in the text of all files,
-those with LibTorch among them.
+The test compiles small programs with a planted fault. Compiling all of ranklab so takes 10 minutes on two cores and is by hand
+(`cmake --preset odr && cmake --build --preset odr`); the test `layers` compares the names of all types of lib and apps in the text.
 """
 
 import os
@@ -12,7 +11,6 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(os.environ["RANKLAB_SOURCE"])
-FOLDER = pathlib.Path(os.environ["RANKLAB_ODR_FOLDER"])
 COMPILER = os.environ["RANKLAB_CXX"]
 
 PROJECT = """cmake_minimum_required(VERSION 3.25)
@@ -51,13 +49,6 @@ def compared(folder, *configure):
 
 @unittest.skipUnless(os.environ["RANKLAB_CXX_ID"] == "GNU", "only GCC has -Wodr")
 class OneDefinition(unittest.TestCase):
-    def test_of_programs_and_tests(self):
-        code, said = compared(FOLDER, "-S", SOURCE, "--preset", "odr")
-        self.assertEqual(code, 0, said[-6000:])
-        objects = (FOLDER / "odr_objects.txt").read_text().splitlines()
-        for part in ("lib/base/", "lib/results/", "lib/report/page/", "lib/app/", "tests/unit/", "tests/mpi/"):
-            self.assertTrue(any(part in one for one in objects), f"no object of {part} among {len(objects)}")
-
     def planted(self, room, program):
         scratch = tempfile.TemporaryDirectory(prefix="ranklab-odr-")
         self.addCleanup(scratch.cleanup)
