@@ -66,7 +66,7 @@ int guarded(const std::function<int()>& work) {
 
 void prepare_process() {
     hold_standard_streams();
-    base::log::set_teller(options::user_message);
+    base::log::set_message_formatter(options::user_message);
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     allocator_settings();

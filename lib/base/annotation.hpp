@@ -1,4 +1,4 @@
-// Names for pieces of work, which a profiler of the process shows among its own events.
+// Named ranges for a profiler that records this process (--trace, --nvtx).
 #pragma once
 
 #include <atomic>
@@ -7,16 +7,16 @@
 
 namespace ranklab::base {
 
-/// A profiler's functions: they are called by any thread, end with what begin returned.
+/// The profiler's callbacks. Any thread calls them; `end` gets the pointer that `begin` returned.
 struct AnnotationHooks {
     void* (*begin)(const char* name);
     void (*end)(void* mark);
 };
-/// nullptr: nothing is profiled, and an annotation costs a load. The hooks live as long as the
-/// process.
+/// Set while a profiler records, to hooks of static lifetime. If nullptr, an Annotation costs one
+/// atomic load.
 inline std::atomic<const AnnotationHooks*> annotation_hooks{nullptr};
 
-/// The work of this thread while it lives.
+/// A range on the calling thread, from construction to destruction.
 class Annotation : Immovable {
   public:
     explicit Annotation(const char* name) : hooks_(annotation_hooks.load()) {

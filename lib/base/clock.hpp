@@ -1,4 +1,4 @@
-// Durations in seconds, by the clock that never jumps.
+// Durations in seconds on the monotonic clock.
 #pragma once
 
 #include <chrono>

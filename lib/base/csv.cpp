@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kSource = "# source:";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // spreadsheets write it
 
-// With the quotes of RFC 4180.
+// Splits a line at the commas outside quotes; within quotes, "" is a quote (RFC 4180).
 std::vector<std::string> cells_of(const std::string& line) {
     std::vector<std::string> cells{""};
     bool quoted = false;
@@ -67,8 +67,8 @@ void read_csv(const std::filesystem::path& path, const std::function<void(const 
         }
         try {
             if (cells.size() != names.size())
-                throw DataError(
-                    fmt::format("it has {} columns, not {}", cells.size(), names.size()));
+                throw DataError(fmt::format("{} cells, but {} columns in the header", cells.size(),
+                                            names.size()));
             for (std::size_t i = 0; i < names.size(); ++i) row.cells[names[i]] = cells[i];
             take(row);
         } catch (const Error& error) {
@@ -76,7 +76,7 @@ void read_csv(const std::filesystem::path& path, const std::function<void(const 
         }
     }
     if (row.cells.empty())
-        throw DataError(fmt::format("{} holds no rows below a header", path.string()));
+        throw DataError(fmt::format("{}: no rows below the header", path.string()));
 }
 
 }  // namespace ranklab::base

@@ -1,4 +1,4 @@
-// CSV files.
+// Reads CSV files.
 #pragma once
 
 #include <filesystem>
@@ -9,17 +9,18 @@
 namespace ranklab::base {
 
 struct CsvRow {
-    std::map<std::string, std::string> cells;  ///< by the header's names
-    std::string source;                        ///< of the last comment `# source:` above it
+    std::map<std::string, std::string> cells;  ///< by column name
+    std::string source;  ///< text of the last comment `# source: ...` above the row
 
-    /// DataError where there is no such column.
+    /// Throws DataError if the header has no such column.
     const std::string& at(const std::string& column) const;
 };
-/// Gives each row to `take`. The first line is the header, cells may be quoted as in RFC 4180,
-/// lines that begin with # are comments. DataError where the file cannot be read or has no row, and
-/// with the line where one has not as many cells as the header, and for any Error of `take`.
+/// Calls `take` with each row. The first line is the header; cells may be quoted (RFC 4180); lines
+/// that begin with # are comments. Throws DataError if the file cannot be read or has no row. If a
+/// row has more or fewer cells than the header, or `take` throws an Error, throws DataError with
+/// the path and line number.
 void read_csv(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& take);
-/// DataError where the text is not one.
+/// Throws DataError if the text is not a finite number above 0.
 double number_above_0(const std::string& text);
 
 }  // namespace ranklab::base

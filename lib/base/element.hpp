@@ -1,4 +1,4 @@
-// The types of numbers that buffers, samples and files hold.
+// Element types of buffers, samples and files.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ namespace ranklab::base {
 
 enum class Element { u8, i32, i64, f32, f64, f16, bf16 };
 
-/// Bytes of one.
+/// Bytes per element.
 constexpr std::size_t size_of(Element element) {
     constexpr std::array<std::size_t, 7> kBytes{1, 4, 8, 4, 8, 2, 2};
     return kBytes.at(static_cast<std::size_t>(element));
 }
 
-/// As command line, tables and files call them.
+/// Names on the command line, in tables and in files.
 inline constexpr std::array<std::string_view, 7> kElementWords{"uint8", "int32", "int64", "fp32",
                                                                "fp64",  "fp16",  "bf16"};
 constexpr std::string_view word_of(Element element) {
@@ -31,8 +31,8 @@ constexpr std::optional<Element> element_named(std::string_view word) {
         if (kElementWords[i] == word) return static_cast<Element>(i);
     return std::nullopt;
 }
-/// Translates our word for a type into nccl-tests', for tools that read its output: "fp32" becomes
-/// "float"; other words stay.
+/// Translates a type's name into nccl-tests' ("fp32" into "float"), for tools that read its output.
+/// Returns other words unchanged.
 constexpr std::string_view nccl_tests_word(std::string_view word) {
     constexpr std::array<std::string_view, 7> kWords{"uint8",  "int32", "int64",   "float",
                                                      "double", "half",  "bfloat16"};
@@ -44,22 +44,22 @@ constexpr bool is_floating(Element element) {
            element == Element::bf16;
 }
 
-/// A dense array, rows last.
+/// Element type and shape of a dense array in C order.
 struct Field {
     Element element = Element::f32;
-    std::vector<std::int64_t> sizes;  ///< [] is one value
+    std::vector<std::int64_t> sizes;  ///< shape; [] is a scalar
 
     std::int64_t elements() const {
         return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
     }
     std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(element); }
-    /// Numbers of 8 bytes that hold it.
+    /// The array's size in words of 8 bytes, rounded up.
     std::int64_t words() const { return (static_cast<std::int64_t>(bytes()) + 7) / 8; }
     bool operator==(const Field&) const = default;
 };
 
-/// Several fields as one array of int64: one behind the other, each from a whole number on. One
-/// field stays as it is.
+/// The layout of several fields in one int64 array: one after another, each aligned to 8 bytes. A
+/// single field keeps its own type and shape.
 inline Field packed(const std::vector<Field>& fields) {
     if (fields.size() == 1) return fields.front();
     std::int64_t words = 0;

@@ -13,19 +13,20 @@
 namespace ranklab::base {
 namespace {
 
-// A library's what() may be a page of backtrace: its first line is the sentence.
+// A library's what() may hold a backtrace from the second line on.
 std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
 constexpr const char* kNoMemory =
-    "out of memory: take smaller batches, records or files, fewer ranks per node, or raise the "
-    "limits (ulimit -v)";
+    "out of memory; take smaller batches, records or files, fewer ranks per node, or raise the "
+    "limit (ulimit -v)";
 constexpr const char* kNoThread =
-    "a thread could not be started: take fewer threads or ranks per node, or raise the limits "
+    "no thread can be started; take fewer threads or ranks per node, or raise the limits "
     "(ulimit -u, ulimit -v)";
 
-// LibTorch's allocators throw c10::Error, a type unknown to this room, where they get no memory.
+// By the text: LibTorch's allocators throw c10::Error if out of memory, a type that this room
+// lacks.
 bool is_about_memory(std::string_view what) {
     constexpr auto kWords = std::to_array<std::string_view>(
         {"can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory"});
@@ -42,7 +43,7 @@ Failure describe_failure(const std::exception& error) {
         dynamic_cast<const std::length_error*>(&error) != nullptr || is_about_memory(error.what()))
         return {kNoMemory, ExitCode::environment};
     if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
-        return {fmt::format("{} cannot be used: {}; look at its permissions and its links",
+        return {fmt::format("{} cannot be used: {}; check its permissions and links",
                             file->path1().string(), file->code().message()),
                 ExitCode::environment};
     const auto* system = dynamic_cast<const std::system_error*>(&error);

@@ -1,7 +1,6 @@
-// The one family of errors. Each kind maps to one exit code of the interface (see ExitCode); only
-// app/ catches. A message is a sentence that says what is wrong and what to do; context is added on
-// the way up with Error::add_context. A room below the experiments writes it without options, and
-// names the settings that mend it separately: app adds how the user gives these (options::told).
+// The one family of exceptions, each with an exit code; only app/ catches and prints them. A
+// message says what happened; what to do. Rooms below the experiments know no options: they name
+// the settings to change beside the message, and app appends the options (options::user_message).
 #pragma once
 
 #include <fmt/format.h>
@@ -21,15 +20,15 @@ enum class ExitCode : int {
     ok = 0,
     internal = 1,
     usage = 2,
-    wrong_data = 3,  ///< a damaged or foreign input, or a verification that failed
+    wrong_data = 3,  ///< damaged or foreign input, or failed verification
     below_threshold = 4,
-    environment = 5,  ///< launch guard, missing or full or read-only place
+    environment = 5,  ///< launch guard; missing, full or read-only folder
     time_limit = 6,
     invalid_measurement = 7,
     skipped = 77,
 };
 
-/// Names of settings ("batch-size") that the user can change.
+/// Names of settings ("batch-size") whose change would help.
 using Settings = std::vector<std::string>;
 
 class Error : public std::runtime_error {
@@ -46,8 +45,7 @@ class Error : public std::runtime_error {
     ExitCode code() const noexcept { return code_; }
     const Settings& settings() const noexcept { return settings_; }
 
-    /// Puts "context: " before the sentence; used by callers that know more (which file, which
-    /// step).
+    /// Prepends "context: ", such as the file or the step.
     void add_context(std::string_view context) {
         sentence_ = fmt::format("{}: {}", context, sentence_);
     }
@@ -58,69 +56,61 @@ class Error : public std::runtime_error {
     ExitCode code_;
 };
 
-/// A bad option, config key or combination: exit 2.
-struct OptionError : Error {
-    explicit OptionError(std::string sentence, Settings settings = {})
-        : Error(std::move(sentence), ExitCode::usage, std::move(settings)) {}
+template <ExitCode kCode>
+struct CodedError : Error {
+    explicit CodedError(std::string sentence, Settings settings = {})
+        : Error(std::move(sentence), kCode, std::move(settings)) {}
 };
 
-/// A missing, damaged or foreign input file: exit 3.
-struct DataError : Error {
-    explicit DataError(std::string sentence, Settings settings = {})
-        : Error(std::move(sentence), ExitCode::wrong_data, std::move(settings)) {}
+/// A bad option, config key or combination.
+struct OptionError : CodedError<ExitCode::usage> {
+    using CodedError::CodedError;
+};
+/// A missing, damaged or foreign input file.
+struct DataError : CodedError<ExitCode::wrong_data> {
+    using CodedError::CodedError;
+};
+/// A wrong computed result: NaN loss, ranks that differ.
+struct VerificationError : CodedError<ExitCode::wrong_data> {
+    using CodedError::CodedError;
+};
+/// The machine or the launch does not allow the work: unconnected ranks, full disk, read-only
+/// folder.
+struct EnvironmentError : CodedError<ExitCode::environment> {
+    using CodedError::CodedError;
+};
+struct MpiError : CodedError<ExitCode::internal> {
+    using CodedError::CodedError;
+};
+struct Hdf5Error : CodedError<ExitCode::internal> {
+    using CodedError::CodedError;
+};
+/// NCCL fails because of another rank, the network or the driver far more often than because of
+/// its caller.
+struct NcclError : CodedError<ExitCode::environment> {
+    using CodedError::CodedError;
+};
+struct CudaError : CodedError<ExitCode::environment> {
+    using CodedError::CodedError;
 };
 
-/// A computed result that is not right (NaN loss, ranks that differ): exit 3.
-struct VerificationError : Error {
-    explicit VerificationError(std::string sentence, Settings settings = {})
-        : Error(std::move(sentence), ExitCode::wrong_data, std::move(settings)) {}
-};
-
-/// The surroundings do not allow the work (unconnected ranks, full disk, read-only folder): exit 5.
-struct EnvironmentError : Error {
-    explicit EnvironmentError(std::string sentence, Settings settings = {})
-        : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
-};
-
-/// The user has asked to stop (Ctrl-C, or the batch system's SIGTERM); the work did not fail. The
-/// exit code is 128 + the signal's number, as shells report it.
+/// The user or the batch system stopped the run (Ctrl-C, SIGTERM); the work did not fail. The exit
+/// code is 128 + the signal's number, as in shells.
 struct Interrupted : Error {
     Interrupted(std::string sentence, int signal)
         : Error(std::move(sentence), static_cast<ExitCode>(128 + signal)) {}
     int signal() const noexcept { return number_of(code()) - 128; }
 };
 
-struct MpiError : Error {
-    explicit MpiError(std::string sentence, Settings settings = {})
-        : Error(std::move(sentence), std::move(settings)) {}
-};
-
-/// NCCL fails because of its surroundings (another rank, the network, the driver) far more often
-/// than because of its caller.
-struct NcclError : Error {
-    explicit NcclError(std::string sentence, Settings settings = {})
-        : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
-};
-
-struct Hdf5Error : Error {
-    explicit Hdf5Error(std::string sentence, Settings settings = {})
-        : Error(std::move(sentence), std::move(settings)) {}
-};
-
-struct CudaError : Error {
-    explicit CudaError(std::string sentence, Settings settings = {})
-        : Error(std::move(sentence), ExitCode::environment, std::move(settings)) {}
-};
-
-/// The message and exit code that an exception means to the user.
+/// What app reports for an exception.
 struct Failure {
     std::string sentence;
     ExitCode code = ExitCode::internal;
-    Settings settings = {};  ///< that mend it
+    Settings settings = {};
 };
 
-/// Libraries throw errors of their own; those that mean "no memory" or "no thread" count as the
-/// surroundings' fault, not the program's.
+/// Translates any exception. A library's error is internal, unless it means that memory, threads
+/// or a file are not available (ExitCode::environment).
 Failure describe_failure(const std::exception& error);
 
 }  // namespace ranklab::base

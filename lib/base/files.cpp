@@ -27,20 +27,20 @@ const char* advice(int error) {
         case ENOSPC:
         case EDQUOT:
         case EFBIG:
-            return "there is no room for it; free some space or name another place";
+            return "no room for it; free some space or name another folder";
         case EROFS:
-            return "the file system is read-only; name a writable place";
+            return "the file system is read-only; name a writable folder";
         case EACCES:
         case EPERM:
-            return "you may not write there; name a writable place";
+            return "no permission to write there; name a writable folder";
         default:
-            return "it cannot be written there; name another place";
+            return "it cannot be written there; name another folder";
     }
 }
 
 const char* reading_advice(int error) {
     return error == EACCES || error == EPERM
-               ? "you may not read it; ask its owner for the right, or name another"
+               ? "no permission to read it; ask its owner, or name another"
                : "it cannot be read; name another";
 }
 
@@ -60,8 +60,8 @@ std::string kind_of(mode_t mode) {
     return "a device";
 }
 
-// Calls move(bytes, done), which moves some of the remaining bytes, until none remain or none came.
-// Returns how many were moved; nullopt where it failed.
+// Repeats move(remaining bytes, bytes done), a read or write call, until all bytes are moved or a
+// call moves none. Returns the bytes moved; nullopt on failure.
 template <class Bytes, class Move>
 std::optional<std::size_t> move_all(Bytes bytes, const Move& move) {
     std::size_t done = 0;

@@ -1,5 +1,4 @@
-// Functions for files that a user named: open, read and write them whole, report the system's
-// refusals, and find the file system.
+// Files that a user named: open, read and write them, turn errno into errors, find the file system.
 #pragma once
 
 #include <fcntl.h>
@@ -22,20 +21,19 @@ struct DescriptorTraits {
 };
 using Descriptor = unique_handle<DescriptorTraits>;
 
-/// Throws the sentence for a failed system call on `path`: OptionError where the path itself is
-/// wrong, EnvironmentError where the place does not allow it. It advises another value of
-/// `setting`.
+/// Throws the error of a failed system call on a file to be written: OptionError if the path itself
+/// is wrong (ENOTDIR, EISDIR), otherwise EnvironmentError. `setting` named the path.
 [[noreturn]] void throw_errno(const char* call, const std::filesystem::path& path, int error,
                               const char* setting = "output");
 
-/// Throws the error of a file that was only to be read, without advice on a writable place;
-/// `setting` null: no option named the path.
+/// Throws the error of a failed system call on a file to be read. `setting` is null if no setting
+/// named the path.
 [[noreturn]] void throw_read_errno(const char* call, const std::filesystem::path& path, int error,
                                    const char* setting = nullptr);
 
-/// The kind of a file that is not a regular one: "a FIFO (named pipe)", "a folder", "a link to
-/// nothing"... A FIFO would block, and a device never end. "" for a regular file, or where nothing
-/// exists.
+/// The kind of a file that is not regular: "a FIFO (named pipe)", "a folder", "a link to
+/// nothing"... Opening a FIFO would block, and a device may have no end. "" for a regular file, or
+/// if nothing exists.
 std::string irregular_kind(const std::filesystem::path& path);
 
 /// "x.ini is a FIFO (named pipe), not a regular file; name a file".
@@ -47,28 +45,28 @@ void refuse_irregular(const std::filesystem::path& path) {
     if (!kind.empty()) throw ErrorType(irregular_sentence(path, kind));
 }
 
-/// open(2), with O_CLOEXEC. Empty where the system does not open it: errno says why.
+/// open(2) with O_CLOEXEC. Returns an empty handle and sets errno on failure.
 Descriptor open_file(const std::filesystem::path& path, int flags);
 
-/// Opens a file; anything but a regular file is refused.
+/// Calls open_file. Throws ErrorType if `path` is not a regular file.
 template <class ErrorType>
 Descriptor open_regular(const std::filesystem::path& path, int flags) {
     refuse_irregular<ErrorType>(path);
     return open_file(path, flags);
 }
 
-/// Up to `most` bytes from where the file stands. False where reading fails: errno says why.
+/// Reads up to `most` bytes from the file's position. Returns false and sets errno on failure.
 bool read_up_to(const Descriptor& file, std::size_t most, std::string& bytes);
 
-/// Writes all bytes, in any number of system calls, at the file's position or at `at`. False where
-/// the system refuses: errno says why.
+/// Writes all bytes, in as many system calls as needed, at the file's position or at offset `at`.
+/// Returns false and sets errno on failure.
 bool write_bytes(int file, std::span<const std::byte> bytes, std::optional<std::uint64_t> at = {});
-/// Returns how many bytes came: fewer than there is room for at the file's end. nullopt where the
-/// system refuses: errno says why.
+/// Fills `bytes` and returns their number, which is smaller at the file's end. Returns nullopt and
+/// sets errno on failure.
 std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes,
                                       std::optional<std::uint64_t> at = {});
 
-/// Writes values that lie one after the other in memory: a text, a vector, a span.
+/// write_bytes and read_bytes for a string, vector or span.
 template <class Values>
 bool write_whole(int file, const Values& values, std::optional<std::uint64_t> at = {}) {
     return write_bytes(file, std::as_bytes(std::span(values)), at);
@@ -79,20 +77,19 @@ std::optional<std::size_t> read_whole(int file, Values&& values,
     return read_bytes(file, std::as_writable_bytes(std::span(values)), at);
 }
 
-/// disk: this node's page cache lies right before the device, judging by the file system's name.
-/// memory: the files are the cache (tmpfs). network: a server, which caches too. own_cache: keeps
-/// files in a cache of its own, not the kernel's (zfs). other: any other. Later kinds hide more of
-/// where bytes came from.
+/// Where reads may be cached, judged by the file system's name. disk: in this node's page cache;
+/// network: also on the server; own_cache: in a cache of the file system's own (zfs); memory: files
+/// are memory (tmpfs). A later kind hides more of where the bytes came from.
 enum class FileSystemKind { disk, other, network, own_cache, memory };
 
 struct FileSystem {
-    /// Such as "ext4" or "tmpfs"; "type 0x1234" for an unknown number, "" if never asked.
+    /// "ext4", "tmpfs"...; "type 0x1234" for an unknown magic number; "" if not yet determined.
     std::string name;
     FileSystemKind kind = FileSystemKind::other;
 };
 
-/// The file system that holds `place`, or its nearest parent that exists. Its name is "unknown"
-/// where the system does not say.
+/// The file system of `place`, or of its nearest parent that exists. Its name is "unknown" if
+/// statfs fails.
 FileSystem file_system_at(const std::filesystem::path& place);
 
 }  // namespace ranklab::base

@@ -1,13 +1,13 @@
-// Ownership of what must be undone exactly once.
+// Ownership by RAII: a move-only handle, and a base class for objects that cannot move.
 #pragma once
 
 #include <utility>
 
 namespace ranklab::base {
 
-/// A base class that forbids copying and moving, for what must be undone exactly once and is kept
-/// as a plain number, pointer or reference. A class with a destructor and a member that cannot be
-/// copied (a handle, a mutex, a unique_ptr) does not need it.
+/// Forbids copying and moving. For a class whose destructor undoes something that it keeps as a
+/// plain number, pointer or reference; a member that cannot be copied (handle, mutex, unique_ptr)
+/// already forbids it.
 class Immovable {
   public:
     Immovable(const Immovable&) = delete;
@@ -18,10 +18,10 @@ class Immovable {
     ~Immovable() = default;
 };
 
-/// A move-only owner of a C library's handle. Traits name the type, the empty value and the close:
+/// Owns a handle of a C library; move-only. Traits name the type, the empty value and the close:
 ///   struct FileTraits { using type = hid_t; static constexpr type empty = -1;
 ///                       static void close(type) noexcept; };
-/// close must not throw; it logs.
+/// close logs its errors and does not throw.
 template <class Traits>
 class unique_handle {
   public:

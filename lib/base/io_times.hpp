@@ -1,6 +1,5 @@
-// The times of writing and reading files: the phases, and the time that one rank or worker process
-// spent in each. Plain data of a size that does not depend on the number of files: worker processes
-// send theirs back, and ranks' are gathered.
+// The times that one rank or worker process spent in each phase of writing and reading files. Plain
+// data of fixed size: worker processes send it back, and ranks gather it.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +15,8 @@
 
 namespace ranklab::base {
 
-/// In a record's order. open: also creating the file or its datasets; close: also the rename of a
-/// temporary name; send: handing work to others; wait: for others.
+/// In the order of one record. open includes creating the file or its datasets, close the renaming
+/// of a temporary file. send hands data to another process, wait waits for one.
 enum class IoPhase : std::size_t {
     generate,
     format,
@@ -35,10 +34,10 @@ inline constexpr std::array<std::string_view, 10> kIoPhaseNames{
     "generate", "format", "send", "wait", "open", "write", "fsync", "close", "read", "parse"};
 inline constexpr std::size_t kIoPhaseCount = kIoPhaseNames.size();
 
-/// Per cent. What reaches more of a ceiling was not bound by it, noise of two measurements apart.
+/// Above this percentage the ceiling was not the limit; the extra 5 % allow for noise.
 inline constexpr double kMostOfCeiling = 105;
 
-/// One phase: count, total and longest time.
+/// Number of calls of one phase, their total and their longest time.
 struct IoTally {
     double calls = 0;
     double total_s = 0;
@@ -54,16 +53,15 @@ struct IoTally {
 
 class IoTimes {
   public:
-    using Clock = base::Clock;  // CLOCK_MONOTONIC: the same for all processes of a node
+    using Clock = base::Clock;  // CLOCK_MONOTONIC: shared by all processes of a node
 
     void add(IoPhase phase, Clock::time_point begin, Clock::time_point end) {
         tallies_[number_of(phase)].add(seconds_between(begin, end));
         if (phase == IoPhase::open) first_open_s_ = std::min(first_open_s_, since_epoch(begin));
         if (phase == IoPhase::close) last_close_s_ = std::max(last_close_s_, since_epoch(end));
     }
-    /// Adds a record that began at `begin` and is done: the phases are parts of this time. Where
-    /// several ranks write a record together, each adds its bytes and one of them counts it
-    /// (`records` 1, elsewhere 0).
+    /// Adds a finished record, whose phases lie between `begin` and `end`. If several ranks write
+    /// one record together, each adds its own bytes, and one rank passes `records` 1, the others 0.
     void add_record(Clock::time_point begin, Clock::time_point end, double bytes,
                     double records = 1) {
         records_.add(seconds_between(begin, end), records);
@@ -80,15 +78,15 @@ class IoTimes {
     const IoTally& of(IoPhase phase) const { return tallies_[number_of(phase)]; }
     const IoTally& records() const { return records_; }
     double bytes() const { return bytes_; }
-    /// Seconds on this node's steady clock; infinite where nothing was opened, minus infinite where
-    /// nothing was closed.
+    /// Seconds on this node's steady clock; +infinity if nothing was opened, -infinity if nothing
+    /// was closed.
     double first_open_s() const { return first_open_s_; }
     double last_close_s() const { return last_close_s_; }
     static double since_epoch(Clock::time_point when) {
         return seconds_of(when.time_since_epoch());
     }
 
-    /// Marks a phase for the lifetime of the returned object:
+    /// Times a phase until the returned object is destroyed:
     ///   auto p = times.phase(IoPhase::write);
     class PhaseScope : Immovable {
       public:

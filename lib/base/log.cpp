@@ -20,9 +20,11 @@ std::string& tag() {
     return text;
 }
 
-Teller& teller() {
-    static Teller tell = [](std::string sentence, const Settings&) { return sentence; };
-    return tell;
+MessageFormatter& formatter() {
+    static MessageFormatter current = [](std::string sentence, const Settings&) {
+        return sentence;
+    };
+    return current;
 }
 
 spdlog::logger& logger() {
@@ -40,7 +42,7 @@ void write(std::string_view severity, std::string_view message) {
     static const bool coloured = shows_colour(STDERR_FILENO);
     const std::string_view gap = tag().empty() ? "" : ": ";
     if (!severity.empty() && coloured) severity = "\033[33mwarning\033[0m: ";
-    // Sentences name files and values of others.
+    // Messages quote file names and values, which may hold control characters.
     logger().info("{}{}{}{}", severity, tag(), gap, one_line(message));
 }
 
@@ -59,10 +61,10 @@ void error(std::string_view message) {
     write("", message);
 }
 void error(std::string sentence, const Settings& settings) {
-    error(teller()(std::move(sentence), settings));
+    error(formatter()(std::move(sentence), settings));
 }
-void set_teller(Teller tell) {
-    teller() = tell;
+void set_message_formatter(MessageFormatter chosen) {
+    formatter() = chosen;
 }
 
 }  // namespace ranklab::base::log

@@ -1,5 +1,4 @@
-// The log: one line a message on stderr, tagged with the rank and host once they are known.
-// stdout is left to the report.
+// The log: one line per message on stderr. stdout belongs to the report.
 #pragma once
 
 #include <string>
@@ -9,18 +8,18 @@
 
 namespace ranklab::base::log {
 
-/// Tags each line from now on with "rank 3 on node07". Until then it has the program's name alone.
+/// Tags later lines with "rank 3 on node07".
 void set_rank(int rank, std::string_view host);
 
 void info(std::string_view message);
 void warn(std::string_view message);
 void error(std::string_view message);
-/// `settings` mend what the sentence says; the user reads them as `Teller` spells them.
+/// Appends the options of `settings` to the sentence.
 void error(std::string sentence, const Settings& settings);
 
-using Teller = std::string (*)(std::string sentence, const Settings& settings);
-/// Sets how messages name the options for a setting. To be called once, before threads; until then
-/// messages name none.
-void set_teller(Teller teller);
+/// Sets the function that appends options; without it settings are not shown. Call it once, before
+/// threads start.
+using MessageFormatter = std::string (*)(std::string sentence, const Settings& settings);
+void set_message_formatter(MessageFormatter formatter);
 
 }  // namespace ranklab::base::log

@@ -41,8 +41,8 @@ std::size_t count_of(NumberRanges ranges) {
     return count;
 }
 
-// Ranges are taken in the order of their beginnings: one that begins within those before it
-// overlaps the one that ends last.
+// Sweeps over all ranges by first number. A range that begins before an earlier one ends overlaps
+// the one that reaches farthest: their sets join (union-find).
 std::vector<std::vector<std::size_t>> connected(const std::vector<NumberRanges>& sets) {
     // Tuples of first number, last number and the set's index.
     std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> all;

@@ -1,4 +1,4 @@
-// A value as bytes and back: what processes of one build tell each other.
+// Serialises values for messages between processes of one build.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,13 @@
 
 namespace ranklab::base {
 
-/// Numbers, structs of them, texts, lists, and structs that name what they consist of:
+/// Appends the value's bytes. Takes trivially copyable types, strings, lists, and structs that list
+/// their fields:
 ///   static auto fields(auto& self) { return std::tie(self.name, self.ranks); }
 template <class Value>
 void pack(std::string& bytes, const Value& value) {
     static_assert(!std::ranges::view<Value> && !std::is_pointer_v<Value>,
-                  "its bytes are an address");
+                  "a view's or pointer's bytes are an address");
     if constexpr (std::is_trivially_copyable_v<Value>) {
         bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
     } else if constexpr (requires { Value::fields(value); }) {
@@ -30,7 +31,7 @@ void pack(std::string& bytes, const Value& value) {
     }
 }
 
-/// Takes the value from the front; false where there is none of that form.
+/// Removes a value from the front of `bytes`; false if they are too few.
 template <class Value>
 bool unpack(std::string_view& bytes, Value& value) {
     if constexpr (std::is_trivially_copyable_v<Value>) {
@@ -55,7 +56,7 @@ std::string packed(const Value& value) {
     pack(bytes, value);
     return bytes;
 }
-/// Nullopt where the bytes are not just that.
+/// nullopt if the bytes are not exactly one value.
 template <class Value>
 std::optional<Value> unpacked(std::string_view bytes) {
     std::optional<Value> value(std::in_place);

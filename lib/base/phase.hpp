@@ -1,4 +1,4 @@
-// The phases of a step, and the two verbs by which a room below measure/ marks them.
+// The phases of a training step, and the interface by which rooms below measure/ mark them.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace ranklab::base {
 
-/// Phases in the order of a step. Scatter, replicate, gather and reduce belong to --mode dp, sync
-/// to the other modes. The names are the glossary's; the measurements are <name>_time_s.
+/// In the order of a step. scatter, replicate, gather and reduce occur in --mode dp only, sync in
+/// the other modes only.
 enum class Phase : std::size_t {
     data,
     copy,
@@ -31,14 +31,14 @@ inline constexpr std::array<std::string_view, 10> kPhaseNames{
     "gather", "backward", "reduce",  "sync",      "optimizer"};
 inline constexpr std::size_t kPhaseCount = kPhaseNames.size();
 
-/// Where phases are marked. measure::PhaseRecorder is the one that keeps the times.
+/// Receives the begin and end of each phase. measure::PhaseRecorder keeps the times.
 class PhaseSink {
   public:
     virtual ~PhaseSink() = default;
     virtual void enter(Phase phase) = 0;
     virtual void leave(Phase phase) = 0;
 
-    /// Marks a phase for the lifetime of the returned object:
+    /// Marks a phase until the returned object is destroyed:
     ///   auto p = sink.phase(Phase::backward);
     class PhaseScope : Immovable {
       public:

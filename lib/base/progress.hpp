@@ -1,4 +1,4 @@
-// How work reports its progress: a counter for the watchdog, and what a person may see of it.
+// Progress of the work: a counter for the watchdog, and an interface for the display.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@ inline std::atomic<std::int64_t> progress{0};
 }
 
 /// Counts a finished piece of work: a step, a batch, a record, another process's answer. The
-/// watchdog (app/watchdog.hpp) ends the job where this is not called for --stall-timeout seconds. A
-/// loop that only polls does not call it. Any thread may, at the cost of a relaxed atomic.
+/// watchdog (app/watchdog.hpp) ends the job after --stall-timeout seconds without a call, so a loop
+/// that only polls must not call it. Thread-safe; costs a relaxed atomic increment.
 inline void count_progress() noexcept {
     detail::progress.fetch_add(1, std::memory_order_relaxed);
 }
@@ -22,23 +22,23 @@ inline std::int64_t progress_count() noexcept {
     return detail::progress.load(std::memory_order_relaxed);
 }
 
-/// How an experiment shows its progress, whatever the display: app shows a bar or lines. Each call
-/// counts as progress.
+/// Shows an experiment's progress: app draws a bar or prints lines. Each call also counts for the
+/// watchdog.
 class ProgressSink {
   public:
     virtual ~ProgressSink() = default;
     /// `done` of `total` units of work are finished; `note` is short ("loss 0.41").
-    /// `rate` is in units of `rate_unit` a second. Called often: must be cheap.
+    /// `rate` is in `rate_unit` per second. Called often: must be cheap.
     virtual void update(std::int64_t done, std::int64_t total, double rate,
                         std::string_view rate_unit, std::string_view note) = 0;
-    /// Names work that follows these units: its seconds, which the time left includes, and work of
-    /// unknown duration ("the evaluation"; "" for none).
+    /// Announces work after the last unit: `seconds` are added to the time left; `unknown` names
+    /// work of unknown duration ("the evaluation"; "" for none).
     virtual void afterwards(double /*seconds*/, std::string_view /*unknown*/) {}
-    /// The name of the units of work, where they are not steps ("files").
+    /// Names the units of work if they are not steps ("files").
     virtual void counts(std::string_view) {}
-    /// The rank's present work ("reading data"): the watchdog names it.
+    /// Sets the rank's present work ("reading data"), which the watchdog prints.
     virtual void activity(std::string_view what) = 0;
-    /// The work is over: the bar is taken away.
+    /// Removes the bar.
     virtual void finish() = 0;
 };
 

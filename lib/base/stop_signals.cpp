@@ -8,11 +8,11 @@
 namespace ranklab::base {
 namespace {
 
-std::atomic<int> signal_received = 0;  // a handler can reach nothing else
-static_assert(std::atomic<int>::is_always_lock_free, "a handler must not wait");
+std::atomic<int> signal_received = 0;  // a handler reaches globals only
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler must not lock");
 struct Held {
     int signal;
-    struct sigaction before;  // what it does without an object
+    struct sigaction before;  // restored at the end
 };
 Held held[std::size(kStopSignals)];
 
@@ -20,8 +20,8 @@ bool is_warning(int signal) {
     return signal == SIGUSR1 || signal == SIGUSR2;
 }
 
-// A process that loses its terminal may get two SIGHUPs (shell and kernel), and a batch system may
-// signal it directly and through the launcher: the second of these asks for nothing new.
+// A lost terminal may cause two SIGHUPs (from the shell and the kernel), and a batch system may
+// send its warning to the process and to the launcher: the second signal asks for nothing new.
 bool ends_when_repeated(int signal) {
     return signal != SIGHUP && !is_warning(signal);
 }
@@ -41,7 +41,7 @@ void have_noted(int signal) {
     sigaction(signal, &action, nullptr);
 }
 
-// Asked first: a signal may come before the call that sets has returned.
+// Saves the old action first: the handler, which restores it, may run at once.
 void hold(Held& one, int signal) {
     one.signal = signal;
     sigaction(signal, nullptr, &one.before);

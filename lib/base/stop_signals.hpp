@@ -1,5 +1,5 @@
-// Signals that work polls between two pieces: Ctrl-C, the batch system's SIGTERM and its warning
-// before it (SIGUSR1), and a lost terminal's SIGHUP.
+// Stop signals, which the work polls between two pieces: Ctrl-C, the batch system's SIGTERM and its
+// earlier warning (SIGUSR1), and SIGHUP of a lost terminal.
 #pragma once
 
 #include <csignal>
@@ -12,7 +12,8 @@ namespace ranklab::base {
 /// Signals that ask all processes of a group or job step to stop.
 inline constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
-/// While it lives this thread, and threads that it starts, take none of kStopSignals: they wait.
+/// Blocks kStopSignals on this thread, and on threads that it starts, while the object lives.
+/// Blocked signals stay pending.
 class StopSignalsBlocked : Immovable {
   public:
     StopSignalsBlocked();
@@ -22,27 +23,27 @@ class StopSignalsBlocked : Immovable {
     sigset_t before_;
 };
 
-/// As scripts ask for it: "SIGTERM".
+/// "SIGTERM"; "signal 40" for other signals.
 std::string signal_name(int signal);
 
-/// From construction to destruction none of kStopSignals ends the process (SIGHUP is left alone
-/// where it is ignored: nohup); received() returns them. A second SIGINT or SIGTERM acts as without
-/// this object; SIGUSR1 and SIGUSR2, which batch systems send before the time is up, never end the
-/// process. A process has one object at a time.
+/// While the object lives, kStopSignals do not end the process: received() reports them. A second
+/// SIGINT or SIGTERM acts as without the object. SIGUSR1 and SIGUSR2, which batch systems send
+/// before the time limit, never end the process. SIGHUP stays ignored under nohup. A process has
+/// one object at a time.
 class StopSignals : Immovable {
   public:
     StopSignals();
     ~StopSignals();
 
-    /// The signal's number; 0 so far.
+    /// The number of the signal that came; 0 if none did.
     static int received();
-    /// The work ends as was wished: received() is 0 again.
+    /// Acknowledges the signal: received() returns 0 again.
     static void acknowledge();
     /// "SIGTERM", "SIGHUP", "SIGUSR1", "Ctrl-C (SIGINT)".
     static std::string name_of(int signal);
 
-    /// From now on SIGUSR1 and SIGUSR2 do not end the process without an object either: the next
-    /// object reports them. For the start of a program whose work polls.
+    /// Keeps SIGUSR1 and SIGUSR2 from ending the process while no object lives: the next object
+    /// reports them. To be called at the start of a program.
     static void note_warnings();
 };
 

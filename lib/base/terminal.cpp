@@ -54,7 +54,7 @@ bool obeys_sequences(int descriptor) {
            isatty(descriptor) != 0;
 }
 
-// Open MPI gives each rank a terminal of its own, wherever mpirun's output goes.
+// Open MPI connects each rank to a pseudo-terminal, even if mpirun's output goes to a file.
 bool shows_colour(int descriptor) {
     const char* const none = std::getenv("NO_COLOR");
     if (none != nullptr && *none != '\0') return false;
@@ -63,8 +63,8 @@ bool shows_colour(int descriptor) {
 
 std::size_t columns_of_terminal(int descriptor) {
     winsize size{};
-    const bool user_message = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return user_message ? size.ws_col : kScreenColumns;
+    const bool known = ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : kScreenColumns;
 }
 
 }  // namespace ranklab::base

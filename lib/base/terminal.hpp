@@ -9,26 +9,26 @@ namespace ranklab::base {
 
 inline constexpr std::size_t kScreenColumns = 80;
 
-/// Columns that a UTF-8 text takes, of letters that take one each.
+/// The width of a UTF-8 text if each letter (code point) takes one column.
 std::size_t columns_of(std::string_view text);
 
-/// `text` after `head`, wrapped by words; all lines but the first are indented by the length of
-/// `head`. A word that is longer than a line stays whole. Ends in a newline.
+/// `head` and `text`, wrapped between words; later lines are indented by the width of `head`. A
+/// word longer than a line is not split. Ends in a newline.
 std::string wrapped(std::string_view head, std::string_view text,
                     std::size_t columns = kScreenColumns);
 
-/// Not more than so many columns: a longer text ends in "...".
+/// Cuts a text to `columns` columns; a cut text ends in "...".
 std::string shortened(std::string_view text, std::size_t columns);
 
-/// Whether that file is a terminal that obeys control sequences; with TERM=dumb or without TERM it
-/// does not.
+/// Whether the descriptor is a terminal with control sequences; false without TERM or with
+/// TERM=dumb.
 bool obeys_sequences(int descriptor);
 
-/// Whether that file is a terminal that shows colours, and NO_COLOR (https://no-color.org) is not
-/// set.
+/// Whether to print colours to the descriptor: false without control sequences, with NO_COLOR
+/// (https://no-color.org), and on ranks of Open MPI.
 bool shows_colour(int descriptor);
 
-/// How wide that file's terminal is; kScreenColumns where it does not say.
+/// The terminal's width; kScreenColumns if unknown.
 std::size_t columns_of_terminal(int descriptor);
 
 }  // namespace ranklab::base

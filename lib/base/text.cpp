@@ -13,7 +13,7 @@
 namespace ranklab::base {
 namespace {
 
-// Letters left out, put in, replaced, or swapped with the next one.
+// Damerau-Levenshtein distance: letters deleted, inserted, replaced or swapped with the next one.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before, above, row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -50,7 +50,7 @@ bool begins_a_part(const std::string& word, const std::string& candidate) {
     return false;
 }
 
-// More of them do not help, and two letters begin too many.
+// Longer lists do not help, and shorter words begin too many names.
 constexpr std::size_t kMostAlike = 4, kLeastLetters = 3;
 
 std::vector<std::string> alike(std::string_view word, const std::vector<std::string>& candidates) {

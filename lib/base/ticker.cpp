@@ -6,7 +6,7 @@
 
 namespace ranklab::base {
 std::thread thread_without_signals(std::function<void()> work) {
-    const StopSignalsBlocked inherited;  // a thread inherits the mask it is made under
+    const StopSignalsBlocked inherited;  // a new thread inherits the signal mask
     return std::thread(std::move(work));
 }
 

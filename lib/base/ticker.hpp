@@ -1,4 +1,4 @@
-// A thread that does something small at regular intervals while the work goes on.
+// A background thread that calls a function periodically.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace ranklab::base {
 
-/// From construction to destruction it calls `tick(seconds)` on a thread of its own about every
-/// `period`; `seconds` is the time since the last call. The thread takes no kStopSignals.
+/// Calls `tick(seconds since the last call)` about every `period` on its own thread, while the
+/// object lives. The thread blocks kStopSignals.
 class Ticker {
   public:
     using Seconds = std::chrono::duration<double>;
@@ -25,10 +25,10 @@ class Ticker {
     std::mutex mutex_;
     std::condition_variable wake_;
     bool stop_ = false;
-    std::thread thread_;  // last: it uses the others
+    std::thread thread_;  // last: it uses the other members
 };
 
-/// A thread that none of kStopSignals reaches: they are the main thread's.
+/// Starts a thread that blocks kStopSignals: the main thread receives them.
 std::thread thread_without_signals(std::function<void()> work);
 
 }  // namespace ranklab::base

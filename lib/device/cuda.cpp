@@ -1,4 +1,4 @@
-// GPUs, streams and memory by the CUDA runtime: all that shows cuda_runtime.h.
+// GPUs, streams and memory by the CUDA runtime.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "device/gpus.hpp"
 #include "device/memory.hpp"
 
-// Declared in cuda_profiler_api.h, which not every toolkit's runtime package has.
+// Declared here because cuda_profiler_api.h is missing in some runtime packages.
 extern "C" cudaError_t cudaProfilerStart();
 extern "C" cudaError_t cudaProfilerStop();
 
@@ -17,15 +17,16 @@ namespace {
 const char* advice(cudaError_t rc) {
     switch (rc) {
         case cudaErrorMemoryAllocation:
-            return "use smaller batches or messages, and see that no other job uses this GPU";
+            return "use smaller batches or messages, and check nvidia-smi for other jobs on this "
+                   "GPU";
         case cudaErrorNoDevice:
         case cudaErrorInsufficientDriver:
         case cudaErrorSystemDriverMismatch:
         case cudaErrorInvalidDevice:
-            return "start it on a node with a GPU and its driver (see nvidia-smi), or compute on "
-                   "the CPU";
+            return "run on a node with a GPU and its driver (check nvidia-smi), or compute on the "
+                   "CPU";
         default:
-            return "it may come from an earlier kernel: CUDA_LAUNCH_BLOCKING=1 shows where";
+            return "an earlier kernel may be the cause; CUDA_LAUNCH_BLOCKING=1 shows where";
     }
 }
 
@@ -34,10 +35,9 @@ std::string sentence(cudaError_t rc, const char* call) {
                        advice(rc));
 }
 
-// Throws CudaError with the call, CUDA's own text and what to do.
 void cuda_check(cudaError_t rc, const char* call) {
     if (rc == cudaSuccess) return;
-    // The runtime keeps the error, and the next launch would report it again.
+    // Clears the error; otherwise the next launch would report it again.
     static_cast<void>(cudaGetLastError());
     if (rc == cudaErrorMemoryAllocation) throw base::CudaError(sentence(rc, call), {"batch-size"});
     throw base::CudaError(sentence(rc, call), {"device cpu"});
@@ -48,7 +48,7 @@ void cuda_log(cudaError_t rc, const char* call) noexcept {
     if (rc == cudaSuccess || rc == cudaErrorCudartUnloading) return;
     try {
         base::log::warn(sentence(rc, call));
-    } catch (...) {  // a text that cannot be made does not end the program
+    } catch (...) {  // a destructor must not throw
     }
 }
 
@@ -86,7 +86,7 @@ GpuList list_gpus() {
     return list;
 }
 
-// A failure means that there is no GPU: there is nothing to record then.
+// Without a GPU the calls fail, and there is nothing to record.
 void start_cuda_profiler() {
     if (cudaProfilerStart() != cudaSuccess) static_cast<void>(cudaGetLastError());
 }

@@ -19,18 +19,18 @@
 namespace ranklab::device {
 namespace {
 
-/// A function of a library that may lack it; both libraries return 0 where it went well.
+/// An optional function of NVML or ROCm SMI. Both return 0 on success.
 template <class... Arguments>
 struct Function {
     int (*call)(Arguments...);
 
-    // POSIX lets dlsym's result be a function's address; C++ has no other word for that.
+    // POSIX allows to call dlsym's result; C++ needs reinterpret_cast for that.
     Function(void* library, const char* name)
         : call(reinterpret_cast<decltype(call)>(dlsym(library, name))) {}
     bool operator()(Arguments... arguments) const {
         return call != nullptr && call(arguments...) == 0;
     }
-    /// The value behind the last argument, in that unit, or NaN.
+    /// Calls with `others` and a pointer to a value. Returns unit * value; NaN on failure.
     double number(double unit, auto... others) const {
         using Last = std::tuple_element_t<sizeof...(others), std::tuple<Arguments...>>;
         std::remove_pointer_t<Last> value{};
@@ -44,7 +44,7 @@ struct Function {
     }
 };
 
-// Never closed: a thread may be blocked in it when the program ends.
+// The library is never closed: a thread may still block in it when the program ends.
 void* load(const char* variable, std::vector<const char*> names, std::string& why_not) {
     const char* chosen = std::getenv(variable);
     if (chosen != nullptr && *chosen != '\0') names = {chosen};
@@ -54,7 +54,7 @@ void* load(const char* variable, std::vector<const char*> names, std::string& wh
     return nullptr;
 }
 
-// Layouts and numbers of nvml.h.
+// Copied from nvml.h: struct layouts and constants.
 struct NvmlUtilization {
     unsigned gpu, memory;
 };
@@ -135,7 +135,7 @@ GpuMeters nvml_meters() {
     return meters;
 }
 
-// Layouts and numbers of rocm_smi.h, from ROCm 6 on.
+// Copied from rocm_smi.h of ROCm 6: struct layouts and constants.
 struct RocmFrequencies {
     bool has_deep_sleep;
     std::uint32_t supported, current;
@@ -162,12 +162,13 @@ struct RocmSmi {
                                                                     "rsmi_dev_energy_count_get"};
 };
 
-// The first of them where it is a number.
+// `one`, or `other` if `one` is NaN.
 double either(double one, double other) {
     return std::isnan(one) ? other : one;
 }
 
-// An older library's frequencies lie elsewhere: `current` is then not less than `supported`.
+// Before ROCm 6 the struct had no has_deep_sleep: `current` then reads as at least `supported`, and
+// the result is NaN.
 double clock_of(const RocmSmi& smi, RocmSmi::Device gpu) {
     RocmFrequencies is{};
     const bool is_there = smi.clock(gpu, kSystemClock, &is) && is.current < is.supported &&

@@ -1,5 +1,5 @@
-// The GPUs this process can use. The only room with cuda_runtime.h; without CUDA in the build, or a
-// driver on the machine, the list is empty and says why.
+// The GPUs that this process can use. Only this room includes cuda_runtime.h. In a build without
+// CUDA, or without a driver, the list is empty.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,33 @@ namespace ranklab::device {
 
 struct Gpu {
     std::string name;
-    std::string pci_id;  ///< identifies a GPU across ranks
+    std::string pci_id;
     std::int64_t memory_bytes = 0;
-    /// "GPU-<hex>" as nvidia-smi writes it; a MIG part has its own, unlike its pci_id.
+    /// "GPU-<hex>" as in nvidia-smi. The parts of a GPU (MIG) share its pci_id and differ in uuid.
     std::string uuid;
 };
 
 struct GpuList {
     std::vector<Gpu> gpus;
-    std::string why_none;  ///< a sentence, when `gpus` is empty
+    std::string why_none;  ///< a sentence; set if `gpus` is empty
 };
 
 GpuList list_gpus();
 
-/// The GPU of a rank among the `gpus` that it sees, assigned in turn. It is 0 on all ranks where
-/// the launcher shows each one its own GPU alone.
+/// The index of a rank's GPU: local ranks take the `gpus` visible GPUs in turn. 0 if the launcher
+/// shows each rank one GPU.
 constexpr int gpu_of(int local_rank, int gpus) {
     return gpus > 0 ? local_rank % gpus : 0;
 }
-/// For this thread, from here on; CudaError if there is no such GPU.
+/// Sets the calling thread's current GPU. Throws CudaError if there is no such GPU.
 void select_gpu(int index);
 
-/// nsys and ncu, told to wait for the CUDA profiler, record between these calls. Nothing without
-/// them, or in a build without CUDA.
+/// nsys and ncu with --capture-range=cudaProfilerApi (ncu: --profile-from-start off) record between
+/// these calls. They do nothing without a profiler or without CUDA.
 void start_cuda_profiler();
 void stop_cuda_profiler();
 
-/// "13.0" of the CUDA runtime in this build, "" without one.
+/// The CUDA runtime of this build, "13.0"; "" without CUDA.
 std::string cuda_runtime_version();
 
 }  // namespace ranklab::device

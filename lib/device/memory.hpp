@@ -1,4 +1,4 @@
-// GPU memory and copies to and from it. In a build without CUDA all of them throw CudaError.
+// GPU memory and copies to and from it. In a build without CUDA, all functions throw CudaError.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ struct MemoryTraits {
     static void close(type memory) noexcept;
 };
 
-/// Owns `bytes` bytes on the GPU that is selected when it is made; their content is undefined.
+/// Owns `bytes` bytes on the GPU that was current at construction, uninitialised.
 class Buffer {
   public:
     Buffer() = default;
     explicit Buffer(std::size_t bytes);
 
-    void* data() const { return memory_.get(); }  ///< nullptr if empty
+    void* data() const { return memory_.get(); }  ///< nullptr if default-constructed or of 0 bytes
     std::size_t bytes() const { return memory_ ? bytes_ : 0; }
 
   private:
@@ -28,9 +28,8 @@ class Buffer {
     std::size_t bytes_ = 0;
 };
 
-/// These enqueue a copy on `stream`. With pageable host memory the call may wait; in any case the
-/// host memory may be reused or read only once the stream has made the copy: synchronize(stream)
-/// waits for it.
+/// Enqueue a copy on `stream`; with pageable host memory the call may block. Do not read or reuse
+/// the host memory before the copy is done: synchronize(stream).
 void copy_to_device(void* to, const void* from_host, std::size_t bytes, StreamHandle stream);
 void copy_to_host(void* to_host, const void* from, std::size_t bytes, StreamHandle stream);
 void fill_zero(void* to, std::size_t bytes, StreamHandle stream);

@@ -1,5 +1,4 @@
-// A build without CUDA: it sees no GPU, and functions that need one throw. No object can be made,
-// so the closers have nothing to close.
+// The room in a build without CUDA: it lists no GPU, and functions that need one throw.
 #include "base/error.hpp"
 #include "device/gpus.hpp"
 #include "device/memory.hpp"
@@ -9,8 +8,9 @@ namespace {
 
 [[noreturn]] void refuse() {
     throw base::CudaError(
-        "this build has no CUDA (RANKLAB_WITH_CUDA): compute on the CPU, or build where "
-        "cuda_runtime.h is found",
+        "this build has no CUDA (RANKLAB_WITH_CUDA); compute on the CPU, or build where CMake "
+        "finds "
+        "cuda_runtime.h",
         {"device cpu"});
 }
 

@@ -1,5 +1,5 @@
-// CUDA streams and events. CUDA's own types are only declared here, so that the header is the same
-// in a build without CUDA, where making one throws CudaError.
+// CUDA streams and events. CUDA's types are only declared, so that the header serves builds without
+// CUDA, too; there the constructors throw CudaError.
 #pragma once
 
 #include <atomic>
@@ -25,17 +25,18 @@ struct EventTraits {
     static void close(type event) noexcept;
 };
 
-/// A point in a stream. One that is only for ordering is cheaper than one that can be timed.
+/// A CUDA event. Kind::order is cheaper; Kind::timing can measure times.
 class Event {
   public:
     enum class Kind { order, timing };
     explicit Event(Kind kind = Kind::order);
 
-    /// May be called repeatedly; work that waits for the earlier point is not affected.
+    /// May be called again; work that already waits for the earlier record still waits for that
+    /// one.
     void record(StreamHandle stream);
-    bool done() const;         ///< also true if never recorded
-    void synchronize() const;  ///< the host waits
-    /// Both recorded with Kind::timing and done.
+    bool done() const;         ///< true if never recorded
+    void synchronize() const;  ///< blocks the host
+    /// Both events must be of Kind::timing, recorded and done.
     double seconds_since(const Event& start) const;
     EventHandle get() const { return event_.get(); }
 
@@ -43,8 +44,8 @@ class Event {
     base::unique_handle<EventTraits> event_;
 };
 
-/// A stream on the GPU that is selected when it is made. It does not wait for the legacy default
-/// stream: events order the work.
+/// A stream on the GPU that was current at construction. It does not synchronise with the legacy
+/// default stream: order work by events.
 class Stream {
   public:
     Stream();
@@ -54,24 +55,23 @@ class Stream {
     base::unique_handle<StreamTraits> stream_;
 };
 
-/// Later work on `stream` waits for `event`; the host does not.
+/// Has later work on `stream` wait for `event`; does not block the host.
 void wait_on(StreamHandle stream, const Event& event);
-/// The host waits for all that is on `stream`.
+/// Blocks the host until all work on `stream` is done.
 void synchronize(StreamHandle stream);
 
 namespace detail {
-inline std::atomic<StreamHandle> compute_stream{
-    nullptr};  // a setting, not an owner: who sets it owns the stream
+inline std::atomic<StreamHandle> compute_stream{nullptr};  // owned by the caller that sets it
 }
 
-/// The stream on which gradients are written and read. nullptr, until it is set, means the legacy
-/// default stream, which LibTorch uses. It belongs to the process, not the thread: backward's hooks
-/// run on threads of LibTorch's own.
+/// The stream on which gradients are written and read. By default nullptr, the legacy default
+/// stream that LibTorch uses. Global, not thread-local: hooks of backward run on LibTorch's
+/// threads.
 inline StreamHandle compute_stream() {
     return detail::compute_stream;
 }
 
-/// Sets the compute stream while it lives.
+/// Sets the compute stream while the object lives, then restores the previous one.
 class ComputeStream : base::Immovable {
   public:
     explicit ComputeStream(StreamHandle stream)

@@ -117,7 +117,7 @@ bool there_is_no_room(std::string_view library_text, const std::string& path, st
                                    std::uint64_t bytes) {
     if (!there_is_no_room(error.what(), path, bytes)) throw error;
     throw base::EnvironmentError(
-        fmt::format("{}: there is no room for it; free some space or name another place ({})", path,
+        fmt::format("{}: no room for it; free some space or name another folder ({})", path,
                     error.what()),
         {kSetting});
 }

@@ -9,10 +9,10 @@
 namespace ranklab::host {
 namespace {
 
-// More than a package takes.
+// An upper bound for a package.
 constexpr double kMostWatts = 1000;
 
-// Other zones are the whole machine (psys) or parts of a package, whose energy is in the package's.
+// Other zones would be counted twice: the whole machine (psys), or parts of a package.
 bool is_package(const std::filesystem::path& zone) {
     std::ifstream in(zone / "name");
     std::string name;
@@ -29,11 +29,11 @@ CpuEnergy::CpuEnergy(const std::filesystem::path& root) {
         const auto counter = zone / "energy_uj";
         packages_.push_back({counter, read_uj(zone / "max_energy_range_uj"), read_uj(counter)});
     }
-    if (packages_.empty()) energy_.why_not = "the kernel shows no package in /sys/class/powercap";
+    if (packages_.empty()) energy_.why_not = "no package in /sys/class/powercap";
     if (energy_.why_not.empty()) energy_.joules = 0;
 }
 
-// The first file that cannot be read says why there is no energy.
+// Keeps the first file's error as the reason for no energy.
 double CpuEnergy::read_uj(const std::filesystem::path& file) {
     errno = 0;
     std::ifstream in(file);
@@ -56,7 +56,7 @@ void CpuEnergy::sample() {
         if (seconds * kMostWatts > 1e-6 * package.range_uj)
             energy_ = {
                 .why_not = fmt::format(
-                    "{:.0f} s lay between two samples: the counters may wrap meanwhile", seconds)};
+                    "the counters may have wrapped in {:.0f} s between two samples", seconds)};
     }
 }
 

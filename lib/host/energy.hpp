@@ -1,4 +1,4 @@
-// The energy of a host: of its processors by RAPL (powercap of the kernel's documentation).
+// The energy of a host's processors, by RAPL (the kernel's power capping framework).
 #pragma once
 
 #include <filesystem>
@@ -14,18 +14,18 @@ namespace ranklab::host {
 
 struct Energy {
     double joules = std::numeric_limits<double>::quiet_NaN();
-    std::string why_not = {};  ///< "" where it is measured
+    std::string why_not = {};  ///< why `joules` is NaN; otherwise ""
 
     static auto fields(auto& self) { return std::tie(self.joules, self.why_not); }
 };
 
-/// The energy of all processor packages, whoever uses them.
+/// Measures the energy of all processor packages, including other processes' work on them.
 class CpuEnergy {
   public:
     explicit CpuEnergy(const std::filesystem::path& root = system_root());
-    /// To be called often: a counter that wraps twice in between would hide it.
+    /// Call it often: two wraps of a counter between two calls cannot be seen.
     void sample();
-    /// Since construction, up to the last sample.
+    /// From construction to the last sample.
     const Energy& energy() const { return energy_; }
 
   private:

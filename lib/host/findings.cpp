@@ -14,18 +14,18 @@
 namespace ranklab::host {
 namespace {
 
-// One thing that is wrong. `detail` and `mend` stand for {} in the row's sentence and remedy.
+// One instance of a fault. `detail` and `advice` replace {} in the row's sentence and remedy.
 struct Case {
-    double badness = 1;
+    double severity = 1;
     std::string detail = {};
-    std::string mend = {};
+    std::string advice = {};
 };
 struct Cases {
     std::vector<Case> found = {};
-    bool known = true;  // where none is found: that there is none
+    bool known = true;  // false: not decidable, so an empty list proves nothing
 
-    void add(double badness, std::string detail, std::string mend = {}) {
-        found.push_back({badness, std::move(detail), std::move(mend)});
+    void add(double severity, std::string detail, std::string advice = {}) {
+        found.push_back({severity, std::move(detail), std::move(advice)});
     }
 };
 
@@ -37,7 +37,7 @@ std::string rank_list(const std::vector<int>& ranks) {
     return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::few_ranges(ranks));
 }
 
-// How each rank comes to so many cores of its own.
+// The launchers' options that bind each rank to `cores` cores.
 std::string binding(const std::string& launcher, std::size_t cores) {
     const auto own = launcher.starts_with("Hydra")
                          ? fmt::format("-bind-to core:{}", cores)
@@ -58,7 +58,7 @@ Cases not_connected(const Evidence& evidence) {
               fmt::format("({}), or give --expect-ranks {}", evidence.own_launchers, world)}}};
 }
 
-// Calls `say(rank, rank 0)` for each rank whose `field` differs from rank 0's.
+// One case, say(placement, rank 0's placement), per rank whose `field` differs from rank 0's.
 template <class Say>
 Cases unlike_rank_0(const Evidence& evidence, auto Placement::*field, const Say& say) {
     Cases cases;
@@ -76,7 +76,7 @@ Cases other_builds(const Evidence& evidence) {
                          });
 }
 
-// "MPI X, HDF5 Y" of those that `other` does not have.
+// The libraries that `p` loaded and `other` did not: "MPI X, HDF5 Y".
 std::string libraries_beyond(const Placement& p, const Placement& other) {
     std::vector<std::string> own = p.libraries;
     std::erase_if(own,
@@ -110,7 +110,7 @@ Cases threads_beyond_cores(const Evidence& evidence) {
     return cases;
 }
 
-// Ranks of a host share cores, and these are too few for all their threads.
+// Adds a case if the ranks of `group`, which share a core, run more threads than they have cores.
 void add_crowd(Cases& cases, const std::vector<const Placement*>& group,
                const std::string& launcher) {
     std::set<int> cores;
@@ -132,20 +132,13 @@ void add_crowd(Cases& cases, const std::vector<const Placement*>& group,
 }
 
 Cases shared_cores(const Evidence& evidence) {
-    std::map<std::string, std::vector<const Placement*>> hosts;
-    for (const auto& p : evidence.placements) hosts[p.host].push_back(&p);
+    std::map<std::pair<std::string, int>, std::vector<const Placement*>> users;
+    for (const auto& p : evidence.placements)
+        for (const int core : p.cores) users[{p.host, core}].push_back(&p);
+    std::set<std::vector<const Placement*>> groups;
+    for (const auto& [core, ranks] : users) groups.insert(ranks);
     Cases cases;
-    for (const auto& [host, ranks] : hosts) {
-        std::vector<base::NumberRanges> cores;
-        for (const auto* p : ranks)
-            for (auto& own = cores.emplace_back(); const int core : p->cores)
-                own.emplace_back(core, core);
-        for (const auto& together : base::connected(cores)) {
-            std::vector<const Placement*> group;
-            for (const auto i : together) group.push_back(ranks[i]);
-            add_crowd(cases, group, evidence.launcher);
-        }
-    }
+    for (const auto& group : groups) add_crowd(cases, group, evidence.launcher);
     return cases;
 }
 
@@ -178,8 +171,7 @@ Cases threads_beyond_quota(const Evidence& evidence) {
     return cases;
 }
 
-// Compares UUIDs, which are unique to a GPU: two containers on a node may have two host names and
-// one GPU.
+// By UUID, not by host and number: two containers with different host names may share a GPU.
 Cases shared_gpus(const Evidence& evidence) {
     std::map<std::string, std::vector<const Placement*>> users;
     for (const auto& p : evidence.placements)
@@ -218,7 +210,7 @@ Cases local_folder(const Evidence& evidence) {
     const auto others = blind.size() == 1
                             ? fmt::format("{} does", blind.front())
                             : fmt::format("{} and {} more do", blind.front(), blind.size() - 1);
-    return {{{1, fmt::format("{} is a folder of {} alone, {} not see it", path, host, others)}}};
+    return {{{1, fmt::format("{} exists on {} alone, {} not see it", path, host, others)}}};
 }
 
 Cases other_governors(const Evidence& evidence) {
@@ -256,11 +248,11 @@ constexpr const char* kGovernor = "governor";
 
 constexpr Row kTable[] = {
     {"ranks-not-connected", kFatal, not_connected,
-     "{}: they would each run alone and print wrong numbers",
+     "{}: each would run alone and report wrong numbers",
      "start with the launcher of this build's MPI library {}"},
-    {"different-builds", kFatal, other_builds, "{}, so they may not understand each other",
+    {"different-builds", kFatal, other_builds, "{}, so their messages may not match",
      "install the same program on every node"},
-    {"different-libraries", kWarning, other_libraries, "{}, so they may work differently",
+    {"different-libraries", kWarning, other_libraries, "{}, so ranks may run different code",
      "load the same modules on every node and pass LD_LIBRARY_PATH to all ranks"},
     {"more-threads-than-cores", kWarning, threads_beyond_cores,
      "{}, so the threads wait for each other", "give {}"},
@@ -269,32 +261,30 @@ constexpr Row kTable[] = {
     {"cpu-quota", kWarning, threads_beyond_quota, "{}, so they are throttled",
      "{}raise the limit of its container or job"},
     {"shared-gpu", kWarning, shared_gpus, "{}, so they wait for each other",
-     "start no more ranks on a node than it has GPUs, and have CUDA_VISIBLE_DEVICES show each "
-     "another one"},
-    {"far-gpu", kWarning, far_gpus, "{}: transfers take a longer way",
+     "start at most one rank per GPU, and have CUDA_VISIBLE_DEVICES show each a different one"},
+    {"far-gpu", kWarning, far_gpus, "{}, so transfers cross NUMA nodes",
      "bind each rank near its GPU (mpirun --map-by numa --bind-to numa, or srun --gpus-per-task=1 "
      "--gpu-bind=closest)"},
-    {"local-results-folder", kWarning, local_folder,
-     "{}: runs of the next job may go into another file",
+    {"local-results-folder", kWarning, local_folder, "{}, so a later job may write another file",
      "give --output in a folder that all hosts share"},
-    {kGovernor, kWarning, other_governors, "{}, so short work is timed at a lower clock",
+    {kGovernor, kWarning, other_governors, "{}, so short work may run at a lower clock",
      "set performance on every host (cpupower frequency-set -g performance as root, or srun "
      "--cpu-freq=Performance)"},
-    {"busy-cpus", kWarning, busy_cpus, "{}: results are noisy",
+    {"busy-cpus", kWarning, busy_cpus, "{}, so results are noisy",
      "end them, or take whole nodes (sbatch --exclusive)"},
 };
 
-// The worst case stands for all.
+// Reports the worst case, and how many there are.
 Check check_of(const Row& row, const Evidence& evidence) {
     const auto [found, known] = row.test(evidence);
     if (found.empty()) return {row.id, known ? CheckState::ok : CheckState::unknown};
-    const auto& worst = *std::ranges::max_element(found, {}, &Case::badness);
+    const auto& worst = *std::ranges::max_element(found, {}, &Case::severity);
     std::string detail = worst.detail;
     if (found.size() > 1) detail += fmt::format(" (the worst of {} such cases)", found.size());
     return {row.id,
             CheckState::found,
             {row.id, row.fatal, fmt::format(fmt::runtime(row.sentence), detail),
-             fmt::format(fmt::runtime(row.remedy), worst.mend)}};
+             fmt::format(fmt::runtime(row.remedy), worst.advice)}};
 }
 
 }  // namespace

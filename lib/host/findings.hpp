@@ -1,5 +1,4 @@
-// Faults of a launch that spoil its numbers: a table of findings, each with its test. Pure
-// functions on plain structs.
+// The launch guard: tests for faults of a launch that falsify its measurements. Pure functions.
 #pragma once
 
 #include <optional>
@@ -12,32 +11,32 @@
 namespace ranklab::host {
 
 struct Finding {
-    std::string id;      ///< "governor": the same in later versions
-    bool fatal = false;  ///< the job must not run: exit 5
-    std::string what;    ///< what is wrong, and what follows
+    std::string id;      ///< "governor"; never changes, scripts may use it
+    bool fatal = false;  ///< ends the job with exit code 5
+    std::string what;    ///< the fault and its consequence
     std::string remedy;
 
     std::string sentence() const { return what + "; " + remedy + " [" + id + "]"; }
 };
 
-/// The folder of --output, as the hosts see it.
+/// The folder of --output.
 struct ResultsFolder {
     std::string path;
-    std::string host;                ///< rank 0's
-    std::vector<std::string> blind;  ///< hosts that do not see it
+    std::string host;                ///< of rank 0, which writes
+    std::vector<std::string> blind;  ///< hosts that do not see the folder
 };
 
-/// The input of the tests. A part that was not gathered makes its findings unknown.
+/// Input of the tests. If a part was not gathered, its checks are CheckState::unknown.
 struct Evidence {
-    std::vector<Placement> placements = {};  ///< of the ranks that work
-    int connected = 0;                       ///< ranks that MPI connects; 0: not known
-    std::string launcher = {};               ///< "Slurm's srun"; "" where none is seen
-    std::optional<int> launched = {};        ///< processes that it says it started
-    std::optional<int> expected = {};        ///< --expect-ranks, which overrules the launcher
-    std::string own_launchers = {};          ///< those of this build's MPI library
-    bool on_gpus = false;                    ///< the ranks compute on theirs
+    std::vector<Placement> placements = {};  ///< one per working rank
+    int connected = 0;                       ///< MPI's world size; 0: unknown
+    std::string launcher = {};               ///< "Slurm's srun"; "": none detected
+    std::optional<int> launched = {};        ///< processes started, by the launcher's variables
+    std::optional<int> expected = {};        ///< --expect-ranks; overrides `launched`
+    std::string own_launchers = {};          ///< launchers of this build's MPI library
+    bool on_gpus = false;                    ///< ranks compute on their GPUs
     std::optional<ResultsFolder> folder = {};
-    std::optional<std::vector<Use>> uses = {};  ///< of all ranks
+    std::optional<std::vector<Use>> uses = {};  ///< one per rank
 };
 
 enum class CheckState { ok, found, unknown };
@@ -45,12 +44,12 @@ enum class CheckState { ok, found, unknown };
 struct Check {
     std::string id;
     CheckState verdict = CheckState::unknown;
-    Finding finding = {};  ///< where it was found
+    Finding finding = {};  ///< set if `verdict` is found
 };
 
-/// All rows of the table, in its order.
+/// One check per row of the table, in its order.
 std::vector<Check> check_all(const Evidence& evidence);
-/// The findings that a run reports: only doctor reports a governor that follows the load.
+/// The findings of a run: all but the governor, which only doctor reports.
 std::vector<Finding> findings_of_run(const Evidence& evidence);
 
 }  // namespace ranklab::host

@@ -48,7 +48,7 @@ void GpuMonitor::Shared::work() {
     changed.notify_all();
 }
 
-// The lock is not held while the driver is asked.
+// Does not hold the lock during calls of the driver, which may block.
 void GpuMonitor::Shared::sample(const std::vector<device::GpuMeter>& gpus,
                                 std::vector<double>& first_J) {
     Energy sum{.joules = 0};
@@ -59,7 +59,7 @@ void GpuMonitor::Shared::sample(const std::vector<device::GpuMeter>& gpus,
         if (first_J.size() == i) first_J.push_back(is.energy_J);
         is.energy_J -= first_J[i];
         sum.joules += is.energy_J;
-        if (!(is.energy_J >= 0))  // or its driver was loaded anew
+        if (!(is.energy_J >= 0))  // NaN; or less than before, after a restart of the driver
             sum.why_not = fmt::format("GPU {} gives no energy", gpu.id);
         const std::lock_guard lock(mutex);
         samples.rows.push_back(

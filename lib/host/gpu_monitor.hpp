@@ -1,4 +1,4 @@
-// The GPUs in --monitor, sampled by a thread of their own: a call of the driver may block.
+// --monitor's samples of the GPUs, by their own thread because a call of the driver may block.
 #pragma once
 
 #include <sys/types.h>
@@ -18,12 +18,12 @@
 
 namespace ranklab::host {
 
-/// A sample of a GPU.
+/// One sample of one GPU.
 struct GpuRow {
     double time_s = 0;  ///< since the monitor began
     std::string host, gpu, name;
-    int rank = -1;               ///< that computes on it, the first of them; -1: none
-    device::GpuReading is = {};  ///< its energy is that since the first sample
+    int rank = -1;               ///< lowest rank that computes on it; -1: none
+    device::GpuReading is = {};  ///< with the energy since the first sample
 
     static auto fields(auto& self) {
         return std::tie(self.time_s, self.host, self.gpu, self.name, self.rank, self.is);
@@ -32,7 +32,7 @@ struct GpuRow {
 
 struct GpuSamples {
     std::vector<GpuRow> rows;
-    Energy energy;  ///< of all GPUs, from the first sample to the last
+    Energy energy;  ///< sum over GPUs, from the first sample to the last
 
     static auto fields(auto& self) { return std::tie(self.rows, self.energy); }
 };
@@ -40,9 +40,10 @@ struct GpuSamples {
 struct MonitoredRank {
     int rank = 0;
     pid_t pid = 0;
-    OwnGpu gpu = {};  ///< that it computes on
+    OwnGpu gpu = {};  ///< the GPU that the rank computes on
 };
-/// The first rank that computes on it; -1: none. A part of a GPU (MIG) has its PCI id.
+/// The lowest rank that computes on the GPU; -1: none. Compares PCI ids, too: a part of a GPU (MIG)
+/// has a UUID that NVML's list of GPUs lacks.
 int rank_on(const std::vector<MonitoredRank>& ranks, const std::string& uuid,
             const std::string& pci_id);
 
@@ -51,13 +52,13 @@ class GpuMonitor : base::Immovable {
     GpuMonitor(std::vector<MonitoredRank> ranks, double interval_s, base::Clock::time_point began);
     ~GpuMonitor() { stop(); }
 
-    /// Takes a last sample. A call that still blocks after `patience` is left alone with its
-    /// thread.
+    /// Takes a last sample. If the driver still blocks after `patience`, detaches the thread and
+    /// returns the samples so far.
     GpuSamples stop(std::chrono::duration<double> patience = std::chrono::seconds(2));
 
   private:
     struct Shared;
-    std::shared_ptr<Shared> shared_;  // the thread may outlive the monitor
+    std::shared_ptr<Shared> shared_;  // a detached thread outlives the monitor
     std::thread thread_;
 };
 

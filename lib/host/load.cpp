@@ -32,8 +32,9 @@ double own_cpu_seconds() {
     return sum;
 }
 
-// The file has user nice system idle iowait irq softirq steal (proc(5)): the first three are busy;
-// interrupts are often the job's own network. nullopt where a CPU is not in the file.
+// Busy and total CPU time of `cpus` since boot; nullopt if /proc/stat lacks one of them. Its
+// columns are user nice system idle iowait irq softirq steal (proc(5)). Busy are the first three:
+// interrupts often come from the job's own network traffic.
 std::optional<std::pair<double, double>> busy_and_all(const std::vector<int>& cpus,
                                                       const std::filesystem::path& root) {
     const double tick_s = 1 / base::real(sysconf(_SC_CLK_TCK));
@@ -84,7 +85,7 @@ Use UseMeter::use() const {
     use.seconds = end.at_s - begin_.at_s;
     use.cpu_s = end.cpu_s - begin_.cpu_s;
     use.peak_rss_bytes = peak_rss_bytes();
-    // Some systems have the file and count nothing in it.
+    // Some systems have the file but count nothing in it.
     if (begin_.all_s && end.all_s &&
         *end.all_s - *begin_.all_s >= 0.5 * use.seconds * use.host_cpus)
         use.busy_s = *end.busy_s - *begin_.busy_s;

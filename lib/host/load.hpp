@@ -1,4 +1,4 @@
-// Other processes' use of the ranks' cores while a run was counted.
+// CPU use of the ranks and, by difference, of other processes on the ranks' CPUs.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace ranklab::host {
 
-/// A rank's use of the machine between two moments.
+/// A rank's use of its host between begin() and end().
 struct Use {
     int rank = 0;
     std::string host;
-    /// The number of CPUs of all ranks of its host, for the first of these ranks; 0 for the others.
+    /// On the host's first rank: the CPUs of all ranks of the host. On other ranks 0.
     int host_cpus = 0;
-    /// CPU time of its process, and of children that it has waited for.
-    double seconds = 0, cpu_s = 0;
-    std::optional<double> busy_s;     ///< of those CPUs; nullopt where the system does not say it
+    double seconds = 0;               ///< wall time
+    double cpu_s = 0;                 ///< of the process and the children that it waited for
+    std::optional<double> busy_s;     ///< CPU time of all processes on host_cpus, if known
     std::int64_t peak_rss_bytes = 0;  ///< of the process, since its start
     std::int64_t memory_asked_bytes = 0;
 
@@ -31,19 +31,19 @@ struct Use {
     }
 };
 
-/// Measures one rank's use. Neither call waits for other ranks.
+/// Measures one rank's use. No call waits for other ranks.
 class UseMeter {
   public:
     UseMeter(int rank, const std::vector<Placement>& placements,
              std::filesystem::path root = system_root());
 
-    void begin() {  ///< called again, it drops the use before
+    void begin() {  ///< a second call discards the use before it
         begin_ = now(), end_ = std::nullopt;
     }
-    void end() { end_ = now(); }  ///< called again, it adds the use since
-    /// Whether the system says how busy the CPUs are; on the first rank of each host.
+    void end() { end_ = now(); }  ///< a second call extends the use
+    /// Whether /proc/stat has the CPUs' busy times. Always false but on a host's first rank.
     bool is_known() const { return begin_.busy_s.has_value(); }
-    /// Until now where it was not ended.
+    /// The use from begin() to end(), or until now without end().
     Use use() const;
 
   private:
@@ -54,22 +54,22 @@ class UseMeter {
     Moment now() const;
 
     std::filesystem::path root_;
-    std::vector<int> cpus_;  // of all ranks of the host; empty on those that are not its first
+    std::vector<int> cpus_;  // of all ranks of the host; empty unless this is its first rank
     Use use_;
     Moment begin_;
     std::optional<Moment> end_;
 };
 
-/// CPU time that others took of the ranks' CPUs on a host.
+/// Load of other processes on the ranks' CPUs of a host.
 struct OtherLoad {
     std::string host;
-    double cpus_busy = 0;  ///< mean over the time
+    double cpus_busy = 0;  ///< mean number of CPUs
     int cpus = 0;
 };
-inline constexpr double kMostOthers = 0.5;  ///< CPUs; more makes a finding
+inline constexpr double kMostOthers = 0.5;  ///< CPUs; a higher load is a finding
 
-/// The load of other processes on hosts where it is known: not in less than a second, since the
-/// system counts in hundredths.
+/// One row per host with a known load. Uses of less than 1 s are left out: /proc/stat counts in
+/// units of 0.01 s.
 std::vector<OtherLoad> other_loads(const std::vector<Use>& uses);
 
 }  // namespace ranklab::host

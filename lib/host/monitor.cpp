@@ -49,7 +49,7 @@ void add_network(Counters& counters, const fs::path& root) {
     }
 }
 
-// "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345" in microseconds.
+// Parses "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345", total in us.
 double stalled_s(const fs::path& file) {
     std::ifstream in(file);
     std::string line;
@@ -58,13 +58,14 @@ double stalled_s(const fs::path& file) {
     return at == std::string::npos ? kNotKnown : 1e-6 * std::atof(line.c_str() + at + 6);
 }
 
-// Those that it waited for are in its own sums (proc(5)); these live.
+// Adds the living children. The process's own counters include children that it waited for
+// (proc(5)).
 void add_children(Counters& counters, pid_t pid, const fs::path& root) {
     const std::string self = std::to_string(pid);
     std::ifstream in(root / "proc" / self / "task" / self / "children");
     for (pid_t child = 0; in >> child;) {
         const Counters more = counters_of_process(child, root);
-        if (std::isnan(more.cpu_s)) continue;  // it has just ended
+        if (std::isnan(more.cpu_s)) continue;  // the child has just ended
         for (auto sum :
              {&Counters::cpu_s, &Counters::wait_s, &Counters::threads, &Counters::rss_bytes,
               &Counters::page_faults, &Counters::read_bytes, &Counters::written_bytes})
@@ -123,7 +124,8 @@ Monitored Monitor::stop() {
     return {host_, std::move(rows_), gpus_.stop(), cpu_energy_.energy()};
 }
 
-// A last sample needs time to be a rate: CPU time is counted in hundredths of a second.
+// Takes a last sample unless the previous one is too recent for a rate: CPU time has a resolution
+// of 0.01 s.
 void Monitor::end() {
     {
         const std::lock_guard lock(mutex_);
@@ -135,7 +137,8 @@ void Monitor::end() {
     if (rows_.empty() || base::seconds_since(last_) > interval_s_ / 2) sample();
 }
 
-// A long run is sampled ever less often, so that its rows fit into memory.
+// Doubles the interval each time the number of rows has doubled, so that a long run's rows fit into
+// memory.
 void Monitor::work() {
     std::size_t most_rows = std::size_t{1} << 17U;
     std::unique_lock lock(mutex_);
@@ -161,7 +164,7 @@ void Monitor::sample() {
     const double cpus = base::real(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
     for (auto& [rank, pid, last] : subjects_) {
         const Counters is = rank < 0 ? counters_of_host() : counters_of_process(pid);
-        // A thread or child that ended may take its sums with it.
+        // At least 0: a sum falls when a thread or child ends.
         const auto rate = [&](double Counters::*sum) {
             return std::max((is.*sum - last.*sum) / seconds, 0.0);
         };

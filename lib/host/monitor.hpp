@@ -1,5 +1,5 @@
-// --monitor: what a host and its ranks use, sampled beside the run by a thread of the host's first
-// rank. From /proc (proc(5), Documentation/accounting/psi.rst); GPUs by gpu_monitor.
+// --monitor: a thread of each host's first rank samples what the host and its ranks use, from /proc
+// (proc(5), Documentation/accounting/psi.rst). gpu_monitor samples the GPUs.
 #pragma once
 
 #include <sys/types.h>
@@ -23,24 +23,24 @@ namespace ranklab::host {
 
 inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
-/// Sums since the start of a process or a host, and what it holds now; NaN where the system does
-/// not say.
+/// Counters of a process or a host: totals since its start; threads and rss_bytes are current
+/// values. NaN if the system lacks one.
 struct Counters {
-    double cpu_s = kNotKnown;   ///< of all threads; of a host of all CPUs
-    double wait_s = kNotKnown;  ///< threads that could run and had no CPU; not of a host
+    double cpu_s = kNotKnown;   ///< sum over threads, or over the host's CPUs
+    double wait_s = kNotKnown;  ///< process only: runnable threads waiting for a CPU
     double threads = kNotKnown;
-    double rss_bytes = kNotKnown;  ///< of a host: memory that is not available
+    double rss_bytes = kNotKnown;  ///< of a host: MemTotal - MemAvailable
     double page_faults = kNotKnown;
-    double read_bytes = kNotKnown, written_bytes = kNotKnown;   ///< by system calls; not of a host
-    double sent_bytes = kNotKnown, received_bytes = kNotKnown;  ///< of a host: but for loopback
-    double stalled_s = kNotKnown;  ///< of a host: some thread waited for a CPU (pressure stall)
+    double read_bytes = kNotKnown, written_bytes = kNotKnown;   ///< process only: by system calls
+    double sent_bytes = kNotKnown, received_bytes = kNotKnown;  ///< host only: without loopback
+    double stalled_s = kNotKnown;  ///< host only: at least one thread waited for a CPU (PSI)
 };
 
-/// With the processes that it started.
+/// Includes the process's children.
 Counters counters_of_process(pid_t pid, const std::filesystem::path& root = system_root());
 Counters counters_of_host(const std::filesystem::path& root = system_root());
 
-/// A sample: rates since the sample before it.
+/// One sample; rates since the previous sample.
 struct MonitorRow {
     double time_s = 0;  ///< since the monitor began
     std::string host;
@@ -58,9 +58,9 @@ struct MonitorRow {
     }
 };
 
-/// All samples of a host, in the order of time.
+/// All samples of a host, in time order.
 struct Monitored {
-    std::string host = {};  ///< "": a rank without a monitor
+    std::string host = {};  ///< "" on a rank without a monitor
     std::vector<MonitorRow> rows = {};
     GpuSamples gpus = {};
     Energy cpu_energy = {};
@@ -72,7 +72,7 @@ struct Monitored {
 
 class Monitor : base::Immovable {
   public:
-    /// Samples this host until stop(), every `interval_s`.
+    /// Samples this host every `interval_s` until stop().
     Monitor(const std::vector<MonitoredRank>& ranks, double interval_s);
     ~Monitor() { end(); }
 

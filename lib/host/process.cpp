@@ -29,11 +29,47 @@ extern char** environ;
 namespace ranklab::host {
 namespace {
 
-constexpr std::size_t kStartTicks = 19;  // since boot
+constexpr std::size_t kStartTicks = 19;  // index of starttime (clock ticks since boot)
+constexpr const char* kUnknown = "unknown";
+
+std::string first_line(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    return std::getline(file, line) && !line.empty() ? line : std::string(kUnknown);
+}
+
+// The value of `key` in a /proc file with lines "key : value".
+std::string proc_value(const std::string& path, std::string_view key) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        const auto colon = line.find(':');
+        if (colon != std::string::npos && base::trim(line.substr(0, colon)) == key)
+            return base::trim(line.substr(colon + 1));
+    }
+    return kUnknown;
+}
+
+// Free space in /dev/shm, through which MPI exchanges messages on a host. Rounded down to a power
+// of two, since it varies from run to run; from 1 GiB on it is no limit.
+std::string free_shared_memory() {
+    struct statvfs place {};
+    if (::statvfs("/dev/shm", &place) != 0) return kUnknown;
+    const std::uint64_t bytes = std::bit_floor(std::uint64_t{place.f_bavail} * place.f_frsize);
+    return bytes >= std::uint64_t{1} << 30U ? "1 GiB or more"
+                                            : base::human_bytes(static_cast<double>(bytes));
+}
+
+// SLURM_JWT, for one, is a login token.
+bool is_secret(std::string_view name) {
+    static constexpr std::array<std::string_view, 5> kSecret{"JWT", "TOKEN", "SECRET", "PASSW",
+                                                             "_KEY"};
+    return std::any_of(kSecret.begin(), kSecret.end(),
+                       [&](auto s) { return name.find(s) != std::string_view::npos; });
+}
 
 }  // namespace
 
-// The state, a letter, stands for 0. Field 2, the name, may hold blanks and brackets.
+// Searches the last bracket: field 2, the program's name in brackets, may hold blanks and brackets.
 std::vector<double> stat_fields(const std::filesystem::path& file) {
     std::ifstream in(file);
     std::string line;
@@ -103,47 +139,6 @@ void StartUp::finish(std::string part) {
     done(std::move(part));
     finished_ = true;
 }
-
-namespace {
-
-constexpr const char* kUnknown = "unknown";
-
-std::string first_line(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    std::string line;
-    return std::getline(file, line) && !line.empty() ? line : std::string(kUnknown);
-}
-
-// The value of "key : value" in a /proc file.
-std::string proc_value(const std::string& path, std::string_view key) {
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-        const auto colon = line.find(':');
-        if (colon != std::string::npos && base::trim(line.substr(0, colon)) == key)
-            return base::trim(line.substr(colon + 1));
-    }
-    return kUnknown;
-}
-
-// The free space for the memory by which MPI's ranks of a host exchange messages, as a power of
-// two: it changes a little all the time, and from 1 GiB on it does not matter.
-std::string free_shared_memory() {
-    struct statvfs place {};
-    if (::statvfs("/dev/shm", &place) != 0) return kUnknown;
-    const std::uint64_t bytes = std::bit_floor(std::uint64_t{place.f_bavail} * place.f_frsize);
-    return bytes >= std::uint64_t{1} << 30U ? "1 GiB or more"
-                                            : base::human_bytes(static_cast<double>(bytes));
-}
-
-// Slurm can hold a login token.
-bool is_secret(std::string_view name) {
-    static constexpr std::array<std::string_view, 5> kSecret{"JWT", "TOKEN", "SECRET", "PASSW",
-                                                             "_KEY"};
-    return std::any_of(kSecret.begin(), kSecret.end(),
-                       [&](auto s) { return name.find(s) != std::string_view::npos; });
-}
-
-}  // namespace
 
 std::filesystem::path system_root() {
     const char* const root = std::getenv("RANKLAB_SYSTEM_ROOT");

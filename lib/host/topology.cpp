@@ -35,10 +35,11 @@ hwloc_topology_t topology() {
     static const Topology loaded = [] {
         hwloc_topology_t made = nullptr;
         if (hwloc_topology_init(&made) != 0)
-            throw base::EnvironmentError("hwloc could not be started");
+            throw base::EnvironmentError("hwloc does not start; check the installation of hwloc");
         Topology whole(made);
         if (hwloc_topology_load(made) != 0)
-            throw base::EnvironmentError("hwloc could not read this machine's topology");
+            throw base::EnvironmentError(
+                "hwloc cannot read this machine's topology; check that lstopo can");
         return whole;
     }();
     return loaded.get();
@@ -55,7 +56,7 @@ hwloc_obj_t unit_of(int cpu) {
     return hwloc_get_pu_obj_by_os_index(topology(), static_cast<unsigned>(cpu));
 }
 
-// The complete_cpuset includes CPUs that another rank may use and this one may not.
+// By complete_cpuset, which includes CPUs outside this rank's cpuset: all ranks get one name.
 int core_of(int cpu) {
     const hwloc_obj_t unit = unit_of(cpu);
     const hwloc_obj_t core = unit == nullptr
@@ -102,7 +103,7 @@ std::vector<int> numa_nodes_of(const std::vector<int>& cpus) {
     return numbers_in(nodes.get());
 }
 
-// The CUDA runtime writes the id in capitals, and its domain in four digits or in eight.
+// Converts the CUDA runtime's spelling (capitals, a domain of 4 or 8 digits) to that of /sys.
 std::vector<int> cpus_near(std::string pci_id) {
     std::ranges::transform(pci_id, pci_id.begin(), [](unsigned char c) { return std::tolower(c); });
     if (pci_id.find(':') == 8 && pci_id.starts_with("0000")) pci_id.erase(0, 4);
@@ -119,11 +120,11 @@ namespace fs = std::filesystem;
 
 struct OwnCgroups {
     bool version2 = false;
-    std::vector<fs::path> folders = {};  // the outermost first; empty: none is seen from here
+    std::vector<fs::path> folders = {};  // outermost first; empty: not visible
 };
 
-// The mount point, then the folders of the process's path below it. A container without a cgroup
-// namespace has the host's path, and its own cgroup is the mount point.
+// The mount point `top`, then the folders of `path` below it, as far as they exist. A container
+// without a cgroup namespace shows the host's path, but its own cgroup is the mount point.
 std::vector<fs::path> folders_below(const fs::path& top, const std::string& path) {
     std::error_code unknown;
     if (!fs::is_directory(top, unknown)) return {};
@@ -136,8 +137,9 @@ std::vector<fs::path> folders_below(const fs::path& top, const std::string& path
     return folders;
 }
 
-// Lines are "0::/path" in version 2, "1:cpu,cpuacct:/path" in version 1 (cgroups(7)). A controller
-// is in one hierarchy only: version 2 lacks those of version 1.
+// Lines of /proc/self/cgroup are "0::/path" in version 2, "1:cpu,cpuacct:/path" in version 1
+// (cgroups(7)). A controller belongs to one version only; a line of version 1 that names it
+// decides.
 OwnCgroups own_cgroups(const std::string& controller, const fs::path& root) {
     const auto mounts = root / "sys/fs/cgroup";
     OwnCgroups own;
@@ -165,7 +167,8 @@ std::optional<std::int64_t> number_in_file(const fs::path& file) {
     return words.empty() ? std::nullopt : base::number_in<std::int64_t>(words.front());
 }
 
-// "200000 100000" in cpu.max; "max", and -1 in version 1, mean no limit.
+// The limit in CPUs from cpu.max, "200000 100000" (quota and period in us). "max", or -1 in version
+// 1, mean unlimited.
 std::optional<double> limit_of(const fs::path& cgroup, bool version2) {
     auto words = words_in(cgroup / (version2 ? "cpu.max" : "cpu.cfs_quota_us"));
     if (!version2)
@@ -177,14 +180,15 @@ std::optional<double> limit_of(const fs::path& cgroup, bool version2) {
     return *quota / *period;
 }
 
-// Paths differ between containers, a folder's number does not.
+// Device and inode: paths to one cgroup differ between containers.
 std::string name_of(const fs::path& cgroup) {
     struct stat seen {};
     return stat(cgroup.c_str(), &seen) == 0 ? fmt::format("{}:{}", seen.st_dev, seen.st_ino)
                                             : cgroup.string();
 }
 
-// Cached files are given back before a limit kills.
+// Bytes until the cgroup's memory limit. Counts inactive file cache as free: the kernel reclaims it
+// first.
 std::optional<std::int64_t> left_in(const fs::path& cgroup, bool version2) {
     const auto limit = number_in_file(cgroup / (version2 ? "memory.max" : "memory.limit_in_bytes"));
     const auto used =

@@ -27,7 +27,7 @@ struct LockWait {
     double most_s;
     std::string who;  // "another job, which holds the lock r.h5.lock"
     base::Clock::time_point begin = base::Clock::now();
-    bool user_message = false;
+    bool announced = false;
 
     void lock(const Descriptor& file, int how) {
         while (::flock(file.get(), how | LOCK_NB) != 0) {
@@ -50,8 +50,8 @@ struct LockWait {
             throw base::EnvironmentError(
                 fmt::format("waited {:.0f} s for {} (fuser names it)", waited, who),
                 {"lock-timeout"});
-        if (user_message || waited < 0.5) return;
-        user_message = true;
+        if (announced || waited < 0.5) return;
+        announced = true;
         base::log::info(fmt::format("waiting for {}; {:.0f} s at most", who, most_s));
     }
 };

@@ -162,9 +162,9 @@ std::string curves(const Figure& figure) {
                                     value(p.interval.high));
         }
         data += "EOD\n";
-        const bool user_message = series.look != Look::dashed || dashed.insert(series.title).second;
+        const bool titled = series.look != Look::dashed || dashed.insert(series.title).second;
         parts.push_back(fmt::format("$d{} using 1:2 {} {}", i, look_of(series),
-                                    user_message ? key_title(series) : "notitle"));
+                                    titled ? key_title(series) : "notitle"));
         if (series.has_intervals())
             parts.push_back(error_bars(i, "1:3:(0):($4-$3)", colour_of(series)));
     }

@@ -233,8 +233,8 @@ bool is_strategy_run(const Run& run) {
 // A run stores the ranks that took part; in older ones job_time_s has a column for each, or the
 // options give them where samples are not read.
 std::int64_t ranks_of(const Run& run) {
-    const auto user_message = base::number_in<std::int64_t>(run.fact(fact::kParticipants));
-    if (user_message && *user_message > 0) return *user_message;
+    const auto stored = base::number_in<std::int64_t>(run.fact(fact::kParticipants));
+    if (stored && *stored > 0) return *stored;
     const Measurement* time = run.find(vocabulary::kJobTime);
     if (time != nullptr && time->rows() > 0) return static_cast<std::int64_t>(time->columns);
     const auto hosts = static_cast<std::int64_t>(run.hosts.size());

@@ -205,8 +205,8 @@ TEST(ForbiddenPlace, IsNamed) {
     const int code = in_child([&] {
         fs::permissions(folder.path(), fs::perms(0555));
         if (::geteuid() == 0 && ::seteuid(65534) != 0) return kCannotMount;
-        expect_no_output(folder / "r.h5", ExitCode::environment, "you may not write there");
-        expect_no_output(folder / "sub/r.h5", ExitCode::environment, "you may not write there");
+        expect_no_output(folder / "r.h5", ExitCode::environment, "no permission");
+        expect_no_output(folder / "sub/r.h5", ExitCode::environment, "no permission");
         return testing::Test::HasFailure() ? 1 : 0;
     });
     fs::permissions(folder.path(), fs::perms(0755));
@@ -221,7 +221,7 @@ TEST(WriteProtectedFile, IsNotReplaced) {
         fs::permissions(folder.path(), fs::perms(0777));
         fs::permissions(folder / "r.h5", fs::perms(0444));
         if (::geteuid() == 0 && ::seteuid(65534) != 0) return kCannotMount;
-        expect_no_output(folder / "r.h5", ExitCode::environment, "you may not write there");
+        expect_no_output(folder / "r.h5", ExitCode::environment, "no permission");
         EXPECT_EQ(ResultFile(folder / "r.h5").runs().size(), 1U);
         return testing::Test::HasFailure() ? 1 : 0;
     });

@@ -35,7 +35,7 @@ TEST(ThrowErrno, TellsWrongPathsFromWrongPlaces) {
         throw_errno("mkdir", "a/b", EROFS);
     } catch (const base::Error& error) {
         EXPECT_EQ(std::string(error.what()),
-                  "a/b: the file system is read-only; name a writable place (mkdir: Read-only file "
+                  "a/b: the file system is read-only; name a writable folder (mkdir: Read-only file "
                   "system)");
         EXPECT_EQ(error.settings(), base::Settings{"output"});
     }
