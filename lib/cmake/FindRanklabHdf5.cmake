@@ -1,7 +1,7 @@
-# HDF5's C library, the parallel one where there is one, as ranklab::hdf5_c. CMake's FindHDF5 asks
-# h5pcc, a shell script that breaks in a folder with a space in its name, so it is looked for here.
-# Where several stand beside each other, as in Debian, the one of the MPI that was found. What was
-# looked up for another MPI, or another root, is forgotten.
+# Finds HDF5's C library, preferably a parallel one, as ranklab::hdf5_c. CMake's FindHDF5 is not
+# used: it calls h5pcc, a shell script that fails in a folder with a space in its name. If several
+# are installed, as in Debian, takes the one for the MPI that was found. Results for another MPI or
+# another root are dropped from the cache.
 set(_looked_up_for "${RANKLAB_MPI_FAMILY} ${HDF5_ROOT} $ENV{HDF5_ROOT} $ENV{HDF5_DIR}")
 if(NOT _looked_up_for STREQUAL "${RANKLAB_HDF5_LOOKED_UP_FOR}")
   if(DEFINED RANKLAB_HDF5_LOOKED_UP_FOR)
@@ -42,9 +42,9 @@ foreach(_file IN LISTS _h5_conf)
   endif()
 endforeach()
 
-# A parallel HDF5 of another MPI compiles, links, and dies in its first call. Refused only where the
-# program ran and named both libraries: not when cross compiling, nor where a login node cannot run
-# what it builds.
+# A parallel HDF5 for another MPI compiles and links, and crashes in its first call. Refused only if
+# a test program ran and named both libraries: not when cross compiling, nor on a login node that
+# cannot run its own builds.
 if(RANKLAB_HDF5_TEXT MATCHES "parallel" AND NOT CMAKE_CROSSCOMPILING)
   try_run(_one_mpi_code _one_mpi_compiled SOURCES "${CMAKE_CURRENT_LIST_DIR}/checks/one_mpi.c"
     NO_CACHE
@@ -60,9 +60,8 @@ if(RANKLAB_HDF5_TEXT MATCHES "parallel" AND NOT CMAKE_CROSSCOMPILING)
   endif()
 endif()
 
-# Parallel HDF5 loads MPI, which programs of a login node do not need (docs/adr/0016): they take the
-# serial library, where there is one of the same version, since the rooms are compiled once, with
-# the headers above.
+# Parallel HDF5 loads MPI, which programs for login nodes do not need (docs/adr/0016): they link the
+# serial library if it has the same version, since rooms are compiled once, with the headers above.
 set(RANKLAB_HDF5_SERIAL_TEXT "${RANKLAB_HDF5_LIBRARY}")
 set(RANKLAB_HAS_HDF5_WITHOUT_MPI TRUE)
 set(_serial "${RANKLAB_HDF5_LIBRARY}")

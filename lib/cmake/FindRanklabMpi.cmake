@@ -1,7 +1,6 @@
-# MPI's C interface as ranklab::mpi_c, its family in RANKLAB_MPI_FAMILY (openmpi, mpich, or "" for
-# another), and the launcher of that family: where two families are installed, CMake may find the
-# launcher of the other one. MPICH stands for all that come of it, too: Cray MPICH, Intel MPI,
-# MVAPICH.
+# Finds MPI's C interface as ranklab::mpi_c, its family in RANKLAB_MPI_FAMILY (openmpi, mpich, or ""
+# for another), and the launcher of that family: with two families installed CMake may find the
+# launcher of the other one. "mpich" includes its derivatives Cray MPICH, Intel MPI and MVAPICH.
 set(RANKLAB_MPI AUTO CACHE STRING
   "The family of MPI: openmpi, mpich, or AUTO for the one whose mpicc is first in PATH")
 set_property(CACHE RANKLAB_MPI PROPERTY STRINGS AUTO openmpi mpich)
@@ -11,7 +10,7 @@ if(NOT RANKLAB_MPI STREQUAL "AUTO" AND NOT MPI_C_COMPILER)
     set(MPI_C_COMPILER "${_wrapper}" CACHE FILEPATH "MPI compiler for C")
   endif()
 endif()
-# C alone: the C++ bindings need a library that LibTorch's build lacks.
+# Only C: the C++ bindings need a library that LibTorch's build lacks.
 find_package(MPI REQUIRED COMPONENTS C)
 
 include(CheckSymbolExists)
@@ -40,8 +39,7 @@ if(NOT RANKLAB_MPI STREQUAL "AUTO" AND NOT RANKLAB_MPI STREQUAL RANKLAB_MPI_FAMI
     "or set MPI_C_COMPILER to its mpicc.")
 endif()
 
-# The family of a launcher by what it says of itself; "" where it is another (srun, PALS, jsrun) or
-# says nothing.
+# The family of a launcher by its version text; "" for another launcher (srun, PALS, jsrun).
 function(ranklab_launcher_family launcher out)
   set(said "")
   if(launcher)
@@ -88,7 +86,7 @@ if(RANKLAB_MPI_FAMILY AND _launcher_family AND NOT _launcher_family STREQUAL RAN
   endif()
 endif()
 
-# The command that starts ranks: mpirun, where the one in PATH is of this family.
+# The command that starts ranks: mpirun if the one in PATH belongs to this family.
 set(RANKLAB_MPIRUN mpirun)
 find_program(_mpirun mpirun NO_CACHE)
 ranklab_launcher_family("${_mpirun}" _mpirun_family)
@@ -102,8 +100,7 @@ endif()
 
 add_library(ranklab_mpi_c INTERFACE)
 add_library(ranklab::mpi_c ALIAS ranklab_mpi_c)
-# True where the program that is linked has this property: then a call of MPI in it is an error of
-# the linker.
+# True if the program has this property: then a call of MPI in it is a linker error.
 set(ranklab_links_no_mpi "$<BOOL:$<TARGET_PROPERTY:RANKLAB_NO_MPI>>")
 target_link_libraries(ranklab_mpi_c INTERFACE "$<$<NOT:${ranklab_links_no_mpi}>:MPI::MPI_C>")
 target_compile_definitions(ranklab_mpi_c INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)

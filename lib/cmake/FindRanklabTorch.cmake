@@ -1,11 +1,11 @@
-# LibTorch as an imported target of our own. Its TorchConfig.cmake is not used: it asks for a CUDA
-# toolkit even for a CPU program, and breaks with C++20 on CMake 3.25.
+# Finds LibTorch as imported targets. Its TorchConfig.cmake is not used: it requires a CUDA toolkit
+# even for a CPU program, and fails with C++20 on CMake 3.25.
 #   ranklab::torch   headers, libc10, libtorch_cpu (the CPU part of the CUDA build)
 #   ranklab::cudart  the CUDA runtime, when RANKLAB_HAS_CUDA
 #   ranklab::nccl_headers  nccl.h, when RANKLAB_HAS_NCCL; the library is loaded at run time
 #   (docs/adr/0005)
 # RANKLAB_TORCH_ROOT is an unpacked libtorch/, a venv, or its site-packages/torch; the wheels' CUDA
-# and NCCL lie beside the latter, in site-packages/nvidia.
+# and NCCL are beside it in site-packages/nvidia.
 file(GLOB _torch_of_venv "${RANKLAB_TORCH_ROOT}/lib/python3*/site-packages/torch")
 if(_torch_of_venv)
   set(RANKLAB_TORCH_ROOT "${_torch_of_venv}")
@@ -55,7 +55,7 @@ if(RANKLAB_HAS_TORCH)
   endforeach()
   add_library(ranklab_torch INTERFACE)
   add_library(ranklab::torch ALIAS ranklab_torch)
-  # LibTorch ships a fmt of its own: looked up last, so that it does not shadow the one we link.
+  # LibTorch has its own fmt headers: searched last, so that they do not shadow the linked fmt's.
   target_compile_options(ranklab_torch INTERFACE
     "SHELL:-idirafter \"${RANKLAB_TORCH_INCLUDE}/torch/csrc/api/include\""
       "SHELL:-idirafter \"${RANKLAB_TORCH_INCLUDE}\"")
@@ -91,7 +91,7 @@ if(RANKLAB_WITH_CUDA)
   endif()
 endif()
 
-# LibTorch's CUDA part, for the module that is loaded when a run asks for a GPU.
+# LibTorch's CUDA part, for the module that runs with a GPU load.
 if(RANKLAB_HAS_TORCH AND RANKLAB_HAS_CUDA)
   find_library(RANKLAB_TORCH_CUDA_LIBRARY torch_cuda PATHS "${RANKLAB_TORCH_ROOT}/lib"
     NO_DEFAULT_PATH)
@@ -99,7 +99,7 @@ if(RANKLAB_HAS_TORCH AND RANKLAB_HAS_CUDA)
   if(RANKLAB_TORCH_CUDA_LIBRARY AND RANKLAB_C10_CUDA_LIBRARY)
     add_library(ranklab_torch_cuda_part INTERFACE)
     add_library(ranklab::torch_cuda ALIAS ranklab_torch_cuda_part)
-    # Needed whether or not the linker sees a use: its static objects register the kernels.
+    # Linked without a visible use, too: its static objects register the kernels.
     target_link_libraries(ranklab_torch_cuda_part INTERFACE ranklab::cudart
       -Wl,--no-as-needed "${RANKLAB_TORCH_CUDA_LIBRARY}" "${RANKLAB_C10_CUDA_LIBRARY}"
         -Wl,--as-needed)
@@ -109,8 +109,8 @@ if(RANKLAB_HAS_TORCH AND RANKLAB_HAS_CUDA)
 endif()
 
 if(RANKLAB_WITH_NCCL)
-  # A user's own, then the wheel that LibTorch itself would load, then the system's; the library
-  # beside its header.
+  # Search order: the user's, the wheel that LibTorch would load, the system's. The library is
+  # beside the header.
   find_path(RANKLAB_NCCL_INCLUDE nccl.h HINTS "${RANKLAB_NCCL_ROOT}" "${_site_packages}/nvidia/nccl"
     PATH_SUFFIXES include)
   find_library(RANKLAB_NCCL_LIBRARY NAMES libnccl.so.2 nccl HINTS "${RANKLAB_NCCL_INCLUDE}/.."

@@ -1,6 +1,6 @@
-# ranklab_embed_templates(report/page templates): the files of the folder as texts in the program,
-# which then needs none beside it. The room includes them as ROOM/templates.hpp, which is made here,
-# too. They are compiled into the room's target: report_page, or the one named behind the folder.
+# ranklab_embed_templates(report/page templates): compiles the files of the folder into the program
+# as texts, and generates the header ROOM/templates.hpp. Their target is the room's (report_page),
+# or the one named after the folder.
 function(ranklab_embed_templates room folder)
   file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})

@@ -1,5 +1,5 @@
-# Features of the machine. Each RANKLAB_WITH_* is AUTO (take it if it is there), ON (fail without)
-# or OFF. The outcome stands in RANKLAB_HAS_* and is printed once by RanklabSummary.
+# Features of the machine. Each RANKLAB_WITH_* is AUTO (used if found), ON (an error if missing) or
+# OFF. RANKLAB_HAS_* has the outcome, which RanklabSummary prints.
 set(RANKLAB_WITH_TORCH AUTO CACHE STRING "Build the training programs on LibTorch: AUTO, ON or OFF")
 set(RANKLAB_WITH_CUDA AUTO CACHE STRING "GPUs through the CUDA runtime: AUTO, ON or OFF")
 set(RANKLAB_WITH_NCCL AUTO CACHE STRING "Build the communication backend nccl: AUTO, ON or OFF")

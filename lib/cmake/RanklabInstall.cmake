@@ -1,21 +1,20 @@
-# cmake --install build/release --prefix DIR: programs, named configurations, job scripts,
-# documents, man pages and what bash and zsh complete command lines by. The programs find each other
-# beside themselves and what they link by absolute paths outside the prefix, so that the installed
-# folder can be moved. LibTorch in a folder that other users may not enter, as the cache in a home
-# folder, comes along: the installed programs are for all.
+# cmake --install build/release --prefix DIR installs programs, configurations, job scripts,
+# documents and the completion scripts of bash and zsh. The programs find each other in their own
+# folder and link libraries outside the prefix by absolute paths, so that the installed folder can
+# be moved. LibTorch is copied if other users may not enter its folder, such as a cache in a home
+# folder.
 include(GNUInstallDirs)
 set(RANKLAB_INSTALL_LIBTORCH AUTO CACHE STRING
   "Whether to install a copy of LibTorch (3.6 GB with CUDA): AUTO where others cannot read it")
 set_property(CACHE RANKLAB_INSTALL_LIBTORCH PROPERTY STRINGS AUTO ON OFF)
 get_property(_programs GLOBAL PROPERTY RANKLAB_PROGRAMS)
-# The copy has the layout of site-packages, by which LibTorch and the CUDA libraries find each
-# other.
+# The copy keeps the layout of site-packages, by which LibTorch and CUDA libraries find each other.
 set(_copy "${CMAKE_INSTALL_LIBDIR}/ranklab")
 set(_rpath "$ORIGIN/../lib" "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" "$ORIGIN/../${_copy}/torch/lib"
   "$ORIGIN/../${_copy}/nvidia/cu13/lib")
 list(REMOVE_DUPLICATES _rpath)
-# The same when built as when installed: where they differ, CMake pads the built one with empty
-# entries, and for the loader an empty entry is the folder that the user stands in.
+# Equal RPATHs when built and installed: if they differ, CMake pads the built one with empty
+# entries, and the loader reads an empty entry as the current folder.
 set_target_properties(${_programs} PROPERTIES
   INSTALL_RPATH "${_rpath}" INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS ${_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

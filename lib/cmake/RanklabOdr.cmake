@@ -1,30 +1,28 @@
-# The preset `odr`: no program, but one link of all object files, of programs and tests, in which
-# GCC's link-time optimiser compares the types that they share (-Wodr). Two types of one name are
-# otherwise no error: the linker takes either's functions for both. Nothing is optimised and no
-# machine code is made: that makes it cheap.
+# The preset `odr` makes no program: it links the object files of all programs and tests, and GCC's
+# link-time optimiser compares their types (-Wodr). Two types with one name are otherwise no error:
+# the linker takes the functions of either for both. It is cheap, since it makes no machine code.
 option(RANKLAB_ODR "Compile for the target odr alone, which looks for types that are defined twice"
   OFF)
 if(NOT RANKLAB_ODR)
   return()
 endif()
 
-# GCC uses the precompiled headers where they fit a file's options, and else the header itself.
+# GCC uses the precompiled header if it fits a file's options, else the header itself.
 set(_common "${PROJECT_BINARY_DIR}/odr_common.hpp")
 set(_options -std=c++20 -O0 -flto -fno-fat-lto-objects -fpch-preprocess)
 list(TRANSFORM RANKLAB_COMMON_HEADERS PREPEND "#include " OUTPUT_VARIABLE _includes)
 list(JOIN _includes "\n" _includes)
 file(CONFIGURE OUTPUT "${_common}" CONTENT "${_includes}\n")
-# By ccache, too: another clone then has the same bytes, and with them the objects that were made
-# with them.
+# Through ccache, so that another clone gets equal bytes, and with them cached objects.
 execute_process(COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${CMAKE_CXX_COMPILER}" ${_options}
   -DFMT_SHARED -x c++-header "${_common}" -o "${_common}.gch"
   WORKING_DIRECTORY "${PROJECT_BINARY_DIR}" COMMAND_ERROR_IS_FATAL ANY)
 
-set(CMAKE_POSITION_INDEPENDENT_CODE OFF)  # the same options for all
+set(CMAKE_POSITION_INDEPENDENT_CODE OFF)  # equal options for all files
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-O0;-flto;-fno-fat-lto-objects;-fpch-preprocess>"
   "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${_common}>")
 
-# All targets with object files in a folder and below.
+# Returns all targets with object files in a folder and below.
 function(ranklab_targets_below folder result)
   get_property(found DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
   get_property(below DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
@@ -42,8 +40,7 @@ function(ranklab_targets_below folder result)
   set(${result} ${compiled} PARENT_SCOPE)
 endfunction()
 
-# To be called last. Each program has a main: of functions defined twice the first counts (muldefs),
-# whatever the others look like.
+# To be called last. Each program has a main: the linker takes the first definition (muldefs).
 function(ranklab_add_odr_target)
   ranklab_targets_below("${PROJECT_SOURCE_DIR}" targets)
   list(REMOVE_DUPLICATES targets)

@@ -1,5 +1,5 @@
-# Headers that most files include. Reading them is a quarter of the compiling of all that is not
-# LibTorch's.
+# Headers that most files include: without precompiling they take a quarter of the compile time of
+# files without LibTorch.
 set(RANKLAB_COMMON_HEADERS algorithm array chrono cmath filesystem functional map memory optional
   set span string
   string_view utility vector fmt/format.h)
@@ -18,14 +18,13 @@ function(ranklab_add_room name)
   list(TRANSFORM ROOM_DEPENDS PREPEND ranklab::)
   target_link_libraries(ranklab_${name} PUBLIC ${ROOM_DEPENDS} ${ROOM_LINK} PRIVATE
     ranklab_settings)
-  # Several files make one unit: reading headers is most of compiling (LibTorch's precompiled one
-  # alone costs each unit 8 s of CPU). Few enough that an edit of one file is not long compiled.
-  # Files whose names inside their own unnamed namespaces are those of another file too are compiled
-  # ALONE. A room of which programs without MPI take some files is compiled SEPARATE, file by file,
-  # or they would take all.
+  # Unity builds, since headers take most of the compile time (LibTorch's precompiled header 8 s of
+  # CPU per unit); 8 files per unit keep the rebuild after an edit short. ALONE: files whose unnamed
+  # namespaces have names of another file. SEPARATE: each file alone, for rooms of which programs
+  # without MPI link some files only.
   if(NOT ROOM_SEPARATE)
     set_target_properties(ranklab_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    # GCC takes a source inside a unit for a header, and warns of what its class makes of an unnamed
+    # In a unity build GCC takes sources for headers and warns of classes that use an unnamed
     # namespace.
     target_compile_options(ranklab_${name} PRIVATE -Wno-subobject-linkage)
   endif()
@@ -34,12 +33,12 @@ function(ranklab_add_room name)
   if(ROOM_TORCH)
     target_link_libraries(ranklab_${name} PUBLIC ranklab::torch)
     ranklab_share_torch_pch(ranklab_${name})
-  elseif(NOT RANKLAB_ODR)  # which has its own, for all targets
+  elseif(NOT RANKLAB_ODR)  # the odr preset precompiles its own header
     ranklab_share_common_pch(ranklab_${name})
   endif()
 endfunction()
 
-# The first room compiles the common headers; the others use what it made.
+# The first room precompiles the common headers; other rooms reuse the result.
 function(ranklab_share_common_pch target)
   if(TARGET ranklab_base AND NOT target STREQUAL "ranklab_base")
     target_precompile_headers(${target} REUSE_FROM ranklab_base)
@@ -48,12 +47,11 @@ function(ranklab_share_common_pch target)
   endif()
 endfunction()
 
-# The first target to call this compiles <torch/torch.h>; the others use what it made.
+# The first caller precompiles <torch/torch.h>; other targets reuse the result.
 function(ranklab_share_torch_pch target)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE")
-    # CMake compiles programs with -fPIE, and a precompiled header made with -fPIC would not be
-    # used.
+    # CMake compiles programs with -fPIE, which does not fit a header precompiled with -fPIC.
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${target} PRIVATE -fPIC)
   endif()
@@ -97,8 +95,8 @@ std::vector<@CAT_TYPE@> @CAT_FUNCTION@() {
 }  // namespace ranklab::@CAT_ROOM@
 ")
   target_sources(ranklab_${CAT_ROOM} PRIVATE ${sources} "${file}")
-  # Entries are copies of a template, so their inner names clash. LibTorch's are many seconds each,
-  # and share a unit all the same: their names differ.
+  # Entries are often copies of one another: equal internal names would clash in one unit. Entries
+  # with LibTorch share a unit, since each takes many seconds; their names differ.
   if(NOT RANKLAB_${CAT_ROOM}_TORCH)
     set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
@@ -121,8 +119,7 @@ function(ranklab_add_program name)
   set_property(GLOBAL APPEND PROPERTY RANKLAB_PROGRAMS ${target})
 endfunction()
 
-# The program takes the serial HDF5 and no MPI, where there is such an HDF5; nor what else it does
-# not call.
+# Links the serial HDF5 and no MPI if such an HDF5 exists, and drops unused libraries.
 function(ranklab_link_no_mpi target)
   target_link_options(${target} PRIVATE LINKER:--as-needed)
   set_target_properties(${target} PROPERTIES RANKLAB_NO_MPI ${RANKLAB_HAS_HDF5_WITHOUT_MPI})

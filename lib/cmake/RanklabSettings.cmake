@@ -5,8 +5,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_OPTIMIZE_DEPENDENCIES OFF)
-# Where programs look for the module that train/torch_cuda.cpp loads, in the build folder as when
-# installed.
+# The programs' search path for the module that train/torch_cuda.cpp loads; equal when installed.
 set(CMAKE_BUILD_RPATH "$ORIGIN/../lib")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -19,8 +18,8 @@ set(RANKLAB_WERROR AUTO CACHE STRING
 set(RANKLAB_SANITIZE "" CACHE STRING
   "Sanitizers, as -fsanitize= takes them (address,undefined or thread)")
 
-# A build by the compiler that CI has is known to warn of nothing. Another one, other flags and
-# sanitizers see other things, and those are no reason to have no program.
+# AUTO: warnings are errors with CI's compiler, whose build has none. Other compilers, flags and
+# sanitizers may warn of more, which must not stop a user's build.
 set(_werror ${RANKLAB_WERROR})
 if(_werror STREQUAL "AUTO")
   set(_werror OFF)
@@ -34,10 +33,10 @@ endif()
 add_library(ranklab_settings INTERFACE)
 target_compile_options(ranklab_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wunused
-  # A number that may not fit is said with a cast (base/numbers.hpp). Without -Wsign-conversion: an
-  # index or a length is never negative, and a cast that says so would check nothing.
+  # Narrowing needs a cast (base/numbers.hpp). Without -Wsign-conversion: indices and lengths are
+  # never negative, and a cast would check nothing.
   -Wconversion
-  -Wno-restrict  # GCC 12 sees overlaps in std::string that are not there (GCC bug 105651)
+  -Wno-restrict  # GCC 12 warns of false overlaps in std::string (GCC bug 105651)
   $<$<BOOL:${_werror}>:-Werror>)
 if(RANKLAB_SANITIZE)
   target_compile_options(ranklab_settings INTERFACE -fsanitize=${RANKLAB_SANITIZE}
@@ -47,8 +46,8 @@ endif()
 
 find_program(RANKLAB_CCACHE ccache)
 if(RANKLAB_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The sloppiness that ccache needs to store compilations that use a precompiled header; the base
-  # folder lets another clone use what this one compiled.
+  # ccache needs this sloppiness to store compilations with a precompiled header; the base folder
+  # lets clones share results.
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime

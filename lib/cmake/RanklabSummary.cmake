@@ -1,4 +1,4 @@
-# The one summary of a configuration: what was found, what is off, and why.
+# Prints the features of this configuration: found, off, and the reasons.
 message(STATUS "")
 message(STATUS "ranklab ${PROJECT_VERSION}")
 message(STATUS

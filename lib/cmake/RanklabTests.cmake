@@ -1,4 +1,4 @@
-# How tests are added. Every test has a time limit; one of N ranks asks ctest for N processors.
+# Functions that add tests. Every test has a time limit; a test of N ranks reserves N processors.
 if(NOT RANKLAB_BUILD_TESTS)
   return()
 endif()
@@ -21,12 +21,12 @@ if(NOT RANKLAB_PYTHON)
 endif()
 
 cmake_host_system_information(RESULT RANKLAB_CORES QUERY NUMBER_OF_LOGICAL_CORES)
-# Every test runs with one thread a rank; the machine's load does not decide on what a test sees.
+# Every test runs with one thread per rank, and findings do not depend on the machine's load.
 set(RANKLAB_TEST_ENVIRONMENT OMP_NUM_THREADS=1 RANKLAB_SYSTEM_ROOT=/nonexistent)
-# Open MPI as root and with more ranks than cores, no yielding-free spinning when oversubscribed, no
-# search for fabrics (0.2 s a start). MPICH allows both without a word and binds nothing; it has no
-# setting that makes it yield, so that a library does it (docs/mpi.md), and collectives that spin on
-# shared memory without asking for news are not taken.
+# Open MPI: allows root and more ranks than cores, yields while waiting, does not bind, and skips
+# the search for fabrics (0.2 s per start). MPICH allows root and oversubscription and does not
+# bind. It cannot yield, so a preloaded library does (docs/mpi.md), and collectives that spin on
+# shared memory without progress are switched off.
 if(RANKLAB_MPI_FAMILY STREQUAL "mpich")
   add_library(ranklab_mpich_yield MODULE "${PROJECT_SOURCE_DIR}/tests/mpich_yield.c")
   target_link_libraries(ranklab_mpich_yield PRIVATE ${CMAKE_DL_LIBS})
@@ -44,13 +44,13 @@ else()
       OMPI_MCA_hwloc_base_binding_policy=none
     OMPI_MCA_pml=^cm,ucx)
 endif()
-# Where mpirun is another MPI's, the tests find this one's first, as where its module is loaded.
+# If mpirun in PATH belongs to another MPI, a folder with this MPI's launcher goes before it.
 set(RANKLAB_TEST_PATH "")
 file(REMOVE_RECURSE "${PROJECT_BINARY_DIR}/launcher")
 if(NOT RANKLAB_MPIRUN STREQUAL "mpirun")
   set(RANKLAB_TEST_PATH "PATH=path_list_prepend:${PROJECT_BINARY_DIR}/launcher")
   find_program(_mpicc "${MPI_C_COMPILER}" NO_CACHE)
-  # Scripts, not links: Hydra looks for its proxy beside the name that it is called by.
+  # Scripts, not links: Hydra looks for its proxy in the folder of the called name.
   foreach(_name IN ITEMS mpirun mpiexec mpicc)
     set(_program "${MPIEXEC_EXECUTABLE}")
     if(_name STREQUAL "mpicc")
@@ -61,7 +61,7 @@ if(NOT RANKLAB_MPIRUN STREQUAL "mpirun")
       OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   endforeach()
 endif()
-# These files suppress findings in other people's libraries, each with its reason.
+# These files suppress findings in third-party libraries, with the reasons.
 if(RANKLAB_SANITIZE MATCHES "address")
   list(APPEND RANKLAB_TEST_ENVIRONMENT "ASAN_OPTIONS=fast_unwind_on_malloc=0"
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
@@ -96,8 +96,8 @@ function(ranklab_label_test name)
   set_property(TEST ${name} PROPERTY LABELS ${labels})
 endfunction()
 
-# The precompiled header of the tests without LibTorch: GoogleMock is most of what compiling them
-# costs. Tests are not optimised, since that takes longer than it saves.
+# The precompiled header of tests without LibTorch: GoogleMock takes most of their compile time.
+# Tests are compiled with -O0: optimising takes longer than it saves.
 set(RANKLAB_TEST_HEADERS ${RANKLAB_COMMON_HEADERS})
 list(APPEND RANKLAB_TEST_HEADERS <gtest/gtest.h> <gmock/gmock.h>)
 
@@ -134,8 +134,8 @@ function(ranklab_add_test_program name)
   endif()
 endfunction()
 
-# ranklab_add_room_tests(ROOM FOLDERS a b ...): the test program ROOM_test, without MPI; the rest as
-# above.
+# ranklab_add_room_tests(ROOM FOLDERS a b ...): the test program ROOM_test, without MPI; other
+# arguments as ranklab_add_test_program.
 function(ranklab_add_room_tests room)
   set(name ${room}_test)
   ranklab_add_test_program(${name} ${ARGN})
@@ -146,7 +146,8 @@ function(ranklab_add_room_tests room)
 endfunction()
 
 # ranklab_add_mpi_tests(NAME FOLDERS a b ...): one program with the main of tests/mpi/main.cpp,
-# started at 1 and 3 ranks in the fast suite, at 2 and 4 in the second; the rest as above.
+# started at 1 and 3 ranks in the fast suite, at 2 and 4 in the second; other arguments as
+# ranklab_add_test_program.
 function(ranklab_add_mpi_tests name)
   ranklab_add_test_program(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE ranklab_mpi_main)
@@ -159,8 +160,8 @@ function(ranklab_add_mpi_tests name)
   endforeach()
 endfunction()
 
-# ranklab_add_mpi_entry(ENTRY program ranks "labels" [argument ...]): an entry all of whose tests
-# skip shows as skipped.
+# ranklab_add_mpi_entry(ENTRY program ranks "labels" [argument ...]): starts the program at that
+# number of ranks. ctest shows it as skipped if all of its tests skip.
 function(ranklab_add_mpi_entry entry program ranks labels)
   add_test(NAME ${entry} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
     $<TARGET_FILE:${program}>
@@ -174,7 +175,7 @@ function(ranklab_add_mpi_entry entry program ranks labels)
   ranklab_label_test(${entry} ${labels})
 endfunction()
 
-# ranklab_add_script_tests(KIND): each file *_test.py of this folder as the test KIND.<file>.
+# ranklab_add_script_tests(KIND): adds each *_test.py of this folder as the test KIND.<file>.
 function(ranklab_add_script_tests kind)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
     "${CMAKE_CURRENT_SOURCE_DIR}/*_test.py")
@@ -185,7 +186,7 @@ function(ranklab_add_script_tests kind)
 endfunction()
 
 # ranklab_add_script_test(NAME FILE x_test.py LABEL apps [TIMEOUT s])
-# A Python unittest file; it finds the programs in RANKLAB_BIN and the checkout in RANKLAB_SOURCE.
+# Adds a Python unittest file; RANKLAB_BIN is the folder of programs, RANKLAB_SOURCE the checkout.
 function(ranklab_add_script_test name)
   cmake_parse_arguments(PARSE_ARGV 1 TEST "" "FILE;LABEL;TIMEOUT" "")
   if(NOT TEST_TIMEOUT AND RANKLAB_SUITE)

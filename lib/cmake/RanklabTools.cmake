@@ -1,4 +1,4 @@
-# Targets for whoever works on the code: `format` rewrites, `tidy` looks.
+# Targets for developers: `format` rewrites sources, `tidy` checks them.
 find_program(RANKLAB_CLANG_FORMAT clang-format)
 find_program(RANKLAB_RUN_CLANG_TIDY NAMES run-clang-tidy run-clang-tidy-14)
 file(GLOB_RECURSE _sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/*.[ch]pp"

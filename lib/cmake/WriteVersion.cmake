@@ -1,5 +1,5 @@
 # cmake -DSOURCE=... -DTEMPLATE=... -DOUTPUT=... -DVERSION=... -P WriteVersion.cmake
-# Rewrites OUTPUT only when something changed, so that a build with nothing new compiles nothing.
+# Rewrites OUTPUT only if it changes, so that a build without changes compiles nothing.
 execute_process(COMMAND git -C "${SOURCE}" rev-parse --short=12 HEAD OUTPUT_VARIABLE REVISION
   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE rc)
 if(NOT rc EQUAL 0)

@@ -1,4 +1,4 @@
-"""--ablation and --input: what limits a run is found, told in benchy's lines and JSON, and the parts add up."""
+"""--ablation and --input: the limit of a run, benchy's lines and JSON, and parts that add up to the whole."""
 
 import json
 import re
@@ -16,7 +16,7 @@ class Ablation(RunCase):
         return self.run_and_read("--ablation", "--train-samples", 200, "--batch-size", 4, *words, ranks=ranks)
 
     def test_all_kinds_of_trials_at_two_ranks(self):
-        """After a silent trial rank 0's parameters and momentum, channels-last ones too, go to all; in fp16 one rank alone may have skipped steps."""
+        """After a trial without communication rank 0 broadcasts parameters and momentum, also channels-last ones; in fp16 a single rank may have skipped steps."""
         result, run = self.ablate("--model", "bn-cnn", "--channels-last", "--precision", "fp16", "--momentum", 0.9, "--optimizer", "sgd", "--steps", 3,
                                   "--repetitions", 2, "--benchy-json", "b.json", ranks=2)
         lines = {label: float(mean) for label, mean, _ in LINE.findall(result.stdout)}

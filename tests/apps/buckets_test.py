@@ -1,5 +1,5 @@
-"""The table of gradient buckets that `ranklab train --dry-run --buckets FILE` writes: the tables that ship are what it writes now, and a real run
-reduces what it says. Refusals: tests/refusals/train_files.json."""
+"""The table of gradient buckets that `ranklab train --dry-run --buckets FILE` writes: it equals the shipped tables and the buckets of a real run.
+Refusals: tests/refusals/train.json."""
 
 import csv
 import re
@@ -16,7 +16,7 @@ SIZES = {"fp32": 4, "fp16": 2, "bf16": 2, "fp64": 8}
 
 class BucketsTest(Case):
     def write(self, *words, ranks=1, name="t.csv"):
-        """(text, rows) of the table; what every table must hold is checked."""
+        """Returns (text, rows) of the table, and checks what holds for every table."""
         result = train("--dry-run", "--buckets", name, *words, ranks=ranks, cwd=self.folder)
         self.assertCode(result, 0)
         self.assertEqual(result.said, [])
@@ -52,7 +52,7 @@ class BucketsTest(Case):
     def test_several_ranks_write_it_once_and_an_earlier_table_is_replaced_where_it_lies(self):
         (self.folder / "real.csv").touch(mode=0o640)
         (self.folder / "two.csv").symlink_to("real.csv")
-        words = ("--bucket-cap-mb", 0.01, "--model", "resnet18", "--width", 8, "--image-size", 16384)  # large samples cost nothing, since none is made
+        words = ("--bucket-cap-mb", 0.01, "--model", "resnet18", "--width", 8, "--image-size", 16384)  # a dry run makes no samples
         self.assertEqual(self.write(*words)[0], self.write(*words, ranks=2, name="two.csv")[0])
         self.assertTrue((self.folder / "two.csv").is_symlink())
         self.assertEqual((self.folder / "real.csv").stat().st_mode & 0o777, 0o640)

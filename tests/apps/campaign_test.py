@@ -1,4 +1,4 @@
-"""`ranklab campaign`: what it reads and refuses, its plan, and a small run with mpirun. What a file becomes: tests/unit/campaign; Slurm:
+"""`ranklab campaign`: the files that it reads and refuses, its plan, and a small run with mpirun. The plan of a file: tests/unit/campaign; Slurm:
 tests/slow/cluster/campaign_test.py."""
 
 import json
@@ -48,7 +48,7 @@ class Campaign(cli.Case):
     def test_from_a_plan_to_a_table(self):
         for result in (self.campaign("run", text=HEAD + IO), self.campaign("collect")):
             self.assertIn("speedup", result.stdout)
-        self.assertIn("files: 2 of 2 runs, done", self.campaign("status").stdout)
+        self.assertIn("files: 2 of 2", self.campaign("status").stdout)
         self.assertEqual(self.campaign("resume").said, [], "nothing is missing")
         self.assertEqual(json.loads(self.campaign("status", "--json", text=HEAD + IO.replace("size = 20", "size = 24")).stdout)["jobs"][0]["done"], 0)
 

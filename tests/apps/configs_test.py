@@ -1,4 +1,4 @@
-"""The named configurations: one of each kind passes --dry-run; one made for many ranks refuses fewer; a short form runs."""
+"""The shipped configurations: one of each kind passes --dry-run, one for many ranks refuses fewer, a short form runs."""
 
 import configparser
 import re
@@ -26,7 +26,7 @@ def name_of(path):
 
 
 def some_of_each_kind():
-    """Those with a published number, and one of those that differ in nothing but numbers and the label."""
+    """The configurations with a published number, and one of each group that differs only in numbers and the label."""
     kinds = {tuple(sorted((key, re.sub(r"[\d.]+", "", value)) for key, value in values(path).items() if key != "label")): path for path in ALL}
     return sorted({*kinds.values(), *(path for path in ALL if name_of(path) in SIZES | RATES)})
 
@@ -38,7 +38,7 @@ class Configurations(cli.Case):
             self.assertIn(f"--config configs/{name_of(path)}.ini", path.read_text().split("model =")[0])
 
     def test_each_kind_passes_a_dry_run(self):
-        """All of them: tests/slow/apps/configs_long_test.py."""
+        """All configurations: tests/slow/apps/configs_long_test.py."""
         some = some_of_each_kind()
         for path, result in zip(some, cli.several(lambda path: cli.ranklab("train", "--config", path, "--dry-run"), some)):
             name = name_of(path)

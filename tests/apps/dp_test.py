@@ -1,4 +1,4 @@
-"""--mode dp: replicas in the threads of one process compute what ranks compute, and say what that costs and where."""
+"""--mode dp: replicas in threads of one process compute the results of ranks, and the cost of each part is stored."""
 
 import os
 
@@ -19,7 +19,7 @@ class Replicas(RunCase):
         return self.run_and_read("--mode", "dp", "--replicas", replicas, *SMALL_CNN, *words, **how)[1]
 
     def test_three_replicas_are_three_ranks(self):
-        """35 samples in batches of 12: the third, of 11, does not divide; 4 steps go on into the next epoch; with dropout."""
+        """35 samples in batches of 12: the third batch of 11 does not divide by the replicas, and step 4 is in the next epoch; with dropout."""
         words = ("--data", "mnist", "--data-dir", cli.make_idx(self.folder / "data", 35, 7), "--sharding", "exact", "--global-batch-size", 12, "--steps", 4,
                  "--warmup", 0, "--precision", "fp64", "--evaluate", "end")
         dp = self.dp(3, *words, "--save-parameters", "dp.p")
@@ -32,7 +32,7 @@ class Replicas(RunCase):
             self.assertLess(np.linalg.norm(mine[name] - value), 1e-9 * np.linalg.norm(value), name)
 
     def test_idle_replicas(self):
-        """A batch of 2 on 5 replicas: as one model alone."""
+        """A batch of 2 on 5 replicas equals one model."""
         words = ("--batch-size", 2, "--steps", 3, "--warmup", 0, "--dropout", "off", "--precision", "fp64", "--evaluate", "off", "--optimizer", "sgd")
         dp, (_, single) = self.dp(5, *words), self.run_and_read("--mode", "single", *SMALL_CNN, *words)
         np.testing.assert_allclose(dp.losses, single.losses, rtol=1e-9, atol=0)
@@ -41,7 +41,7 @@ class Replicas(RunCase):
         self.assertIn("sync_exposed_time_s", single.rows)
 
     def test_phases_and_the_same_bits_whichever_thread_comes_first(self):
-        """In fp32 with dropout, where a race would show."""
+        """In fp32 with dropout a race would change the losses."""
         run, again = (self.dp(2, "--batch-size", 12, "--steps", 10, "--warmup", 2) for _ in range(2))
         self.assertEqual(run.losses.tolist(), again.losses.tolist())
         self.assertEqual((run.config["mode"], run.config["replicas"], run.config["sync"], run.config["batch-size"]), ("dp", 2, "none", 12))

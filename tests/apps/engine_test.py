@@ -1,5 +1,5 @@
-"""The training engine as a user meets it: every way to reduce gradients trains alike, a wrong sum is caught before anything is timed, and the late
-rank is named."""
+"""The training engine: all gradient syncs give equal results, a wrong gradient sum is caught before the timing starts, and a straggler is
+named."""
 
 import json
 import re
@@ -30,7 +30,7 @@ class Strategies(RunCase):
         return run
 
     def test_all_train_alike_over_an_epoch_that_does_not_divide(self):
-        """25 samples in steps of 12, 12 and 1, in which two ranks have none; as one rank alone, and equal after every step."""
+        """25 samples in steps of 12, 12 and 1; in the last step two ranks have no samples. Equal to one rank after every step."""
         data = ("--data", "mnist", "--data-dir", cli.make_idx(self.folder / "data", 25), "--sharding", "exact")
         alone = self.run_of(*data, ranks=1, batch=12, equal="does not apply")
         self.assertEqual(len(set(alone.losses)), 3)
@@ -81,7 +81,7 @@ class Disagreement(cli.Case):
 
 @unittest.skipUnless(MPICC, "mpicc is not installed")
 class WrongSums(cli.Case):
-    """A sum that comes out wrong must not become a number in a table."""
+    """A wrong gradient sum must not lead to a measurement."""
 
     def lying(self, **how):
         library = self.folder / "liblying.so"
@@ -89,7 +89,7 @@ class WrongSums(cli.Case):
         return cli.environment(LD_PRELOAD=library, **{f"LYING_MPI_{name}": value for name, value in how.items()})
 
     def refuse(self, check, *words, **how):
-        """The stored run and the text of the check that failed."""
+        """Returns the stored run and the detail of the failed check."""
         result = train("--steps", 5, "--evaluate", "off", "--output", "r.h5", *words, ranks=2, cwd=self.folder, env=self.lying(**how))
         self.assertCode(result, 3)
         self.assertNotIn("img/sec", result.stdout.lower())
@@ -99,20 +99,20 @@ class WrongSums(cli.Case):
         return run, run.verification[check][1]
 
     def test_a_wrong_sum_is_caught_before_anything_is_timed(self):
-        """10 biases and 7,840 weights: this strategy alone sums 10 elements at once, the reference does not."""
+        """per-parameter reduces the 10 biases in a call of their own; the reference reduces all 7,850 elements at once."""
         run, detail = self.refuse("gradients summed correctly", "--sync", "per-parameter", COUNT=10)
         self.assertIn("linear.bias", detail)
         self.assertEqual(run.rows["step_time_s"]["n"], 0)
 
     def test_a_sum_that_differs_between_ranks_is_caught(self):
-        """In one bucket, as the reference's: both are wrong alike on rank 1, and the parameters drift apart."""
+        """flat and the reference reduce 7,850 elements at once: both sums are wrong on rank 1, and its parameters drift from rank 0's."""
         _, detail = self.refuse("parameters equal on all ranks", "--sync", "flat", COUNT=7850, RANK=1)
-        self.assertRegex(detail, "on rank 1 from rank 0's")
+        self.assertRegex(detail, "rank 1.*rank 0")
 
     def test_a_single_wrong_sum_accuses_nobody(self):
-        """The third: after the reference's and the strategy's first, and none when it is looked into. No checkpoint is kept."""
+        """Only the third sum is wrong, after both sums of the check; a repeated sum is right. No checkpoint is kept."""
         _, detail = self.refuse("parameters equal on all ranks", "--sync", "flat", "--check-parameters", "step", "--checkpoint", "c", COUNT=7850, RANK=1, ONLY=3)
-        self.assertRegex(detail, "after step 1: 'linear.weight'.*on rank 1 from rank 0's")
+        self.assertRegex(detail, "step 1.*linear.weight.*rank 1.*rank 0")
         self.assertEqual(list((self.folder / "c").glob("*.h5")), [])
 
     def test_without_the_lie_it_passes_and_buffers_are_compared(self):
@@ -120,7 +120,7 @@ class WrongSums(cli.Case):
                        env=self.lying(COUNT=123456789))
         self.assertCode(result, 0)
         (run,) = stored_runs(self.folder / "r.h5")
-        self.assertRegex(run.verification["parameters equal on all ranks"][1], "bit by bit, 2 times; buffers once")
+        self.assertRegex(run.verification["parameters equal on all ranks"][1], "2 times.*buffers")
 
 
 class LateRank(RunCase):
@@ -134,7 +134,7 @@ class LateRank(RunCase):
         self.assertEqual(waiting["longest_excess_phase"][1], "backward")
 
     def test_the_overlap_is_reported_with_what_it_is_made_of(self):
-        """A share with its interval and balance, or n/a with the reason: the same in the file, text and JSON."""
+        """The overlap with its interval, or n/a with the reason: equal in file, text and JSON."""
         result, run = self.run_and_read("--steps", 8, "--overlap-steps", 6, "--evaluate", "off", "--json", ranks=2)
         values = {name: run.rows[name]["median"] for name in ("communication_s", "communication_inside_backward_s", "backward_longer_s", "communication_exposed_s",
                   "step_without_communication_s", "overlap", "overlap_balance", "communication_hidden_s")}

@@ -1,5 +1,5 @@
-"""`ranklab report --format html`: the answer stands on top, every number is in the file, nothing comes from elsewhere, and headless
-Chromium opens the page at the width of a phone. tests/slow/apps/html_test.py looks closer."""
+"""`ranklab report --format html`: the answer comes first, every number is in the results file, the page requests no other address, and
+headless Chromium opens it at the width of a phone. More: tests/slow/apps/html_test.py."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ from pages import Page, PageCase
 
 
 class Html(PageCase):
-    """Pages of io and comm jobs, and of training runs made by hand whose label is markup."""
+    """Pages of io and comm runs, and of synthetic training runs whose label is markup."""
 
     def make_campaign(self):
         file = self.folder / "c.h5"

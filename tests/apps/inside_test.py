@@ -15,7 +15,7 @@ SMALL = ("--model", "mnist-cnn", "--width", 8, "--data", "synthetic", "--train-s
 
 
 def fields(message):
-    """[(field, value)] of a protobuf message: numbers of varints, bytes of all else."""
+    """Returns [(field, value)] of a protobuf message: an int for a varint, bytes otherwise."""
     found, at = [], 0
 
     def varint():
@@ -42,7 +42,7 @@ def fields(message):
 
 
 def events(path):
-    """The events of a file, of whole records."""
+    """Returns the events of a file's complete records."""
     data, at, found = path.read_bytes(), 0, []
     while at + 12 <= len(data):
         (size,) = struct.unpack_from("<Q", data, at)
@@ -127,7 +127,7 @@ class Inside(cli.Case):
     def test_a_folder_has_the_curves_of_one_run(self):
         words = ("--tensorboard", "curves", "--checkpoint", "checkpoint")
         self.train(*words, "--steps", 20)
-        self.assertSays(self.train(*words, "--steps", 20, code=2), 2, "curves holds the curves of another run")
+        self.assertSays(self.train(*words, "--steps", 20, code=2), 2, "curves")
         self.train(*words, "--steps", 40, "--resume")
         (path,) = (self.folder / "curves").glob("*")
         starts = [event[2] for event in events(path) if 7 in event]

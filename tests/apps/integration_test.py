@@ -1,4 +1,4 @@
-"""The patterns of the ReFrame, JUBE and Ramble files under docs/integration, applied to what ranklab really prints."""
+"""The patterns of the ReFrame, JUBE and Ramble files under docs/integration match ranklab's output."""
 
 import ast
 import re
@@ -12,7 +12,7 @@ FORMATS = cli.SOURCE / "docs" / "output_formats.md"
 
 
 def texts_of_calls(path, function, keyword=None):
-    """The literal patterns of all calls of that name: the first argument, or that keyword's."""
+    """Returns the literal patterns of all calls of that name: the first argument or the keyword argument."""
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
         if not isinstance(node, ast.Call):
@@ -29,7 +29,7 @@ def jube_patterns():
 
 
 def documented():
-    """The patterns of the table in docs/output_formats.md: code in cells that begins with a caret."""
+    """Returns the patterns in the tables of docs/output_formats.md: code that begins with a caret."""
     return [text.replace(r"\|", "|") for text in re.findall(r"\| `(\^[^`]+)` \|", FORMATS.read_text())]
 
 
@@ -48,11 +48,11 @@ class Patterns(cli.Case):
         cls.lines = {"train": train.stdout.splitlines(), "io": write.stdout.splitlines(), "comm": talk.stdout.splitlines()}
 
     def found(self, pattern, command):
-        """Line by line, as ReFrame, JUBE and Ramble search."""
+        """Searches line by line, as ReFrame, JUBE and Ramble do."""
         return [match for line in self.lines[command] if (match := re.search(pattern, line))]
 
     def assertFinds(self, pattern):
-        """In the output of one of the commands at least; a number where the group is one."""
+        """Each pattern matches the output of at least one command; a numeric group matches a number."""
         matches = [match for command in self.lines for match in self.found(pattern, command)]
         self.assertTrue(matches, f"{pattern} finds nothing in\n" + "\n".join(sum(self.lines.values(), [])))
         return matches[0]

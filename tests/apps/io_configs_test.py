@@ -1,4 +1,4 @@
-"""configs/io: each file passes --dry-run, says how it is started and holds what it is read as. The short one runs in io_test.py."""
+"""configs/io: each file passes --dry-run, names its command line, and its values are the effective ones. io_test.py runs the short one."""
 
 import re
 
@@ -22,7 +22,7 @@ class EveryConfiguration(cli.Case):
                 self.assertCode(result, 0)
                 effective = dict(re.findall(r"^# ([a-z0-9-]+): (.*)$", result.stdout, re.MULTILINE))
                 for key, value in values(path).items():
-                    if key != "strategy":  # of all of them each is shown
+                    if key != "strategy":  # "all" is shown as the list of strategies
                         self.assertEqual(effective.get(key), value, key)
 
     def test_every_rung_has_one(self):

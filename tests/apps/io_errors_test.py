@@ -1,5 +1,5 @@
-"""`ranklab io` where the place or a process is not as it should be: one sentence, the agreed exit code, no hang, nothing
-half-written. What the command line alone makes impossible is in tests/refusals/io.json."""
+"""`ranklab io` with an unusable folder or a killed process: one message, one exit code, no hang, no partial
+file. Refusals of the command line: tests/refusals/io.json."""
 
 import os
 import shutil
@@ -17,10 +17,10 @@ def io(*arguments, **how):
 
 class Places(Case):
     def test_all_ranks_leave_and_one_speaks(self):
-        self.assertSays(io("--strategy", "binray", ranks=3, cwd=self.folder), 2, "did you mean binary")
+        self.assertSays(io("--strategy", "binray", ranks=3, cwd=self.folder), 2, "binary")
         (self.folder / "file").write_text("mine")
         for rung, ranks in (("mpi-scatter", 3), ("hdf5-parallel-collective", 2)):
-            self.assertSays(io("--strategy", rung, "--directory", self.folder / "file", ranks=ranks), 2, "is a file")
+            self.assertSays(io("--strategy", rung, "--directory", self.folder / "file", ranks=ranks), 2, self.folder / "file")
         self.assertEqual((self.folder / "file").read_text(), "mine")
         self.assertEqual(self.names(), ["file"])
 

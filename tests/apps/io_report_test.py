@@ -1,4 +1,4 @@
-"""The table of the ladder and the pictures that `ranklab report` makes of runs of `ranklab io`."""
+"""The ladder's table and figures in `ranklab report` of `ranklab io` runs."""
 
 import json
 import re
@@ -32,7 +32,7 @@ class Report(cli.Case):
             self.assertIn(part, listed)
         plots = cli.ranklab("report", file, "--plots", "plots", cwd=self.folder)
         if shutil.which("gnuplot") is None:
-            self.assertSays(plots, 5, "gnuplot is not here")
+            self.assertSays(plots, 5, "gnuplot")
             return
         self.assertCode(plots, 0)
         pictures = {path.stem: path.read_text() for path in (self.folder / "plots").glob("*.svg")}

@@ -1,5 +1,5 @@
-"""How a job is started and how it ends: the launch guard, threads, a killed rank, time limits, NaN losses. What doctor finds: doctor_test.py;
-stopped ranks and launchers: tests/slow/apps/lost_rank_test.py."""
+"""Start and end of a job: the launch guard, threads, a killed rank, time limits, NaN losses. Findings of doctor: doctor_test.py; stopped
+ranks: tests/slow/apps/stall_and_death_test.py."""
 
 import os
 import signal
@@ -17,13 +17,13 @@ class LaunchGuardTest(Case):
         jobs = [self.start(cli.RANKLAB, "train", "--steps", "3", "--output", "r.h5", env=cli.environment(SLURM_NTASKS=2, SLURM_PROCID=rank))
                 for rank in range(2)]
         for job in jobs:
-            self.assertSays(job.finish(), 5, "Slurm", "MPI connects 1 rank", f"srun --mpi={cli.LAUNCHER.pmi}", "--expect-ranks 1")
+            self.assertSays(job.finish(), 5, "Slurm", "1 rank", f"srun --mpi={cli.LAUNCHER.pmi}", "--expect-ranks 1")
         self.assertEqual(self.names(), [])
 
     def test_one_process_alone_may_be_meant(self):
         env = cli.environment(SLURM_NTASKS=2, SLURM_PROCID=0)
         self.assertCode(train("--steps", 3, "--expect-ranks", 1, "--output", "none", env=env, cwd=self.folder), 0)
-        # In a batch script, outside srun, Slurm tells the number of tasks but this process is none of them.
+        # In a batch script outside srun Slurm sets SLURM_NTASKS, but the process is not a task.
         env = cli.environment(SLURM_NTASKS=2, SLURM_PROCID=None)
         self.assertCode(train("--steps", 3, "--output", "none", env=env, cwd=self.folder), 0)
 
@@ -39,7 +39,7 @@ class LaunchGuardTest(Case):
             self.assertIn(part, result.stderr)
 
     def test_threads(self):
-        """As --threads says, else OMP_NUM_THREADS, else a rank's cores."""
+        """--threads, else OMP_NUM_THREADS, else the cores of the rank."""
         for value, words, threads in (("3", (), 3), (" 2,1", (), 2), ("3", ("--threads", 1), 1)):
             result = ranklab("train", "--dry-run", *words, cwd=self.folder, env=cli.environment(OMP_NUM_THREADS=value))
             self.assertIn(f"# threads: {threads}", result.stdout.splitlines())
@@ -56,7 +56,7 @@ class EndedEarlyTest(Case):
         before = (self.folder / "r.h5").read_bytes()
         job = self.start(*cli.mpirun_words(3), cli.RANKLAB, "train", "--model", "template-softmax", "--data", "synthetic", "--threads", "1", "--batch-size", "8",
                          "--steps", 10**8, "--evaluate", "off", "--checkpoint", "c", "--checkpoint-every", 20, "--output", "r.h5")
-        job.wait_until((self.folder / "c/checkpoint.h5").exists, 120)  # it makes steps
+        job.wait_until((self.folder / "c/checkpoint.h5").exists, 120)  # it trains
         ranks = job.ranks()
         os.kill(ranks[1], signal.SIGKILL)
         result = job.finish(60)
@@ -68,7 +68,7 @@ class EndedEarlyTest(Case):
             time.sleep(0.05)
         self.assertFalse([pid for pid in ranks.values() if cli.alive(pid)], "a rank outlived the job")
         self.assertEqual((self.folder / "r.h5").read_bytes(), before)
-        self.assertCode(train("--steps", 3, "--output", "r.h5", cwd=self.folder), 0)  # no lock stays behind
+        self.assertCode(train("--steps", 3, "--output", "r.h5", cwd=self.folder), 0)  # no lock is left
         self.assertEqual([run.attrs["valid"] for run in stored_runs(self.folder / "r.h5")], [1, 1])
 
     def test_the_time_limit_ends_and_stores_the_run(self):
@@ -85,7 +85,7 @@ class EndedEarlyTest(Case):
             with self.subTest(ranks=ranks):
                 output = self.folder / f"nan{ranks}.h5"
                 result = train("--optimizer", "sgd", "--lr", "1e38", "--steps", 20, "--output", output, ranks=ranks, cwd=self.folder)
-                self.assertSays(result, 3, "the loss is not a number from step", "on rank", "--lr")
+                self.assertSays(result, 3, "loss", "step", "rank", "--lr")
                 (run,) = stored_runs(output)
                 self.assertEqual((run.attrs["exit_code"], run.attrs["valid"]), (3, 0))
                 self.assertNotIn("throughput_samples_per_s", run.rows)

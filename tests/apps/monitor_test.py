@@ -1,4 +1,4 @@
-"""--monitor: GPUs by a stand-in for the driver's library (tests/support/fake_nvml.c), and energy."""
+"""--monitor: GPUs by a stand-in for NVML (tests/support/fake_nvml.c), and energy."""
 
 import json
 
@@ -16,7 +16,7 @@ class Monitor(cli.Case):
             (self.folder / COUNTERS / name).write_text(text + "\n")
 
     def monitored(self, mode="", library="libfake_nvml.so", ranks=2):
-        """Tables, measurements, and why there is no energy."""
+        """Returns tables, measurements, the reasons for missing energy, and the result."""
         env = cli.environment(RANKLAB_NVML_LIBRARY=LIBRARIES / library, RANKLAB_ROCM_SMI_LIBRARY="/nonexistent/rocm.so",
                               FAKE_NVML=mode, RANKLAB_SYSTEM_ROOT=self.folder)
         result = cli.ranklab("comm", "--output", "none", "-n", 500, "--sizes", "1M", "--monitor", 0.05, "--json", "--quiet",
@@ -42,15 +42,15 @@ class Monitor(cli.Case):
 
     def test_what_is_not_known_is_no_number_and_says_why(self):
         (self.folder / COUNTERS / "energy_uj").unlink()
-        for how, reason in ((("lost",), "GPU GPU-00000001"), (("lost-at-start",), "GPU 1 gives no energy"), (("no-energy-counter",), "GPU GPU-00000001"), (("", "libfake_old_nvml.so"), "GPU GPU-00000001"),
-                            (("", "none.so"), "none.so: cannot open"), (("does-not-start",), "NVML does not start")):
+        for how, reason in ((("lost",), "GPU GPU-00000001"), (("lost-at-start",), "GPU 1"), (("no-energy-counter",), "GPU GPU-00000001"), (("", "libfake_old_nvml.so"), "GPU GPU-00000001"),
+                            (("", "none.so"), "none.so"), (("does-not-start",), "NVML")):
             with self.subTest(how=how):
                 tables, measured, why_not, _ = self.monitored(*how, ranks=1)
                 self.assertNotIn("gpu_energy_J", measured)
                 self.assertNotIn("cpu_energy_J", measured)
                 self.assertIn("not measured: ", why_not["gpu"])
                 self.assertIn(reason, why_not["gpu"])
-                self.assertIn("energy_uj cannot be read: No such file", why_not["cpu"])
+                self.assertIn("energy_uj", why_not["cpu"])
                 self.assertIn("monitor", tables)
                 self.assertEqual("gpu_monitor" in tables, reason.startswith("GPU"))
                 if how == ("lost",): self.assertIsNone(tables["gpu_monitor"][1]["power_W"])
@@ -58,7 +58,7 @@ class Monitor(cli.Case):
     def test_a_driver_that_does_not_answer_is_left_alone(self):
         tables, _, why_not, result = self.monitored("blocked", ranks=1)
         self.assertLess(result.seconds, 40, "it blocks for 60 s")
-        self.assertIn("the driver did not answer within 2 s", why_not["gpu"])
+        self.assertRegex(why_not["gpu"], r"driver.*\b2 s\b")
         self.assertIn(-1, {row["rank"] for row in tables["monitor"]})
         self.assertLessEqual(len(tables["gpu_monitor"]), 2, "from before")
 

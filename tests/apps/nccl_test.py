@@ -1,9 +1,9 @@
-"""--backend nccl where it cannot serve: one sentence, one exit code, no hang."""
+"""--backend nccl without a GPU: one message, one exit code, no hang."""
 
 import ranklab_cli as cli
 from ranklab_cli import Case, train
 
-# On a machine with GPUs too, these jobs see none.
+# hides the GPUs of this machine from the jobs
 NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
 

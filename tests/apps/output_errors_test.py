@@ -1,5 +1,5 @@
-"""Places where a run cannot be stored: refused before the work, and what is there stays as it was. One rank: tests/refusals/train_files.json;
-disks that fill during the work: tests/slow/apps/full_disk_test.py."""
+"""Outputs that cannot be written are refused before the work, and existing files stay unchanged. One rank: tests/refusals/train.json; disks
+that fill during the work: tests/slow/apps/full_disk_test.py."""
 
 import ranklab_cli as cli
 from ranklab_cli import Case, ranklab, train
@@ -10,7 +10,7 @@ cli.need_train()
 
 class RefusedOutputTest(Case):
     def refused(self, code, *parts, output, ranks=1):
-        """Exit code and sentence, before the work."""
+        """Checks the exit code and the message, and that no work was done."""
         result = train("--steps", 5, "--output", output, ranks=ranks, cwd=self.folder)
         self.assertSays(result, code, *parts)
         self.assertNotIn("Img/sec", result.stdout)
@@ -26,7 +26,7 @@ class RefusedOutputTest(Case):
         self.refused(5, "protected", "--output", output="protected/new.h5", ranks=3)
         self.refused(5, "protected", "--output", output="protected/r.h5")
         self.assertEqual((self.folder / "protected/r.h5").read_bytes(), before)
-        self.assertCode(ranklab("report", "protected/r.h5", cwd=self.folder), 0)  # reading needs no writing
+        self.assertCode(ranklab("report", "protected/r.h5", cwd=self.folder), 0)  # report does not write
         self.assertSays(train("--steps", 2, "--output", "none", "--save-parameters", "protected/p.h5", cwd=self.folder), 5, "protected/p.h5")
 
     def test_what_is_no_results_file_is_left_as_it_is(self):

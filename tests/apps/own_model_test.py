@@ -34,7 +34,7 @@ class OwnModel(cli.Case):
             self.assertSays(self.train(*words, ranks=2), code, sentence)
 
     def own_data(self, name, count=40):
-        """The options for samples of npy files."""
+        """Writes samples as npy files and returns their options."""
         inputs, targets = own_networks.samples(name, count)
         files = [f"x{i}.npy" for i in range(len(inputs))]
         for file, values in zip((*files, "y.npy"), (*inputs, targets)):
@@ -55,7 +55,7 @@ class OwnModel(cli.Case):
         for name in own_networks.NETWORKS:
             own_networks.export(name, self.folder)
             network, (inputs, _) = own_networks.network(name).eval(), own_networks.samples(name, 1)
-            # PyTorch's counter does not know the fused operations.
+            # PyTorch's FLOP counter misses fused operations.
             with torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
                 network(*map(torch.from_numpy, inputs))
             plan = self.train(*own_networks.options(name), "--dry-run").stdout

@@ -1,4 +1,4 @@
-"""Precisions and speed options as a user meets them: they train, at one rank and more, and compute the same losses."""
+"""Precisions and speed options train at one and more ranks, with equal losses."""
 
 import ranklab_cli as cli
 from stored_runs import RunCase
@@ -27,7 +27,7 @@ class Precisions(RunCase):
             self.assertLess(losses[-1], losses[0], words)
 
     def test_channels_last_jit_and_other_operations_compute_the_same_losses(self):
-        """In fp64; with our own operations and LibTorch's, the masks of dropout are the same."""
+        """In fp64. Our operations and LibTorch's use equal dropout masks."""
         cnn = ("--model", "mnist-cnn", "--width", 4, "--precision", "fp64")
         for dropout, ops, words in (("on", "libtorch", ("--ops", "libtorch")), ("off", "ranklab", ("--channels-last", "--jit"))):
             reference, run = self.run_of(*cnn, "--dropout", dropout), self.run_of(*cnn, "--dropout", dropout, *words)
@@ -48,7 +48,7 @@ class Precisions(RunCase):
             self.assertSays(result, 2, changed[-1] if "--ops" in changed else "bf16")
 
     def test_without_a_gpu(self):
-        """On a machine with GPUs too, these jobs see none."""
+        """CUDA_VISIBLE_DEVICES hides the GPUs of this machine."""
         for words, ranks, code in ((("--device", "cuda", "--mode", "ddp"), 2, 5), (("--device", "cuda", "--mode", "dp"), 1, 5), (("--dry-run",), 1, 0)):
             result = cli.train("--output", "none", *words, ranks=ranks, cwd=self.folder, env=cli.environment(CUDA_VISIBLE_DEVICES=""))
             self.assertSays(result, 5, "GPU", "--device cpu") if code else self.assertIn("\n# device: cpu\n", result.stdout)
@@ -56,7 +56,7 @@ class Precisions(RunCase):
 
 class MemoryFormat(RunCase):
     def test_auto_is_as_the_models_document_has_it(self):
-        narrow = ("--width", 16, "--image-size", 32)  # of which channels-last would break
+        narrow = ("--width", 16, "--image-size", 32)  # too few channels for channels-last
         for words, on in ((("mnist-cnn",), "false"), (("resnet18",), "true"), (("resnet18", "--memory-format", "contiguous"), "false"),
                           (("mnist-cnn", "--memory-format", "channels-last"), "true"), (("resnet18", *narrow), "false")):
             result = cli.train("--dry-run", "--output", "none", "--device", "cpu", "--data", "synthetic",

@@ -1,4 +1,4 @@
-"""ranklab predict: forecasts by curves from stored runs and from points, what it refuses, the published curves."""
+"""ranklab predict: forecasts by curves from stored runs and from points, refusals, published curves."""
 
 import csv
 import json
@@ -86,7 +86,7 @@ class StoredRuns(Predicting):
 
     def test_without_a_curve_it_is_a_usage_error(self):
         made.write(self.folder / "r.h5", made.step_times([0.1, 0.1]))
-        self.assertSays(self.predict("r.h5"), 2, "numbers of ranks", "--where")
+        self.assertSays(self.predict("r.h5"), 2, "ranks", "--where")
 
 
 class Points(Predicting):

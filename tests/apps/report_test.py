@@ -1,4 +1,4 @@
-"""ranklab report: its formats whole or not at all, whatever is wrong; filters, labels of any bytes."""
+"""ranklab report: complete formats or none, filters, labels of any bytes."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ class Report(ReportCase):
         self.assertEqual([one["run"] for one in trace["otherData"]["runs"]], [ids[1]])
         self.assertEqual({event["tid"] for event in trace["traceEvents"]}, {0, 1})
         self.assertEqual({event["name"] for event in trace["traceEvents"] if event.get("cat") == "step"}, {"repetition 1", "repetition 2"})
-        for thread in (0, 1):  # Perfetto's rules: whole nanoseconds, and what is inside ends inside
+        for thread in (0, 1):  # Perfetto's rules: whole nanoseconds, and nested slices end within their parent
             steps, phases = ([(round(1000 * one["ts"]), round(1000 * (one["ts"] + one["dur"]))) for one in trace["traceEvents"]
                               if one.get("cat") == cat and one["tid"] == thread] for cat in ("step", "phase"))
             self.assertTrue(all(any(a <= begin and end <= b for a, b in steps) for begin, end in phases), (steps, phases))

@@ -1,4 +1,4 @@
-"""ranklab results: check, merge, export, prune and list; two HDF5 libraries, many writers, killed ones and a lock that others keep."""
+"""ranklab results: check, merge, export, prune and list; two HDF5 libraries, concurrent and killed writers, and a lock of another process."""
 
 import fcntl
 import json
@@ -29,7 +29,7 @@ def ids(path):
 
 
 class ResultsCase(Case):
-    """A copy of three runs of `io` in the scratch folder."""
+    """Copies a file with three runs of `io` into the scratch folder."""
 
     @classmethod
     def setUpClass(cls):
@@ -127,7 +127,7 @@ class VerbsTest(ResultsCase):
 
 
 class TwoLibrariesTest(ResultsCase):
-    """Jobs write by the parallel HDF5, the programs of the login node by the serial one (ADR 0016)."""
+    """Jobs write with the parallel HDF5, programs of the login node with the serial one (ADR 0016)."""
 
     def contents(self):
         with h5py.File(self.file) as file:
@@ -135,7 +135,7 @@ class TwoLibrariesTest(ResultsCase):
 
     def test_each_reads_and_appends_to_what_the_other_wrote(self):
         wanted = list(self.contents().values())
-        self.good("export", self.pattern, "--output", self.folder / "desk.h5")  # a file that the serial one made
+        self.good("export", self.pattern, "--output", self.folder / "desk.h5")  # made by the serial HDF5
         shutil.copy(self.folder / "desk.h5", self.file)
         for turn, writer in enumerate((WRITER, WRITER_WITHOUT_MPI, WRITER)):
             before = self.contents()
@@ -147,7 +147,7 @@ class TwoLibrariesTest(ResultsCase):
 
 
 class WritersTest(ResultsCase):
-    """tests/slow/apps/results_storm_test.py: at full length."""
+    """The long form: tests/slow/apps/results_storm_test.py."""
 
     def test_no_kill_loses_a_stored_run(self):
         stored = set(ids(self.file))
@@ -168,7 +168,7 @@ class WritersTest(ResultsCase):
         self.assertEqual(len(ids(self.file)), 43)
 
     def test_a_lock_that_others_keep(self):
-        """The run is in a file of its own beside it, and the command that is told merges it."""
+        """The run goes into a separate file beside it, and the printed command merges it."""
         with open(self.folder / "r.h5.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             result = ranklab(*IO, "--output", "r.h5", "--lock-timeout", 0.2, cwd=self.folder)

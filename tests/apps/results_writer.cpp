@@ -1,10 +1,9 @@
-// For tests and benchmarks of the results file, which need many runs and no work behind them.
-//   results_writer append FILE PATTERN PREFIX COUNT    appends PATTERN's runs in turn as PREFIX-0,
-//   PREFIX-1
-//   ...,
-//                                                      each told on stdout when it is stored; COUNT
-//                                                      0: for ever
-//   results_writer multiply PATTERN OUT COUNT          a file of COUNT runs, written in one go
+// Writes many copies of stored runs, for tests and benchmarks of the results file.
+//   results_writer append FILE PATTERN PREFIX COUNT
+//       appends PATTERN's runs in turn with the ids PREFIX-0, PREFIX-1, ... and prints each stored
+//       id; COUNT 0 never ends
+//   results_writer multiply PATTERN OUT COUNT
+//       writes a file of COUNT runs at once
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,7 +41,7 @@ int append(const std::string& file, const std::string& pattern, const std::strin
     return 0;
 }
 
-// One second apart, as the runs of a long campaign.
+// The runs start one second apart.
 int multiply(const std::string& pattern, const std::string& out, long count) {
     constexpr std::int64_t kBegin = 1790000000;
     auto runs = patterns_of(pattern);

@@ -7,7 +7,7 @@ import ranklab_cli as cli
 from ranklab_cli import needs_train, ranklab
 
 RUN_LINE = re.compile(r"(?m); \d{8}T\S+ in r\.h5$")
-COPIED = ("  typed", "  next", "  stored")  # what people copy stays one line
+COPIED = ("  typed", "  next", "  stored")  # commands to copy stay on one line
 IO = ("io", "--files", 4, "--size", 20, "--ceilings", "off", "--output", "r.h5")
 TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--batch-size", 8, "--output", "r.h5")
 
@@ -36,7 +36,7 @@ class AnswerTest(ScreenCase):
     def test_quiet_has_a_line_a_run(self):
         result = ranklab(*IO, "--strategy", "text-loop,binary", "--quiet", cwd=self.folder)
         self.assertCode(result, 0)
-        self.assertEqual(len(RUN_LINE.findall(result.stdout)), 3, result.stdout)  # and what compares them
+        self.assertEqual(len(RUN_LINE.findall(result.stdout)), 3, result.stdout)  # two strategies and the summary run
         self.assertEqual(result.stderr, "")
 
     def test_of_the_doctor(self):

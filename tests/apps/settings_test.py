@@ -1,4 +1,4 @@
-"""Options are settled once: dry run, header and what is stored of a run say the same."""
+"""Options are settled once: dry run, header and stored run have equal values."""
 
 import json
 import re
@@ -8,14 +8,14 @@ import ranklab_cli as cli
 (h5py,) = cli.modules("h5py")
 
 LINE = re.compile(r"(?m)^# ([a-z0-9-]+): (.*)")
-# The header has these beside the options: they follow from them.
+# The header also has these values, which follow from the options.
 FACTS = {"parameters", "forward-flops-per-sample", "learning-rate", "ranks", "note", "bytes", "settled-when-the-data-is-read"}
 TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--train-samples", 64, "--validation-samples", 8, "--batch-size", 16)
 
 
 class OneSetOfSettings(cli.Case):
     def check(self, *words, ranks=1):
-        """Compares the settings that a dry run shows, the run shows and the run stores, but for those that the data or a trial decides."""
+        """Compares the settings of a dry run, a run's header and the stored run, except those that the data or a trial decides."""
         words = (*words, "--threads", 1, "--output", self.folder / "r.h5")
         (self.folder / "r.h5").unlink(missing_ok=True)
         dry, run = (cli.ranklab(*words, option, ranks=ranks, cwd=self.folder) for option in ("--dry-run", "--verbose"))

@@ -1,5 +1,5 @@
-"""Asked to stop: SIGUSR1, which a batch system is told to send before the time is up, and SIGTERM. What is measured is stored and marked, the exit
-code is 128 + the signal. A signal to one of three ranks: checkpoint_test.py; at any moment: tests/slow/apps/stop_storm_test.py."""
+"""SIGUSR1, a batch system's warning before its time limit, and SIGTERM: the samples measured so far are stored and marked, and the exit code is
+128 + the signal. A signal to one of three ranks: checkpoint_test.py; at any moment: tests/slow/apps/stop_storm_test.py."""
 
 import os
 import signal

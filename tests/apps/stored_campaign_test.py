@@ -1,5 +1,5 @@
-"""A results file made by an earlier version (tests/fixtures): every output made of it stays what it was (tests/golden/campaign-0.1.0),
-which proves that old files are read, too."""
+"""Every output of a results file of version 0.1.0 (tests/fixtures) stays as it is in tests/golden/campaign-0.1.0: old files stay
+readable."""
 
 import csv
 import html.parser
@@ -47,7 +47,7 @@ COMPARISONS = {
 
 
 class VisibleText(html.parser.HTMLParser):
-    """The text that a reader of the page sees, without drawings: a line for each block and each table row."""
+    """Returns the visible text of the page without figures: one line per block and table row."""
 
     HIDDEN = {"style", "script", "svg", "title"}
     BLOCKS = set("article body details dd div dl dt figcaption figure footer h1 h2 h3 h4 header li main nav ol p pre section summary table tbody "
@@ -77,7 +77,7 @@ def visible_text(page):
 
 
 def runs_of(result):
-    """By id: a merged file has them in the order of their times."""
+    """Sorted by id: a merged file orders runs by time."""
     return {run["id"]: run for run in json.loads(result.stdout)["runs"]}
 
 
@@ -94,7 +94,7 @@ class StoredCampaign(cli.Case):
         return cli.ranklab(*words, cwd=self.where)
 
     def fits_a_terminal(self, text):
-        """All but what people copy, which stays one line, and words that are longer than a line."""
+        """Checks the width of all lines but commands to copy and words longer than a line."""
         copied = re.compile(r"  typed |  next |  ranklab |BENCHY::")
         wide = [line for line in text.splitlines()
                 if len(line) > 80 and not copied.match(line) and max(map(len, line.split())) < 70]
@@ -154,7 +154,7 @@ class StoredCampaign(cli.Case):
                     self.fits_a_terminal(result.stdout)
 
     def test_keeping(self):
-        """`results` checks it, exports it and makes it whole again."""
+        """`results` checks the file, exports its runs, and merges them into an equal file."""
         for words in (("check", FILE), ("export", FILE, "--output", "part.h5", "--where", "label=ddp2"),
                       ("check", "part.h5"), ("merge", "again.h5", FILE), ("check", "again.h5")):
             result = self.run_here("results", *words)

@@ -1,4 +1,4 @@
-"""`ranklab sweep` with mpirun: its table, a dry run that is pasted, a point that fails, and what is missing after a kill. The plan:
+"""`ranklab sweep` with mpirun: its table, a dry run that a shell executes, a failed point, and resuming after a kill. The plan:
 tests/unit/campaign; srun: tests/slow/cluster/sweep_test.py."""
 
 import collections
@@ -22,7 +22,7 @@ class SweepTest(cli.Case):
         return result
 
     def processes(self):
-        """{(strategy, ranks): runs} of the file."""
+        """Returns {(strategy, ranks): number of runs} of the file."""
         runs = [run for run in stored_runs(self.folder / "r.h5") if run.rows]
         self.assertEqual({run.attrs["label"] for run in runs}, {"s"})
         return dict(collections.Counter((run.config.get("strategy", ""), len(run.hosts)) for run in runs))
@@ -62,15 +62,15 @@ class SweepTest(cli.Case):
         result = job.finish(60)
         self.assertCode(result, 130)
         self.assertIn("are missing", result.stderr)
-        self.assertIn("next          ranklab report", result.stdout)
+        self.assertRegex(result.stdout, r"(?m)^  next +ranklab report ")
 
     def test_a_point_that_fails_stops_no_other(self):
         result = self.sweep("io", "--strategy", "mpi-send", "-n", "4", "--size", "10,100000000", "--repeat", "2", code=2)
-        self.assertIn("size=100000000 repeat 1: failed (exit code 2); s.logs/size=100000000.1.log ends:", result.stderr)
+        self.assertRegex(result.stderr, r"size=100000000 repeat 1: .*exit code 2.* s\.logs/size=100000000\.1\.log ")
         self.assertRegex(result.stderr, r"ends:\n.*100000000", "what the program said, and not what mpirun did")
-        self.assertIn("2 of 4 runs are missing", result.stderr)
+        self.assertIn("2 of 4 runs", result.stderr)
         self.assertEqual(self.processes(), {("mpi-send", 1): 2})
-        self.assertIn("next          ranklab report", result.stdout)
+        self.assertRegex(result.stdout, r"(?m)^  next +ranklab report ")
 
     @cli.needs_train
     def test_training_at_several_ranks(self):

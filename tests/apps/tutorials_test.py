@@ -1,11 +1,11 @@
-"""The commands of docs/tutorials and of the README, typed in order, at their smallest (SMALLER), on short data; and the lines that they quote.
+"""Runs the commands of docs/tutorials and of the README in order, with small sizes (SMALLER) and data, and compares quoted output.
 
-A fence says what is done with its block:
-    sh          typed into a shell, in one folder a page; it has to succeed
-    sh setup    not typed: what brought this build here
-    sh gpu      each training is asked for as a dry run, which needs no GPU
-    sh slurm    job scripts have to be there; `srun` starts its command as a dry run
-    text        lines that the output of the block before has, in this order: `...` stands for anything, a number for any number"""
+The word of a fence says how its block is used:
+    sh          run by a shell, in one folder per page; exit code 0
+    sh setup    not run: it made this build
+    sh gpu      each training as a dry run, without a GPU
+    sh slurm    job scripts must exist; `srun` starts its command as a dry run
+    text        lines of the preceding block's output, in this order: `...` matches anything, a number any number"""
 
 import os
 import re
@@ -30,7 +30,7 @@ SMALLER = ((r"--steps \d+", "--steps 7"), (r"--repetitions \d+", "--repetitions 
 
 
 def pattern_of(line):
-    """A quoted line as a regular expression."""
+    """Returns a quoted line as a regular expression."""
     parts = re.split(r"(\.\.\.|\s+|(?<![\w.-])[-+]?\d[\d.]*(?:e[-+]?\d+)?(?![\w-]))", line.strip())
     made = []
     for part in parts:
@@ -48,7 +48,7 @@ def smaller(block):
 
 
 def missing_lines(quoted, output):
-    """Those that are not there, or not behind the one before."""
+    """Returns the lines that are missing or in the wrong order."""
     lines, at, missing = output.splitlines(), 0, []
     for quote in filter(str.strip, quoted.splitlines()):
         pattern = pattern_of(quote)
@@ -59,13 +59,13 @@ def missing_lines(quoted, output):
 
 
 def commands_of(block):
-    """Its lines, with those joined that end in a backslash; without comments."""
+    """Returns the lines without comments; lines that end in a backslash are joined."""
     joined = block.replace("\\\n", " ")
     return [line for line in (shlex.split(one, comments=True) for one in joined.splitlines()) if line]
 
 
 class QuotesTest(cli.Case):
-    """The test itself: a line that is not there is missed."""
+    """Checks missing(): it reports a line that is not there."""
 
     def test_numbers_differ_and_words_do_not(self):
         output = "  threads  runs  epoch_time_s\n  1           1         2.628\n  2           1         1.679\n"
@@ -86,7 +86,7 @@ class PageTest(cli.Case):
         return result.stdout + result.stderr
 
     def dry(self, words, folder):
-        """A command for another machine: its options are right, and its files are there."""
+        """A command for another machine: its options are valid, and its files exist."""
         if words[0] == "sbatch":
             result = cli.run("bash", "-n", cli.SOURCE / next(word for word in words if word.endswith(".slurm")))
         else:

@@ -1,4 +1,4 @@
-"""`report --why` names what slows a run, of runs that one thing slows each."""
+"""`report --why` names the cause in runs that were slowed by one cause each."""
 
 import unittest
 
@@ -7,7 +7,7 @@ from provoked import RUNS, SLOW_READS, Case
 
 cli.need_train()
 
-ATTEMPTS = 3  # other work on the machine slows runs, too
+ATTEMPTS = 3  # other load on the machine slows runs, too
 
 
 class Why(Case):
@@ -60,7 +60,7 @@ class Why(Case):
         self.assertNamed("healthy")
 
     def test_cannot_tell_without_the_parts(self):
-        """PyTorch's reducer waits inside of backward; the trials of --ablation have a table of their own."""
+        """PyTorch's reducer waits within backward, so there is no communication time; --ablation's trials are not diagnosed."""
         words = ("--steps", 8, "--sync", "c10d", "--output", "r.h5")
         self.assertCode(cli.train(*words, ranks=2, cwd=self.folder), 0)
         found = self.why()

@@ -1,9 +1,8 @@
-// A run of many ranks, for tests and benchmarks, without so many ranks: what one rank measured
-// becomes that of all by a communicator that plays them, and goes through the code that gathers and
-// stores real ones.
+// Stores a synthetic run of many ranks from one process, for tests and benchmarks: a communicator
+// simulates the ranks, and the code for real runs gathers and stores their samples.
 //   wide_run PATTERN OUT RANKS STEPS
-// PATTERN's first run (of ranklab train, two ranks at least) lends its settings, facts and tables.
-// On stdout how long it took, as one JSON object.
+// Settings, facts and tables come from PATTERN's first run (ranklab train, at least two ranks).
+// Prints the times it took as one JSON object.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -35,7 +34,7 @@ namespace vocabulary = ranklab::vocabulary;
 
 constexpr int kRanksPerHost = 64;
 
-// A number from 0 to 1, made of a rank and a value by splitmix64.
+// Hashes a rank and a value to a number from 0 to 1 (splitmix64).
 double noise(std::uint64_t rank, double value) {
     std::uint64_t x = std::bit_cast<std::uint64_t>(value) + (rank + 1) * 0x9e3779b97f4a7c15U;
     x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -43,7 +42,7 @@ double noise(std::uint64_t rank, double value) {
     return static_cast<double>((x ^ (x >> 31U)) >> 11U) * 0x1p-53;
 }
 
-// Each rank's times are some per cent longer or shorter; the last one's are a third longer.
+// Scales each rank's times by some per cent; the last rank's are a third longer.
 void others(int rank, ranklab::comm::BufferView part, int ranks) {
     if (part.dtype != ranklab::comm::DType::f64) return;
     for (double& value : std::span(static_cast<double*>(part.data), part.count))
@@ -55,7 +54,7 @@ std::string host_of(int rank) {
     return "node" + std::to_string(1000 + rank / kRanksPerHost);
 }
 
-// A table with a row a rank: rank 0's row, of all.
+// Repeats rank 0's row of a table for every rank.
 void widen(results::Table& table, int ranks) {
     for (auto& column : table.columns) {
         std::visit(
@@ -95,7 +94,7 @@ void widen(Run& run, int ranks) {
     std::erase_if(run.tables, [](const auto& table) { return table.name == "statistics"; });
 }
 
-// One rank's steps: those of rank 0 of the pattern, again and again, none like another.
+// One rank's steps: the steps of the pattern's rank 0, repeated and varied.
 std::vector<double> lengthened(const std::vector<double>& pattern, std::size_t steps) {
     std::vector<double> all;
     for (std::size_t step = 0; step < steps; ++step)

@@ -1,5 +1,4 @@
-// Samples/s of the loader on crops of a volume file, for unet_crops.py: the library's own code, no
-// network behind it.
+// Samples/s of ranklab's loader on crops of a volume file, without training, for unet_crops.py.
 //   crops_bench FILE [workers=1] [batch=8] [batches=40] [access=automatic] [rotate=1] [edge=64]
 //   [repeats=1]
 #include <fmt/format.h>
@@ -20,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 struct Answer {
     double seconds = 0;
     ReadTimes times;
-    double first = 0;  ///< a number that is read, so that none of it can be left out
+    double first = 0;  ///< sum of values read, so that the compiler keeps the reads
 };
 
 Answer measure(Loader& loader, std::int64_t batch, std::int64_t batches, std::uint64_t seed) {
@@ -58,7 +57,7 @@ int main(int argc, char** argv) {
         const bool rotate = number(6, "1") != 0;
         const auto source = crop_source(file, {number(7, "64"), batch * batches, rotate, false});
         Loader loader(*source, {.workers = workers, .prefetch = 2, .batch = batch, .allocate = {}});
-        measure(loader, batch, batches, 1);  // the batches' memory, the mapping's pages
+        measure(loader, batch, batches, 1);  // allocates the batches and maps the file's pages
         for (std::int64_t i = 0; i < number(8, "1"); ++i) {
             const auto answer = measure(loader, batch, batches, 2 + static_cast<std::uint64_t>(i));
             const auto samples = static_cast<double>(batch * batches);

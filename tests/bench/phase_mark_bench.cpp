@@ -1,5 +1,4 @@
-// The cost of timing the phases: one step's marks, as the trainer makes them, without the step's
-// work.
+// The cost of timing phases: the marks of one training step without its work.
 //   phase_mark_bench [STEP_SECONDS]     (default 0.025, a step of 64 images of the MNIST CNN on two
 //   cores)
 #include <fmt/format.h>
@@ -51,7 +50,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < kRepetitions; ++i) costs.push_back(seconds_per_step());
     std::sort(costs.begin(), costs.end());
     const double median = costs[costs.size() / 2];
-    // Two clock readings a phase, and two for the step.
+    // Two clock readings per phase, and two per step.
     const auto readings = 2 * (ranklab::base::kPhaseCount + 1);
     fmt::print(
         "marks of one step: {:.1f} ns (min {:.1f}, max {:.1f}; {} repetitions of {} steps), {} "

@@ -1,6 +1,6 @@
-// The step of one network under several gradient syncs, in one program and in random turns: what
-// separate runs cannot tell apart for the machine's own noise. mpirun -n 2
-// build/release/tests/sync_pairs_bench [model] [batch] [rounds]
+// Step times of one network with several gradient syncs, in random order within one process:
+// differences that the noise between separate runs would hide.
+//   mpirun -n 2 build/release/bench/sync_pairs_bench [model] [batch] [rounds]
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/torch.h>
@@ -119,7 +119,7 @@ int main(int argc, char** argv) {
     const train::TensorBatch batch{
         torch::randn({samples, input.channels, input.height, input.width}),
         torch::arange(samples).remainder(input.classes)};
-    std::mt19937 random(1);  // the same turns on all ranks
+    std::mt19937 random(1);  // an equal order on all ranks
     std::vector<std::size_t> order(candidates.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     for (int round = -3; round < rounds; ++round) {

@@ -1,4 +1,4 @@
-"""train, io and comm once on two hosts by srun: both hosts take part, the answers are verified, one file has the runs."""
+"""train, io and comm once on two hosts by srun: both hosts take part, results are verified, one file has all runs."""
 
 import hosts
 from stored_runs import stored_runs
@@ -13,7 +13,7 @@ class Smoke(hosts.Case):
         self.measure("train", "--model", "template-softmax", "--data", "synthetic", "--threads", "1", "--steps", "5")
         self.measure("io", "--strategy", "mpi-scatter,hdf5-parallel-collective", "-n", "6", "-s", "20")
         self.measure("comm", "--sizes", "1K,64K", "-n", "5", "-w", "2")
-        runs = [run for run in stored_runs(self.file) if run.rows]  # the table over both strategies has no measurements
+        runs = [run for run in stored_runs(self.file) if run.rows]  # io's summary run has no measurements
         self.assertEqual({run.attrs["command"] for run in runs}, {"train", "io", "comm"})
         for run in runs:
             with self.subTest(run.attrs["argv"]):

@@ -1,9 +1,10 @@
-// Each program's refusals: tables of a command line, the exit code, and what the one sentence on
-// stderr has to name (PROGRAM.json beside this file). A row runs in process, in a forked child,
-// through the function that is the program's main; MPI starts only where the refusal needs it.
+// Refusals of each program: PROGRAM.json beside this file has rows of a command line, its exit code,
+// and options or values that the only message on stderr must name. A forked child calls the
+// program's main function for each row; MPI starts only if the refusal needs it.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Refusal {
-    std::string line;  // "train --steps x", words between blanks
+    std::string line;  // "train --steps x", split at blanks
     int code = 0;
     std::vector<std::string> parts;
 };
@@ -80,7 +81,7 @@ std::vector<Refusal> table(const fs::path& file) {
     return refusals;
 }
 
-// The rows of the programs that this build has.
+// The rows of the programs in this build.
 std::vector<Refusal> tables() {
     std::vector<Refusal> all = table(fs::path(RANKLAB_TESTS_SOURCE) / "refusals" / "ranklab.json");
     for (const auto& [program, main] : programs()) {
@@ -113,7 +114,7 @@ void send(int descriptor, const fs::path& file) {
 
 [[noreturn]] void run_here(std::vector<std::string> words, const fs::path& folder,
                            const fs::path& streams) {
-    ::alarm(120);  // a refusal that hangs
+    ::alarm(120);  // ends a refusal that hangs
     send(STDOUT_FILENO, streams / "out");
     send(STDERR_FILENO, streams / "err");
     fs::current_path(folder);
@@ -129,7 +130,7 @@ void send(int descriptor, const fs::path& file) {
     std::_Exit(code);  // LibTorch's destructors take longer than most refusals
 }
 
-// The files that the command lines name.
+// Makes the files that the command lines name.
 void fill(const tests::TempFolder& folder) {
     folder.write("notes.txt", "no results file\n");
     folder.write("unknown_key.ini", "stepz = 5\n");
@@ -137,6 +138,7 @@ void fill(const tests::TempFolder& folder) {
     folder.write("no_value.ini", "steps\n");
     folder.write("array.npy", std::string("\x93NUMPY\x01", 7));
     fs::create_directory(folder / "folder");
+    ::mkfifo((folder / "fifo").c_str(), 0600);
     results::ResultFile(folder / "runs.h5").append(results::sample_run());
     fs::create_directory(folder / "empty_folder");
 }

@@ -1,4 +1,4 @@
-"""Headless Chromium, spoken to over its debugging pipe: no port, no module. CHROMIUM is None where there is none."""
+"""Headless Chromium, controlled through its debugging pipe. CHROMIUM is None if it is not installed."""
 
 import base64
 import fcntl
@@ -10,17 +10,17 @@ import shutil
 import subprocess
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PATIENCE = 120  # seconds for an answer
+PATIENCE = 120  # seconds that an answer may take
 
 
 class Browser:
-    """One page. `complaints` are what its console said, `requests` the addresses it asked for."""
+    """One page. `complaints`: messages of its console; `requests`: addresses that it requested."""
 
     def __init__(self, profile):
         ours_in, theirs_out = os.pipe()
         theirs_in, ours_out = os.pipe()
 
-        def pipes():  # the browser reads from 3 and writes to 4
+        def pipes():  # the browser reads descriptor 3 and writes descriptor 4
             above = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (theirs_in, theirs_out)]
             os.dup2(above[0], 3)
             os.dup2(above[1], 4)
@@ -91,7 +91,7 @@ class Browser:
             self._note(answer)
 
     def open(self, page, width, height=900, dark=False):
-        """The file, once it is loaded, in a window of that size."""
+        """Opens the file in a window of that size and waits until it is loaded."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.call("Emulation.setEmulatedMedia", media="", features=[scheme])
@@ -104,10 +104,10 @@ class Browser:
         return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
 
     def picture(self, top, height):
-        """PNG of the page from there, as wide as its window."""
+        """Returns a PNG of the page from that height on, as wide as the window."""
         clip = {"x": 0, "y": top, "width": self.value("document.documentElement.clientWidth"), "height": height, "scale": 1}
         return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)["data"])
 
     def printed(self):
-        """PDF."""
+        """Returns the page as PDF."""
         return base64.b64decode(self.call("Page.printToPDF")["data"])

@@ -1,4 +1,4 @@
-"""Training that is broken off and gone on with, for the tests of both suites: jobs, what they stored, and a checkpoint that is changed."""
+"""Bases of the tests of checkpoints in both suites: interrupted and resumed jobs, their stored runs, and changed checkpoints."""
 
 import io
 import pathlib
@@ -16,11 +16,11 @@ FILE = "checkpoint.h5"
 
 
 def completed(path):
-    """The step of a checkpoint, after looking whether it is whole and whether HDF5 reads the same."""
+    """Returns the step of a checkpoint; asserts that it is complete and that HDF5 reads equal values."""
     content = path.read_bytes()
     assert sealed(*parts(content)) == content, f"{path} is not whole"
     read = Checkpoint(content)
-    with h5py.File(io.BytesIO(content)) as file:  # by now there may be a newer one
+    with h5py.File(io.BytesIO(content)) as file:  # the file may have been replaced: read the bytes from above
         assert (int(file.attrs["completed_steps"]), [tuple(row) for row in file["settings"][()].tolist()]) == (read.steps, read.settings), path
         for name, data in file["parameters"].items():
             assert data[()].tobytes() == read.arrays[f"parameters/{name}"].tobytes(), f"{path}: {name} is not in HDF5 as in the index"
@@ -46,7 +46,7 @@ class CheckpointCase(RunCase):
 
 
 class SameLossesCase(CheckpointCase):
-    """22 samples do not divide by anything here: ranks differ in their last batches."""
+    """22 samples divide by no number of ranks: the ranks' last batches differ."""
 
     EPOCHS = 3
 
@@ -59,7 +59,7 @@ class SameLossesCase(CheckpointCase):
         (whole,) = self.runs("whole.h5")
         self.assertEqual(len(whole.losses), self.EPOCHS * per_epoch)
         self.assertEqual(len(set(whole.losses)), len(whole.losses), "losses that repeat would show nothing")
-        # Broken in the first epoch at one rank, and in the second.
+        # Interrupted in the second epoch; at one rank in the first, too.
         breaks = [per_epoch - 1, per_epoch + 1] if ranks == 1 else [per_epoch + 1]
         for steps in (*breaks, self.EPOCHS * per_epoch):
             self.go(*words, "--steps", steps, "--checkpoint", "c", "--resume", "--save-parameters", "parts.p.h5", ranks=ranks)
@@ -74,7 +74,7 @@ class SameLossesCase(CheckpointCase):
 
 
 class RefusedCase(CheckpointCase):
-    """template-softmax, SGD with momentum at one rank, as the checkpoint to be changed."""
+    """Changes the checkpoint of template-softmax with SGD and momentum at one rank."""
 
     WORDS = ("--optimizer", "sgd", "--momentum", "0.9")
     RESUME = ("--checkpoint", "c", "--resume", *WORDS)
@@ -89,7 +89,7 @@ class RefusedCase(CheckpointCase):
         cls.good = (cls.shared / "c" / FILE).read_bytes()
 
     def refused(self, code, *said, words=RESUME, ranks=1, content=None):
-        """Before the work: one sentence, nothing stored, the checkpoint as it was."""
+        """Checks for one message, no stored run and an unchanged checkpoint."""
         path = self.folder / "c" / FILE
         if content is not None:
             path.parent.mkdir(exist_ok=True)
@@ -101,7 +101,7 @@ class RefusedCase(CheckpointCase):
         self.assertFalse((self.folder / "r.h5").exists() and self.runs())
 
     def changed(self, change):
-        """A checkpoint whose checksum is right and whose contents `change(file)` made wrong."""
+        """Returns a checkpoint changed by `change(file)`, with a valid checksum."""
         checkpoint = Checkpoint(self.good)
         change(checkpoint)
         return checkpoint.content()

@@ -1,4 +1,4 @@
-"""Checkpoints taken apart and put together again without ranklab: docs/checkpoint.md, written down a second time."""
+"""Reads and writes checkpoints without ranklab, by docs/checkpoint.md."""
 
 import json
 import zlib
@@ -12,14 +12,14 @@ TYPES = {"uint8": "u1", "int32": "<i4", "int64": "<i8", "fp32": "<f4", "fp64": "
 
 
 def sealed(data, index, schema="schema 3: "):
-    """The file of these two parts, with the checksum that they have."""
+    """Returns the file of these two parts with its checksum."""
     rest = data + index
     text = f"ranklab checkpoint\n{schema}HDF5 from byte {HEADER} on: {len(data)} bytes, then an index: {len(index)} bytes, crc32 {zlib.crc32(rest):08x}\n"
     return text.encode().ljust(HEADER, b"\0") + rest
 
 
 def parts(content):
-    """(HDF5, index) of a file's bytes."""
+    """Returns (HDF5 part, index) of a file's bytes."""
     line = content[:HEADER].split(b"\n")[1].decode()
     size = int(line.split(" on: ")[1].split()[0])
     return content[HEADER : HEADER + size], content[HEADER + size :]
@@ -33,8 +33,8 @@ class Checkpoint:
         read = json.loads(index)
         self.steps = read["completed_steps"]
         self.settings = [(name.encode(), value.encode()) for name, value in read["settings"].items()]
-        self.arrays, self.offsets = {}, {}  # of each, by its path
-        self.claims = {}  # shapes that are not the arrays' own
+        self.arrays, self.offsets = {}, {}  # offset of each array, by its path
+        self.claims = {}  # false shapes, by the array's path
         groups = {group: read[group] for group in ("parameters", "buffers")}
         groups |= {f"{group}/{one['name']}": one["arrays"] for group in ("optimizer", "ranks") for one in read[group]}
         for group, entries in groups.items():
@@ -44,11 +44,11 @@ class Checkpoint:
                 self.arrays[path] = np.frombuffer(data, TYPES[entry["type"]], int(np.prod(shape)), entry["begin"]).reshape(shape).copy()
 
     def move(self, old, new):
-        """Renames an array, or all below a group."""
+        """Renames an array, or all arrays below a group."""
         self.arrays = {new + path[len(old) :] if path == old or path.startswith(old + "/") else path: values for path, values in self.arrays.items()}
 
     def content(self):
-        """The file's bytes. What was HDF5 is the arrays alone, one behind the other: nobody reads more of it."""
+        """Returns the file's bytes. The HDF5 part is the bare arrays, one after the other: ranklab reads nothing else of it."""
         data = bytearray()
 
         def entries(group):

@@ -1,5 +1,5 @@
-// Records fsync and rename as the product calls them: these definitions come before libc's in the
-// program that includes this.
+// Records calls of fsync and rename: in a program that includes this header its definitions replace
+// libc's.
 #pragma once
 
 #include <fcntl.h>

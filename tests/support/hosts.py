@@ -1,4 +1,4 @@
-"""The base of the tests on two hosts: the hosts are up while a class of tests runs, and are removed whatever happens to it."""
+"""The base of the tests on two hosts: setUpClass starts the hosts, and they are always removed."""
 
 import atexit
 import pathlib
@@ -15,7 +15,7 @@ import ranklab_cli as cli  # noqa: E402
 
 
 def main():
-    """Skips, and says why, where there is no ranklab-train, no root or no Slurm."""
+    """Skips without ranklab-train, root or Slurm, and prints the reason."""
     if not cli.HAS_TRAIN:
         print(f"SKIPPED: there is no ranklab-train in {cli.BIN}")
         sys.exit(77)
@@ -29,16 +29,16 @@ def main():
 class Case(cli.Case):
     @classmethod
     def setUpClass(cls):
-        # Not under /tmp, which each host hides behind its own; so the programs must not be there, either.
+        # Not under /tmp, since each host has its own; for the same reason programs there are copied.
         cls.shared = pathlib.Path(tempfile.mkdtemp(prefix="ranklab-hosts-", dir="/var/tmp"))
-        atexit.register(cls.take_down)  # whatever happens to this process, short of kill -9
+        atexit.register(cls.take_down)  # at any end of this process but kill -9
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
         done = subprocess.run([TWO_HOSTS, "up", cls.shared / "hosts"], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise AssertionError(f"the two hosts did not come up:\n{done.stderr}")
         cls.env = cli.environment(SLURM_CONF=cls.shared / "hosts" / "slurm.conf")
         if not cli.LAUNCHER.is_open_mpi:
-            # UCX would find that both hosts are one machine and share memory, or take the loopback that each has.
+            # else UCX shares memory, since both hosts are one machine, or takes the loopback
             cls.env |= {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
         cls.ranklab = cli.RANKLAB
         if cls.ranklab.is_relative_to("/tmp"):

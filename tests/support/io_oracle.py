@@ -1,5 +1,5 @@
-"""The files of `ranklab io` beside those of NumPy and h5py: text files are numpy.savetxt's of the original formula, npy files numpy.save's, both byte
-by byte, and the datasets of HDF5 files h5py's, by h5diff and bit by bit."""
+"""Compares files of `ranklab io` with NumPy's and h5py's: text files with numpy.savetxt's and npy files with numpy.save's byte by byte, datasets of
+HDF5 files with h5py's by h5diff and bit by bit."""
 
 import functools
 import io
@@ -14,7 +14,7 @@ H5DIFF = shutil.which("h5diff")
 
 
 def f(x, y, n, t):
-    """As the original writes it, for scalars and for arrays."""
+    """The original's formula, for scalars and arrays."""
     return ((x / 10) ** 2 * (y / 10) + (y / 10) ** 2 * (x / 10) + t / n) % 1
 
 
@@ -52,7 +52,7 @@ def names(n):
 
 class IoOracleCase(cli.Case):
     def ladder(self, strategies, n, size, *words, ranks=1, directory="D"):
-        """{strategy: its folder}, after a run that succeeded."""
+        """Runs the strategies and returns {strategy: its folder}."""
         place = self.folder / directory
         result = cli.ranklab("io", "--strategy", ",".join(strategies), "--files", n, "--size", size, "--directory", place, "-k", "--output", "none",
                              "--ceilings", "off", *words, ranks=ranks, cwd=self.folder, timeout=300)
@@ -60,7 +60,7 @@ class IoOracleCase(cli.Case):
         return {name: place / name if len(strategies) > 1 else place for name in strategies}
 
     def check(self, name, folder, n, size):
-        """The files in the folder of the rung are those that the original program's libraries write."""
+        """Checks that the strategy's folder has exactly the files that NumPy or h5py write."""
         made = sorted(path.name for path in folder.iterdir())
         if name.startswith("hdf5"):
             self.assertEqual(made, ["data.h5"])

@@ -1,4 +1,4 @@
-"""Shared by the tests of `ranklab io`: the strategies, the runs of a results file as JSON, and worker processes."""
+"""Helpers of the tests of `ranklab io`: strategies, runs of a results file as JSON, worker processes."""
 
 import json
 
@@ -9,7 +9,7 @@ PARALLEL = [name for name in RUNGS if name.startswith(("mpi", "hdf5-parallel"))]
 
 
 def shared(rung):
-    """Whether all records lie in one file."""
+    """True if all records are in one file."""
     return rung.startswith("hdf5")
 
 
@@ -28,7 +28,7 @@ def measured(run, name):
 
 
 def workers_of(job):
-    """Pids of the job's worker processes."""
+    """Returns the pids of the job's worker processes."""
     found = []
     for pid in cli.descendants(job.process.pid):
         try:

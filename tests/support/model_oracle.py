@@ -1,9 +1,9 @@
-"""torchvision (ResNets) and a U-Net of PyTorch's own modules as the oracle of the networks in lib/nn: from the same weights they tell the same, in
-eval and in training, and one training step (loss, backward, SGD or Adam) leaves the same gradients, parameters and running statistics; and one seed
-gives the same weights, bit by bit.
+"""torchvision (ResNets) and a U-Net of PyTorch's modules as the oracle of the networks in lib/nn: equal weights give equal outputs in eval and in
+training, one training step (loss, backward, SGD or Adam) gives equal gradients, parameters and running statistics, and one seed gives weights that
+are equal bit by bit.
 
-Differences are relative to the largest element of each tensor (an element that happens to be near 0 has no digits of its own): at most 1e-4 in fp32,
-1e-9 in fp64. The two sides share LibTorch's kernels and nothing else.
+Differences are relative to the largest element of each tensor, since elements near 0 have no valid digits: at most 1e-4 in fp32, 1e-9 in fp64.
+Both sides share LibTorch's kernels and nothing else.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ import unittest
 
 from ranklab_cli import BIN, SOURCE
 
-# ./bootstrap puts torchvision there.
+# ./bootstrap installs torchvision there.
 DIGEST = hashlib.sha256((SOURCE / "lib/cmake/oracle.lock").read_bytes()).hexdigest()[:12]
 sys.path.append(str(pathlib.Path(sys.prefix) / f"oracle-{DIGEST}"))
 try:
@@ -102,15 +102,15 @@ def seeded(make, seed):
 
 class ModelOracleCase(unittest.TestCase):
     def setUp(self):
-        torch.set_num_threads(1)  # as model_probe below
+        torch.set_num_threads(1)  # as model_probe() below
         folder = tempfile.TemporaryDirectory(prefix="ranklab-models-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.asked = 0
 
     def ask(self, model, tensors=None, *, precision="fp32", width=1, full_scale=True, lambda_rho=0.0, **attributes):
-        """model_probe's answer, an open file, to the request with these tensors and attributes."""
-        self.asked += 1  # h5py would take a file of a name that it has open for that one
+        """Returns model_probe's answer, an open file, to a request with these tensors and attributes."""
+        self.asked += 1  # a new name: h5py reuses an open file of an equal name
         request, answer = self.folder / "request.h5", self.folder / f"answer{self.asked}.h5"
         with h5py.File(request, "w") as file:
             file.attrs.update(model=model, precision=precision, width=width, full_scale=int(full_scale), lambda_rho=lambda_rho, **attributes)
@@ -142,7 +142,7 @@ class ModelOracleCase(unittest.TestCase):
             np.testing.assert_array_equal(group[name][()], tensor.detach().numpy(), err_msg=f"{model} {name}")
 
     def compare(self, model, net, loss_of, inputs, targets, precision, optimizer, **settings):
-        """One forward in eval, and one whole training step, on both sides from the state of `net`."""
+        """Runs a forward pass in eval and a training step on both sides from the state of `net`."""
         inputs = inputs.to(DTYPE[precision])
         state = {f"state/{name}": tensor for name, tensor in net.state_dict().items()}
         name = {torch.optim.SGD: "sgd", torch.optim.Adam: "adam"}[type(optimizer)]
@@ -164,7 +164,7 @@ class ModelOracleCase(unittest.TestCase):
 
     def compare_resnet(self, model, precision, batch, height, width):
         net = seeded(lambda: getattr(torchvision.models, model)(num_classes=100), 5).to(DTYPE[precision])
-        for name, buffer in net.named_buffers():  # as after some training: another mean and variance in each channel
+        for name, buffer in net.named_buffers():  # running statistics that differ between channels, as after training
             if name.endswith("running_mean"):
                 buffer.normal_(0, 0.3)
             elif name.endswith("running_var"):

@@ -1,5 +1,5 @@
-"""The words, variables and noise of the launcher that starts the ranks of the tests: Open MPI's mpirun, or Hydra's mpiexec of MPICH. One
-place, so that no test spells them. Which one it is comes from the build; `mpirun` in PATH is that one.
+"""Options, variables and messages of the tests' launcher: Open MPI's mpirun, or Hydra's mpiexec of MPICH, as the build says; `mpirun` in PATH
+is that one.
 """
 
 import os
@@ -12,37 +12,37 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Launcher:
     family: str
-    name: str  # as ranklab says it
+    name: str  # ranklab's name of it
     rank_variable: str
     crowded: tuple  # more ranks than cores
     unbound: tuple
     bound: tuple  # a core for each rank
     pmi: str  # of srun --mpi=
-    own: str  # what ranklab says is typed to start ranks of its build
+    own: str  # ranklab's advice for starting ranks of this build
 
     @property
     def is_open_mpi(self):
         return self.family == "openmpi"
 
     def translated(self, script):
-        """A script of the documents, which speak to Open MPI's mpirun, for this launcher (docs/mpi.md)."""
+        """Returns a script of the documents, written for Open MPI's mpirun, for this launcher (docs/mpi.md)."""
         return script if self.is_open_mpi else script.replace(" --oversubscribe", "")
 
     def after_signal(self, number):
-        """The codes with which the launcher may end that passed a signal on, and whose ranks ended with 128 + the signal. Hydra may say 0."""
+        """Returns the launcher's possible exit codes after it passed on a signal and its ranks ended with 128 + the signal. Hydra may exit with 0."""
         return {128 + number} | (set() if self.is_open_mpi else {0})
 
     def killed_by(self, number):
-        """The code of a job whose ranks the signal ended."""
+        """Returns the exit code of a job whose ranks were killed by the signal."""
         return 128 + number if self.is_open_mpi else number
 
     def names_killed(self, output, rank, pid):
-        """How often the launcher says that this rank was killed; Hydra says it on stdout."""
+        """Returns how often the launcher reports that this rank was killed; Hydra uses stdout."""
         said = rf"process rank {rank} .* exited on signal 9" if self.is_open_mpi else rf"=   PID {pid} RUNNING AT .*\n=   EXIT CODE: 9\n"
         return len(re.findall(said, output))
 
     def without_its_own(self, lines):
-        """Without blocks between bars, and without one-liners about them. MPICH's UCX has its own of a peer that was killed while its memory
+        """Removes the launcher's blocks between bars and its single lines, and UCX's message about a peer that was killed while its memory
         was read."""
         bar = re.compile(r"-{60,}" if self.is_open_mpi else r"={30,}|==== backtrace \(tid: *\d+\) ====")
         own = re.compile(r"\[[^\]]+:\d+\] " if self.is_open_mpi else
@@ -65,7 +65,7 @@ HYDRA = Launcher("mpich", "Hydra", "PMI_RANK", crowded=(), unbound=("-bind-to", 
 
 
 def _family():
-    """The family of the build's MPI, named by ctest; a test file started by hand looks for the launcher that a build for MPICH puts first."""
+    """The MPI family of the build: from ctest's variable, else by the launcher that a build for MPICH puts first in PATH."""
     family = os.environ.get("RANKLAB_MPI_FAMILY")
     if family:
         return family

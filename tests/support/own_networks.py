@@ -1,5 +1,5 @@
-"""Networks of plain torch modules as a user may bring them, their samples, and one rank of PyTorch's DistributedDataParallel on both:
-own_network_oracle_test.py starts one such process a rank (RANK and WORLD_SIZE tell them apart)."""
+"""Networks of a user, made of torch modules, their samples, and one rank of PyTorch's DistributedDataParallel:
+own_network_oracle_test.py starts one such process per rank with RANK and WORLD_SIZE."""
 
 import argparse
 import os
@@ -41,7 +41,7 @@ def resnet50():
 
 
 class TwoInputs(nn.Module):
-    """An image and tokens, of which some parameters are frozen and some are not used."""
+    """Takes an image and tokens; some parameters are frozen, some unused."""
 
     def __init__(self):
         super().__init__()
@@ -56,7 +56,7 @@ class TwoInputs(nn.Module):
 
 
 class Language(nn.Module):
-    """Scores of the next token at each place, [N, tokens, places], with a mask and weights that are used twice."""
+    """Returns scores of the next token, [N, tokens, places]; has a mask and tied weights."""
 
     def __init__(self):
         super().__init__()
@@ -69,7 +69,7 @@ class Language(nn.Module):
 
 
 INTEGERS = np.int64
-# name: network, shapes of its inputs (with the number that tokens are below), shape of its target, classes or 0, options
+# name: network, shapes of its inputs (tokens with their upper bound), shape of its target, classes or 0, options
 NETWORKS = {
     "resnet50": (resnet50, [((3, 32, 32), 0)], (), 10),
     "transformer": (Tokens, [((16,), 100)], (), 100),
@@ -81,7 +81,7 @@ NETWORKS = {
 
 
 def options(name):
-    """The options of `ranklab train` for the network in name.pt."""
+    """Returns the options of `ranklab train` for the network in name.pt."""
     _, inputs, target, classes = NETWORKS[name]
     shapes = ",".join("x".join(map(str, shape)) + (":int64" if below else "") for shape, below in inputs)
     words = ["--model", f"{name}.pt", "--input-shape", shapes]
@@ -93,7 +93,7 @@ def options(name):
 
 
 def samples(name, count):
-    """([inputs], targets) as NumPy arrays, the same at each call."""
+    """Returns ([inputs], targets) as NumPy arrays, equal at each call."""
     _, inputs, target, classes = NETWORKS[name]
     random = np.random.default_rng(1)
 
@@ -114,7 +114,7 @@ def save(module, path, example=None):
 
 
 def export(name, folder, dtype=torch.float32):
-    """Traces the networks of one input, and scripts the others."""
+    """Traces networks with one input, scripts the others."""
     inputs, _ = samples(name, 2)
     example = torch.from_numpy(inputs[0])
     example = example if example.dtype == torch.long else example.to(dtype)
@@ -122,7 +122,7 @@ def export(name, folder, dtype=torch.float32):
 
 
 def losses_in_ddp(name, batch, steps, lr):
-    """The losses of the global batches, with SGD in fp64."""
+    """Returns the losses of the global batches, with SGD in fp64."""
     inputs, targets = samples(name, batch * steps * dist.get_world_size())
     net = torch.nn.parallel.DistributedDataParallel(network(name, torch.float64), find_unused_parameters=name == "two-inputs")
     optimizer = torch.optim.SGD(net.parameters(), lr=lr)
@@ -159,7 +159,7 @@ def main():
         np.savez(args.output, **found)
     dist.barrier()
     dist.destroy_process_group()
-    os._exit(0)  # the end of a Python process that used gloo may abort: its threads are still there
+    os._exit(0)  # gloo's threads may abort a normal exit of Python
 
 
 if __name__ == "__main__":

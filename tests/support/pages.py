@@ -1,4 +1,4 @@
-"""A page of `ranklab report --format html`, taken apart; whether it shows the file's numbers; and what Chromium says of it."""
+"""Reads a page of `ranklab report --format html`, compares its numbers with the file's, and opens it in Chromium."""
 
 import html.parser
 import json
@@ -7,13 +7,13 @@ import re
 import ranklab_cli as cli
 from browser import CHROMIUM, Browser
 
-# Elements that are wider than the page, but for those that scroll by themselves or are cut off inside such an element.
+# Elements wider than the page, except scrolling elements and their contents.
 TOO_WIDE = """(() => [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll') && !e.closest('svg') &&
     e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => e.tagName + '.' + e.className).slice(0, 5).join(' '))()"""
 
 
 class Page(html.parser.HTMLParser):
-    """The values of all numbers, the aims of links, ids, tags and all attributes."""
+    """The values of all numbers, targets of links, ids, tags and attributes."""
 
     def __init__(self, text):
         super().__init__()
@@ -31,7 +31,7 @@ class Page(html.parser.HTMLParser):
 
 class PageCase(cli.Case):
     def assertShowsMedians(self, file, page, names):
-        """The page shows the medians of every group of the file's runs, as `report --format json` has them."""
+        """Checks that the page shows the median of every group in `report --format json`."""
         shown = {f"{number:.9g}" for number in page.numbers}
         for name in names:
             answer = cli.ranklab("report", file, "--group-by", "command,ranks,strategy", "--measure", name, "--format", "json")
@@ -40,7 +40,7 @@ class PageCase(cli.Case):
             self.assertEqual([median for median in medians if f"{median:.9g}" not in shown], [], name)
 
     def look_in_chromium(self, text, widths=(1280, 400), darkness=(False, True)):
-        """At the widths of a desk and of a phone, light and dark, and on paper."""
+        """Opens the page at desktop and phone width, light and dark, and printed."""
         if CHROMIUM is None: self.skipTest("there is no chromium (Debian: chromium); the page was not opened in a browser")
         page = self.folder / "page.html"
         page.write_text(text)
@@ -57,5 +57,5 @@ class PageCase(cli.Case):
             self.assertEqual(browser.complaints, [])
             self.assertEqual([url for url in browser.requests if not url.startswith(("file:", "about:", "data:"))], [])
             if len(widths) > 1:
-                browser.open(page, 1280)  # with its details folded again
+                browser.open(page, 1280)  # with its details closed again
                 self.assertGreater(len(browser.printed()), 20_000)

@@ -1,4 +1,4 @@
-"""Training runs that one thing slows, for `ranklab report --why`: each names its cause and what to try first."""
+"""Training runs slowed by one cause each, for `ranklab report --why`, with the expected cause and first advice."""
 
 import json
 import pathlib
@@ -18,8 +18,8 @@ class Provoked:
     words: tuple
     bound: str
     cause: str
-    option: str = None  # how the first advice begins
-    launch: tuple = ()  # mpirun's; none: the program alone
+    option: str = None  # beginning of the first advice
+    launch: tuple = ()  # options of mpirun; none: without mpirun
     ranks: int = 1
     before: tuple = ()  # the launcher
     preload: bool = False
@@ -39,7 +39,7 @@ RUNS = {
 
 class Case(cli.Case):
     def make_data(self):
-        """A small network of the user's own, and samples in HDF5 files; skips without torch."""
+        """Makes a small user network and samples in HDF5 files; skips without torch."""
         try:
             import h5py
             import own_networks
@@ -52,7 +52,7 @@ class Case(cli.Case):
                 file["samples"] = values
 
     def train(self, run, *more, launch=None, ranks=None):
-        """The diagnosis of such a run; later words overrule."""
+        """Returns the diagnosis of such a run; `words` override its options."""
         if run.preload:
             self.make_data()
         command = [cli.RANKLAB, "train", *run.words, *more, "--output", "r.h5", "--quiet"]

@@ -1,8 +1,8 @@
-"""One rank of the DistributedDataParallel oracle: ddp_oracle_test.py starts one such process a rank (RANK and WORLD_SIZE tell them
-apart) and reads what rank 0 leaves behind.
+"""One rank of the DistributedDataParallel oracle: ddp_oracle_test.py starts one such process per rank with RANK and WORLD_SIZE, and
+reads the file of rank 0.
 
-PyTorch's own parts throughout: DistributedSampler, DistributedDataParallel over gloo, SGD, StepLR. Several cases in one start,
-since the import takes longer than the training."""
+Uses PyTorch's DistributedSampler, DistributedDataParallel over gloo, SGD and StepLR. One start runs several cases, since the
+import takes longer than the training."""
 
 import argparse
 import json
@@ -20,7 +20,7 @@ from twins import make_twin, normalised, read_idx
 
 
 def batches(count, batch, seed, on_new_epoch):
-    """This rank's batches as lists of indices, epoch after epoch."""
+    """Yields this rank's batches as lists of indices, epoch after epoch."""
     sampler = DistributedSampler(range(count), seed=seed)
     epoch = 0
     while True:
@@ -33,16 +33,16 @@ def batches(count, batch, seed, on_new_epoch):
 
 
 def global_mean(loss, count):
-    """The mean over the samples of all ranks."""
+    """Returns the mean over the samples of all ranks."""
     sums = torch.tensor([loss * count, count], dtype=torch.float64)
     dist.all_reduce(sums)
     return (sums[0] / sums[1]).item()
 
 
 def train(case, images, labels):
-    """{losses, gradients/NAME of the first step, parameters/NAME after the last}."""
+    """Returns {losses, gradients/NAME of the first step, parameters/NAME after the last}."""
     dtype = getattr(torch, case["dtype"])
-    # Rank 0's weights count; those of the others differ at first, as a wrong broadcast would show.
+    # Other ranks start with other weights, which reveals a missing broadcast from rank 0.
     net = make_twin(case["model"], case["seed"] + dist.get_rank(), dtype)
     ddp = DistributedDataParallel(net)
     ddp.train()
@@ -80,7 +80,7 @@ def main():
             np.savez(args.output / f"{name}.npz", **found)
     dist.barrier()
     dist.destroy_process_group()
-    os._exit(0)  # the end of a Python process that used gloo may abort: its threads are still there
+    os._exit(0)  # gloo's threads may abort a normal exit of Python
 
 
 if __name__ == "__main__":

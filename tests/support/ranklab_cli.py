@@ -1,5 +1,5 @@
-"""Helpers of the whole-program tests: they start programs and MPI jobs with a time limit, separate the launcher's
-messages from ranklab's, and make the input files. Plain Python: tests import h5py and numpy themselves.
+"""Helpers of the whole-program tests: they start programs and MPI jobs with a time limit, separate the launcher's messages from
+ranklab's, and make input files. Without h5py and numpy, which only some tests import.
 """
 
 import ctypes
@@ -33,10 +33,10 @@ IMAGES_MAGIC, LABELS_MAGIC = 0x803, 0x801
 
 only_open_mpi = unittest.skipUnless(LAUNCHER.is_open_mpi, "this is about Open MPI, and the build is for another MPI")
 
-# The same as RANKLAB_TEST_ENVIRONMENT of lib/cmake/RanklabTests.cmake, so that a test file runs by hand too.
+# Equals RANKLAB_TEST_ENVIRONMENT of lib/cmake/RanklabTests.cmake, so that a test file runs without ctest.
 _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
-    "RANKLAB_SYSTEM_ROOT": "/nonexistent",  # how busy the machine is must not decide on what a test sees
+    "RANKLAB_SYSTEM_ROOT": "/nonexistent",  # results must not depend on other load
 }
 if LAUNCHER.is_open_mpi: _ENVIRONMENT |= {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -45,7 +45,7 @@ if LAUNCHER.is_open_mpi: _ENVIRONMENT |= {
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "OMPI_MCA_pml": "^cm,ucx",  # a start without a search for fabrics takes 0.2 s less
+    "OMPI_MCA_pml": "^cm,ucx",  # without a search for fabrics a start takes 0.2 s less
 }
 else:
     _ENVIRONMENT["RANKLAB_SRUN_MPI"] = LAUNCHER.pmi
@@ -56,14 +56,14 @@ else:
 
 @dataclass
 class Result:
-    """The outcome of a program. `said` is its stderr, line by line, without the launcher's own blocks."""
+    """The outcome of a program. `said`: lines of its stderr without the launcher's messages."""
 
     command: list
     code: int
     stdout: str
     stderr: str
     seconds: float
-    max_rss: int  # bytes, of the largest process of the job that has ended
+    max_rss: int  # bytes, of the job's largest process
 
     @property
     def said(self):
@@ -75,12 +75,12 @@ class Result:
 
 
 def said_lines(stderr):
-    """stderr without the launcher's own lines, and without what a busy machine makes ranklab say of what it is at."""
+    """Returns the lines of stderr without the launcher's, and without ranklab's progress lines "now: "."""
     return [line for line in LAUNCHER.without_its_own(stderr.splitlines()) if line.strip() and not line.startswith("now: ")]
 
 
 def environment(**changes):
-    """The tests' environment with changes; a value of None takes the name away."""
+    """Returns the tests' environment with changes; None removes a name."""
     env = dict(_ENVIRONMENT, **os.environ)
     for name, value in changes.items():
         if value is None:
@@ -91,8 +91,7 @@ def environment(**changes):
 
 
 def patience():
-    """A time limit here says that something hangs, not how fast the machine is: where others use it too, it is
-    that much longer. By the load a core, which counts what runs and what waits to."""
+    """Returns the factor for time limits, which catch hangs on a busy machine, too: 1.5 times the load per core, at least 1."""
     return max(1.0, 1.5 * os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
@@ -103,7 +102,7 @@ jsonschema.Draft202012Validator(schema).validate(json.load(sys.stdin))"""
 
 
 def python_with(module):
-    """A Python that has it, of the tests' own and Debian's."""
+    """Returns a Python with that module: the tests' own or Debian's."""
     for python in (sys.executable, "/usr/bin/python3"):
         if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
             return python
@@ -111,7 +110,7 @@ def python_with(module):
 
 
 class Job:
-    """A started program; `finish` waits for it and gives the Result. Nothing of it outlives the test."""
+    """A started program; `finish` waits for its end and returns the Result."""
 
     def __init__(self, command, cwd=None, env=None):
         self.command = [str(word) for word in command]
@@ -146,7 +145,7 @@ class Job:
                       time.monotonic() - self._start, usage.ru_maxrss * 1024 if usage else 0)
 
     def ranks(self):
-        """{rank: pid} of the processes of this job that are ranks."""
+        """Returns {rank: pid} of this job."""
         found = {}
         for pid in descendants(self.process.pid):
             try:
@@ -160,14 +159,14 @@ class Job:
         return found
 
     def wait_for_stdout(self, words, timeout=30):
-        """Until the words stand on stdout."""
+        """Waits until stdout contains the words."""
         self.wait_until(lambda: words.encode() in os.pread(self._stdout.fileno(), 1 << 20, 0), timeout)
 
     def wait_for_stderr(self, words, timeout=30):
         self.wait_until(lambda: words.encode() in os.pread(self._stderr.fileno(), 1 << 20, 0), timeout)
 
     def wait_until(self, condition, timeout=30):
-        """Until condition() is true, and gives that; the job must be alive all the while."""
+        """Waits until condition() is true and returns its value; fails if the job ends before."""
         deadline = time.monotonic() + timeout * patience()
         while True:
             value = condition()
@@ -178,7 +177,7 @@ class Job:
             time.sleep(0.02)
 
     def kill(self):
-        """Ends what is left of the job: its own processes, by their ids."""
+        """Kills the remaining processes of the job by their ids."""
         for pid in [*descendants(self.process.pid), self.process.pid]:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -189,7 +188,7 @@ class Job:
 
 
 def alive(pid):
-    """True for a process that still runs; one that is only waiting to be reaped does not."""
+    """True for a running process, False for a zombie."""
     try:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -213,7 +212,7 @@ def run(*command, timeout=60, cwd=None, env=None):
 
 
 def several(function, cases):
-    """[function(case) …], a few at a time: starting an MPI job is mostly waiting."""
+    """Returns [function(case) …], three at a time: starting an MPI job is mostly waiting."""
     with ThreadPoolExecutor(3) as pool:
         return list(pool.map(function, cases))
 
@@ -227,15 +226,15 @@ def mpirun(ranks, *command, timeout=90, cwd=None, env=None, options=()):
 
 
 def ranklab(*arguments, ranks=1, **how):
-    """`ranklab …` alone at one rank, under mpirun above."""
+    """Runs `ranklab …`, with mpirun at more than one rank."""
     if ranks == 1:
         return run(RANKLAB, *arguments, **how)
     return mpirun(ranks, RANKLAB, *arguments, **how)
 
 
 def train(*arguments, ranks=1, **how):
-    """A training run that is over at once: a 7,850-parameter model, one thread a rank; arguments may overrule. The memory format is named,
-    since one that is tried may differ from run to run, and with it the masks of dropout and the last bits."""
+    """Runs a short training: a model of 7,850 parameters, one thread per rank; arguments override. The memory format is fixed, since the
+    choice by trial may differ between runs, and with it dropout masks and last bits."""
     words = list(map(str, arguments))
     given = {word.split("=")[0] for word in words}
     for name, value in (("--model", "template-softmax"), ("--data", "synthetic"), ("--threads", "1")):
@@ -247,7 +246,7 @@ def train(*arguments, ranks=1, **how):
 
 
 def skip(why):
-    """The whole file, visibly: ctest shows it as skipped."""
+    """Skips the whole file: ctest shows it as skipped."""
     print(f"SKIPPED: {why}")
     sys.exit(77)
 
@@ -258,7 +257,7 @@ def need_train():
 
 
 def modules(*names):
-    """Those of Python that not every machine has; without one of them the file is skipped."""
+    """Imports these modules; skips the file if one is missing."""
     try:
         return [importlib.import_module(name) for name in names]
     except ImportError as error:
@@ -266,19 +265,19 @@ def modules(*names):
 
 
 def sync_strategies():
-    """The names below --sync in `ranklab train --list`."""
+    """Returns the names below --sync in `ranklab train --list`."""
     section = re.search(r"^--sync\b.*\n((?:[ \t]+\S.*\n)+)", ranklab("train", "--list").stdout, re.MULTILINE)
     return re.findall(r"^  (\S+)", section.group(1), re.MULTILINE)
 
 
 def rungs():
-    """The names of the file-writing ladder, below Strategies in `ranklab io --list`."""
+    """Returns the names below Strategies in `ranklab io --list`."""
     section = re.search(r"^Strategies\b.*\n((?:[ \t]+\S.*\n)+)", ranklab("io", "--list").stdout, re.MULTILINE)
     return re.findall(r"^  (\S+)", section.group(1), re.MULTILINE)
 
 
 def idx_bytes(n, shape=(28, 28), classes=10, seed=0):
-    """(images file, labels file) as bytes. Each class has a brightness of its own, so that there is something to learn."""
+    """Returns (images file, labels file) as bytes. Each class has its own brightness, so that training can learn."""
     source = random.Random(seed)
     labels = bytes(source.randrange(classes) for _ in range(n))
     pixels = shape[0] * shape[1]
@@ -287,7 +286,7 @@ def idx_bytes(n, shape=(28, 28), classes=10, seed=0):
 
 
 def make_idx(folder, n_train=64, n_test=32, gz=False, seed=0, shape=(28, 28)):
-    """Writes the four idx files of a data set like MNIST's into folder, which it makes, and returns the folder."""
+    """Makes the folder with the four idx files of a data set like MNIST's, and returns it."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     contents = (*idx_bytes(n_train, shape, seed=seed), *idx_bytes(n_test, shape, seed=seed + 1))
@@ -310,7 +309,7 @@ def _mount(source, target, kind, flags, data):
 
 
 class Case(unittest.TestCase):
-    """A test with a scratch folder of its own, where the programs run."""
+    """A test with a scratch folder, in which the programs run."""
 
     maxDiff = None
 
@@ -324,11 +323,11 @@ class Case(unittest.TestCase):
         return job
 
     def names(self):
-        """Every file below the scratch folder."""
+        """Returns all files below the scratch folder."""
         return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*") if p.is_file())
 
     def mount_small_tmpfs(self, size, name="small"):
-        """A file system of `size` bytes of our own, unmounted after the test; skips where that is not allowed."""
+        """Mounts a tmpfs of `size` bytes for this test; skips without the right to mount."""
         place = self.folder / name
         place.mkdir()
         try:
@@ -339,7 +338,7 @@ class Case(unittest.TestCase):
         return place
 
     def make_read_only(self, folder):
-        """So that root cannot write either: a read-only bind mount; for others the mode does."""
+        """Makes the folder read-only: by a bind mount for root, else by its mode."""
         if os.geteuid() != 0:
             folder.chmod(0o555)
             self.addCleanup(folder.chmod, 0o755)
@@ -355,7 +354,7 @@ class Case(unittest.TestCase):
         self.assertEqual(result.code, code, str(result))
 
     def assertGolden(self, name, text):
-        """The text has to be that of tests/golden/NAME; RANKLAB_BLESS=1 stores it there."""
+        """Checks that the text equals tests/golden/NAME; RANKLAB_BLESS=1 stores it there."""
         file = SOURCE / "tests" / "golden" / name
         if os.environ.get("RANKLAB_BLESS"):
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -364,7 +363,7 @@ class Case(unittest.TestCase):
         self.assertMultiLineEqual(file.read_bytes().decode(), text, f"{name} differs; if that is meant, run this test with RANKLAB_BLESS=1")
 
     def assertSchema(self, name, text):
-        """The JSON is valid by docs/schema/NAME.schema.json."""
+        """Checks the JSON against docs/schema/NAME.schema.json."""
         python = python_with("jsonschema")
         self.assertIsNotNone(python, "python3-jsonschema is missing: ./bootstrap installs it")
         schema = SOURCE / "docs" / "schema" / f"{name}.schema.json"
@@ -372,7 +371,7 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
 
     def assertSays(self, result, code, *parts):
-        """The agreed exit code and one sentence on stderr that holds all parts; no backtrace, nothing twice."""
+        """Checks the exit code, and for one message on stderr with all parts and without a backtrace."""
         self.assertCode(result, code)
         said = [line for line in result.said if not re.match(r"warning: |\d+/\d+ (steps|files) ", line)]
         self.assertEqual(len(said), 1, f"not one sentence: {said}\n{result}")

@@ -1,4 +1,4 @@
-"""A results file with runs of `io`, made once for a class of tests: at 1 and 2 ranks, and one with a label of any bytes."""
+"""A results file with runs of `io`, made once per class: at 1 and 2 ranks, and one with a label of arbitrary bytes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Results files made without ranklab, by docs/results.md: for tests that need runs with numbers of their choice."""
+"""Writes results files without ranklab, by docs/results.md, for tests that need chosen numbers."""
 
 import json
 
@@ -11,7 +11,7 @@ TEXT, NUMBER = h5py.string_dtype("utf-8", 64), "<f8"
 
 
 def run(minute, values, **changes):
-    """A run of `train` that started in that minute; values: {(name, unit, kind): median}."""
+    """Returns a run of `train` that started at that minute; values: {(name, unit, kind): median}."""
     made = {
         "id": f"20261121T{10 + minute // 60:02}{minute % 60:02}00Z-{minute:06x}",
         "command": "train",
@@ -43,7 +43,7 @@ def table(group, name, fields, rows):
 
 
 def write(path, runs):
-    """Writes the file anew and returns its path."""
+    """Replaces the file and returns its path."""
     with h5py.File(path, "w", track_order=True) as file:
         file.attrs["ranklab_schema"] = np.int64(1)
         file.attrs["created_utc"] = "2026-11-21T10:00:00Z"

@@ -1,4 +1,4 @@
-"""The runs of a results file, read with h5py alone."""
+"""Reads the runs of a results file with h5py."""
 
 import json
 import math
@@ -13,7 +13,7 @@ def text(value):
 
 
 class StoredRun:
-    """One run of a results file, read with h5py alone."""
+    """One run of a results file."""
 
     def __init__(self, group):
         self.id = group.name.rsplit("/", 1)[-1]
@@ -31,7 +31,7 @@ class StoredRun:
 
     @property
     def losses(self):
-        """The training loss of every step, those of the warm-up first."""
+        """The training loss of every step, warm-up first."""
         return np.concatenate([self.warmup.get("train_loss", np.empty(0)).ravel(), self.samples["train_loss"].ravel()])
 
 
@@ -44,7 +44,7 @@ class RunCase(cli.Case):
     """A test of whole training runs."""
 
     def run_and_read(self, *words, ranks=1, name="r.h5", **how):
-        """(result, the run it stored)"""
+        """Returns (result, stored run)."""
         output = self.folder / name
         before = {run.id for run in stored_runs(output)} if output.exists() else set()
         result = cli.train(*words, "--output", output, ranks=ranks, cwd=self.folder, **how)
@@ -53,7 +53,7 @@ class RunCase(cli.Case):
         return result, run
 
     def parameters(self, path):
-        """{name: values} of a file that --save-parameters wrote."""
+        """Returns {name: values} of a file by --save-parameters."""
         with h5py.File(path) as file:
             return {name: data[()] for name, data in file.items()}
 

@@ -1,5 +1,5 @@
-"""Training runs of `ranklab train` beside those that PyTorch makes, with torch.nn, torch.optim, torch.optim.lr_scheduler and DistributedSampler;
-nothing of PyTorch's side is shared with ranklab but LibTorch's kernels."""
+"""Compares runs of `ranklab train` with PyTorch's torch.nn, torch.optim, torch.optim.lr_scheduler and DistributedSampler. Both sides share LibTorch's
+kernels and nothing else."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ def make_net(seed, dtype, dropout=False):
 
 
 class Oracle:
-    """The training run that PyTorch makes: losses of the global batches, one learning rate per epoch, the net."""
+    """PyTorch's training run: losses of the global batches, one learning rate per epoch, the network."""
 
     def __init__(self, folder, *, steps, batch, world=1, optimizer="sgd", lr=0.05, momentum=0.0, gamma=1.0, seed=1, dtype=torch.float64, dropout=False, net=None):
         self.images, self.labels = read_idx(folder, "train")
@@ -60,11 +60,11 @@ class Oracle:
 
 
 def in_ddp(cases, data, ranks, folder):
-    """{case: what PyTorch's DistributedDataParallel made}, by pytorch_ddp.py."""
+    """Returns {case: results of PyTorch's DistributedDataParallel}, by pytorch_ddp.py."""
     folder.mkdir()
     command = [sys.executable, "-B", cli.SOURCE / "tests" / "support" / "pytorch_ddp.py", "--data-dir", data, "--rendezvous", folder / "rendezvous",
                "--cases", json.dumps(cases), "--output", folder]
-    # The loopback interface by name: gloo would else look this machine's own name up.
+    # Names the loopback interface: gloo would look up this machine's name.
     jobs = [cli.Job(command, env=cli.environment(RANK=rank, WORLD_SIZE=ranks, GLOO_SOCKET_IFNAME="lo")) for rank in range(ranks)]
     try:
         for job in jobs:
@@ -80,10 +80,10 @@ def in_ddp(cases, data, ranks, folder):
 class OracleCase(cli.Case):
     @classmethod
     def setUpClass(cls):
-        torch.set_num_threads(1)  # as ranklab below: two threads wait for each other when others use the cores
+        torch.set_num_threads(1)  # one thread, as ranklab: two would wait for each other on a busy machine
 
     def small_data(self, n_train, n_test=40):
-        """The first real images where they are installed; random ones with the labels' brightness elsewhere."""
+        """Returns the first Fashion-MNIST images if installed, else random ones whose brightness follows the label."""
         folder = self.folder / f"data{n_train}"
         if not FASHION_MNIST.exists():
             return cli.make_idx(folder, n_train, n_test)
@@ -93,7 +93,7 @@ class OracleCase(cli.Case):
         return folder
 
     def train(self, data, *words, steps, batch, ranks=1, seed=1, precision="fp64", dropout="off", evaluate="off", model="mnist-cnn", name="r"):
-        """(losses of every step, {parameter: values}, tables and samples) of `ranklab train`."""
+        """Returns (losses of every step, {parameter: values}, tables and samples) of `ranklab train`."""
         output, parameters = self.folder / f"{name}.h5", self.folder / f"{name}-parameters.h5"
         for path in (output, parameters):
             path.unlink(missing_ok=True)
@@ -111,7 +111,7 @@ class OracleCase(cli.Case):
     def assertSameTensors(self, mine, oracle, relative):
         self.assertEqual(set(mine), set(oracle))
         for name, values in oracle.items():
-            # Relative to the tensor's scale: an element that happens to be near 0 has no digits of its own.
+            # Relative to the tensor's largest element: elements near 0 have no valid digits.
             np.testing.assert_allclose(mine[name], values, rtol=0, atol=relative * np.abs(values).max(), err_msg=name)
 
     def assertSameTraining(self, mine, oracle, relative=1e-9):
@@ -126,7 +126,7 @@ class OracleCase(cli.Case):
             np.testing.assert_array_equal(parameters[name], values, err_msg=name)
 
     def autocast(self, data, model, dtype, steps, batch):
-        """The losses of SGD in PyTorch's automatic mixed precision."""
+        """Returns the losses of SGD in PyTorch's automatic mixed precision."""
         images, labels = read_idx(data, "train")
         net = make_twin(model, 1, torch.float32)
         optimizer = torch.optim.SGD(net.parameters(), lr=0.02)

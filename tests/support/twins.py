@@ -1,6 +1,6 @@
-"""Helpers of the oracles: ranklab's models written again with PyTorch's own modules, and the images as PyTorch's examples read them.
+"""Helpers of the oracles: ranklab's models made of PyTorch's modules, and images as PyTorch's examples read them.
 
-The modules stand in the order in which ranklab registers them, so that one seed gives the same weights."""
+Modules have the order in which ranklab registers them, so that one seed gives equal weights."""
 
 import gzip
 import pathlib
@@ -16,7 +16,7 @@ MEAN, STD = 0.1307, 0.3081
 
 
 class Net(nn.Module):
-    """The network of PyTorch's basic MNIST example, as workloads.md 1.2 describes it."""
+    """The network of PyTorch's basic MNIST example."""
 
     def __init__(self, dropout=False):
         super().__init__()

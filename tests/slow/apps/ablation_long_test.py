@@ -1,4 +1,4 @@
-"""More of --ablation: what limits a run, seeds at which ranks skip different steps, and JSON that cannot be written."""
+"""More of --ablation: the limit of a run, seeds at which ranks skip different steps, and a JSON file that cannot be written."""
 
 import ranklab_cli as cli
 
@@ -22,7 +22,7 @@ class AblationTest(cli.Case):
             return result.stdout, tables, names
 
     def test_json_that_cannot_be_written_costs_no_trials(self):
-        """A wrong place for the JSON is reported before the trials; a disk that is full after them costs the JSON alone."""
+        """A JSON file that cannot be written is reported before the trials."""
         words = ("train", "--ablation", "--model", "bn-cnn", "--data", "synthetic", "--steps", 2, "--repetitions", 1, "--batch-size", 8,
                  "--threads", 1, "--train-samples", 64, "--output", self.folder / "b.h5")
         for place, code in ((self.folder, 2), (self.folder / "no" / "x.json", 5)):
@@ -32,7 +32,7 @@ class AblationTest(cli.Case):
             self.assertFalse((self.folder / "b.h5").exists())
 
     def test_ranks_that_skip_other_steps_are_made_equal_again(self):
-        """In fp16 a silent step may be skipped on one rank alone (inf): scale and momentum, and whether there is one, then differ."""
+        """In fp16 an inf without communication makes a single rank skip its step: then the loss scale and momentum differ between ranks."""
         for seed in (11, 12, 23):
             words = ("--model", "template-softmax", "--precision", "fp16", "--optimizer", "sgd", "--momentum", 0.9, "--batch-size", 1)
             _, tables, _ = self.ablate("--steps", 3, "--repetitions", 1, "--seed", seed, *words, ranks=2)
@@ -44,7 +44,7 @@ class AblationTest(cli.Case):
         self.assertEqual([row["trial"] for row in tables["ablation"]], [b"io", b"synthetic", b"full"])
 
     def test_the_limit_is_found(self):
-        """Computing limits as it is; reading does when each batch takes 60 ms, and --input synthetic mends exactly that."""
+        """Computation limits the run; with 60 ms more to read each batch input limits it, and the trial without input saves those 60 ms."""
         as_is, _, _ = self.ablate("--steps", 5)
         self.assertRegex(as_is, r"compute limits: compute \d")
         slow, tables, _ = self.ablate("--steps", 5, "--inject-delay", "0:data:60")

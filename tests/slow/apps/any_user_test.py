@@ -1,9 +1,8 @@
-"""Another user than the one that built it: no name, no HOME, umask 077, a checkout that may only be read; and locales, time
-zones, limits, temporary folders and standard streams as sites and batch systems have them. Each command works, or says one
-sentence and leaves by the agreed exit code.
+"""A user who did not build the programs: no name, no HOME, umask 077, a read-only checkout; and the locales, time zones, limits,
+temporary folders and standard streams of sites and batch systems. Each command works, or writes one message and ends with the
+documented exit code.
 
-As root the tests become another user in a mount namespace of their own, in which the build is mounted read-only; as
-anybody else they run as that user, on the build as it is.
+As root the tests become another user in a mount namespace with a read-only build; otherwise they run as the user who starts them.
 """
 
 import os
@@ -15,7 +14,7 @@ import unittest
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train
 
-USER = "65533"  # of no name
+USER = "65533"  # has no name
 BOOTSTRAP = cli.SOURCE / "bootstrap"
 
 AS_USER = r"""
@@ -67,7 +66,7 @@ class AnyUserTest(Case):
             os.chown(self.work, int(USER), int(USER))
 
     def shell(self, line, before="", **variables):
-        """The line in a shell of that user; $RANKLAB and $BOOTSTRAP stand for the programs. `before`: in that shell, too."""
+        """Runs the line in a shell of that user after `before`; $RANKLAB and $BOOTSTRAP name the programs."""
         packages = torch_packages()
         env = {"PATH": os.environ["PATH"], "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
                "RANKLAB_SYSTEM_ROOT": "/nonexistent", "OMP_NUM_THREADS": "1"}
@@ -88,7 +87,7 @@ class AnyUserTest(Case):
         return f"{launch}$RANKLAB io --strategy text-vectorized,hdf5-serial -n 2 -s 10 -i 1 --output r.h5"
 
     def assertOneSentence(self, result, code, *words):
-        """Open MPI's message about a rank that left is between dashed lines, which `said` leaves out."""
+        """`said` leaves out Open MPI's message between dashed lines."""
         self.assertCode(result, code)
         self.assertEqual(len(result.said), 1, str(result))
         for word in words:
@@ -124,10 +123,10 @@ class AnyUserTest(Case):
             self.skipTest("root may write everywhere")
         self.assertOneSentence(self.shell(self.io(), before="cd /"), 5, "r.h5")
 
-    # -- what surrounds it
+    # -- locale, time zone, gnuplot
 
     def test_locales_and_time_zones(self):
-        """A comma for a decimal point, a dotless i; zones that do not exist."""
+        """A decimal comma, a dotless i, unknown time zones."""
         self.assertCode(self.shell(self.io()), 0)
         plain = self.shell("$RANKLAB report r.h5 --format csv").stdout
         for variables in ({"LC_ALL": "tr_TR.UTF-8"}, {"LC_ALL": "de_DE.UTF-8"}, {"LC_ALL": "C"}, {"LC_ALL": "no_SUCH.UTF-8"},

@@ -1,4 +1,4 @@
-"""Training that is broken off at any moment and gone on with: signals, kills, time limits, full disks, and checkpoints with every kind of damage."""
+"""Training that is interrupted at random moments and resumed: signals, kills, time limits, full disks; and damaged checkpoints."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ class MoreSameLossesTest(SameLossesCase):
 
 
 class StoppedTest(CheckpointCase):
-    """SIGTERM, on whichever rank, wherever the run is: a sentence, the run of what was done, and a checkpoint."""
+    """SIGTERM to any rank at any moment: one message, a stored run of the steps done, and a checkpoint."""
 
     ENDLESS = ("--steps", 100000000, "--warmup", 0, "--batch-size", 8)
 
@@ -34,7 +34,7 @@ class StoppedTest(CheckpointCase):
         return self.start(*(command if ranks == 1 else [*cli.mpirun_words(ranks), *command]))
 
     def pids(self, job, ranks):
-        """{rank: pid}, once all have begun."""
+        """Waits until all ranks run, and returns {rank: pid}."""
         if ranks == 1:
             return {0: job.process.pid}
         return job.wait_until(lambda: (lambda found: found if len(found) == ranks else None)(job.ranks()), 60)
@@ -54,7 +54,7 @@ class StoppedTest(CheckpointCase):
         return result
 
     def test_in_the_evaluation_before_which_the_work_is_saved(self):
-        """Test samples one by one, for minutes: the checkpoint is there before, and nobody waits for its end."""
+        """The evaluation takes minutes. The checkpoint is written before it, and a signal ends it."""
         words = ("--model", "mnist-cnn", "--train-samples", 16, "--validation-samples", 60000, "--eval-batch-size", 1, "--batch-size", 4, "--epochs", 9,
                  "--warmup", 0, "--checkpoint", "c")
         for ranks in (1, 2):
@@ -78,7 +78,7 @@ class StoppedTest(CheckpointCase):
         self.assertEqual(len(self.last().losses), 30)
 
     def compute_for(self, job, pid, seconds):
-        """Until that process has used so much of a processor: however slow the machine is, it trains by then."""
+        """Waits until the process has used `seconds` of CPU time, so that it trains on a slow machine, too."""
         ticks = os.sysconf("SC_CLK_TCK")
         used = lambda: sum(map(int, pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])) / ticks
         job.wait_until(lambda: used() > seconds, 300)
@@ -91,13 +91,13 @@ class StoppedTest(CheckpointCase):
         self.assertEqual(self.last().tables["ablation"]["steps"], [3] * 5)
 
     def test_long_steps_are_asked_after_each(self):
-        """Not after 25 of them: with steps of 0.4 s a limit of 1 s is seen after the third at the latest."""
+        """Steps of 0.4 s are checked one by one, not every 25: a limit of 1 s ends the run after the third step."""
         for ranks in (1, 2):
             result = self.go("--steps", 1000, "--warmup", 0, "--inject-delay", f"{ranks - 1}:forward:400", "--time-limit", 1, ranks=ranks, code=6)
             self.assertLessEqual(len(self.last().losses), 4, str(result))
 
     def test_no_checkpoint_is_promised_that_was_not_written(self):
-        """There is an earlier one, but not of where the run was stopped."""
+        """An earlier checkpoint exists; the last one cannot be written."""
         job = self.begin(*self.ENDLESS, "--evaluate", "off", "--checkpoint", "c", "--checkpoint-every", 40)
         job.wait_until(self.has_saved(40), 240)
         (self.folder / "c").rename(self.folder / "elsewhere")
@@ -109,7 +109,7 @@ class StoppedTest(CheckpointCase):
         self.assertTrue(any("was not written" in warning for warning in warnings), warnings)
 
     def test_a_target_whose_time_is_over_in_an_evaluation(self):
-        """As where it is over between two steps: the target was not reached in its time, and no step is missing."""
+        """The run is not converged (exit 7); no planned step is missing (exit 6)."""
         self.go("--model", "mnist-cnn", "--target-ci", "0.0001%", "--time-limit", 3, "--steps", 2, "--warmup", 0, "--train-samples", 16, "--batch-size", 4,
                 "--evaluate", "epoch", "--validation-samples", 60000, "--eval-batch-size", 1, code=7)
         self.assertFalse(any("the time limit ended the run" in warning for warning in self.last().warnings), self.last().warnings)
@@ -153,7 +153,7 @@ class MoreRefusedTest(RefusedCase):
         self.refused(3, f"c/{FILE}", "damaged", content=sealed(b"not HDF5 at all", b"and no index"))
 
     def test_whatever_hdf5_says_is_not_looked_at(self):
-        """The structures that HDF5 1.10 dies of: each byte that is no array's, made 255, under a right checksum."""
+        """Sets each byte outside the arrays to 255 under a valid checksum: HDF5 1.10 would crash on such structures."""
         data, index = parts(self.good)
         broken = bytearray(b"\xff" * len(data))
         read = Checkpoint(self.good)
@@ -200,7 +200,7 @@ class MoreRefusedTest(RefusedCase):
 
 class PlacesTest(CheckpointCase):
     def test_a_disk_that_is_full_later_loses_neither_run_nor_checkpoint(self):
-        # 14.4 MB a checkpoint: one has room, the next beside it has not.
+        # A checkpoint has 14.4 MB: a second one does not fit beside the first.
         for ranks in (1, 2):
             with self.subTest(ranks=ranks):
                 place = self.mount_small_tmpfs(20 << 20, f"small{ranks}")
@@ -221,7 +221,7 @@ class KilledTest(CheckpointCase):
     ROUNDS = 8
 
     def check(self, ranks):
-        """kill -9 of all processes at any moment, again and again, while a checkpoint is written after every step."""
+        """Kills all processes at random moments, several times, while a checkpoint is written after every step."""
         source = random.Random(ranks)
         words = ["train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--batch-size", 8, "--warmup", 0, "--evaluate", "off",
                  "--checkpoint", "c"]

@@ -1,4 +1,4 @@
-"""The gate of docs/integration, which measures two revisions by itself."""
+"""docs/integration/ci_gate.sh, which measures two revisions."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ GATE = SOURCE / "docs" / "integration" / "ci_gate.sh"
 
 
 class Gate(Case):
-    """The script of docs/integration on a repository with two revisions, of which the second writes slowly."""
+    """The script on a repository with two revisions; the second writes slowly."""
 
     def setUp(self):
         super().setUp()
@@ -27,7 +27,7 @@ class Gate(Case):
         subprocess.run(["git", *who, *words], cwd=self.repository, env=env, check=True, capture_output=True)
 
     def commit(self, program, message):
-        """A revision whose program is that shell script; building it is copying it."""
+        """Commits a revision whose program is that shell script; its build is a copy."""
         (self.repository / "program.sh").write_text("#!/bin/bash\n" + program)
         self.git("add", "-A")
         self.git("commit", "--quiet", "-m", message)

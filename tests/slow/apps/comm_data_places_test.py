@@ -1,4 +1,4 @@
-"""`ranklab comm` and `ranklab data` on full disks and under limits, stopped by a signal, and with late or differing ranks."""
+"""`ranklab comm` and `ranklab data` on full disks, under time limits and stopped by signals."""
 
 import json
 import os
@@ -38,7 +38,7 @@ class CommTest(cli.Case):
         job.wait_until(lambda: len(job.ranks()) == 2)
         for pid in job.ranks().values():
             os.kill(pid, signal.SIGTERM)
-        # Before anything is measured the signal itself ends them.
+        # Before the first sample the signal itself ends a rank.
         self.assertIn(job.finish(100).code, (128 + signal.SIGTERM, cli.LAUNCHER.killed_by(signal.SIGTERM)))
         result = self.comm("--op", "all", "-n", 100000, "--time-limit", 0.5, "--quiet")
         self.assertCode(result, 6)

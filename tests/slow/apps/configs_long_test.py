@@ -1,4 +1,4 @@
-"""Every configuration passes a dry run; the short ones run, the deepest also with few instructions."""
+"""Every configuration passes a dry run; the short ones run, the deepest network also with the x86-64 baseline instructions."""
 
 import configparser
 import json
@@ -11,9 +11,9 @@ cli.need_train()
 (h5py,) = cli.modules("h5py")
 
 CONFIGS = cli.SOURCE / "configs"
-MOST_GRADIENT = 1e4  # the norm of the first one; a ResNet-152's is thousands by its depth
-MOST_CHANGE = 1      # that times the rate: what the first step of SGD changes
-ALL = sorted(path for path in CONFIGS.glob("*/*.ini") if path.parent.name not in ("io", "campaigns"))  # those: io_configs_test.py, campaign_test.py
+MOST_GRADIENT = 1e4  # norm of the first gradient; a ResNet-152's is thousands because of its depth
+MOST_CHANGE = 1      # norm times learning rate: the change by the first step of SGD
+ALL = sorted(path for path in CONFIGS.glob("*/*.ini") if path.parent.name not in ("io", "campaigns"))  # tested by io_configs_test.py and campaign_test.py
 SMOKE = [path for path in ALL if path.stem.endswith("_smoke")]
 
 
@@ -53,7 +53,7 @@ class EveryConfiguration(cli.Case):
 
 
 class ShortForms(cli.Case):
-    """One a family; in CI at two ranks (dp is one process)."""
+    """One configuration per family, at two ranks (dp: one process)."""
 
     def make_data(self):
         for words in (("cosmology", "volume.h5", "--edge", 96), ("cifar100", "--output", "cifar", "--train", 200, "--test", 100)):
@@ -79,8 +79,8 @@ class ShortForms(cli.Case):
                 self.check_gradient(settings, "smoke.h5")
 
     def check_gradient(self, settings, output):
-        """Whether numbers stay numbers must not hang on the processor's roundings: neither the first gradient nor what the rate makes of it
-        is large, and no step's loss leaves the others far behind."""
+        """A loss must not become NaN on a processor that rounds differently: checks that the first gradient, its product with the rate and
+        all losses are far from overflow."""
         with h5py.File(self.folder / output) as file:
             run = list(file["runs"].values())[-1]
             (detail,) = [row["detail"].decode() for row in run["tables/verification"] if "gradient" in row["check"].decode()]
@@ -95,7 +95,7 @@ class ShortForms(cli.Case):
         self.assertLess(max(losses), 3 * losses[0] + 1, losses)
 
     def test_the_deepest_runs_with_few_instructions_too(self):
-        """A config that failed on one processor and passed on another, with the instructions that every x86-64 has. The stored run names them."""
+        """Runs with the x86-64 baseline instructions, since a config once failed on one processor alone. The stored run names them."""
         self.make_data()
         path = CONFIGS / "cifar100" / "resnet152_smoke.ini"
         few = cli.environment(ATEN_CPU_CAPABILITY="default", ONEDNN_MAX_CPU_ISA="SSE41")

@@ -1,5 +1,4 @@
-"""`ranklab data` reads, verifies and converts damaged files of many kinds: one sentence, exit code 3, nothing half-made. The libraries
-that it loads."""
+"""`ranklab data` verifies and converts damaged files of many kinds: one message, exit code 3, no partial file."""
 
 import unittest
 
@@ -70,7 +69,7 @@ class Cosmology(Case):
 @needs_h5py
 class Convert(ConvertCase):
     def test_what_verify_refuses_is_not_converted(self):
-        """One set of checks: a damaged file is exit 3 with a sentence, and nothing is made of it."""
+        """verify and convert share their checks: a damaged file exits with 3 and a message, and no file is made."""
         self.assertCode(data("make", "cosmology", "good.h5", "--edge", 6, "--quiet", cwd=self.folder), 0)
         whole = (self.folder / "good.h5").read_bytes()
 
@@ -103,7 +102,7 @@ class Convert(ConvertCase):
         for name, (how, _) in cases.items():
             change(name, how)
         (self.folder / "cut.h5").write_bytes(whole[:-500])
-        at = whole.rindex(b"OHDR") + 8  # within a dataset's header
+        at = whole.rindex(b"OHDR") + 8  # a byte of a dataset's header
         (self.folder / "header.h5").write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
         parts = {name: part for name, (_, part) in cases.items()} | {"cut.h5": "truncated", "header.h5": "damaged"}
         runs = [(name, ranks, verb) for name in parts for ranks in ((1, 2) if name in ("value.h5", "header.h5") else (1,))

@@ -1,5 +1,5 @@
-"""Jobs of three ranks in which a rank, all ranks or mpirun are killed, stopped or signalled at a random moment: each ends, and leaves no process.
-RANKLAB_DEATHS says how many."""
+"""Jobs of three ranks in which a rank, all ranks or mpirun are killed, stopped or signalled at a random moment: each job ends and leaves no
+process. RANKLAB_DEATHS is the number of jobs."""
 
 import os
 import random
@@ -24,7 +24,7 @@ class DeathStorm(cli.Case):
         for death in range(DEATHS):
             command, number, whom = lot.choice(COMMANDS), lot.choice(SIGNALS), lot.choice(("a rank", "all ranks", "mpirun"))
             if number == signal.SIGSTOP:
-                whom = "a rank"  # who suspends a whole job, or its launcher, wants it to wait
+                whom = "a rank"  # suspending all ranks or the launcher suspends the job
             with self.subTest(death=death, command=command[0], signal=number.name, whom=whom):
                 job = self.start(*cli.mpirun_words(RANKS), cli.RANKLAB, *command, "--stall-timeout", 5, "--output", "none")
                 job.wait_until(lambda: len(job.ranks()) == RANKS, 60)
@@ -34,7 +34,7 @@ class DeathStorm(cli.Case):
                     try:
                         os.kill(pid, number)
                     except (ProcessLookupError, TypeError):
-                        pass  # it has ended meanwhile
+                        pass  # it has ended
                 begin = time.monotonic()
                 result = job.finish(120)
                 took = time.monotonic() - begin

@@ -1,4 +1,4 @@
-"""A/A: pairs of equal runs, single and five a side, in random order. No verdict names a best of single runs, and hardly one of fives."""
+"""A/A test: pairs of equal runs in random order, one and five runs per side. Single runs have no best; fives have a false best in at most 5 % of pairs."""
 
 import random
 
@@ -10,7 +10,7 @@ RUN = ("io", "--strategy", "binary", "-n", 8, "-s", 32, "-i", 3, "--ceilings", "
 
 class EqualRuns(cli.Case):
     def verdicts(self, runs):
-        """How many pairs of so many runs a side have a best."""
+        """Returns the number of pairs with a best, at `runs` runs per side."""
         order, found = random.Random(7), 0
         for pair in range(PAIRS):
             labels = [f"{runs}-{pair}a", f"{runs}-{pair}b"]

@@ -1,11 +1,11 @@
-"""Extra-P reads what `report --format extrap` writes: a ladder that begins with the single-device code, beside runs of other programs."""
+"""Extra-P reads `report --format extrap` of runs at 1 (single-device code), 2 and more ranks, in a file with runs of other programs."""
 
 import subprocess
 import sys
 
 import ranklab_cli as cli
 
-# Extra-P 4 reads by these; its window is not needed.
+# Packages of Extra-P 4 without its window.
 PACKAGES = ("numpy<2", "matplotlib", "tqdm", "pycubexr<3", "marshmallow<4", "packaging", "scikit-learn")
 READ = """
 import sys

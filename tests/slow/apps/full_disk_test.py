@@ -1,4 +1,4 @@
-"""Full disks: refused before the work starts where that can be seen, else set apart; what was stored before is never touched."""
+"""Full disks: refused before the work starts if visible then, else the run goes into a separate file; stored runs stay unchanged."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ except ImportError:
 @needs_train
 class OutputCase(Case):
     def refused(self, code, *parts, output, ranks=1, words=()):
-        """Exit code and sentence, before the work: no summary was printed."""
+        """Checks the exit code and the message, and that no work was done."""
         result = train("--steps", 5, "--output", output, *words, ranks=ranks, cwd=self.folder)
         self.assertSays(result, code, *parts)
         self.assertNotIn("Img/sec", result.stdout)
@@ -51,7 +51,7 @@ class FullDiskTest(OutputCase):
                 command = [cli.RANKLAB, *words] if ranks == 1 else [*cli.mpirun_words(ranks), cli.RANKLAB, *words]
                 job = self.start(*command, env=cli.environment(TMPDIR=rescue))
                 job.wait_for_stdout("# model:")
-                time.sleep(0.5)  # the place is looked at within milliseconds of that line; the work takes seconds
+                time.sleep(0.5)  # The free space is checked within milliseconds after that line; the work takes seconds.
                 with open(place / "filler", "wb", buffering=0) as filler:
                     try:
                         while True:
@@ -73,13 +73,13 @@ class FullDiskTest(OutputCase):
 
 
 class ParameterFileTest(OutputCase):
-    """--save-parameters to a place that will not take it: one sentence, and no run is lost by it."""
+    """--save-parameters to a file that cannot be written: one message, and the run is stored."""
 
     def check(self, place, code):
         result = train("--model", "mnist-cnn", "--batch-size", 4, "--steps", 2, "--evaluate", "off", "--output", "r.h5",
                        "--save-parameters", place, cwd=self.folder)
         self.assertSays(result, code, place)
-        if "Img/sec" in result.stdout:  # the work was done
+        if "Img/sec" in result.stdout:  # the run trained
             self.assertTrue((self.folder / "r.h5").exists(), "the run was lost")
 
     def test_files_of_others_are_spared(self):

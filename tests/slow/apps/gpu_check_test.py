@@ -1,5 +1,5 @@
-"""tests/gpu/check in full without a GPU: a rehearsal comes to every part's sentence and exercises the table on the CPU, and a stand-in that computes on the CPU
-what is asked of a GPU has every part's judgement made."""
+"""tests/gpu/check without a GPU: a rehearsal reaches the message of every part and makes the table on the CPU; with a stand-in that computes a GPU's
+work on the CPU every part passes."""
 
 import importlib.util
 import json
@@ -18,7 +18,7 @@ import check_test as gpu  # noqa: E402
 import parts  # noqa: E402
 import table  # noqa: E402
 
-# The check with the table's tiny networks in place of the documents', and PyTorch's GPU a CPU, too.
+# The check with tiny networks in its table, and PyTorch on the CPU.
 TINY_TABLE = """
 import importlib.machinery, importlib.util, sys
 sys.dont_write_bytecode = True

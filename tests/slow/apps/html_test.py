@@ -1,5 +1,5 @@
-"""`ranklab report --format html` of a campaign of version 0.1.0 and of odd files: the answer stands on top, and headless Chromium opens
-the page, light, dark and printed, without an error, a request, or anything wider than its window. Its numbers: apps/html_test.py."""
+"""`ranklab report --format html` of a campaign of version 0.1.0 and of unusual files: the answer comes first, and headless Chromium opens
+the page, light, dark and printed, without an error, a request, or content wider than its window. Numbers: apps/html_test.py."""
 
 import lzma
 import re
@@ -39,7 +39,7 @@ class Html(PageCase):
         self.look_in_chromium(text)
 
     def test_empty_and_extreme_files(self):
-        """No run, one, only an invalid one, only io, labels that are long or markup."""
+        """No run, one run, an invalid run, io runs; long labels and labels that are markup."""
         file = self.fixture()
         for words in (("--where", "label=nothing"), ("--label", "cut"), ("--label", "cold"), ("--where", "command=io")):
             with self.subTest(words):

@@ -1,5 +1,5 @@
-"""NumPy and h5py as the oracle of `ranklab io`, for every rung that --list names at 1 to 4 ranks: odd sizes, counts that ranks do not divide, fewer
-records than ranks and none; large files and many. Options that must change no byte, and the short form: tests/oracle/io_oracle_test.py."""
+"""NumPy and h5py as the oracle of `ranklab io`, for every strategy in --list at 1 to 4 ranks: sizes and counts that ranks do not divide, fewer
+records than ranks, no record, large files, many files. Options that change no byte, and the short form: tests/oracle/io_oracle_test.py."""
 
 import shutil
 
@@ -8,7 +8,7 @@ from io_oracle import IoOracleCase, record, save
 from ranklab_cli import rungs
 
 RANKS = (1, 2, 3, 4)
-# files, size: one that 2, 3 and 4 ranks do not divide; fewer than ranks; none; the smallest records; larger than a buffer or two.
+# (files, size): not divisible by 2, 3 or 4 ranks; fewer than ranks; smallest records; larger than two buffers; none.
 CASES = ((7, 37), (5, 1), (3, 2), (1, 5), (2, 101), (0, 5))
 
 

@@ -1,5 +1,5 @@
-"""`ranklab io` on full, limited, read-only and vanishing folders, with too many processes and with killed ones: one sentence,
-the agreed exit code, no hang, nothing half-written, at 1 and 3 ranks."""
+"""`ranklab io` on full, read-only and vanishing folders, with too many workers and killed processes: one message, the documented exit
+code, no hang and no partial file, at 1 and 3 ranks."""
 
 import os
 import shutil
@@ -53,7 +53,7 @@ class Places(Case):
                 self.assertSays(io(*words, ranks=ranks), 2, out / "data.h5")
             self.assertEqual((out / "data.h5").read_bytes(), content)
         (out / "data.h5").unlink()
-        for _ in range(2):  # its own is replaced
+        for _ in range(2):  # a file of its own is replaced
             self.assertCode(io(*words, "-k"), 0)
 
     def test_a_read_only_folder(self):
@@ -84,7 +84,7 @@ class Places(Case):
                         shutil.rmtree(out, ignore_errors=True)
                     result = job.finish(120)
                     self.assertIn(result.code, (3, 5), str(result))
-                    if not rung.startswith("hdf5-parallel"):  # MPI-IO may wait for ever there: the watchdog ends it
+                    if not rung.startswith("hdf5-parallel"):  # there MPI-IO may hang until the watchdog ends the job
                         self.assertIn(str(out), result.stderr)
 
 

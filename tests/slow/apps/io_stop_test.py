@@ -1,4 +1,4 @@
-"""`ranklab io` stopped by signals and time limits at moments of all kinds, and its memory with many files."""
+"""`ranklab io` stopped by signals at different moments, its writers' times, and its memory with many files."""
 
 import os
 import pathlib
@@ -12,13 +12,13 @@ from ranklab_cli import Case, ranklab
 
 
 def written_by(pid):
-    """Bytes that the process gave to write calls."""
+    """Bytes that the process passed to write()."""
     return int(re.search(r"(?m)^wchar: (\d+)", pathlib.Path(f"/proc/{pid}/io").read_text()).group(1))
 
 
 class Writers(Case):
     def test_a_rung_is_held_against_its_slowest_writer(self):
-        """The pool's workers wait for each other: their phases add up. Those of the queue write at once: the longest counts."""
+        """Workers of the pool wait for each other: their phases add up. Workers of the queue write at once: the slowest counts."""
         file = self.folder / "writers.h5"
         self.assertCode(ranklab("io", "--strategy", "process-pool,process-queue", "--workers", 3, "-n", 12, "-s", 50, "-i", 1,
                                 "--ceilings", "on", "--output", file, "--directory", self.folder / "out"), 0)
@@ -83,7 +83,7 @@ class Stop(Case):
         self.assertIn("SIGTERM", result.stderr)
 
     def test_one_rank_in_the_middle_of_a_writing(self):
-        """The ranks agree where they write together; elsewhere the job ends when a rank that left has waited 10 s: nobody waits for ever."""
+        """Collective writers agree on stopping; with other strategies a rank that stopped ends the job after 10 s."""
         for number, rung in enumerate(PARALLEL):
             with self.subTest(rung=rung):
                 out = self.folder / rung
@@ -98,7 +98,7 @@ class Stop(Case):
                 self.assertIn(rung, said[0])
 
     def test_a_rank_that_closes_the_shared_file_already(self):
-        """It does not wait inside HDF5 for one that a signal stops in its last records: the whole repetitions are stored."""
+        """It does not wait within HDF5 for a rank that a signal stopped: complete repetitions are stored."""
         files, size, share = 60, 500, 30 * 500 * 500 * 8
         job = self.start(*cli.mpirun_words(2), cli.RANKLAB, "io", "--strategy", "hdf5-parallel-independent", "-n", files, "-s", size, "-i", 100,
                          "--write-only", "--ceilings", "off", "--directory", self.folder / "o", "--output", "r.h5")

@@ -1,4 +1,4 @@
-"""Pictures that `ranklab report` makes of ladders of `ranklab io` at several ranks."""
+"""Figures of `ranklab report` for ladders of `ranklab io` at 1 and 2 ranks."""
 
 import csv
 import json

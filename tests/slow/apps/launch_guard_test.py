@@ -1,4 +1,4 @@
-"""The launch guard under every launcher that is known, and thread counts that cannot be used."""
+"""The launch guard for every known launcher, and invalid thread counts."""
 
 import json
 
@@ -8,7 +8,7 @@ from ranklab_cli import Case, needs_train, ranklab
 try:
     import h5py
 except ImportError:
-    h5py = None  # the doctor's tests do without
+    h5py = None  # doctor's tests do not need it
 
 UNCONNECTED = (
     ("Open MPI", {"OMPI_COMM_WORLD_SIZE": 2, "OMPI_COMM_WORLD_RANK": 0}),
@@ -23,7 +23,7 @@ UNCONNECTED = (
 
 
 def mend_of(launcher):
-    """How the ranks of this build are connected."""
+    """The remedy: how to connect the ranks of this build."""
     by_flux = "flux run -o pmi=" + ("pmix" if cli.LAUNCHER.is_open_mpi else "simple")
     return f"({by_flux if 'Flux' in launcher else f'srun --mpi={cli.LAUNCHER.pmi}'}, or its own {cli.LAUNCHER.own})"
 

@@ -1,5 +1,5 @@
-"""Training learns, in work of seconds: the validation loss falls by a factor of two in a fixed number of steps, at one and two ranks alike and after a
-resume, and does not where input and target have nothing to do with each other."""
+"""Training learns within seconds: the validation loss halves in a fixed number of steps, at one and two ranks and after a resume, and does not if
+input and target are unrelated."""
 
 
 import ranklab_cli as cli
@@ -9,11 +9,11 @@ h5py, np = cli.modules("h5py", "numpy")
 
 
 class Learning(cli.Case):
-    """Tests of a network that WORDS train in STEPS steps at the learning rate RATE."""
+    """WORDS train a network in STEPS steps at the learning rate RATE."""
 
     def train(self, *words, ranks=1, steps=None, rate=None, code=0):
-        """(validation losses at the epochs' ends, training losses) of a run; the global batch is the same at any rank count. A rate of
-        nothing leaves the network untrained."""
+        """Returns (validation losses of the epochs, training losses). The global batch is equal at any rank count. rate=0 leaves the network
+        untrained."""
         output = self.folder / "l.h5"
         output.unlink(missing_ok=True)
         result = cli.ranklab("train", *self.WORDS, "--threads", 1, "--warmup", 0, "--overlap-steps", 0, "--memory-format", "contiguous", "--evaluate", "epoch", "--output", output,
@@ -50,7 +50,7 @@ class ResNet18(Learning):
              "--no-broadcast-buffers", "--train-samples", 1000, "--validation-samples", 200)
     RATE = 0.05
     STEPS = 60
-    SAME = 0.1  # each rank's BatchNorm is of its own half of the batch
+    SAME = 0.1  # each rank's BatchNorm uses its half of the batch
 
     def test_it_learns_what_there_is_to_learn(self):
         made = cli.ranklab("data", "make", "cifar100", "--output", "cifar", "--train", 1000, "--test", 200, "--quiet", ranks=2, cwd=self.folder, timeout=120)
@@ -76,7 +76,7 @@ class UNet(Learning):
     def test_it_learns_what_there_is_to_learn(self):
         made = cli.ranklab("data", "make", "cosmology", "v.h5", "--edge", 96, "--quiet", ranks=2, cwd=self.folder, timeout=300)
         self.assertCode(made, 0)
-        # The targets of other places: each crop's input and target have nothing to do with each other.
+        # Targets from another place: input and target of a crop are unrelated.
         with h5py.File(self.folder / "v.h5") as good, h5py.File(self.folder / "w.h5", "w") as bad:
             bad["Nbody"] = good["Nbody"][()]
             bad["Hydro"] = np.roll(good["Hydro"][()], 48, axis=(1, 2, 3))

@@ -1,4 +1,4 @@
-"""Numbers that nobody means: one sentence and the right code, before the work."""
+"""A huge number of steps costs no time in a dry run."""
 
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, train

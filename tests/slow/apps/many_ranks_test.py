@@ -1,4 +1,4 @@
-"""Printed and stored results at many ranks: lines on the screen, and above 64 ranks a summary of each in place of its samples."""
+"""Output and stored results at many ranks: above 64 ranks a summary per rank replaces its samples."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def report(file, *words, **how):
 
 
 class SharedCase(Case):
-    """Its tests look at what was made once."""
+    """Tests that share files made once."""
 
     @classmethod
     def setUpClass(cls):
@@ -37,7 +37,7 @@ class SharedCase(Case):
 
 
 class RealRanksTest(SharedCase):
-    """One job of 65 processes: seconds of CPU, most of it MPI's own."""
+    """One job of 65 processes: seconds of CPU time, mostly in MPI."""
 
     RANKS = 65
 
@@ -62,7 +62,7 @@ class RealRanksTest(SharedCase):
         self.assertIn(f"(ranks 0-{self.RANKS - 1})", text)
         table = text[text.index("\nio_ranks\n"):]
         rows = re.findall(r"(?m)^ +(\d+) +\d", table[:table.index(f"{self.RANKS - 12} more rows")])
-        rows = list(dict.fromkeys(rows))  # the columns of a wide table come in blocks
+        rows = list(dict.fromkeys(rows))  # a wide table's columns come in blocks
         self.assertEqual(len(rows), 12, table)
         with h5py.File(self.shared / "r.h5") as file:
             (run,) = file["runs"].values()
@@ -85,7 +85,7 @@ class RealRanksTest(SharedCase):
 
 @needs_train
 class WideRunTest(SharedCase):
-    """A run of 1,024 ranks and 40 steps through the code that stores real ones."""
+    """A synthetic run of 1,024 ranks and 40 steps, stored by the code for real runs."""
 
     RANKS, STEPS = 1024, 40
 

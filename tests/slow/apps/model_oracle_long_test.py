@@ -1,4 +1,4 @@
-"""More of torchvision and a U-Net of PyTorch's own modules as the oracle of the networks in lib/nn: the deepest and the whole ones, images that are not
+"""torchvision and a U-Net of PyTorch's modules as the oracle of the networks in lib/nn: the deepest and full-size networks, images that are not
 square, both precisions. The short form: tests/oracle/model_oracle_test.py."""
 
 import unittest

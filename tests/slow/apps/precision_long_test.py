@@ -1,4 +1,4 @@
-"""More of the precisions and speed options: every --sync: on more models, in memory, after a break."""
+"""Precisions and speed options with every --sync."""
 
 import ranklab_cli as cli
 from stored_runs import RunCase

@@ -1,4 +1,4 @@
-"""ranklab report where it cannot write or read, and as other programs read it: Google's compare.py, full and read-only disks, another user; values that are no numbers."""
+"""ranklab report: files that cannot be written or read, Google's compare.py as a reader of its output, and values that are not numbers."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from report_case import FORMATS, ReportCase
 
 COMPARE_PY = pathlib.Path("/usr/share/benchmark/compare.py")  # Debian's libbenchmark-tools
 
-# All that compare.py needs of scipy when it is not to test.
+# The part of scipy that compare.py needs without tests.
 STAND_IN_SCIPY = """import math
 def gmean(rows):
     import numpy
@@ -113,7 +113,7 @@ class OddNumbersTest(cli.Case):
             self.assertEqual(result.stderr, "", words)
             self.assertNotIn("\x1b", result.stdout)
             if words[0] == "--run": self.assertNotRegex(result.stdout, r"\b(inf|nan)\b|n/a [%s]")
-        # The newest runs, which would be drawn, have no number that can be.
+        # The newest runs, which --plots draws, have no finite number.
         self.assertSays(cli.ranklab("report", file, "--plots", self.folder / "plots"), 2, "to draw")
 
 

@@ -1,5 +1,5 @@
-"""Guarantees of a results file, at full length: no stored run is lost by 200 kills of a writer and 20 full disks, the file opens in h5py
-each time, and of 40 writers at once every run is there."""
+"""Guarantees of a results file: 200 kills of a writer and 20 full disks lose no stored run, h5py opens the file each time, and the runs
+of 40 concurrent writers are complete."""
 
 import os
 import random
@@ -76,7 +76,7 @@ class StormTest(Case):
             self.assertEqual(stored, ids(file), f"after disk {disk}")
             self.assertEqual(sorted(path.name for path in place.iterdir()), ["filler", "r.h5"])
             filler.unlink()
-            if file.stat().st_size > 2 << 20:  # two copies have to fit
+            if file.stat().st_size > 2 << 20:  # two copies must fit
                 self.assertCode(ranklab("results", "prune", file, "--keep-last", 10, "--yes"), 0)
                 stored = ids(file)
         print(f"{DISKS} full disks: every stored run is there")

@@ -1,4 +1,4 @@
-"""ranklab results where files may not be read or written: another user's, full and read-only disks, appends meanwhile."""
+"""ranklab results: files of another user, full and read-only disks, concurrent appends."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ def ids(path):
 
 
 class ResultsCase(Case):
-    """Runs of `ranklab io`, which are real and take no time."""
+    """Short runs of `ranklab io`."""
 
     def setUp(self):
         super().setUp()
@@ -37,7 +37,7 @@ class ResultsCase(Case):
 
 class PlacesTest(ResultsCase):
     def test_what_may_not_be_read(self):
-        """Another user's file is not taken for a foreign one."""
+        """Another user's file is not reported as a foreign format."""
         self.folder.chmod(0o755)
         self.file.chmod(0)
         as_nobody = ("setpriv", "--reuid=65534", "--clear-groups") if os.geteuid() == 0 else ()
@@ -78,7 +78,7 @@ class PlacesTest(ResultsCase):
                 self.assertEqual(others, [], str(done))
         told = job.finish().stdout.split()
         self.assertEqual(len(told), 40)
-        gone = {run for run in told if int(run.partition("-")[2]) % 3 == 0}  # those of label a may have been pruned
+        gone = {run for run in told if int(run.partition("-")[2]) % 3 == 0}  # runs of label a may have been pruned
         self.assertLessEqual(set(told) - gone, set(ids(self.file)))
 
 

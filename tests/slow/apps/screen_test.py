@@ -1,4 +1,4 @@
-"""Bars, lines and colours on a terminal of 80 columns, also where runs fail or the terminal is dumb."""
+"""Progress bars, lines and colours on a terminal of 80 columns and on a dumb terminal."""
 
 import fcntl
 import os
@@ -25,7 +25,7 @@ class ScreenCase(cli.Case):
 
 class TerminalTest(ScreenCase):
     def on_a_terminal(self, words, columns=COLUMNS, stdout=None, **environment):
-        """The exit code, and the text that a terminal of so many columns gets: stdout (where it goes nowhere else) and stderr."""
+        """Returns the exit code and the text on a terminal of `columns` columns: stderr, and stdout unless `stdout` redirects it."""
         leader, follower = pty.openpty()
         fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = subprocess.Popen([str(word) for word in (cli.RANKLAB, *words)], stdout=stdout or follower, stderr=follower, stdin=subprocess.DEVNULL,
@@ -38,7 +38,7 @@ class TerminalTest(ScreenCase):
                 while chunk := os.read(leader, 65536):
                     shown.extend(chunk)
             except OSError:
-                pass  # Linux's way to say that the other end is closed
+                pass  # on Linux: the other end is closed
 
         reader = threading.Thread(target=read)
         reader.start()
@@ -48,7 +48,7 @@ class TerminalTest(ScreenCase):
         return code, shown.decode()
 
     def drawn(self, text):
-        """The texts that stood on one line each, whether they stayed or not."""
+        """Returns all texts that were shown on a line, overwritten ones too."""
         return [re.sub(r"\033\[[0-9;]*[mK]", "", part) for part in re.split(r"[\r\n]+", text)]
 
     @needs_train

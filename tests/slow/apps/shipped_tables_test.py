@@ -1,4 +1,4 @@
-"""Each table of gradient buckets that ships is what `ranklab train --dry-run --buckets FILE` writes now."""
+"""Each shipped table of gradient buckets equals the output of `ranklab train --dry-run --buckets FILE`."""
 
 import ranklab_cli as cli
 from ranklab_cli import Case, train

@@ -1,4 +1,4 @@
-"""A rank that is stopped, killed or told to stop, in each program: the job ends and leaves no process."""
+"""A rank that is suspended, killed or signalled, in each program: the job ends and leaves no process."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ COMMANDS = (*((TRAIN,) if cli.HAS_TRAIN else ()), IO, COMM, (*COMM, "--nonblocki
 
 class StallAndDeath(Case):
     def begin(self, command):
-        """A job whose ranks are known, in the middle of its work; and their processes."""
+        """Starts a job, and returns it with its ranks' processes once it measures."""
         job = self.start(*cli.mpirun_words(RANKS), cli.RANKLAB, *command, *LIMIT)
         job.wait_until(lambda: len(job.ranks()) == RANKS and b"# ranks" in os.pread(job._stdout.fileno(), 1 << 20, 0), 60)
         ranks = job.ranks()
@@ -31,7 +31,7 @@ class StallAndDeath(Case):
         begin = time.monotonic()
         result = job.finish(60)
         self.assertLess(time.monotonic() - begin, limit * cli.patience(), str(result))
-        deadline = time.monotonic() + 10  # the launcher kills a stopped rank a moment later
+        deadline = time.monotonic() + 10  # the launcher kills a suspended rank later
         while any(map(cli.alive, ranks.values())) and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertFalse([pid for pid in ranks.values() if cli.alive(pid)], "a rank outlived the job")
@@ -83,7 +83,7 @@ class StallAndDeath(Case):
 
     @cli.unittest.skipUnless(MPICC, "mpicc is not installed")
     def test_a_rank_that_is_stopped_in_MPI_Finalize(self):
-        """The run is stored: the others exit with its code."""
+        """The run is stored, and the other ranks exit with its code."""
         library = self.folder / "libstops.so"
         subprocess.run([MPICC, "-shared", "-fPIC", "-O1", "-o", library, cli.SOURCE / "tests" / "support" / "lying_mpi.c"], check=True)
         env = cli.environment(LD_PRELOAD=library, LYING_MPI_STOPS_AT_END=1)

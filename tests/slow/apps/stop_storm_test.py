@@ -1,5 +1,5 @@
-"""Asked to stop, wherever the work is: SIGUSR1, which a batch system is told to send before the time is up, and SIGTERM. What is measured
-is stored and marked, the exit code is 128 + the signal, and a warning never ends a process by itself.
+"""SIGUSR1, a batch system's warning before its time limit, and SIGTERM at any moment: the samples measured so far are stored and marked, the
+exit code is 128 + the signal, and SIGUSR1 never kills a process.
 """
 
 import os
@@ -44,7 +44,7 @@ class StopTest(cli.Case):
 
     @cli.needs_train
     def test_at_any_moment(self):
-        """From the start of MPI through data, warm-up and steps: told by what the process has used of a processor."""
+        """From MPI_Init through data, warm-up and steps; the moment is given as CPU time of the process."""
         for number in (signal.SIGUSR1, signal.SIGTERM):
             for tenths in (2, 4, 6, 8, 10, 14, 18):
                 with self.subTest(signal=number, tenths=tenths):
@@ -53,7 +53,7 @@ class StopTest(cli.Case):
                     job.wait_until(lambda: used_s(job.process.pid) >= tenths / 10, 120)
                     os.kill(job.process.pid, number)
                     result = job.finish(120)
-                    if result.code == -number:  # while the program is loaded, and SIGTERM before there is work that could be kept
+                    if result.code == -number:  # while the program is loaded, or SIGTERM before the first sample
                         self.assertEqual(self.stored(), [], str(result))
                         continue
                     self.assertCode(result, 128 + number)
@@ -61,7 +61,7 @@ class StopTest(cli.Case):
                     self.assertLessEqual(set(self.stored()), {(128 + number, 1)})
 
     def test_the_launcher_passes_a_warning_on(self):
-        """However often: to mpirun, which tells all ranks, and to a rank itself. Something is measured by then."""
+        """SIGUSR1 several times to mpirun, which passes it to all ranks, and to a rank, after the first samples."""
         cases = [(("io", *FILES, "--strategy", "binary"), "o*")]
         if cli.HAS_TRAIN:
             cases.append((("train", *ENDLESS, "--evaluate", "off", "--checkpoint", "c", "--checkpoint-every", 40), "c/checkpoint.h5"))
@@ -78,7 +78,7 @@ class StopTest(cli.Case):
                 self.assertStopped(job, signal.SIGUSR1, runs=1)
 
     def test_worker_processes_leave_it_to_their_parent(self):
-        """A batch system signals each process of a job step."""
+        """A batch system signals every process of a job step, workers too."""
         job = self.begin(cli.RANKLAB, "io", *FILES, "--strategy", "process-pool", "--workers", 2)
         time.sleep(2)
         os.killpg(job.process.pid, signal.SIGUSR1)

@@ -1,4 +1,4 @@
-"""More of PyTorch as the oracle: twenty steps on the whole data set, the wide model, the published workload in fp32, and padded shares."""
+"""PyTorch as the oracle: twenty steps on the whole data set, the wide model, the published workload in fp32, and padded shares of samples."""
 
 import ranklab_cli as cli
 from torch_oracle import FASHION_MNIST, Oracle, OracleCase, h5py, make_twin, np, torch
@@ -6,7 +6,7 @@ from torch_oracle import FASHION_MNIST, Oracle, OracleCase, h5py, make_twin, np,
 
 class OracleTest(OracleCase):
     def test_the_wide_model_computes_its_twins_losses(self):
-        """Its weights fill 300 MB of parameter file, so they are told by what they compute."""
+        """A parameter file would have 300 MB: the losses are compared instead."""
         data = self.small_data(64)
         result = cli.ranklab("train", "--model", "wide-mlp", "--data", "mnist", "--data-dir", data, "--steps", 3, "--warmup", 0, "--batch-size", 8, "--lr", 0.05,
                              "--precision", "fp64", "--evaluate", "off", "--threads", 1, "--output", self.folder / "r.h5", cwd=self.folder, timeout=120)
@@ -23,7 +23,7 @@ class OracleTest(OracleCase):
         self.assertSameTraining(mine, Oracle(data, steps=20, batch=64, optimizer="adadelta", lr=1.0))
 
     def test_ranks_share_the_batches_as_distributed_sampler_deals_them(self):
-        """241 images do not divide: each rank's share is padded by wrapping, over an epoch boundary."""
+        """241 images do not divide by the ranks: shares are padded by wrapping around, across an epoch boundary."""
         data = self.small_data(241)
         for ranks, sync in ((2, "flat"), (3, "per-parameter")):
             with self.subTest(ranks=ranks):
@@ -31,7 +31,7 @@ class OracleTest(OracleCase):
                 self.assertSameTraining(mine, Oracle(data, steps=20, batch=12, world=ranks, gamma=0.7))
 
     def test_the_published_workload_in_fp32_begins_alike(self):
-        """Adadelta with dropout in fp32. Rounding alone drifts apart later (PyTorch's own split batches: 7e-3 after 20 steps)."""
+        """Adadelta with dropout in fp32, 5 steps: rounding makes longer runs diverge (PyTorch with split batches: 7e-3 after 20 steps)."""
         data = self.small_data(400)
         losses, _, _ = self.train(data, steps=5, batch=64, precision="fp32", dropout="on")
         oracle = Oracle(data, steps=5, batch=64, optimizer="adadelta", lr=1.0, gamma=0.7, dtype=torch.float32, dropout=True)

@@ -1,4 +1,4 @@
-"""More of whole training runs: progress lines every five seconds, and a rank that trains alone."""
+"""Training runs: progress lines every five seconds, and --sync none with --accumulate."""
 
 import re
 
@@ -20,7 +20,7 @@ class TrainRun(RunCase):
         self.assertNotIn("\r", result.stderr)
 
     def test_a_rank_that_trains_alone_takes_the_mean_of_its_own_samples(self):
-        """20 samples a rank: five micro-batches of 4, of which an epoch's last step of two has one, as a batch of 8 has 4 left."""
+        """20 samples per rank: micro-batches of 4, two per step, equal batches of 8; the last step of the epoch has 4 samples."""
         def trained(name, *words):
             self.run_and_read("--data", "mnist", "--data-dir", cli.make_idx(self.folder / name, 40, 4), "--sync", "none", "--shuffle", "off", "--precision", "fp64",
                               "--optimizer", "sgd", "--lr", 0.3, "--epochs", 1, "--warmup", 0, "--evaluate", "off", "--save-parameters", f"{name}.p.h5", *words, ranks=2)

@@ -11,7 +11,7 @@ from ranklab_cli import Case, ranklab
 @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
 class ZshTest(Case):
     def test_a_line_is_completed(self):
-        """In a terminal of zsh's own, as its own tests do it."""
+        """In a pseudo-terminal of zsh, as zsh's own tests do."""
         script = self.folder / "_ranklab"
         script.write_text(ranklab("completion", "zsh").stdout)
         talk = f"""
@@ -24,7 +24,7 @@ class ZshTest(Case):
             zpty -r shell said '*make cosmology*'
             zpty -w -n shell $'\x15ranklab io --strategy binary,text-l\t'
             zpty -r shell said '*binary,text-loop*' && print completed
-        """  # what does not come is waited for, until the time is over
+        """  # missing output is waited for until the time-out
         said = subprocess.run(["zsh", "-fc", talk], capture_output=True, text=True, timeout=120)
         self.assertEqual(said.stdout, "completed\n", said.stderr)
 

@@ -1,7 +1,7 @@
-"""./bootstrap with stand-ins for what it calls: no network, nothing installed, a second or two.
+"""./bootstrap with stand-ins for the programs that it calls: no network, no installation, seconds.
 
-Registered with ranklab_add_script_test. Each test has a checkout of its own (in a path with a space)
-that holds only what bootstrap itself reads, and a folder of stand-in programs before PATH.
+Each test has a checkout (in a path with a space) with only the files that bootstrap reads, and a folder of stand-in programs
+before PATH.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ case "$1" in
 esac
 """
 
-# CPython 3.11 for what bootstrap asks of it; "-m venv" copies it into the environment.
+# Answers as CPython 3.11 does to bootstrap; "-m venv" copies it into the environment.
 FAKE_PYTHON = """
 echo "python $*" >>"$CALLS"
 case "$1 $2" in
@@ -73,7 +73,7 @@ class BootstrapTest(unittest.TestCase):
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
 
     def own_torch(self):
-        """The variable that names a LibTorch of the user's own: nothing is downloaded then."""
+        """Returns the variable that names a LibTorch of the user: then nothing is downloaded."""
         library = self.scratch / "torch/lib/libtorch_cpu.so"
         library.parent.mkdir(parents=True, exist_ok=True)
         library.touch()
@@ -221,7 +221,7 @@ class BootstrapTest(unittest.TestCase):
                 self.assertEqual("chromium" in self.called("apt-get")[-1].split(), installs)
                 self.assertTrue(self.called("cmake --build")[-1].endswith(f"--target {target}"))
 
-    # The stand-in for apt-get installs the rest only once pip has begun.
+    # This apt-get installs ninja-build only after pip has started.
     APT_THAT_WAITS = """
 echo "apt-get $*" >>"$CALLS"
 case "$*" in
@@ -235,7 +235,7 @@ esac
         self.program("dpkg-query", "exit 1")
         environment = {"RANKLAB_PYTHON": str(self.program("python-stand-in", FAKE_PYTHON))}
         result = self.bootstrap("build", PIP_FAILS="1", **environment)
-        self.assertEqual(result.returncode, 5)  # said once, by the second try, which waits for the first
+        self.assertEqual(result.returncode, 5)  # one message, from the second try, which waits for the first
         self.assertEqual(result.stderr.count("ERROR: no network"), 1, result.stderr)
         self.assertTrue(self.called("apt-get")[1].endswith("ca-certificates python3 python3-venv"))
         self.assertFalse((self.repo / "build/.python_ahead").exists())
@@ -265,7 +265,7 @@ esac
         self.assertEqual(self.called("python -m"), [])
 
     def test_the_oracles_packages_come_later_and_may_fail(self):
-        """The tests alone need them: they are added to an environment without, and may fail to be."""
+        """Only the tests need them: they are added later to an environment, and a failure is no error."""
         self.program("ctest", "exit 0")
         python = self.program("python-stand-in", FAKE_PYTHON)
         environment = {"RANKLAB_PYTHON": str(python)}
@@ -330,7 +330,7 @@ esac
             self.assertEqual(self.called("python"), [])
 
     def is_alive(self, process):
-        """Soon; a signal takes a moment."""
+        """Waits up to 10 s for its end."""
         for _ in range(200):
             if not pathlib.Path(f"/proc/{process}").exists():
                 return False

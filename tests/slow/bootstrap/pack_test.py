@@ -1,8 +1,8 @@
-"""The archive of ./bootstrap pack, made of the built tree: its size, that nothing in it leads outside, and that it runs
-where there is nothing but a shell and the C library: no MPI, no HDF5, no libstdc++, no network, another user.
+"""The archive of ./bootstrap pack, made of the built tree: its size, no path out of it, and that it runs with nothing but a shell
+and the C library: no MPI, no HDF5, no libstdc++, no network, another user.
 
-Registered with ranklab_add_script_test. The bare root is made of this machine's shell and glibc; it needs root (or user
-namespaces) for unshare and chroot, and is skipped without.
+The bare root has this machine's shell and glibc. It needs root or user namespaces for unshare and chroot; the test is skipped
+without them.
 """
 
 import os
@@ -21,10 +21,10 @@ MAKE = SOURCE / "lib/cmake/pack/make_archive"
 HAS_TRAIN = (BIN / "ranklab-train").exists()
 LARGEST = 64 << 20
 SHELL = ("sh", "bash", "env", "id", "readlink", "sed", "grep", "sort", "tr", "head", "cat", "mkdir", "ls", "sleep")
-# The machine's own: the C library, and LibTorch.
+# Not in the archive: the C library and LibTorch.
 OUTSIDE = re.compile(r"^(ld-linux.*|lib(c|m|mvec|dl|rt|pthread|resolv|util)\.so\..*|libtorch.*|libc10.*)$")
 NOBODY = "65534"
-# The part of Slurm that a job script needs to be read to its end: one rank.
+# The part of Slurm that a job script needs, for one rank.
 SRUN = """#!/bin/sh
 until [ "${1##*/}" = ranklab ]; do shift; done
 exec "$@"
@@ -58,13 +58,13 @@ def tools_missing():
 
 
 def loaded_by(program):
-    """The files that the loader takes for it here."""
+    """Returns the libraries that the loader takes here."""
     said = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
     return re.findall(r"(/\S+) \(0x", said)
 
 
 def torch_packages():
-    """The folder that holds torch/ and nvidia/ of this build."""
+    """Returns the folder of this build's torch/ and nvidia/."""
     for file in loaded_by(BIN / "ranklab-train") if HAS_TRAIN else ():
         if file.endswith("/libtorch_cpu.so"):
             return pathlib.Path(file).parents[2]
@@ -122,7 +122,7 @@ class PackTest(unittest.TestCase):
         self.assertEqual(self.made.returncode, 0, self.made.stderr)
 
     def bare(self, command, torch=True, **variables):
-        """The command in the bare root, as nobody, without a network."""
+        """Runs the command in the bare root, as nobody, without a network."""
         if not may_unshare():
             self.skipTest("a bare root needs root and namespaces (unshare, chroot)")
         if torch and torch_packages():
@@ -140,7 +140,7 @@ class PackTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, f"{result.stdout[-3000:]}\n---\n{result.stderr[-3000:]}")
 
     def assertRefuses(self, result, *words):
-        """One sentence, whatever the number of ranks, and exit code 5."""
+        """Checks for one message at any number of ranks, and exit code 5."""
         said = [line for line in result.stderr.splitlines() if words[0] in line]
         self.assertEqual((result.returncode, len(said)), (5, 1), result.stdout + result.stderr)
         for word in words:
@@ -162,14 +162,14 @@ class PackTest(unittest.TestCase):
                         yield file
 
     def test_nothing_leads_outside(self):
-        """Each library that one needs lies where its RUNPATH leads, or is the machine's; no path is of this machine."""
+        """Each needed library lies in its RUNPATH or belongs to the machine; no path names this machine."""
         for file in self.binaries():
             with self.subTest(file=file.relative_to(self.home)):
                 asked = subprocess.run(["patchelf", "--print-rpath", file], capture_output=True, text=True, check=True).stdout.strip()
                 folders = [pathlib.Path(part.replace("$ORIGIN", str(file.parent))) for part in asked.split(":") if part]
                 self.assertTrue(all(part.startswith("$ORIGIN") for part in asked.split(":") if part), asked)
                 needed = subprocess.run(["patchelf", "--print-needed", file], capture_output=True, text=True, check=True).stdout.split()
-                gcc = self.home / "lib/gcc"  # found by the loader's own paths, or by LD_LIBRARY_PATH where launch puts it there
+                gcc = self.home / "lib/gcc"  # found by the loader's default paths, or by LD_LIBRARY_PATH if launch sets it
                 self.assertEqual([name for name in needed if not OUTSIDE.match(name)
                                   and not any((folder / name).exists() for folder in [*folders, gcc])], [])
 
@@ -180,7 +180,7 @@ class PackTest(unittest.TestCase):
                 self.assertEqual(file.stat().st_mode & wanted, wanted, file)
 
     def test_any_processor_will_do(self):
-        """Nothing is compiled for the processor of the machine that it was made on."""
+        """No code needs instructions beyond the x86-64 baseline."""
         flags = (BIN.parent / "build.ninja").read_text()
         self.assertNotRegex(flags, r"-m(arch|tune|cpu)=native")
 
@@ -235,7 +235,7 @@ class PackTest(unittest.TestCase):
             self.assertTellsOfItself(program)
 
     def assertTellsOfItself(self, program):
-        """--help and --version need nothing of the machine, and work where the program cannot start, too."""
+        """--help and --version work on machines on which the program cannot start."""
         for words, start in (("--help", f"Usage: ranklab {program}"), ("--version", "ranklab ")):
             result = self.bare(f"ranklab {program} {words}", torch=False)
             self.assertRuns(result)
@@ -260,7 +260,7 @@ class PackTest(unittest.TestCase):
         self.assertTrue(done.stdout.startswith(f"programs: {self.home}/bin: ranklab "), done.stdout)
         self.assertIn("no GPU: 1 part said so, 0 skipped, 0 failed", done.stdout)
 
-    # -- the job scripts, in an archive that may only be read
+    # -- the job scripts, in a read-only archive
 
     def job(self, script, *words, **variables):
         if not may_unshare():

@@ -1,4 +1,4 @@
-"""`ranklab campaign` under Slurm on two hosts: from one INI to its tables, through kills, cancelled and requeued jobs. Each run is there once."""
+"""`ranklab campaign` under Slurm on two hosts: from an INI to its tables, after kills and cancelled jobs. Each run is stored once."""
 
 import collections
 import json

@@ -1,5 +1,5 @@
-"""`srun ranklab comm` on two hosts: every operation and type is right, within and between hosts, and the bandwidth that it finds
-is that of the link between them. The hosts are this machine's, under a real Slurm (two_hosts.sh).
+"""`srun ranklab comm` on two hosts: every operation and data type is verified, within and between hosts, and the measured bandwidth
+is the link's. The hosts are namespaces of this machine under a real Slurm (two_hosts.sh).
 """
 
 import json
@@ -20,7 +20,7 @@ class CommTest(hosts.Case):
         return json.loads(result.stdout)["runs"][0]["tables"]
 
     def bandwidth(self, calls):
-        """The fit finds no line on a machine that was too busy: it is asked again."""
+        """Measures up to three times: on a busy machine the fit may find no line."""
         for _ in range(3):
             fits = self.comm(2, "--op", "bandwidth", "-b", "64K", "-e", "1M", "-n", calls, "-w", 1)["fits"]
             self.assertEqual((fits["op"], fits["level"]), (["bandwidth"], ["job"]))
@@ -40,8 +40,8 @@ class CommTest(hosts.Case):
         self.assertEqual({row[2] for row in rows if row[0] == "barrier"}, {"job", "host", "hosts"})
 
     def test_the_bandwidth_found_is_that_of_the_link(self):
-        """A tenth is what the frames of the network and the shaping may take. What the cores share is without a limit far above.
-        A machine that is busy meanwhile makes the link look slower, and is asked again."""
+        """Within 10 %: network frames and shaping take a part. Without the limit the bandwidth is higher. On a busy machine the link looks
+        slower: then it is measured again."""
         subprocess.run([hosts.TWO_HOSTS, "shape", self.shared / "hosts", "1gbit"], check=True)
         try:
             shaped = [self.bandwidth(5)]

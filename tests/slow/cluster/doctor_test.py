@@ -1,4 +1,4 @@
-"""ranklab doctor under a real Slurm on two hosts: nothing is named on a healthy launch, and each fault with its remedy."""
+"""ranklab doctor under a real Slurm on two hosts: no findings for a healthy launch, and each fault with its remedy."""
 
 import json
 
@@ -18,14 +18,14 @@ class DoctorTest(hosts.Case):
         return cli.run("srun", "--label", f"--mpi={mpi}", *words, self.ranklab, *DOCTOR, "--output", output or self.file, cwd=self.folder, env=self.env)
 
     def batch(self, ranks, *words):
-        """A batch script that calls mpirun."""
+        """Runs a batch script that calls mpirun."""
         out = self.folder / "out"
         script = f"mpirun {' '.join(cli.LAUNCHER.crowded + cli.LAUNCHER.unbound)} -n {ranks} {self.ranklab} {' '.join(DOCTOR)} --output none"
         self.assertCode(cli.run("sbatch", "--wait", "--exclusive", "-o", out, *words, "--wrap", script, cwd=self.folder, env=self.env), 0)
         return json.loads(out.read_text())
 
     def seen(self, result, code=0):
-        """The answer of the first task: without PMI each task is one alone, and says so."""
+        """Returns the answer of task 0: without PMI each task answers."""
         self.assertCode(result, code)
         text = "".join(line.partition(": ")[2] for line in result.stdout.splitlines(True) if line.startswith("0: "))
         self.assertSchema("doctor", text)

@@ -1,5 +1,5 @@
-"""The job scripts under Slurm on two hosts: cpu.slurm and sweep.slurm run to their end; a job whose time is up stores what it has, goes
-back into the queue and on from its checkpoint.
+"""The job scripts under Slurm on two hosts: cpu.slurm and sweep.slurm run to their end; a job at its time limit stores its samples, is
+requeued and resumes from its checkpoint.
 """
 
 import shutil
@@ -16,7 +16,7 @@ class JobScriptsTest(hosts.Case):
     def setUp(self):
         super().setUp()
         for name in ("configs", "jobscripts"):
-            shutil.copytree(cli.SOURCE / name, self.folder / name)  # the hosts may have a /tmp of their own
+            shutil.copytree(cli.SOURCE / name, self.folder / name)  # each host has its own /tmp
         self.env = cli.environment(**{**self.env, "RANKLAB_BIN": self.ranklab.parent})
 
     def slurm(self, *words):

@@ -1,4 +1,4 @@
-"""`ranklab sweep` inside an allocation of two hosts: srun starts the points where --placement says, a kill loses nothing that is stored."""
+"""`ranklab sweep` inside an allocation of two hosts: srun places ranks by --placement, and a kill loses no stored run."""
 
 import collections
 import os

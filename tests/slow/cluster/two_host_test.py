@@ -1,5 +1,5 @@
-"""`srun ranklab train` on two hosts: what is stored, and how a job ends whose rank is killed. The hosts are this machine's, under a
-real Slurm (two_hosts.sh): each has its own network, name, /tmp and /dev/shm.
+"""`srun ranklab train` on two hosts: stored facts, and the end of a job whose rank is killed. The hosts are namespaces of this machine
+under a real Slurm (two_hosts.sh): each has its own network, name, /tmp and /dev/shm.
 """
 
 import json
@@ -19,7 +19,7 @@ except ImportError:
     print("SKIPPED: h5py is not installed for this Python; ./bootstrap makes one that has it")
     sys.exit(77)
 
-# A launcher that is told nothing about failing ranks: no --kill-on-bad-exit.
+# Without --kill-on-bad-exit: srun does not end the job of a killed rank.
 SRUN = ("srun", "-N2", "-n2", f"--mpi={cli.LAUNCHER.pmi}")
 
 
@@ -39,7 +39,7 @@ class TwoHostTest(hosts.Case):
         return result
 
     def rank_on(self, host):
-        """The process of the rank on that host, or None."""
+        """Returns the process of the rank on that host, or None."""
         pids = subprocess.run(["ip", "netns", "pids", f"ranklab-{host}"], capture_output=True, text=True, check=True).stdout.split()
         names = {pid: pathlib.Path(f"/proc/{pid}/comm") for pid in pids}
         return next((int(pid) for pid, name in names.items() if name.exists() and name.read_text().strip() == "ranklab-train"), None)
@@ -52,7 +52,7 @@ class TwoHostTest(hosts.Case):
         self.assertEqual(runs_in(self.file), [{"valid": 1, "exit_code": 0, "sync": sync, "steps": (10, 2), "hosts": ["n1", "n2"]} for sync in syncs])
 
     def test_a_killed_rank_ends_the_job(self):
-        """Rank 1 on n2, then rank 0 on n1, where the results are written. Without --kill-on-bad-exit the other's watchdog does it."""
+        """Kills rank 1 on n2, then rank 0 on n1, which writes the results. The other rank's watchdog ends the job."""
         self.short_run("flat")
         for rank, host in ((1, "n2"), (0, "n1")):
             with self.subTest(rank=rank):
@@ -62,14 +62,14 @@ class TwoHostTest(hosts.Case):
                 os.kill(self.rank_on(host), signal.SIGKILL)
                 killed = time.monotonic()
                 result = job.finish(20)
-                # MPICH's MPI_Abort has srun kill the step, whose code is then that of the killed tasks.
+                # With MPICH's MPI_Abort srun kills the step, and 137 is the code of the killed tasks.
                 self.assertIn(result.code, (5,) if cli.LAUNCHER.is_open_mpi else (5, 137), str(result))
                 self.assertLess(time.monotonic() - killed, 20)
                 self.assertEqual(result.stderr.count(f"rank {1 - rank} on n{2 - rank}: no progress for 5 s while training"), 1, str(result))
                 self.assertNotIn("Img/sec", result.stdout)
                 self.assertEqual([self.rank_on("n1"), self.rank_on("n2")], [None, None], "a rank outlived the job")
                 self.assertEqual(self.file.read_bytes(), before)
-                self.short_run("flat")  # nothing stays locked
+                self.short_run("flat")  # no lock is left
         self.assertEqual([run["valid"] for run in runs_in(self.file)], [1, 1, 1])
 
 

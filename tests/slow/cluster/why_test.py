@@ -1,4 +1,4 @@
-"""`report --why` on two hosts whose link is slow: communication limits, and a larger batch is worth more samples a second."""
+"""`report --why` on two hosts with a slow link: communication is the limit, and the advised larger batch increases samples/s."""
 
 import json
 
@@ -8,7 +8,7 @@ from hosts import cli
 
 class Why(hosts.Case):
     def train(self, batch):
-        """(the diagnosis of the run, its samples per second)"""
+        """Returns (diagnosis of the run, samples/s)."""
         result = self.start("srun", "-N2", "-n2", f"--mpi={cli.LAUNCHER.pmi}", self.ranklab, "train", "--model", "mnist-cnn", "--data", "synthetic", "--batch-size", batch,
                             "--steps", "40", "--threads", "1", "--output", self.file, env=self.env).finish(120)
         self.assertCode(result, 0)

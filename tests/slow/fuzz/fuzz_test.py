@@ -1,5 +1,5 @@
-"""Inputs that ranklab parses itself, damaged (README.md): idx, CIFAR-100 and npy files with flipped bytes and cut ends, command lines and
-configuration files that nobody would write. Each program ends by itself, with a listed code and at most one sentence."""
+"""Damaged inputs of ranklab's own parsers (README.md): idx, CIFAR-100 and npy files with flipped bytes and cut ends, random command
+lines and configuration files. Each program ends with a documented exit code and at most one message."""
 
 import gzip
 import os

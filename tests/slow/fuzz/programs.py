@@ -1,10 +1,9 @@
-"""Whole programs under command lines and configuration files that nobody would write: the real binaries, as started
-by a user.
+"""Starts the programs with random command lines and configuration files.
 
     RANKLAB_BIN=build/asan/bin python3 tests/slow/fuzz/programs.py --count 2000 --seed 1 --jobs 2 --keep /tmp/found
 
-Each must end by itself with a listed exit code, and where it failed with one sentence. What fails is kept with its
-command, its folder and its output. Ends with 1 where something was found.
+Each program must end with a documented exit code, and if it failed with one message. Failures are kept with their
+command, folder and output; the exit code is then 1.
 """
 
 import argparse
@@ -22,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import ranklab_cli as cli  # noqa: E402
 
 CODES = {0, 2, 3, 4, 5, 6, 7}
-WALL_S = 120  # where a machine is busy; CPU time has its own limit
+WALL_S = 120  # on a busy machine; CPU time has its own limit
 MEMORY = 2 << 30
 
 NUMBERS = ["0", "-0", "-1", "1", "2", "3", "1e300", "-1e300", "1e-300", "1e999", "nan", "inf", "-inf", "0x10", "1e10", "1e18",
@@ -31,7 +30,7 @@ NUMBERS = ["0", "-0", "-1", "1", "2", "3", "1e300", "-1e300", "1e-300", "1e999",
            "101%", "-5%", "1K", "8E", "99999999T", "16", "5000", "100000"]
 TEXTS = ["", " ", "a,b", ",", ",,", "=", "all", "none", "auto", "true", "false", "#", "\x1b[2J", "\n", "\t", "GCOL\x01", "süß", "%s%n",
          "../x", ".", "/", "/dev/null", "/dev/full", "/nonexistent/x", "in.h5", "in.ini", "a" * 5000, "\udcff\udcfe", "--", "-x", "'\"`$(x)", "=1+1"]
-# Work that a case may do is small, whatever else it says: the last of an option wins.
+# Appended to each case to keep its work small: the last value of an option wins.
 CAPS = {
     "io": ["--files", "2", "--size", "6", "--repetitions", "1", "--reads", "1", "--workers", "1", "--directory", "out"],
     "train": ["--steps", "2", "--batch-size", "2", "--model", "template-softmax", "--data", "synthetic", "--warmup", "0", "--width", "1"],
@@ -42,7 +41,7 @@ PROGRAMS = ["io", "data make cosmology", "data make cifar100", "data make mnist"
 
 
 def options_of(program):
-    """[(name, choices or None)] as --help shows them; flags have neither."""
+    """Returns [(name, choices or None)] from --help."""
     text = cli.ranklab(*program.split(), "--help", "all").stdout
     found = []
     for line in text.splitlines():
@@ -86,7 +85,7 @@ def config(chance, options):
 
 
 def case(number, seed, options, folder):
-    """(command line, whether it only settles what is asked)."""
+    """Returns (command line, whether it is a dry run)."""
     chance = random.Random(f"{seed} {number}")
     program = chance.choice(sorted(options))
     line = program.split()

@@ -1,4 +1,4 @@
-// A disk that fills while HDF5 writes, which does not survive it by itself.
+// A disk that fills while HDF5 writes: HDF5 1.10 would crash.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
@@ -34,13 +34,13 @@ std::unique_ptr<Strategy> make(const std::string& name, const Job& job, base::Io
     throw base::Error("no strategy " + name);
 }
 
-// Somebody else takes the room after it was seen to be there.
+// Another file fills the disk after the check of the free space.
 TEST(FreeSpace, ThatGoesMeanwhileIsASentence) {
     for (const char* name :
          {"hdf5-serial", "hdf5-parallel-independent", "hdf5-parallel-collective"}) {
         const TempFolder folder;
         if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=4m") != 0)
-            GTEST_SKIP() << "a small file system takes root and the right to mount";
+            GTEST_SKIP() << "a small file system needs root and the right to mount";
         const Job job = job_in(folder, 20, 100);
         base::IoTimes times;
         auto strategy = make(name, job, times);
@@ -48,7 +48,7 @@ TEST(FreeSpace, ThatGoesMeanwhileIsASentence) {
         std::ofstream other(folder / "other", std::ios::binary);
         other << std::string(3 << 20, 'x') << std::flush;
         other.close();
-        // Independent writes keep their error for close(), where the other ranks come too.
+        // An independent write reports its error in close(), which is collective.
         const auto sentence = thrown_sentence<base::EnvironmentError>([&] {
             strategy->write();
             strategy->close();

@@ -1,4 +1,4 @@
-// Units of work that take longer than the interval between two looks for a signal.
+// Units of work that take longer than the interval between two polls for a signal.
 #include "experiments/shared/stop_poll.hpp"
 
 #include <gtest/gtest.h>

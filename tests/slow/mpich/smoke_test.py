@@ -1,5 +1,5 @@
-"""The programs that need no LibTorch, built for MPICH beside the build that is tested, and run by Hydra: what the configure step takes
-and refuses, the launch guard, every way of writing, every collective, and the end of a job that lost a rank."""
+"""Builds the programs without LibTorch for MPICH in a separate folder, and runs them by Hydra: the MPI and HDF5 that configuring accepts
+and refuses, the launch guard, every strategy, every collective, and the end of a job that lost a rank."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import unittest
 
 SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE") or pathlib.Path(__file__).resolve().parents[3])
 BUILD = pathlib.Path(os.environ.get("RANKLAB_MPICH_BUILD") or SOURCE / "build" / "release" / "mpich-smoke")
-# Set before the tests' helpers read them.
+# before ranklab_cli reads them
 os.environ |= {"RANKLAB_BIN": str(BUILD / "bin"), "RANKLAB_MPI_FAMILY": "mpich", "RANKLAB_MPIRUN": "mpiexec.mpich"}
 sys.path.insert(0, str(SOURCE / "tests" / "apps"))
 import ranklab_cli as cli  # noqa: E402
@@ -22,7 +22,7 @@ OTHER_HDF5 = "/usr/lib/x86_64-linux-gnu/hdf5/openmpi"
 
 
 def missing():
-    """Debian's packages that are not here."""
+    """Returns the missing Debian packages."""
     signs = {"libmpich-dev": shutil.which("mpicc.mpich"), "mpich": HYDRA, "libhdf5-mpich-dev": shutil.which("h5pcc.mpich")}
     return [package for package, found in signs.items() if not found]
 

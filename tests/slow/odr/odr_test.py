@@ -40,7 +40,7 @@ def run(*words):
 
 
 def compared(folder, *configure):
-    """The target odr, configured and built: its exit code and what was said."""
+    """Configures and builds the target odr; returns the exit code and the output."""
     code, said = run("cmake", "-G", "Ninja", "-B", folder, f"-DCMAKE_CXX_COMPILER={COMPILER}", *configure)
     if code != 0:
         return code, said
