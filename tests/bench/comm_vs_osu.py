@@ -1,10 +1,10 @@
-"""`ranklab comm` against osu_allreduce of the OSU micro-benchmarks, which you build (nothing of it is here): the same calls at the same
-message sizes, both bound alike, in turns. A benchmark, not a test: read README.md before comparing machines.
+"""Compares `ranklab comm` with osu_allreduce of the OSU micro-benchmarks, which you build: equal calls, message sizes and binding, in
+alternating rounds. A benchmark, not a test: read README.md before comparing machines.
 
   comm_vs_osu.py OSU_ALLREDUCE [--rounds 9] [--ranks 2] [--bind-to core] [--json FILE]
 
-Both time each call alone behind a barrier, of float sums out of place, and give the mean and the median over calls of the mean over
-ranks. Calls and warm-up are OSU's own: 1000 and 200 up to 8 KiB, 100 and 10 above. Needs no package beyond Python.
+Both time each call after a barrier (float sums, out of place), and give the mean and the median over calls of the mean over ranks.
+Calls and warm-up are OSU's: 1000 and 200 up to 8 KiB, 100 and 10 above. Needs only Python.
 """
 
 import json
@@ -58,7 +58,7 @@ def geometric_mean(values):
 
 
 def show(args, found, which, title):
-    """One table, of the means or the medians; gives what goes to the JSON file."""
+    """Prints a table of means or medians; returns its part of the JSON file."""
     sizes = sorted(found["osu"][0])
     ratios, answer = {}, {}
     print(f"\n{title}\n{'bytes':>9}{'ranklab us':>13}{'osu us':>13}  ranklab / osu")

@@ -1,10 +1,10 @@
-"""`ranklab comm --from-model` against what `ranklab train --sync flat` pays for the same gradients, in turns: does the sweep tell what
-a step's communication costs? A benchmark, not a test: read README.md before comparing machines.
+"""Compares `ranklab comm --from-model` with the communication time of `ranklab train --sync flat` for equal gradients, in alternating
+rounds. A benchmark, not a test: read README.md before comparing machines.
 
   comm_vs_training.py [--model resnet50] [--rounds 7] [--ranks 2] [--bind-to core] [--steps 12] [--json FILE]
 
-The step's part is the median over steps of `transfer_s` of the table `communication`: from the arrival of the last rank to the
-finished sum. The sweep's is the median over passes of the sum of all buckets. Images are small, since only the gradients matter.
+train: the median over steps of `transfer_s` in the table `communication`, from the arrival of the last rank to the finished sum. comm:
+the median over passes of the sum over buckets. Images are small, since only gradients matter.
 """
 
 import json

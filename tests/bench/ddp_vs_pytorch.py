@@ -1,9 +1,9 @@
-"""`ranklab train --mode ddp` beside PyTorch's DistributedDataParallel on the same images, in alternating rounds of one run. A
-benchmark, not a test: read README.md before comparing machines.
+"""Compares `ranklab train --mode ddp` with PyTorch's DistributedDataParallel on equal images, in alternating rounds. A benchmark, not a
+test: read README.md before comparing machines.
 
   ddp_vs_pytorch.py [--rounds 7] [--steps 200] [--ranks 2] [--sync bucketed] [--peer FILE] [--json FILE]
 
-Run it with the Python of ./bootstrap (torch, numpy, h5py). It says how the two compare and judges nothing.
+Run it with the Python of ./bootstrap (torch, numpy, h5py). It has no target.
 """
 
 import gzip
@@ -28,7 +28,7 @@ SIDES = {
 
 
 def unpack(data_dir, folder):
-    """The idx files as peers read them: plain, in a folder of their own."""
+    """Unpacks the idx files into a folder, as peers read them."""
     for name in IDX_FILES:
         packed = data_dir / f"{name}.gz"
         content = gzip.decompress(packed.read_bytes()) if packed.exists() else (data_dir / name).read_bytes()
@@ -41,7 +41,7 @@ def ranklab_words(args, folder):
 
 
 def peer_command(args, folder):
-    # torchrun by its module: the venv's scripts may be missing. Port 0 takes a free one.
+    # torchrun as a module, since the venv's scripts may be missing. Port 0: a free one.
     return [sys.executable, "-m", "torch.distributed.run", "--nnodes", 1, "--nproc_per_node", args.ranks, "--rdzv_backend", "c10d", "--rdzv_endpoint", "127.0.0.1:0",
             args.peer, "--steps", args.steps, "--batch", args.batch_size, "--threads", args.threads, "--data", folder]
 
@@ -55,7 +55,7 @@ def run_ranklab(args, folder):
 
 
 def run_peer(args, folder, allocator):
-    # The loopback interface by name, or gloo looks this machine's own name up, which may take seconds.
+    # Names the loopback interface: gloo would look up this machine's name, which may take seconds.
     env = dict(paired.environment(args.threads, allocator), GLOO_SOCKET_IFNAME="lo")
     stdout = paired.run(peer_command(args, folder), env)
     found = re.search(rf"ranks {args.ranks} samples/s ([\d.]+)", stdout)

@@ -1,5 +1,5 @@
-"""The cost of monitoring, tracing and profiling: the median step of mnist-cnn on two ranks with --monitor, --trace (all its steps in the
-window), --profile layers and --profile lines, each over the step without, in turn."""
+"""The cost of monitoring, tracing and profiling: the median step of mnist-cnn on two ranks with --monitor, --trace (all steps),
+--profile layers and --profile lines, each over the plain step, in alternating rounds."""
 
 import pathlib
 import tempfile

@@ -1,9 +1,9 @@
-"""The rungs of the file-writing ladder in Python, as the I/O workshop wrote them, without its mistakes (docs/writing.md): no sleeps, any number of
-files at any number of ranks, datasets created by all ranks. What io_vs_python.py compares `ranklab io` with.
+"""The file-writing strategies in Python as in the I/O workshop, without its mistakes (docs/writing.md): no sleeps, any number of
+files at any number of ranks, datasets created by all ranks. io_vs_python.py compares `ranklab io` with it.
 
   io_python.py --strategy NAME [--files 15] [--size 100] [--workers 1] [--directory output]     (mpi-* and hdf5-parallel-*: under mpirun)
 
-Each rung imports what it needs and no more, so that its start is its own.
+Each strategy imports only its own modules, which keeps its start short.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def pool_task(path, x, y, n, t):
 
 
 def process_pool(options):
-    """Pool.apply as in the original: it pickles both meshgrids for each task and waits for its end."""
+    """Pool.apply as in the original: pickles both meshgrids for each task and waits for it."""
     import multiprocessing
     x, y = meshgrid(options.size)
     with multiprocessing.Pool(options.workers) as pool:
@@ -79,7 +79,7 @@ def queue_worker(tasks, options):
 
 
 def process_queue(options):
-    """A None per worker ends it; the original waited a second for an empty queue."""
+    """One None per worker ends it; the original waited a second for an empty queue."""
     import multiprocessing
     tasks = multiprocessing.JoinableQueue()
     for t in range(options.files):
@@ -96,7 +96,7 @@ def process_queue(options):
 
 
 def mpi_send(options):
-    """Every send before rank 0's own work; the original wrote its chunk first and let the last rank wait."""
+    """Rank 0 sends before its own work; the original wrote its chunk first, and the last rank waited."""
     from mpi4py import MPI
     world = MPI.COMM_WORLD
     if world.rank == 0:
@@ -114,7 +114,7 @@ def mpi_send(options):
 
 
 def share(options, world):
-    """Scatterv in place of the original's Scatter, which needs files that the ranks divide."""
+    """Scatterv instead of the original's Scatter, which needs a number of files divisible by the ranks."""
     from mpi4py import MPI
     counts = [len(part) for part in np.array_split(np.arange(options.files), world.size)]
     mine = np.empty(counts[world.rank], dtype=np.int32)
@@ -138,7 +138,7 @@ def hdf5_serial(options):
 
 
 def parallel_file(options, world):
-    """Creating is collective: all ranks create all datasets. In the original each created its own."""
+    """Creating datasets is collective: all ranks create all. In the original each rank created its own."""
     import h5py
     if not h5py.get_config().mpi:
         raise SystemExit("this h5py is not parallel")
@@ -157,7 +157,7 @@ def hdf5_parallel_independent(options):
 
 
 def hdf5_parallel_collective(options):
-    """All ranks in every write, each with its rows."""
+    """All ranks take part in every write, each with its rows."""
     from mpi4py import MPI
     world = MPI.COMM_WORLD
     x, y = meshgrid(options.size)

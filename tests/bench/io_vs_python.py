@@ -1,14 +1,14 @@
-"""`ranklab io` against Python doing the same rung the same way (io_python.py), whole processes, side by side. A benchmark, not a test.
+"""Compares `ranklab io` with Python programs of equal strategies (io_python.py), as whole processes. A benchmark, not a test.
 
   io_vs_python.py [--rounds 7] [--files 200] [--size 300] [--strategies all] [--mpi-path DIR] [--json FILE]
 
-Run it with the Python of ./bootstrap (numpy, h5py); README.md says where mpi4py and a parallel h5py come from. What is missing is said, and its
-rungs are skipped. First both sides write few small records, which must be the same bytes. Then three sides take turns, each writing into
-a new folder that is emptied outside the timing:
+Run it with the Python of ./bootstrap (numpy, h5py); README.md says where mpi4py and a parallel h5py come from. Without them their
+strategies are skipped with a message. First both sides write small records, whose bytes must be equal. Then three sides alternate,
+each writing into a new folder that is emptied outside the timing:
   python      writes
-  ranklab     writes (--write-only): the same work
-  verified    ranklab as it comes: it also reads everything back and compares it
-The ratio is python / ranklab within a round. Exit code 4 where the median of one is below its target.
+  ranklab     writes (--write-only)
+  verified    ranklab by default: it also reads all records and verifies them
+The ratio is python / ranklab within a round. Exit code 4 if a median ratio is below its target.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import time
 
 import paired
 
-# Target (python / ranklab, none published for the others), ranks, workers.
+# Target (python / ranklab; none: not published), ranks, workers.
 RUNGS = {
     "text-loop": (6.0, 1, 1),
     "text-vectorized": (5.0, 1, 1),
@@ -47,7 +47,7 @@ def python_of(rung, options):
 
 
 def python_environment(rung, options):
-    """mpi4py beside the venv's packages; a parallel h5py brings an mpi4py of its own."""
+    """Returns the path of mpi4py; a parallel h5py has its own mpi4py."""
     env = paired.environment(1)
     if options.mpi_path and rung.startswith("mpi-"):
         env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(options.mpi_path), env.get("PYTHONPATH")]))
@@ -64,7 +64,7 @@ def command_of(side, rung, files, size, folder, options):
 
 
 def write(side, rung, files, size, folder, options):
-    """Seconds of the whole process, which wrote into `folder`."""
+    """Returns the seconds of the whole process, which writes into `folder`."""
     command = command_of(side, rung, files, size, folder, options)
     env = python_environment(rung, options) if side == "python" else paired.environment(1)
     begin = time.perf_counter()
@@ -76,7 +76,7 @@ def write(side, rung, files, size, folder, options):
 
 
 def contents(folder):
-    """Each file's bytes, of an HDF5 file each dataset's."""
+    """Returns each file's bytes; for an HDF5 file each dataset's."""
     import h5py
     found = {}
     for path in sorted(folder.iterdir()):
@@ -89,7 +89,7 @@ def contents(folder):
 
 
 def check_same_bytes(rung, options):
-    """Odd sizes, and files that ranks and workers do not divide."""
+    """Checks sizes and counts that ranks and workers do not divide."""
     folders = [options.scratch / f"check-{side}" for side in ("python", "ranklab")]
     for side, folder in zip(("python", "ranklab"), folders):
         write(side, rung, 7, 37, folder, options)
@@ -103,7 +103,7 @@ def check_same_bytes(rung, options):
 
 
 def works(rung, options):
-    """Why a rung cannot be compared here, or nothing."""
+    """Returns why a strategy cannot be compared here, or nothing."""
     listed = subprocess.run([str(options.ranklab), "io", "--list"], capture_output=True, text=True, env=paired.environment(1), check=False).stdout
     if rung not in listed:
         return "this ranklab has no such rung"
@@ -117,8 +117,8 @@ def works(rung, options):
 
 
 def empty(folder):
-    """Gives the room back, but not the names: for 5 s after a removal ext4 looks at every inode that became free before it
-    makes a file, and whoever writes next pays for it."""
+    """Truncates files and keeps their names: for 5 s after a removal ext4 checks all freed inodes before it makes a file, which would
+    slow the next writer."""
     for path in folder.iterdir():
         os.truncate(path, 0)
 

@@ -1,5 +1,5 @@
-"""mnist-cnn from a TorchScript file beside the built-in one, with LibTorch's operations and with ranklab's: the median step of two
-ranks on one batch, in turn."""
+"""mnist-cnn from a TorchScript file and the built-in one, with LibTorch's and with ranklab's operations: the median step of two ranks
+on one batch, in alternating rounds."""
 
 import pathlib
 import tempfile

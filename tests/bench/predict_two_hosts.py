@@ -1,11 +1,11 @@
-"""Steps between two hosts, forecast by `ranklab predict --by mechanism` from runs on one host and `ranklab comm` before they are measured.
-A benchmark, not a test; the hosts are made of this machine (two_hosts.sh: root, Slurm). Read README.md before comparing machines.
+"""Forecasts steps between two hosts by `ranklab predict --by mechanism` from runs on one host and `ranklab comm`, and then measures them.
+A benchmark, not a test; the hosts are namespaces of this machine (two_hosts.sh: root, Slurm). Read README.md before comparing machines.
 
   predict_two_hosts.py [--models mnist-cnn,wide-mlp] [--rates 1gbit,300mbit] [--rounds 6] [--width 1] [--scratch /var/tmp] [--json FILE]
 
-Each round measures one rank, one rank by layer, two ranks on one host and the network, forecasts, and then measures what it forecast.
-The verdict is the median over rounds of forecast / measured, 0.85 .. 1.15 wanted, and how much longer the step with the bucket cap that
-has the shortest forecast takes than the best of those tried, 1.03 at most; exit code 4 otherwise.
+Each round measures one rank, one rank by layer, two ranks on one host and the network, forecasts, and then measures the forecast steps.
+Targets: the median over rounds of forecast / measured within 0.85 .. 1.15, and the step with the bucket cap of the shortest forecast at
+most 1.03 times the best measured step; exit code 4 otherwise.
 """
 
 import json
@@ -20,7 +20,7 @@ import paired
 TWO_HOSTS = paired.HERE.parent / "support" / "two_hosts.sh"
 BATCH = {"mnist-cnn": 64, "wide-mlp": 32}
 CAPS = (1, 2, 5, 10, 25, 100)
-# name: options of train between the hosts, and of predict
+# name: options of train between the hosts and of predict
 TARGETS = {
     "bucketed": [],
     "flat": ["--sync", "flat"],
@@ -32,7 +32,7 @@ ONE, PAIR, HOSTS = (["srun", f"-N{hosts}", f"-n{ranks}", "--mpi=pmix"] for hosts
 
 
 class Round:
-    """One round of one model at one rate, with a results file of its own."""
+    """One round of one model at one rate, with its own results file."""
 
     def __init__(self, args, model, folder):
         self.args, self.file, self.env = args, pathlib.Path(folder) / "r.h5", args.env
@@ -54,7 +54,7 @@ class Round:
         self.ranklab(HOSTS, "comm", "-n", 4 * self.args.calls, "-w", 2, "-c", 0, "--nonblocking", "--mpi-progress", "poll", "--sizes", "8,16K,64K,256K")
 
     def forecast_s(self, words):
-        # Between hosts train takes buckets where nothing else is asked for.
+        # Between hosts train's default is buckets.
         words = words if "--sync" in words else ["--sync", "bucketed", *words]
         out = paired.run([self.args.ranklab, "predict", self.file, "--by", "mechanism", "--to", 2, "--ranks-per-node", 1, "--format", "json", *words],
                          self.env)
@@ -82,7 +82,7 @@ def one_round(args, model):
 
 
 def judged(found):
-    """Whether the medians over rounds are as wanted; prints them."""
+    """Prints the medians over rounds; returns whether they reach the targets."""
     fine = True
     for name in found[0]:
         ratios = [one[name][0] / one[name][1] for one in found]

@@ -1,6 +1,6 @@
-"""The peer of unet_crops.py: random crops of a volume file as the published U-Net workload's `lowmem` loader takes them, h5py's
-read_direct in the worker processes of a torch DataLoader, one of 24 turns of the cube by numpy's flips and transposes, the same
-for input and target. Prints `samples/s X` for each of --repeats measurements, after one that warms up.
+"""The Python side of unet_crops.py: random crops of a volume file as in the published U-Net workload's `lowmem` loader: h5py's
+read_direct in the worker processes of a torch DataLoader, and one of the cube's 24 rotations by numpy's flips and transposes, equal
+for input and target. Prints `samples/s X` for each of --repeats measurements after a warm-up.
 """
 
 import argparse
@@ -16,7 +16,7 @@ CHANNELS = {"Nbody": 4, "Hydro": 5}
 
 
 def turns():
-    """(axes, flipped axes) of the 24 proper rotations."""
+    """Returns (axes, flipped axes) of the 24 proper rotations."""
     found = []
     for axes in itertools.permutations(range(3)):
         swaps = sum(axes[i] > axes[j] for i in range(3) for j in range(i + 1, 3))
@@ -35,7 +35,7 @@ class Crops(Dataset):
         return self.samples
 
     def open(self):
-        """In each worker: an HDF5 file does not survive a fork."""
+        """Opens the file in each worker, since an open HDF5 file does not survive a fork."""
         self.file = h5py.File(self.path, "r")
         worker = get_worker_info()
         self.random = np.random.default_rng(worker.seed % 2**32 if worker else 0)

@@ -1,10 +1,10 @@
-"""The PyTorch side of ddp_vs_pytorch.py: DistributedDataParallel over gloo trains the MNIST CNN, whose images lie in tensors from
-the start: what a careful PyTorch user runs.
+"""The PyTorch side of ddp_vs_pytorch.py: DistributedDataParallel over gloo trains the MNIST CNN with all images in tensors, as a careful
+user would.
 
   torchrun --nproc_per_node 2 pytorch_ddp_mnist.py --data FOLDER [--steps 200] [--batch 32] [--threads 1]
 
-FOLDER holds the four idx files, unpacked. Rank 0 prints `python ddp gloo ranks N samples/s X`: X is samples of all ranks over wall
-time, barrier to barrier, after the warm-up.
+FOLDER has the four unpacked idx files. Rank 0 prints `python ddp gloo ranks N samples/s X`: X is the samples of all ranks over the wall
+time from barrier to barrier after the warm-up.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def read_idx(folder):
 
 
 def rank_batches(images, labels, size):
-    """This rank's batches of one shuffled order, which begins anew where it ends."""
+    """Yields this rank's batches of a shuffled order, repeated without end."""
     rank, world = dist.get_rank(), dist.get_world_size()
     order = torch.randperm(len(labels))
     steps_per_epoch = len(labels) // (size * world)
@@ -54,7 +54,7 @@ def main():
 
     torch.set_num_threads(args.threads)
     dist.init_process_group("gloo")
-    torch.manual_seed(1)  # all ranks alike: the same order of the images
+    torch.manual_seed(1)  # an equal order on all ranks
     net = DistributedDataParallel(Net())
     optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
     batches = rank_batches(*read_idx(args.data), args.batch)

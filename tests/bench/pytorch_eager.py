@@ -1,7 +1,7 @@
-"""The other side of training_vs_pytorch.py: a network trained in plain PyTorch, eager, on one batch of random numbers again and again. Prints the median
-step in seconds as one line of JSON.
+"""The PyTorch side of training_vs_pytorch.py: trains a network in eager PyTorch on one repeated batch of random numbers. Prints the median step
+in seconds as one line of JSON.
 
-The networks, losses and optimizers are those of tests/gpu/networks.py: of the published trainings, as ranklab's defaults.
+Networks, losses and optimizers are those of tests/gpu/networks.py, which equal ranklab's defaults.
 """
 
 import argparse

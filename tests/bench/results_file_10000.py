@@ -1,7 +1,7 @@
-"""A results file of 10,000 real runs: what an append, a list and the exports take, and how much memory.
+"""A results file of 10,000 real runs: time and memory of an append, a list and the exports.
 
-Makes a few short runs of `ranklab train` and `ranklab io` as patterns, multiplies them, and starts the programs as a user does. Exit 4 where a
-bound is missed: 30 KiB a run, 1 s for an append and a list, 5 s and 500 MB for a report. README.md says how to run it."""
+Makes a few short runs of `ranklab train` and `ranklab io`, multiplies them, and starts the programs. Exit code 4 if a bound is missed:
+30 KiB per run, 1 s for an append and a list, 5 s and 500 MB for a report. README.md says how to run it."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ PATTERNS = [(1, TRAIN), (4, TRAIN), (1, [*IO, "--strategy", "binary"]), (4, [*IO
 
 
 def make_pattern(folder):
-    """The file of one run of each pattern; prints what each takes alone."""
+    """Makes a file with one run of each pattern; prints the size of each."""
     path, worst = folder / "pattern.h5", 0
     for ranks, words in PATTERNS:
         if words is TRAIN and not cli.HAS_TRAIN:
@@ -38,7 +38,7 @@ def make_pattern(folder):
 
 
 def measure(command, rounds):
-    """(median seconds, largest resident bytes) of whole processes whose stdout goes nowhere."""
+    """Returns (median seconds, largest resident bytes) of whole processes with stdout to /dev/null."""
     times, rss = [], 0
     for _ in range(rounds):
         start = time.monotonic()

@@ -1,10 +1,10 @@
-"""`ranklab train` beside PyTorch eager, on one batch of random numbers again and again: both memory formats on both sides, and both --ops of ranklab, in
-alternating rounds of one run. A benchmark, not a test: read README.md before comparing machines.
+"""Compares `ranklab train` with eager PyTorch on one repeated batch of random numbers: both memory formats on both sides, and both --ops of
+ranklab, in alternating rounds. A benchmark, not a test: read README.md before comparing machines.
 
   training_vs_pytorch.py [--model mnist-cnn,resnet50,unet3d] [--rounds 7] [--threads 2] [--json FILE]
 
-Run it with the Python of ./bootstrap (torch, numpy, h5py). The time is the median step after the
-warm-up: forward, backward and optimizer, without input. Exit code 4 where a goal is missed.
+Run it with the Python of ./bootstrap (torch, numpy, h5py). The time is the median step after the warm-up: forward, backward and
+optimizer, without input. Exit code 4 if a target is missed.
 """
 
 import json
@@ -13,14 +13,14 @@ import sys
 
 import paired
 
-# (words of both sides; steps; our best over PyTorch's best that is the goal)
+# (options of both sides; steps; target of ranklab's best over PyTorch's best)
 MODELS = {
     "mnist-cnn": (["--batch-size", 64], 30, 1.6),
     "resnet50": (["--batch-size", 8, "--image-size", 96], 5, 1.0),
     "unet3d": (["--batch-size", 2, "--width", 4], 4, 1.15),
 }
 OURS = {f"ranklab {ops} {layout}": (ops, layout) for ops in ("ranklab", "libtorch") for layout in ("contiguous", "channels-last")}
-# PyTorch as everybody runs it, and with the allocator settings that ranklab sets for itself.
+# PyTorch by default, and with ranklab's allocator settings.
 PYTORCH = {"pytorch as-is": (False, False), "pytorch contiguous": (False, True), "pytorch channels-last": (True, True)}
 AS_IS = "pytorch as-is"
 
@@ -42,7 +42,7 @@ def best(found, sides):
 
 
 def ratio(found, of, to):
-    """How many times as fast `to` is as `of`, round by round."""
+    """Returns the speedup of `to` over `of` in each round."""
     return [a / b for a, b in zip(found[of], found[to])]
 
 
@@ -51,7 +51,7 @@ def show_round(number, found):
 
 
 def judge(model, found, answer):
-    """True where the goal is reached."""
+    """True if the target is reached."""
     ours, theirs, goal = best(found, OURS), best(found, PYTORCH), MODELS[model][2]
     for side, times in found.items():
         print(f"{model:10} {side:24} {paired.shown(times, 2, 1e3)} ms   {paired.median(ratio(found, AS_IS, side)):.2f} x as fast as {AS_IS}")

@@ -1,12 +1,12 @@
-"""Crops of cosmology volumes: ranklab's loader against a Python torch DataLoader over h5py (pytorch_crops.py), side by side.
+"""Crops of cosmology volumes: compares ranklab's loader with a torch DataLoader over h5py (pytorch_crops.py).
 
-Per worker count three sides in turn, every other round backwards, each a process of its own that measures after a warm-up:
+For each number of workers three sides alternate, every other round backwards; each is a process that measures after a warm-up:
   python      the DataLoader on the contiguous file, as published
-  contiguous  ranklab's loader on that same file
-  chunked     ranklab's loader on the same numbers in crop-aligned chunks (C, 32, 32, 32)
-All turn each crop by one of the cube's rotations. The ratios are taken within a round. Exit code 4 where the median of one is
-below its target: 2 for `contiguous`, 10 for `chunked`. The files are made once in --folder (2 x 36 x edge^3 bytes) and read
-through at the start, so that the cache is warm on all sides.
+  contiguous  ranklab's loader on that file
+  chunked     ranklab's loader on equal numbers in crop-aligned chunks (C, 32, 32, 32)
+Each side rotates every crop by one of the cube's rotations. Ratios are taken within a round. Exit code 4 if a median ratio is below
+its target: 2 for `contiguous`, 10 for `chunked`. The files are made once in --folder (2 x 36 x edge^3 bytes) and read at the start,
+so that all sides have a warm cache.
 
   python tests/bench/unet_crops.py --folder /scratch/crops --edge 512 --rounds 7
 """
@@ -26,7 +26,7 @@ BENCH = paired.HERE.parents[1] / "build" / "release" / "bench" / "crops_bench"
 
 
 def make(path, edge, chunk):
-    """Noise; in whole slabs of chunks, so that each chunk is written once."""
+    """Writes noise in whole slabs of chunks, so that each chunk is written once."""
     if path.exists():
         return
     unfinished = path.with_suffix(".part")
@@ -50,7 +50,7 @@ def command_of(side, files, workers, options):
     file = files["contiguous" if side == "python" else side]
     if side == "python":
         return [sys.executable, paired.HERE / "pytorch_crops.py", file, "--workers", workers, "--batch", options.batch, "--batches", options.batches]
-    # FILE workers batch batches access rotate: as many batches as take about as long as the other side's
+    # FILE workers batch batches access rotate: more batches than Python's side, for about equal times
     return [options.bench, file, workers, options.batch, 4 * options.batches, options.access, 1]
 
 
