@@ -184,6 +184,10 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
     return {argv + std::min(argc, 1), argv + argc};
 }
 
+std::string command_line_of(const std::string& command, const Words& words) {
+    return "ranklab " + command + (words.empty() ? "" : " ") + base::shell_quote(words);
+}
+
 bool is_output_rank() {
     return comm::read_launcher().rank.value_or(0) == 0;
 }

@@ -51,6 +51,8 @@ options::Schema& describe_report_output(options::Schema& schema);
 int threads_of(const std::optional<int>& asked, int fallback = 0);
 
 std::vector<std::string> arguments_of(int argc, char** argv);
+/// "ranklab train --steps 5", shell-quoted.
+std::string command_line_of(const std::string& command, const std::vector<std::string>& words);
 
 /// True where this process prints for the job before MPI is up: the launcher says that it is rank
 /// 0, or there is no launcher.

@@ -8,7 +8,7 @@ namespace ranklab::app {
 
 /// Runs an MPI program with one experiment: options, launch guard, header, work, results file,
 /// summary.
-int run_experiment(int argc, char** argv, experiments::Experiment& experiment);
+int run_experiment(int argc, char** argv, const experiments::Experiment& experiment);
 
 /// An MPI program with sub-commands, the first words of its command line. It stores no run.
 int run_tool(int argc, char** argv, const experiments::Tool& tool);

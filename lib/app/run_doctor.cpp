@@ -23,6 +23,7 @@ namespace ranklab::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using vocabulary::CommonSettings;
 
 const ProgramText kText{"doctor", "[options]",
                         "Says where each rank sits, what libraries and GPUs there are, what is "
@@ -157,23 +158,23 @@ std::string nccl_text(const host::Placement& p) {
     }
 }
 
-int examine(Session& session, const options::Options& options) {
-    refuse_other_options(session,
-                         "ranklab doctor");  // options that differ are among what it looks at
+int examine(Session& session, const options::Options& given) {
+    // Different options are among the findings: compares the programs alone.
+    refuse_other_options(session, "ranklab doctor");
     auto& control = session.control();
-    comm::all_or_throw(control, [&] { options.check_relations(); });
-    const auto placements =
-        session.gather_placements(threads_of(options.fields<vocabulary::CommonSettings>().threads));
-    Examination seen{evidence_of(placements, control.world_size(),
-                                 static_cast<int>(options.integer_or("expect-ranks", 0)), true),
-                     {},
-                     collect_context("none", placements)};
-    seen.evidence.folder = look_at_results_folder(control, placements, options.text("output"));
+    const auto common = given.fields<CommonSettings>();
+    comm::all_or_throw(control, [&] { given.check_relations(common); });
+    const auto placements = session.gather_placements(threads_of(common.threads));
+    Examination seen{
+        evidence_of(placements, control.world_size(), common.expect_ranks.value_or(0), true),
+        {},
+        collect_context("none", placements)};
+    seen.evidence.folder = look_at_results_folder(control, placements, common.output);
     seen.evidence.uses = look_around(control, placements);
     seen.checks = host::check_all(seen.evidence);
     if (!session.is_root()) return 0;
     seen.facts.push_back({"libraries", "nccl", nccl_text(placements.front())});
-    options.flag("json") ? print_text(json_of(seen)) : show(seen, options.flag("verbose"));
+    common.json ? print_text(json_of(seen)) : show(seen, common.verbose);
     return seen.exit_code();
 }
 
@@ -186,12 +187,15 @@ int run_doctor(int argc, char** argv) {
         .append(vocabulary::launch_names())
         .text("output", "FILE", "results/ranklab.h5",
               "where runs are to be stored: do all hosts see the folder? none does not ask")
+        .bind(&CommonSettings::output)
         .flag("verbose", "also show every rank, the libraries, facts of the host and variables")
         .excludes({.other = "json", .because = "JSON has everything"})
-        .flag("json", "print all that it found as one JSON object on stdout, in place of the text");
+        .bind(&CommonSettings::verbose)
+        .flag("json", "print all that it found as one JSON object on stdout, in place of the text")
+        .bind(&CommonSettings::json);
     describe_help(schema);
-    const auto nothing_early = [](const options::Options&) { return false; };
-    return run_mpi_program(argc, argv, schema, kText, nothing_early, examine);
+    return run_mpi_program({.text = kText, .schema = schema, .work = examine},
+                           arguments_of(argc, argv));
 }
 
 }  // namespace ranklab::app

@@ -32,55 +32,48 @@ using vocabulary::CommonSettings;
 // Prints on rank 0 alone. Of several runs the last one compares them.
 class Output {
   public:
-    Output(const options::Options& options, bool is_root);
+    Output(const experiments::Plan& plan, const CommonSettings& common, bool is_root)
+        : plan_(plan), common_(common), is_root_(is_root) {}
 
-    // The ranks' places and the settings that are not defaults; with --verbose and --dry-run all of
-    // them.
-    void header(const experiments::Plan& plan, const Launch& launch) const;
+    // The ranks' placement and the settings that are not defaults; with --verbose and --dry-run all
+    // settings.
+    void header(const options::Options& given, const Launch& launch) const;
     bool has_progress() const { return is_root_ && !common_.quiet; }
     // Before the runs are stored.
     void answer(const std::vector<results::Run>& runs) const;
-    // Once they are stored: their ids, what to type next; with --json the runs.
+    // After the runs are stored: their ids, what to type next; with --json the runs.
     void stored(const std::vector<results::Run>& runs) const;
 
   private:
     std::string place_of(const results::Run& run) const;
 
-    const options::Options& options_;
-    vocabulary::CommonSettings common_;
+    const experiments::Plan& plan_;
+    const CommonSettings& common_;
     bool is_root_;
-    bool nccl_tests_;  // the run of comm as nccl-tests prints it, too
 };
 
-// How ranks work together means nothing on one rank.
-bool belongs_in_header(const options::Options::Effective& option, std::size_t ranks) {
-    return option.asked ||
-           (option.in_header && (ranks > 1 || option.role != options::Role::coordination));
+// Returns the options that the user asked for and those that every header shows. Coordination of
+// ranks means nothing on one rank.
+std::vector<results::Setting> short_settings(const std::vector<options::Effective>& settled,
+                                             const options::Options& given, std::size_t ranks) {
+    std::vector<options::Effective> shown;
+    for (const auto& option : settled)
+        if (given.asks(option) || (option.row->in_header &&
+                                   (ranks > 1 || option.row->role != options::Role::coordination)))
+            shown.push_back(option);
+    return experiments::settings_of(shown);
 }
 
-std::vector<results::Setting> short_settings(const options::Options& options, std::size_t ranks) {
-    std::vector<results::Setting> settings;
-    for (const auto& option : options.effective())
-        if (option.role != options::Role::request && belongs_in_header(option, ranks))
-            settings.push_back({option.name, option.value, false});
-    return settings;
-}
-
-Output::Output(const options::Options& options, bool is_root)
-    : options_(options),
-      common_(options.fields<vocabulary::CommonSettings>()),
-      is_root_(is_root),
-      nccl_tests_(options.has("format") && options.is("format", "nccl-tests")) {}
-
-void Output::header(const experiments::Plan& plan, const Launch& launch) const {
+void Output::header(const options::Options& given, const Launch& launch) const {
     const bool dry = common_.dry_run;
     if (!is_root_ || ((common_.quiet || common_.json) && !dry)) return;
     const bool all = common_.verbose || dry;
     print("# {}\n{}", version_line(),
           all ? placement_header(launch.placements) : placement_line(launch.placements));
-    print_settings(all ? experiments::settings_of(options_)
-                       : short_settings(options_, launch.placements.size()));
-    std::vector<results::Setting> facts = plan.facts();
+    const auto settled = plan_.settings();
+    print_settings(all ? experiments::settings_of(settled)
+                       : short_settings(settled, given, launch.placements.size()));
+    std::vector<results::Setting> facts = plan_.facts();
     if (!all) std::erase_if(facts, [](const auto& fact) { return fact.key != "note"; });
     print_settings(facts);
     if (!all) print("# all other settings: --verbose\n");
@@ -95,7 +88,7 @@ std::string Output::place_of(const results::Run& run) const {
 void Output::answer(const std::vector<results::Run>& runs) const {
     if (common_.quiet || common_.json) return;
     const results::Run& last = runs.back();
-    if (nccl_tests_)
+    if (plan_.prints_as_nccl_tests())
         print("{}", report::formats::nccl_text(last));
     else if (common_.verbose)
         for (const auto& run : runs) print("\n{}", report::formats::run_text(run, true));
@@ -129,16 +122,6 @@ void print_listings(const Experiment& experiment) {
         for (const auto& [name, summary] : listing.entries)
             print_text(base::wrapped(fmt::format("  {:<{}} ", name, width), summary));
     }
-}
-
-// Collective: settled here, or refused.
-std::unique_ptr<experiments::Plan> settle(Session& session, Experiment& experiment,
-                                          options::Options& options) {
-    auto& control = session.control();
-    std::unique_ptr<experiments::Plan> plan;
-    comm::all_or_throw(control, [&] { plan = experiment.settle(options, control.world_size()); });
-    plan->agree(options, control);
-    return plan;
 }
 
 // The first run that is not well decides.
@@ -186,15 +169,16 @@ int deliver(Session& session, const experiments::Runs& runs, const Output& outpu
 }
 
 /// A run, from its options to the results file, on every rank.
-int run(Session& session, Experiment& experiment, options::Options options,
+int run(Session& session, const Experiment& experiment, const options::Options& words,
         const std::string& command_line) {
-    settle_options(session, options, command_line);
-    const Launch launch = examine_launch(session, options, experiment);
-    const auto plan = settle(session, experiment, options);
-    const Output output(options, session.is_root());
-    output.header(*plan, launch);
+    const options::Options given = merge_config(session, words, command_line);
+    const auto asked = given.fields<CommonSettings>();
+    const Launch launch = examine_launch(session, asked, experiment.needs(given));
+    const CommonSettings common = with_threads(asked, launch, session.control().rank());
+    const auto plan = experiment.settle(given, common, session.control());
+    const Output output(*plan, common, session.is_root());
+    output.header(given, launch);
     warn_of(launch, session);
-    const auto common = options.fields<CommonSettings>();
     if (common.dry_run) {
         plan->rehearse(session.control());
         return 0;
@@ -204,18 +188,14 @@ int run(Session& session, Experiment& experiment, options::Options options,
     const base::StopSignals signals;
     TerminalProgress progress(output.has_progress());
     const auto watch = session.watch(progress, common.stall_timeout);
-    RunFacts facts(session, launch, options, experiment);
-    auto runs = plan->run(
-        {session.control(), options, progress, &session.start_up(), facts.counted_part()});
+    RunFacts facts(session, launch, common, plan->uses_gpus());
+    auto runs = plan->run({session.control(), progress, &session.start_up(), facts.counted_part()});
     base::StopSignals::acknowledge();  // a signal has ended the work; storing goes on
     facts.gather();
-    if (session.is_root() && !runs.all.empty()) facts.complete(runs.all, command_line);
+    if (session.is_root() && !runs.all.empty())
+        facts.complete(runs.all, {experiment.command(), command_line,
+                                  experiments::settings_of(plan->settings())});
     return deliver(session, runs, output, common, progress);
-}
-
-std::string command_line_of(const Experiment& experiment, int argc, char** argv) {
-    const std::string quoted = base::shell_quote(arguments_of(argc, argv));
-    return "ranklab " + experiment.command() + (quoted.empty() ? "" : " ") + quoted;
 }
 
 options::Schema schema_of(const Experiment& experiment) {
@@ -228,24 +208,27 @@ options::Schema schema_of(const Experiment& experiment) {
 
 }  // namespace
 
-int run_experiment(int argc, char** argv, Experiment& experiment) {
+int run_experiment(int argc, char** argv, const Experiment& experiment) {
     base::StopSignals::note_warnings();
-    const options::Schema schema = schema_of(experiment);
-    const ProgramText text{experiment.command(), "[options]", experiment.summary(),
-                           experiment.examples()};
-    const auto lists = [&](const options::Options& options) {
-        const auto common = options.fields<CommonSettings>();
-        if (common.list && common.json) options.check_relations();
-        if (common.list && is_output_rank()) print_listings(experiment);
-        return common.list;
-    };
+    const auto words = arguments_of(argc, argv);
+    const std::string command_line = command_line_of(experiment.command(), words);
     return run_mpi_program(
-        argc, argv, schema, text, lists,
-        [&](Session& session, const options::Options& options) {
-            return run(session, experiment, options, command_line_of(experiment, argc, argv));
-        },
-        [&](const options::Options& options) { return experiment.needs_mpi(options); },
-        [&](const options::Options& options) { return experiment.threads_call_mpi(options); });
+        {.text = {experiment.command(), "[options]", experiment.summary(), experiment.examples()},
+         .schema = schema_of(experiment),
+         .work =
+             [&](Session& session, const options::Options& given) {
+                 return run(session, experiment, given, command_line);
+             },
+         .answers_early =
+             [&](const options::Options& given) {
+                 const auto common = given.fields<CommonSettings>();
+                 if (!common.list) return false;
+                 if (common.json) given.check_relations(common);
+                 if (is_output_rank()) print_listings(experiment);
+                 return true;
+             },
+         .needs = [&](const options::Options& given) { return experiment.needs(given); }},
+        words);
 }
 
 }  // namespace ranklab::app

@@ -72,20 +72,18 @@ results::Table start_up_table(const std::vector<StartUpPart>& parts) {
 
 }  // namespace
 
-RunFacts::RunFacts(Session& session, const Launch& launch, const options::Options& options,
-                   const experiments::Experiment& experiment)
+RunFacts::RunFacts(Session& session, const Launch& launch, const vocabulary::CommonSettings& common,
+                   bool on_gpus)
     : session_(session),
       launch_(launch),
-      options_(options),
-      experiment_(experiment),
-      common_(options.fields<vocabulary::CommonSettings>()),
+      common_(common),
+      on_gpus_(on_gpus),
       started_(unix_now()),
       meter_(session.control().rank(), launch.placements) {
     meter_.begin();
     if (!common_.monitor) return;
     const auto processes = comm::gather_values(session.control(), static_cast<int>(::getpid()));
     const auto& mine = launch.placements[static_cast<std::size_t>(session.control().rank())];
-    const bool on_gpus = experiment.may_use_gpus(options);
     std::vector<host::MonitoredRank> here;
     for (const auto& place : launch.placements)
         if (place.host == mine.host)
@@ -114,26 +112,24 @@ void RunFacts::gather() {
     start_up_ = gather_parts(session_.control(), session_.start_up());
 }
 
-void RunFacts::complete(std::vector<results::Run>& runs, const std::string& command_line) const {
-    for (auto& run : runs) {
-        run.command = experiment_.command();
-        run.argv = command_line;
-        complete_one(run);
-    }
+void RunFacts::complete(std::vector<results::Run>& runs, const Origin& origin) const {
+    for (auto& run : runs) complete_one(run, origin);
     runs.back().tables.push_back(use_table(uses_));
     if (common_.monitor) add_monitored(runs.back(), monitored_);
     runs.back().tables.push_back(start_up_table(start_up_));
 }
 
-void RunFacts::complete_one(results::Run& run) const {
+void RunFacts::complete_one(results::Run& run, const Origin& origin) const {
+    run.command = origin.command;
+    run.argv = origin.command_line;
     run.id = results::make_run_id(started_);
     run.label = common_.label;
     run.started_utc = base::utc_iso(started_);
     if (run.duration_s == 0) run.duration_s = base::seconds_since(began_);
     run.version = version();
     run.git_revision = git_revision();
-    if (run.config.empty()) run.config = experiments::settings_of(options_);
-    run.hosts = host_rows(launch_.placements, experiment_.may_use_gpus(options_));
+    if (run.config.empty()) run.config = origin.settings;
+    run.hosts = host_rows(launch_.placements, on_gpus_);
     experiments::warn_of_oversized_batch(run);
     add_warnings(run);
     add_context(run);

@@ -11,7 +11,6 @@
 #include "host/load.hpp"
 #include "host/monitor.hpp"
 #include "host/topology.hpp"
-#include "options/options.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::app {
@@ -25,29 +24,33 @@ struct StartUpPart {
 
 class RunFacts {
   public:
-    /// Collective: the work begins. All arguments outlive it.
-    RunFacts(Session& session, const Launch& launch, const options::Options& options,
-             const experiments::Experiment& experiment);
+    /// Collective: the work begins. All arguments outlive this object. `on_gpus`: the ranks compute
+    /// on theirs.
+    RunFacts(Session& session, const Launch& launch, const vocabulary::CommonSettings& common,
+             bool on_gpus);
 
     /// For the experiment, which marks the part of its work that counts.
     experiments::CountedPart counted_part();
     /// Collective: the work is over.
     void gather();
-    /// On rank 0: gives each run an id, settings, hosts, context and warnings. `command_line` is
-    /// shell-quoted.
-    void complete(std::vector<results::Run>& runs, const std::string& command_line) const;
+    struct Origin {
+        std::string command;                     ///< "train"
+        std::string command_line;                ///< shell-quoted
+        std::vector<results::Setting> settings;  ///< of runs without settings of their own
+    };
+    /// On rank 0: gives each run its origin, an id, hosts, context and warnings.
+    void complete(std::vector<results::Run>& runs, const Origin& origin) const;
 
   private:
-    void complete_one(results::Run& run) const;
+    void complete_one(results::Run& run, const Origin& origin) const;
     void gather_monitored();
     void add_warnings(results::Run& run) const;
     void add_context(results::Run& run) const;
 
     Session& session_;
     const Launch& launch_;
-    const options::Options& options_;
-    const experiments::Experiment& experiment_;
-    vocabulary::CommonSettings common_;
+    const vocabulary::CommonSettings& common_;
+    bool on_gpus_;
     base::Clock::time_point began_ = base::Clock::now();
     std::int64_t started_;  // seconds since 1970
     host::UseMeter meter_;

@@ -11,6 +11,7 @@
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "campaign/sweep.hpp"
+#include "options/sections.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -61,7 +62,9 @@ std::string default_label(const std::string& program, Words words) {
 
 int sweep(const std::string& program, Options options, const Words& words) {
     if (options.flag("list")) return list_names(program);
-    if (options.has("config")) options.read_config(options.text("config"));
+    if (options.has("config"))
+        options = options.with_config(options.text("config"),
+                                      options::ini_text(options.text("config"), {"config"}));
     const auto plan = campaign::plan_sweep(program, options, campaign::this_machine(),
                                            default_label(program, words));
     if (options.flag("dry-run")) {

@@ -47,33 +47,29 @@ bool begins_with(const Words& words, const Words& verb) {
     return words.size() >= verb.size() && std::equal(verb.begin(), verb.end(), words.begin());
 }
 
-void print_header(Session& session, const options::Options& options,
-                  const std::vector<results::Setting>& extra,
-                  const std::vector<host::Placement>& placements) {
-    if (!session.is_root() || (options.flag("quiet") && !options.flag("dry-run"))) return;
-    print("# {}\n{}", version_line(), placement_header(placements));
-    print_settings(experiments::settings_of(options));
-    print_settings(extra);
-    std::fflush(stdout);
-}
-
-int work(Session& session, options::Options options, Verb& verb, const std::string& command_line) {
+int work(Session& session, const options::Options& words, const Verb& verb,
+         const std::string& command_line) {
     auto& control = session.control();
-    settle_options(session, options, command_line);
-    const auto common = options.fields<vocabulary::CommonSettings>();
+    const auto given = merge_config(session, words, command_line);
+    const auto common = given.fields<vocabulary::CommonSettings>();
     const auto placements = session.gather_placements(1);
     const auto warnings = guard_launch(session, placements, common.expect_ranks.value_or(0), false);
-    std::vector<results::Setting> extra;
-    comm::all_or_throw(control, [&] { extra = verb.resolve(options); });
-    print_header(session, options, extra, placements);
+    experiments::ToolPlan plan;
+    comm::all_or_throw(control, [&] { plan = verb.settle(given); });
+    if (session.is_root() && (!common.quiet || common.dry_run)) {
+        print("# {}\n{}", version_line(), placement_header(placements));
+        print_settings(plan.settings);
+        print_settings(experiments::settings_of(given.effective(common)));
+        print_settings(plan.facts);
+        std::fflush(stdout);
+    }
     if (session.is_root())
         for (const auto& warning : warnings) base::log::warn(warning);
     if (common.dry_run) return 0;
 
     TerminalProgress progress(session.is_root() && !common.quiet);
     const auto watchdog = session.watch(progress, common.stall_timeout);
-    const experiments::RunContext context{control, options, progress};
-    const auto report = verb.run({context, version()});
+    const auto report = plan.run({{control, progress}, version()});
     comm::all_or_throw(control, [&] {
         if (session.is_root()) print_whole(report.text);
     });
@@ -81,20 +77,18 @@ int work(Session& session, options::Options options, Verb& verb, const std::stri
     return 0;
 }
 
-int run_verb(Words words, const Tool& tool, Verb& verb, std::size_t verb_words) {
-    const auto [text, schema] = manual_of(tool, verb);
-    const std::string command_line = "ranklab " + tool.command() + " " + base::shell_quote(words);
-    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(verb_words));
-    std::string program = "ranklab";
-    std::vector<char*> arguments{program.data()};
-    for (auto& word : words) arguments.push_back(word.data());
-    const auto nothing_early = [](const options::Options&) { return false; };
+int run_verb(const Words& words, const Tool& tool, const Verb& verb, std::size_t verb_words) {
+    const std::string command_line = command_line_of(tool.command(), words);
+    auto [text, schema] = manual_of(tool, verb);
     return run_mpi_program(
-        static_cast<int>(arguments.size()), arguments.data(), schema, text, nothing_early,
-        [&](Session& session, const options::Options& options) {
-            return work(session, options, verb, command_line);
-        },
-        [](const options::Options&) { return false; });  // a process alone needs no MPI
+        {.text = std::move(text),
+         .schema = std::move(schema),
+         .work =
+             [&](Session& session, const options::Options& given) {
+                 return work(session, given, verb, command_line);
+             },
+         .needs = [](const auto&) { return experiments::LaunchNeeds{.mpi = false}; }},
+        {words.begin() + static_cast<std::ptrdiff_t>(verb_words), words.end()});
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "hdf5/file.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
+#include "options/sections.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {
@@ -123,55 +124,52 @@ int Session::conclude(const std::function<int()>& work) {
 
 namespace {
 
-// A config file may ask for anything, and is not read yet.
-bool may_start_alone(const options::Options& options) {
-    return !comm::has_task_environment() && !options.has("config");
+// How this process starts MPI. A config file may ask for anything, and is not read yet.
+comm::Start start_of(const Program& program, const options::Options& words) {
+    const auto common = words.fields<vocabulary::CommonSettings>();
+    // The launch guard refuses the step, in its own words.
+    if (comm::is_step_without_pmi() && !common.expect_ranks) return comm::Start::without_mpi;
+    if (common.config) return comm::Start::with_mpi;
+    const auto needs = program.needs(words);
+    if (!needs.mpi && !comm::has_task_environment()) return comm::Start::without_mpi;
+    return needs.mpi_from_threads ? comm::Start::with_mpi : comm::Start::one_thread;
 }
 
 }  // namespace
 
-int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
-                    const std::function<bool(const options::Options&)>& answers_early,
-                    const std::function<int(Session&, const options::Options&)>& work,
-                    const std::function<bool(const options::Options&)>& needs_mpi,
-                    const std::function<bool(const options::Options&)>& threads_call_mpi) {
+int run_mpi_program(const Program& program, const std::vector<std::string>& words) {
     prepare_process();
+    const auto& [text, schema, work, answers_early, needs] = program;
     const bool alone = comm::read_launcher().world_size.value_or(1) == 1;
     std::optional<options::Options> parsed;
-    const auto parse = [&] { parsed = options::Options::parse(schema, arguments_of(argc, argv)); };
     bool answered = false;
     auto start = comm::Start::with_mpi;
     const int code = guarded([&] {
         try {
-            const auto words = arguments_of(argc, argv);
             answered = answer_manual(words, [&] { return manual_of(text, schema); }) ||
                        answer_help_all(words, schema, text);
             if (answered) return 0;
-            parse();
+            parsed = options::Options::parse(schema, words);
             answered = answer_help(*parsed, schema, text) || answers_early(*parsed);
-            if (!answered && threads_call_mpi && !parsed->has("config") &&
-                !threads_call_mpi(*parsed))
-                start = comm::Start::one_thread;
-            if (!answered && may_start_alone(*parsed) && needs_mpi && !needs_mpi(*parsed))
-                start = comm::Start::without_mpi;
-            // The launch guard refuses it, in its own words.
-            if (comm::is_step_without_pmi() && !parsed->has("expect-ranks"))
-                start = comm::Start::without_mpi;
+            if (!answered) start = start_of(program, *parsed);
         } catch (const base::OptionError&) {
-            if (alone) throw;  // otherwise said again below, together
+            if (alone) throw;  // otherwise thrown again below, on all ranks
         }
         return 0;
     });
     if (code != 0 || answered) return code;
 
     return guarded([&] {
-        // The config file's value is applied later.
-        Session session(start, parsed ? parsed->real("stall-timeout") : Session::kStallTimeout);
+        // A config file's --stall-timeout is applied later.
+        const auto stall_timeout = [&] {
+            return parsed->fields<vocabulary::CommonSettings>().stall_timeout;
+        };
+        Session session(start, parsed ? stall_timeout() : Session::kStallTimeout);
         return session.conclude([&] {
             comm::all_or_throw(session.control(), [&] {
-                if (!parsed) parse();
+                if (!parsed) parsed = options::Options::parse(schema, words);
             });
-            session.watch(parsed->real("stall-timeout"));
+            session.watch(stall_timeout());
             return work(session, *parsed);
         });
     });
@@ -247,14 +245,20 @@ std::optional<host::ResultsFolder> look_at_results_folder(
     return folder;
 }
 
-void settle_options(Session& session, options::Options& options, const std::string& command_line) {
+options::Options merge_config(Session& session, const options::Options& words,
+                              const std::string& command_line) {
     auto& control = session.control();
     refuse_other_options(session, command_line);
+    const auto config = words.fields<vocabulary::CommonSettings>().config;
+    if (!config) return words;
+    std::string text;
     comm::all_or_throw(control, [&] {
-        const auto config = options.fields<vocabulary::CommonSettings>().config;
-        if (control.rank() == 0 && config) options.read_config(*config);
+        if (control.rank() == 0) text = options::ini_text(*config, {"config"});
     });
-    options.adopt(comm::broadcast_text(control, options.serialise(), 0));
+    text = comm::broadcast_text(control, text, 0);
+    std::optional<options::Options> merged;
+    comm::all_or_throw(control, [&] { merged = words.with_config(*config, text); });
+    return *merged;
 }
 
 std::vector<std::string> guard_launch(Session& session,
@@ -272,27 +276,28 @@ std::vector<std::string> guard_launch(Session& session,
     return warnings;
 }
 
-Launch examine_launch(Session& session, options::Options& options,
-                      const experiments::Experiment& experiment) {
-    auto& control = session.control();
-    auto common = options.fields<vocabulary::CommonSettings>();
-    Launch launch{
-        session.gather_placements(threads_of(common.threads, experiment.default_threads())), {}};
+Launch examine_launch(Session& session, const vocabulary::CommonSettings& common,
+                      const experiments::LaunchNeeds& needs) {
+    Launch launch{session.gather_placements(threads_of(common.threads, needs.threads)), {}};
     if (!common.dry_run)
-        for (const auto& finding : host::findings_of_run(
-                 {.folder = look_at_results_folder(control, launch.placements, common.output)}))
+        for (const auto& finding :
+             host::findings_of_run({.folder = look_at_results_folder(
+                                        session.control(), launch.placements, common.output)}))
             launch.warnings.push_back(finding.sentence());
-    for (auto& warning : guard_launch(session, launch.placements, common.expect_ranks.value_or(0),
-                                      experiment.may_use_gpus(options)))
+    for (auto& warning :
+         guard_launch(session, launch.placements, common.expect_ranks.value_or(0), needs.gpus))
         launch.warnings.push_back(std::move(warning));
-    if (is_alone(session) && experiment.wants_ranks(options))
+    if (is_alone(session) && needs.several_ranks)
         launch.warnings.push_back(fmt::format(
             "this is one rank; start several with {} -n N, or srun -n N", base::mpirun()));
-    if (!common.threads)
-        common.threads = launch.placements[static_cast<std::size_t>(control.rank())].threads;
-    options.settle(common);
     session.start_up().done("options and launch guard");
     return launch;
+}
+
+vocabulary::CommonSettings with_threads(vocabulary::CommonSettings common, const Launch& launch,
+                                        int rank) {
+    vocabulary::settle(common.threads, launch.placements[static_cast<std::size_t>(rank)].threads);
+    return common;
 }
 
 void warn_of(const Launch& launch, Session& session) {

@@ -69,25 +69,34 @@ class Session {
     comm::MpiEnvironment mpi_;
 };
 
+/// A program that runs on all ranks.
+struct Program {
+    ProgramText text;
+    options::Schema schema;
+    std::function<int(Session&, const options::Options&)> work;
+    /// Does what needs no ranks, such as --list, and returns true; else returns false.
+    std::function<bool(const options::Options&)> answers_early = [](const auto&) { return false; };
+    /// Asked before MPI is started, unless a config file may say more.
+    std::function<experiments::LaunchNeeds(const options::Options&)> needs = [](const auto&) {
+        return experiments::LaunchNeeds{};
+    };
+};
+
 /// Answers --help and --version, or `answers_early`, without MPI; otherwise starts a Session and
-/// runs `work` on every rank. A single process reports wrong options before MPI_Init. In a job the
-/// ranks agree first: a rank that left early would make the launcher kill rank 0 before it has
-/// printed the error. `needs_mpi` decides for a process without a launcher and without a config
-/// file whether the Session starts MPI. `threads_call_mpi` decides for any process without a config
-/// file whether the MPI library takes locks.
-int run_mpi_program(int argc, char** argv, const options::Schema& schema, const ProgramText& text,
-                    const std::function<bool(const options::Options&)>& answers_early,
-                    const std::function<int(Session&, const options::Options&)>& work,
-                    const std::function<bool(const options::Options&)>& needs_mpi = {},
-                    const std::function<bool(const options::Options&)>& threads_call_mpi = {});
+/// works on every rank. A single process reports wrong options before MPI_Init. In a job the ranks
+/// agree first: a rank that left early would make the launcher kill rank 0 before it has printed
+/// the error. A process without a launcher starts MPI only if the program needs it.
+int run_mpi_program(const Program& program, const std::vector<std::string>& words);
 
 /// Collective, before any other exchange: OptionError where the ranks' command lines or programs
 /// differ, since their messages would be mixed up.
 void refuse_other_options(Session& session, const std::string& command_line);
 
-/// Collective. Command line > config file > default, merged on rank 0 and broadcast: a config file
-/// need be only where rank 0 is. VerificationError where the ranks' command lines differ.
-void settle_options(Session& session, options::Options& options, const std::string& command_line);
+/// Collective. Merges command line > config file > default. Rank 0 reads the config file and
+/// broadcasts its text: the file need be only where rank 0 is. Throws OptionError where the ranks'
+/// command lines differ.
+options::Options merge_config(Session& session, const options::Options& words,
+                              const std::string& command_line);
 
 /// `connected`: ranks that MPI connects. `expected` < 1: --expect-ranks was not given.
 host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected,
@@ -110,10 +119,12 @@ struct Launch {
 std::vector<std::string> guard_launch(Session& session,
                                       const std::vector<host::Placement>& placements,
                                       int expected_ranks, bool on_gpus);
-/// Collective. Runs the guard, looks at the results folder from every host, and settles an open
-/// --threads.
-Launch examine_launch(Session& session, options::Options& options,
-                      const experiments::Experiment& experiment);
+/// Collective. Runs the guard, and looks at the results folder from every host.
+Launch examine_launch(Session& session, const vocabulary::CommonSettings& common,
+                      const experiments::LaunchNeeds& needs);
+/// With --threads as it was given, or as the placement of this rank has it.
+vocabulary::CommonSettings with_threads(vocabulary::CommonSettings common, const Launch& launch,
+                                        int rank);
 /// On rank 0, on stderr.
 void warn_of(const Launch& launch, Session& session);
 

@@ -356,9 +356,8 @@ Schema sweep_options(const std::string& program) {
     return schema;
 }
 
-Sweep plan_sweep(const std::string& program, Options options, const Machine& machine,
+Sweep plan_sweep(const std::string& program, const Options& options, const Machine& machine,
                  const std::string& default_label) {
-    options.drop_overruled();
     check_scaling(program, options);
     Sweep sweep;
     sweep.program = program;

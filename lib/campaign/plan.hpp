@@ -49,8 +49,8 @@ options::Schema sweep_options(const std::string& program);
 
 /// `default_label`: the label where the options give none. OptionError for a value that the program
 /// does not take, and for a ladder that is not what --scaling says.
-Sweep plan_sweep(const std::string& program, options::Options options, const Machine& machine,
-                 const std::string& default_label);
+Sweep plan_sweep(const std::string& program, const options::Options& options,
+                 const Machine& machine, const std::string& default_label);
 
 /// The options as the command line of `ranklab sweep`, without the sweep's program.
 std::vector<std::string> words_of(const options::Schema& schema, const Settings& settings);

@@ -43,4 +43,14 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
     return std::nullopt;
 }
 
+std::string bytes_text(std::uint64_t bytes) {
+    std::string unit;
+    for (const char* larger : {"K", "M", "G", "T"}) {
+        if (bytes == 0 || bytes % 1024 != 0) break;
+        bytes /= 1024;
+        unit = larger;
+    }
+    return std::to_string(bytes) + unit;
+}
+
 }  // namespace ranklab::options

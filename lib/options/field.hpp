@@ -1,4 +1,4 @@
-// How the value of an option comes into the field of a program's struct, and back.
+// Converts between an option's text and the member of a program's struct.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,17 +9,24 @@
 #include <string>
 #include <type_traits>
 #include <typeinfo>
+#include <vector>
 
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "options/byte_size.hpp"
 
 namespace ranklab::options {
 
-/// Converts texts that the schema has checked.
+/// ASCII's unit separator, between the values of an option that was given several times.
+inline constexpr char kBetweenTexts = '\x1f';
+
+/// Converts a text that the schema has checked.
 template <class Value>
-Value field_of(const std::string& text) {
+Value value_of(const std::string& text) {
     if constexpr (std::is_same_v<Value, std::string>)
         return text;
+    else if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+        return base::split(text, kBetweenTexts);
     else if constexpr (std::is_same_v<Value, bool>)
         return text == "true";
     else if constexpr (std::is_same_v<Value, std::uint64_t>)
@@ -30,46 +37,49 @@ Value field_of(const std::string& text) {
         return static_cast<Value>(base::number_in<std::int64_t>(text).value());
 }
 
+/// The one text of a value: 0.10 is "0.1", and 65536 bytes are "64K".
 template <class Value>
-struct Plain {
-    using type = Value;
-    static std::optional<Value> get(const Value& value) { return value; }
-};
-template <class Value>
-struct Plain<std::optional<Value>> {
-    using type = Value;
-    static std::optional<Value> get(const std::optional<Value>& value) { return value; }
-};
+std::string text_of(const Value& value) {
+    if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+        return base::join(value, std::string(1, kBetweenTexts));
+    else if constexpr (std::is_same_v<Value, std::uint64_t>)
+        return bytes_text(value);
+    else
+        return fmt::format("{}", value);
+}
 
 /// `fields` is the struct `owner`.
 struct Field {
-    const std::type_info* owner = nullptr;  ///< nullptr: bound to nothing
+    const std::type_info* owner = nullptr;  ///< nullptr: bound to no struct
     std::function<void(void* fields, const std::string& text)> assign = {};
-    std::function<bool(const void* fields, const std::string& text)> equals = {};
-    /// Returns nullopt where the field has no value.
+    /// Returns nullopt if the member has no value.
     std::function<std::optional<std::string>(const void* fields)> text = {};
 };
 
 /// `Value`: std::string, bool, std::int64_t, int, double, std::uint64_t (bytes), or std::optional
-/// of one where the option may have no value.
+/// of one of these if the option may have no value; std::vector<std::string> for Schema::texts.
 template <class Struct, class Value>
 Field field(Value Struct::*member) {
-    using Type = typename Plain<Value>::type;
-    const auto get = [member](const void* fields) {
-        return Plain<Value>::get(static_cast<const Struct*>(fields)->*member);
-    };
-    return {
-        .owner = &typeid(Struct),
-        .assign =
-            [member](void* fields, const std::string& text) {
-                static_cast<Struct*>(fields)->*member = field_of<Type>(text);
-            },
-        .equals = [get](const void* fields,
-                        const std::string& text) { return get(fields) == field_of<Type>(text); },
-        .text = [get](const void* fields) -> std::optional<std::string> {
-            const auto value = get(fields);
-            return value ? std::optional(fmt::format("{}", *value)) : std::nullopt;
-        }};
+    return {.owner = &typeid(Struct),
+            .assign =
+                [member](void* fields, const std::string& text) {
+                    static_cast<Struct*>(fields)->*member = value_of<Value>(text);
+                },
+            .text = [member](const void* fields) -> std::optional<std::string> {
+                return text_of(static_cast<const Struct*>(fields)->*member);
+            }};
+}
+template <class Struct, class Value>
+Field field(std::optional<Value> Struct::*member) {
+    return {.owner = &typeid(Struct),
+            .assign =
+                [member](void* fields, const std::string& text) {
+                    static_cast<Struct*>(fields)->*member = value_of<Value>(text);
+                },
+            .text = [member](const void* fields) -> std::optional<std::string> {
+                const auto& value = static_cast<const Struct*>(fields)->*member;
+                return value ? std::optional(text_of(*value)) : std::nullopt;
+            }};
 }
 
 }  // namespace ranklab::options

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <cmath>
+#include <set>
 #include <sstream>
 
 #include "base/error.hpp"
@@ -18,9 +19,6 @@ namespace po = boost::program_options;
 namespace {
 
 using Texts = std::vector<std::string>;
-
-// Between the values of an option that was given several times: ASCII's unit separator.
-constexpr char kBetweenTexts = '\x1f';
 
 // They are asked of a command, and would do nothing here.
 bool is_for_the_command_line(const Option& option) {
@@ -44,7 +42,7 @@ po::options_description boost_description(const Schema& schema) {
 }
 
 // The value that Boost read of an option, as our text.
-std::string text_of(const Option& option, const po::variable_value& value) {
+std::string given_text(const Option& option, const po::variable_value& value) {
     if (option.type == Type::flag) return value.as<bool>() ? "true" : "false";
     if (option.type == Type::texts)
         return base::join(value.as<Texts>(), std::string(1, kBetweenTexts));
@@ -219,31 +217,49 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
     }
     for (const auto& option : schema.all()) {
         if (values[option.name].empty() || values[option.name].defaulted()) continue;
-        result.set(option.name, text_of(option, values[option.name]), "--" + option.name);
+        result.set(option.name, given_text(option, values[option.name]), "--" + option.name);
     }
-    for (const auto& [name, value] : result.user_) result.from_command_line_.insert(name);
     result.positional_ = words;
+    result.refuse_two_of_one();
     return result;
 }
 
-void Options::read_config(const std::string& path) {
-    std::istringstream file(ini_text(path, {"config"}));
-    const auto description = boost_description(schema_);
+Options Options::with_config(const std::string& path, const std::string& text) const {
+    std::istringstream file(text);
     po::variables_map values;
     try {
-        po::store(po::parse_config_file(file, description), values);
+        po::store(po::parse_config_file(file, boost_description(schema_)), values);
     } catch (const po::error&) {
         rethrow_as_sentence(schema_, path + ": ", "");
     }
+    Options merged = *this;
     for (const auto& option : schema_.all()) {
         if (values[option.name].empty() || values[option.name].defaulted()) continue;
         if (is_for_the_command_line(option))
             throw base::OptionError(
                 fmt::format("{}: {} is for the command line; leave it out", path, option.name));
-        if (user_.count(option.name) != 0) continue;
-        set(option.name, text_of(option, values[option.name]),
-            fmt::format("{}: {}", path, option.name));
+        if (!is_overruled(option))
+            merged.set(option.name, given_text(option, values[option.name]),
+                       fmt::format("{}: {}", path, option.name));
     }
+    merged.refuse_two_of_one();
+    return merged;
+}
+
+// The command line has the option, or another one in its place.
+bool Options::is_overruled(const Option& option) const {
+    const auto replaces = [&](const Option& other) {
+        return is_set(other.name) &&
+               (other.instead_of == option.name || option.instead_of == other.name);
+    };
+    return is_set(option.name) || std::ranges::any_of(schema_.all(), replaces);
+}
+
+void Options::refuse_two_of_one() const {
+    for (const auto& option : schema_.all())
+        if (is_set(option.name) && is_set(option.instead_of))
+            throw base::OptionError(fmt::format("--{} and --{} are both given; give one of them",
+                                                option.instead_of, option.name));
 }
 
 void Options::set(const std::string& name, std::string value, const std::string& source) {
@@ -257,13 +273,11 @@ bool Options::is_set(const std::string& name) const {
 
 bool Options::has(const std::string& name) const {
     const Option* option = schema_.find(name);
-    return is_set(name) || resolved_.count(name) != 0 ||
-           (option != nullptr && option->fallback.has_value());
+    return is_set(name) || (option != nullptr && option->fallback.has_value());
 }
 
 const std::string& Options::text(const std::string& name) const {
     if (const auto found = user_.find(name); found != user_.end()) return found->second;
-    if (const auto found = resolved_.find(name); found != resolved_.end()) return found->second;
     const Option* option = schema_.find(name);
     if (option == nullptr || !option->fallback)
         throw base::Error(fmt::format("internal: option '{}' has no value", name));
@@ -275,15 +289,15 @@ std::vector<std::string> Options::texts(const std::string& name) const {
 }
 
 std::int64_t Options::integer(const std::string& name) const {
-    return field_of<std::int64_t>(text(name));
+    return value_of<std::int64_t>(text(name));
 }
 
 double Options::real(const std::string& name) const {
-    return field_of<double>(text(name));
+    return value_of<double>(text(name));
 }
 
 std::uint64_t Options::bytes(const std::string& name) const {
-    return field_of<std::uint64_t>(text(name));
+    return value_of<std::uint64_t>(text(name));
 }
 
 std::string Options::text_or(const std::string& name, const std::string& other) const {
@@ -296,44 +310,6 @@ std::int64_t Options::integer_or(const std::string& name, std::int64_t other) co
 
 bool Options::flag(const std::string& name) const {
     return text(name) == "true";
-}
-
-void Options::prefer_one_of(const std::string& one, const std::string& other) {
-    if (!is_set(one) || !is_set(other)) return;
-    const bool one_here = from_command_line_.count(one) != 0;
-    const bool other_here = from_command_line_.count(other) != 0;
-    if (one_here == other_here)
-        throw base::OptionError(
-            fmt::format("--{} and --{} are both given; give one of them", one, other));
-    user_.erase(one_here ? other : one);
-}
-
-void Options::resolve(const std::string& name, std::string value) {
-    resolved_[schema_.at(name).name] = std::move(value);
-}
-
-std::vector<Options::Effective> Options::effective() const {
-    std::vector<Effective> list;
-    for (const auto& option : schema_.all()) {
-        if (!has(option.name)) continue;
-        const std::string& value = text(option.name);
-        const bool asked = is_set(option.name) && value != option.fallback;
-        list.push_back({option.name, value, option.type, option.role, asked, option.in_header});
-    }
-    return list;
-}
-
-// Names and values with NUL between: neither can hold one, since they were C strings.
-std::string Options::serialise() const {
-    std::string out;
-    for (const auto& [name, value] : user_) out += name + '\0' + value + '\0';
-    return out;
-}
-
-void Options::adopt(const std::string& serialised) {
-    user_.clear();
-    const auto parts = base::split(serialised, '\0');
-    for (std::size_t i = 0; i + 1 < parts.size(); i += 2) user_[parts[i]] = parts[i + 1];
 }
 
 }  // namespace ranklab::options

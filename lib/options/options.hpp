@@ -1,18 +1,44 @@
-// The options of a program: declared once in a Schema, merged from command line > config file >
-// default. Only this room uses Boost. Every value keeps its text, which is checked when it is
-// parsed.
+// The words that a user gave: declared once in a Schema, merged from command line > config file >
+// default, checked, and constant from there. Only this room uses Boost. A program reads them as the
+// struct to which its rows are bound, settles that struct, and shows it by the same rows.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "options/schema.hpp"
 
 namespace ranklab::options {
+
+/// An option with its settled value.
+struct Effective {
+    const Option* row;  ///< of the schema that it was made with
+    std::string value;
+};
+
+template <class Struct>
+bool is_bound_to(const Option& option) {
+    return option.field.owner != nullptr && *option.field.owner == typeid(Struct);
+}
+
+/// Returns the options that have a value in the structs to which they are bound, in the schema's
+/// order: what a header, a dry run and a stored run show.
+template <class... Structs>
+std::vector<Effective> effective(const Schema& schema, const Structs&... settled) {
+    std::vector<Effective> all;
+    for (const auto& option : schema.all()) {
+        std::optional<std::string> value;
+        static_cast<void>(
+            ((is_bound_to<Structs>(option) && (value = option.field.text(&settled), true)) || ...));
+        if (value) all.push_back({&option, std::move(*value)});
+    }
+    return all;
+}
 
 /// The values of one run. Access to a name that the schema lacks, or to an unset value, is a bug
 /// (throws Error).
@@ -22,9 +48,10 @@ class Options {
     /// (naming the nearest right one), a missing or impossible value, or too many words.
     static Options parse(const Schema& schema, const std::vector<std::string>& arguments);
 
-    /// Adds the values of an INI file (`key = value`, `#` comments, no sections) that the command
-    /// line does not set. OptionError naming file and key for invalid contents.
-    void read_config(const std::string& path);
+    /// Returns the options with the values of an INI file's text (`key = value`, `#` comments, no
+    /// sections) where the command line gives none. Throws OptionError naming `path` and key for
+    /// invalid contents.
+    Options with_config(const std::string& path, const std::string& text) const;
 
     bool has(const std::string& name) const;     ///< a value from anywhere
     bool is_set(const std::string& name) const;  ///< by the user: command line or config file
@@ -44,66 +71,39 @@ class Options {
     Struct fields() const {
         Struct fields;
         for (const auto& option : schema_.all())
-            if (is_bound<Struct>(option) && has(option.name))
+            if (is_bound_to<Struct>(option) && has(option.name))
                 option.field.assign(&fields, text(option.name));
         return fields;
     }
-    /// The other way round: from now on the options have the fields' values.
-    template <class Struct>
-    void settle(const Struct& fields) {
-        for (const auto& option : schema_.all()) {
-            if (!is_bound<Struct>(option)) continue;
-            if (has(option.name) && option.field.equals(&fields, text(option.name))) continue;
-            if (auto value = option.field.text(&fields)) change(option.name, std::move(*value));
-        }
-    }
-
     /// The value, or another where it has none.
     std::string text_or(const std::string& name, const std::string& other) const;
     std::int64_t integer_or(const std::string& name, std::int64_t other) const;
 
-    /// Where two options mean the same (Option::instead_of), the command line's wins and the config
-    /// file's is dropped; OptionError if both come from the same place.
-    void drop_overruled();
-    /// OptionError where an option lacks one that it needs, or meets one that it excludes. To be
-    /// called once all are settled.
-    void check_relations() const;
-
-    /// Sets the resolved value of an option that the user left open, so that the effective
-    /// configuration shows it.
-    void resolve(const std::string& name, std::string value);
-
-    /// All options with a value, in the schema's order: the effective configuration.
-    struct Effective {
-        std::string name;
-        std::string value;
-        Type type;
-        Role role;
-        bool asked;      ///< by the user, and not what it is anyway
-        bool in_header;  ///< Option::in_header
-    };
-    std::vector<Effective> effective() const;
-
-    /// The options' values as text, for another rank.
-    std::string serialise() const;
-    void adopt(const std::string& serialised);
+    /// All bound options as they are settled. The rows are this object's.
+    template <class... Structs>
+    std::vector<Effective> effective(const Structs&... settled) const {
+        return options::effective(schema_, settled...);
+    }
+    /// True if the user set the option to a value that is not its default.
+    bool asks(const Effective& option) const {
+        return is_set(option.row->name) && option.value != option.row->fallback;
+    }
+    /// Throws OptionError if an option lacks one that it needs, or excludes another one. `settled`:
+    /// all structs to which the options are bound.
+    template <class... Structs>
+    void check_relations(const Structs&... settled) const {
+        check_relations(effective(settled...));
+    }
 
   private:
-    template <class Struct>
-    static bool is_bound(const Option& option) {
-        return option.field.owner != nullptr && *option.field.owner == typeid(Struct);
-    }
-    void change(const std::string& name, std::string value) {
-        (is_set(name) ? user_ : resolved_)[name] = std::move(value);
-    }
-    void prefer_one_of(const std::string& one, const std::string& other);
     explicit Options(const Schema& schema) : schema_(schema) {}
+    void check_relations(const std::vector<Effective>& settled) const;
     void set(const std::string& name, std::string value, const std::string& source);
+    bool is_overruled(const Option& option) const;
+    void refuse_two_of_one() const;
 
     Schema schema_;
-    std::map<std::string, std::string> user_;
-    std::set<std::string> from_command_line_;
-    std::map<std::string, std::string> resolved_;
+    std::map<std::string, std::string> user_;  // by option
     std::vector<std::string> positional_;
 };
 

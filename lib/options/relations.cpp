@@ -1,4 +1,4 @@
-// Needs and exclusions of options, from their rows.
+// Checks which options need or exclude others, from their rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,10 +16,6 @@ bool is_among(const Values& values, const std::string& value) {
     return std::ranges::find(values, value) != values.end();
 }
 
-bool is_given(const Options& options, const Option& option) {
-    return options.is_set(option.name) && options.text(option.name) != option.fallback;
-}
-
 // "--jit", "--precision bf16"; without a value its placeholder.
 std::string shown(const Option& option, const std::string& value) {
     const std::string name = "--" + option.name;
@@ -30,51 +26,64 @@ std::string because(const Relation& relation) {
     return relation.because.empty() ? "" : ": " + relation.because;
 }
 
-bool is_asked(const Options& options, const Option& option, const Relation& relation) {
-    return is_given(options, option) &&
-           (relation.own.empty() || is_among(relation.own, options.text(option.name)));
-}
+// The settled options, and those that the user asked for.
+class Settled {
+  public:
+    Settled(const Options& given, const std::vector<Effective>& all) : given_(given), all_(all) {}
 
-bool is_so(const Options& options, const Option& other, const Relation& relation) {
-    if (relation.values.empty()) return is_given(options, other);
-    return options.has(other.name) && is_among(relation.values, options.text(other.name));
-}
+    const Effective* find(const std::string& name) const {
+        const auto found =
+            std::ranges::find(all_, name, [](const auto& one) { return one.row->name; });
+        return found == all_.end() ? nullptr : &*found;
+    }
+    bool triggers(const Effective& option, const Relation& relation) const {
+        return given_.asks(option) &&
+               (relation.own.empty() || is_among(relation.own, option.value));
+    }
+    bool holds(const Relation& relation) const {
+        const auto* other = find(relation.other);
+        if (other == nullptr) return false;
+        return relation.values.empty() ? given_.asks(*other)
+                                       : is_among(relation.values, other->value);
+    }
 
-[[noreturn]] void refuse_lack(const Options& options, const std::string& own, const Option& option,
-                              const Option& other, const Relation& relation) {
+  private:
+    const Options& given_;
+    const std::vector<Effective>& all_;
+};
+
+[[noreturn]] void refuse_lack(const Effective& option, const Option& other,
+                              const std::string& other_value, const Relation& relation) {
+    const std::string own = shown(*option.row, option.value);
     if (relation.values.empty())
         throw base::OptionError(fmt::format("{} needs {}{}; give that too, or leave --{} out", own,
                                             shown(other, other.placeholder), because(relation),
-                                            option.name));
-    throw base::OptionError(fmt::format(
-        "{} is for --{} {}, but the {} is {}{}; give --{} {} too, or leave --{} out", own,
-        other.name, base::join(relation.values, " or "), other.name, options.text(other.name),
-        because(relation), other.name, relation.values.front(), option.name));
+                                            option.row->name));
+    throw base::OptionError(
+        fmt::format("{} is for --{} {}, but the {} is {}{}; give --{} {} too, or leave --{} out",
+                    own, other.name, base::join(relation.values, " or "), other.name, other_value,
+                    because(relation), other.name, relation.values.front(), option.row->name));
 }
 
 }  // namespace
 
-void Options::check_relations() const {
-    for (const auto& option : schema_.all()) {
-        const auto own = [&] { return shown(option, text(option.name)); };
-        for (const auto& relation : option.excludes) {
-            const Option& other = schema_.at(relation.other);
-            if (is_asked(*this, option, relation) && is_so(*this, other, relation))
-                throw base::OptionError(
-                    fmt::format("{} and {} exclude each other{}; leave one of them out", own(),
-                                shown(other, text(other.name)), because(relation)));
-        }
-        for (const auto& relation : option.needs) {
-            const Option& other = schema_.at(relation.other);
-            if (is_asked(*this, option, relation) && !is_so(*this, other, relation))
-                refuse_lack(*this, own(), option, other, relation);
+void Options::check_relations(const std::vector<Effective>& all) const {
+    const Settled settled(*this, all);
+    for (const auto& option : all) {
+        for (const auto& relation : option.row->excludes)
+            if (settled.triggers(option, relation) && settled.holds(relation))
+                throw base::OptionError(fmt::format(
+                    "{} and {} exclude each other{}; leave one of them out",
+                    shown(*option.row, option.value),
+                    shown(schema_.at(relation.other), settled.find(relation.other)->value),
+                    because(relation)));
+        for (const auto& relation : option.row->needs) {
+            if (!settled.triggers(option, relation) || settled.holds(relation)) continue;
+            const auto* other = settled.find(relation.other);
+            refuse_lack(option, schema_.at(relation.other),
+                        other == nullptr ? "none" : other->value, relation);
         }
     }
-}
-
-void Options::drop_overruled() {
-    for (const auto& option : schema_.all())
-        if (!option.instead_of.empty()) prefer_one_of(option.instead_of, option.name);
 }
 
 }  // namespace ranklab::options

@@ -50,7 +50,7 @@ std::string ini_text(const std::string& path, const base::Settings& option) {
         throw base::OptionError(
             fmt::format("the INI file '{}' cannot be read: {}", path, std::strerror(errno)),
             option);
-    // NUL separates the values where ranks exchange them.
+    // Ranks exchange the text as a C string.
     if (text.empty() || text.size() > kMostBytes || text.find('\0') != std::string::npos)
         throw base::OptionError(
             fmt::format("'{}' is not an INI file: it is empty, has more than 1 MiB, or bytes that "

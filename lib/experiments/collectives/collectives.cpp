@@ -81,30 +81,11 @@ class CollectivesRun {
 
 class CollectivesPlan final : public Plan {
   public:
-    explicit CollectivesPlan(CollectivesOptions settled) : settled_(std::move(settled)) {}
-
-    std::vector<results::Setting> facts() const override {
-        return {{"messages", fmt::format("{}", messages_), true},
-                {"bytes-per-rank", fmt::format("{}", bytes_), true}};
-    }
-    void agree(options::Options& options, comm::Communicator& control) override {
-        backend_ = settle_backend(settled_, control);
-        comm::all_or_throw(control, [&] {
-            options.settle(settled_.settings);
-            plan(control.world_size());
-        });
-        check_memory(2 * bytes_, control);  // a library may hold as much as it is given
-    }
-    Runs run(const RunContext& context) override {
-        return {{CollectivesRun(settled_, backend_, context).make()}};
-    }
-
-  private:
-    void plan(int ranks) {
-        const auto all = planned_messages(settled_, backend_, ranks);
-        messages_ = all.size();
+    CollectivesPlan(CollectivesOptions settled, comm::BackendEntry backend,
+                    const std::vector<Message>& messages, int ranks)
+        : settled_(std::move(settled)), backend_(std::move(backend)), messages_(messages.size()) {
         MemoryNeed most, sum;
-        for (const auto& message : all) {
+        for (const auto& message : messages) {
             const auto need = memory_of(message, settled_.buffers, ranks);
             most = {std::max(most.send, need.send), std::max(most.receive, need.receive)};
             sum = {sum.send + need.send, sum.receive + need.receive};
@@ -113,9 +94,23 @@ class CollectivesPlan final : public Plan {
         bytes_ = settled_.model ? sum.send + sum.receive : most.send + most.receive;
     }
 
+    std::uint64_t bytes() const { return bytes_; }
+    std::vector<options::Effective> settings() const override {
+        return effective(vocabulary::collectives_settings(), settled_.settings, settled_.common);
+    }
+    std::vector<results::Setting> facts() const override {
+        return {{"messages", fmt::format("{}", messages_), true},
+                {"bytes-per-rank", fmt::format("{}", bytes_), true}};
+    }
+    bool prints_as_nccl_tests() const override { return settled_.settings.format == "nccl-tests"; }
+    Runs run(const RunContext& context) const override {
+        return {{CollectivesRun(settled_, backend_, context).make()}};
+    }
+
+  private:
     CollectivesOptions settled_;
     comm::BackendEntry backend_;
-    std::size_t messages_ = 0;
+    std::size_t messages_;
     std::uint64_t bytes_ = 0;
 };
 
@@ -162,16 +157,27 @@ std::vector<Listing> Collectives::listings() const {
     return {operations_listing(), models, backends};
 }
 
-bool Collectives::needs_mpi(const options::Options& options) const {
-    return options.fields<vocabulary::CollectivesSettings>().backend != "self";
+LaunchNeeds Collectives::needs(const options::Options& given) const {
+    const auto settings = given.fields<vocabulary::CollectivesSettings>();
+    return {.mpi = settings.backend != "self",
+            .mpi_from_threads = settings.progress == "thread",
+            .threads = 1};
 }
 
-bool Collectives::threads_call_mpi(const options::Options& options) const {
-    return options.fields<vocabulary::CollectivesSettings>().progress == "thread";
-}
-
-std::unique_ptr<Plan> Collectives::settle(options::Options& options, int world_size) {
-    return std::make_unique<CollectivesPlan>(settle_collectives(options, world_size));
+std::unique_ptr<Plan> Collectives::settle(const options::Options& given,
+                                          const vocabulary::CommonSettings& common,
+                                          comm::Communicator& control) const {
+    const int ranks = control.world_size();
+    CollectivesOptions settled;
+    comm::all_or_throw(control, [&] { settled = settle_collectives(given, common, ranks); });
+    const auto backend = settle_backend(settled, control);
+    std::unique_ptr<CollectivesPlan> plan;
+    comm::all_or_throw(control, [&] {
+        const auto messages = planned_messages(settled, backend, ranks);
+        plan = std::make_unique<CollectivesPlan>(std::move(settled), backend, messages, ranks);
+    });
+    check_memory(2 * plan->bytes(), control);  // a library may hold as much as it is given
+    return plan;
 }
 
 }  // namespace ranklab::experiments

@@ -15,10 +15,10 @@ class Collectives final : public Experiment {
     std::string examples() const override;
     void describe(options::Schema& schema) const override;
     std::vector<Listing> listings() const override;
-    bool needs_mpi(const options::Options& options) const override;
-    bool threads_call_mpi(const options::Options& options) const override;
-    int default_threads() const override { return 1; }  // each rank talks by one thread
-    std::unique_ptr<Plan> settle(options::Options& options, int world_size) override;
+    LaunchNeeds needs(const options::Options& given) const override;
+    std::unique_ptr<Plan> settle(const options::Options& given,
+                                 const vocabulary::CommonSettings& common,
+                                 comm::Communicator& control) const override;
 };
 
 }  // namespace ranklab::experiments

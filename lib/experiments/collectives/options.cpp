@@ -101,13 +101,13 @@ const comm::BackendEntry& entry_named(const std::vector<comm::BackendEntry>& all
 
 }  // namespace
 
-CollectivesOptions settle_collectives(options::Options& options, int world_size) {
+CollectivesOptions settle_collectives(const options::Options& given, const CommonSettings& common,
+                                      int world_size) {
     CollectivesOptions settled;
-    auto& settings = settled.settings = options.fields<CollectivesSettings>();
-    settled.common = options.fields<CommonSettings>();
+    auto& settings = settled.settings = given.fields<CollectivesSettings>();
+    settled.common = common;
     vocabulary::settle(settled.common.warmup, 5);
-    options.settle(settled.common);
-    options.check_relations();
+    given.check_relations(settings, settled.common);
     settled.policy = policy_of(settings, settled.common);
     need_small("unalign", settings.unalign, std::uint64_t{1} << 30U);
     need_small("warmup", static_cast<std::uint64_t>(*settled.common.warmup), 1'000'000);

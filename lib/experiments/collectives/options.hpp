@@ -31,7 +31,8 @@ struct CollectivesOptions {
 };
 
 /// Settles all options that need neither backend nor hosts. OptionError where two options conflict.
-CollectivesOptions settle_collectives(options::Options& options, int world_size);
+CollectivesOptions settle_collectives(const options::Options& given,
+                                      const vocabulary::CommonSettings& common, int world_size);
 
 /// Settles the backend and the memory of the buffers. Collective. OptionError or EnvironmentError
 /// on all ranks where the chosen ones cannot be used.

@@ -12,15 +12,47 @@ bool is_hdf5_name(const std::string& name) {
     return name.ends_with(".h5") || name.ends_with(".hdf5");
 }
 
-data::ConvertSpec spec_of(const options::Options& options) {
-    data::ConvertSpec spec;
-    for (const auto& name : base::split(options.positional().front(), ','))
+struct ConvertSettings {
+    std::optional<std::string> output, dataset;
+    std::int64_t chunk = 0;
+    bool force = false;
+};
+
+// Throws OptionError for a conversion that is impossible.
+data::ConvertSpec spec_of(const options::Options& given, const ConvertSettings& settings) {
+    const std::string output = output_of(given, 1, settings.output, "");
+    if (given.positional().empty() || output.empty())
+        throw base::OptionError(
+            "convert needs an input and an output: ranklab data convert x_data.npy,x_label.npy "
+            "x.h5");
+    data::ConvertSpec spec{.inputs = {},
+                           .output = output,
+                           .dataset = settings.dataset.value_or(""),
+                           .chunk = settings.chunk,
+                           .force = settings.force};
+    for (const auto& name : base::split(given.positional().front(), ','))
         spec.inputs.emplace_back(name);
-    spec.output = place_of(options, 1, "");
-    spec.dataset = options.has("dataset") ? options.text("dataset") : "";
-    spec.chunk = options.integer("chunk");
-    spec.force = options.flag("force");
+    const bool to_npy = is_hdf5_name(spec.inputs.front().string());
+    if (to_npy && (spec.inputs.size() > 1 || !spec.dataset.empty() || spec.chunk != 0))
+        throw base::OptionError(
+            "from HDF5 to npy one file is converted, without --dataset and --chunk");
+    if (!spec.dataset.empty() &&
+        (spec.inputs.size() > 1 || spec.dataset.find('/') != std::string::npos))
+        throw base::OptionError(
+            "--dataset names the dataset of one npy file; give one input, and a name without /");
+    if (!to_npy && !is_hdf5_name(output))
+        throw base::OptionError(
+            fmt::format("'{}' does not end in .h5: npy files become one HDF5 file", output));
     return spec;
+}
+
+ToolReport convert(const data::ConvertSpec& spec, const RunContext& around) {
+    const bool to_npy = is_hdf5_name(spec.inputs.front().string());
+    std::string text;
+    for (const auto& one : to_npy ? data::hdf5_to_npy(around.control, spec, around.progress)
+                                  : data::npy_to_hdf5(around.control, spec, around.progress))
+        text += fmt::format("{} -> {} [{}]\n", one.from, one.to, fmt::join(one.shape, ", "));
+    return {text, ""};
 }
 
 class Convert final : public Verb {
@@ -44,41 +76,22 @@ class Convert final : public Verb {
     void describe(options::Schema& schema) const override {
         schema.positional(2);
         schema.section("Conversion")
-            .text("output", "FILE", std::nullopt, "what to make; the same as the second word")
+            .text("output", "FILE", std::nullopt, "the file to make; the same as the second word")
+            .bind(&ConvertSettings::output)
             .integer("chunk", 0, "0", "edge of a chunk of the HDF5 datasets; 0 for contiguous ones")
+            .bind(&ConvertSettings::chunk)
             .text("dataset", "NAME", std::nullopt,
                   "the HDF5 dataset of one npy file (default: by its channels)")
-            .flag("force", "replace what is there already");
+            .bind(&ConvertSettings::dataset)
+            .flag("force", "replace what is there already")
+            .bind(&ConvertSettings::force);
     }
-    std::vector<results::Setting> resolve(options::Options& options) const override {
-        if (options.positional().empty() || place_of(options, 1, "").empty())
-            throw base::OptionError(
-                "convert needs what to read and what to make: ranklab data convert "
-                "x_data.npy,x_label.npy x.h5");
-        const auto spec = spec_of(options);
-        const bool back = is_hdf5_name(spec.inputs.front().string());
-        if (back && (spec.inputs.size() > 1 || !spec.dataset.empty() || spec.chunk != 0))
-            throw base::OptionError(
-                "from HDF5 to npy one file is converted, without --dataset and --chunk");
-        if (!spec.dataset.empty() &&
-            (spec.inputs.size() > 1 || spec.dataset.find('/') != std::string::npos))
-            throw base::OptionError(
-                "--dataset is the plain name for one npy file; give one input, and a name without "
-                "/");
-        if (!back && !is_hdf5_name(spec.output.string()))
-            throw base::OptionError(fmt::format(
-                "'{}' does not end in .h5: npy files become one HDF5 file", spec.output.string()));
-        return {{"from", options.positional().front(), false}, {"to", spec.output.string(), false}};
-    }
-    ToolReport run(const ToolPlace& place) override {
-        auto& [control, options, progress, start_up, counting] = place.context;
-        const auto spec = spec_of(options);
-        const bool back = is_hdf5_name(spec.inputs.front().string());
-        std::string text;
-        for (const auto& one : back ? data::hdf5_to_npy(control, spec, progress)
-                                    : data::npy_to_hdf5(control, spec, progress))
-            text += fmt::format("{} -> {} [{}]\n", one.from, one.to, fmt::join(one.shape, ", "));
-        return {text, ""};
+    ToolPlan settle(const options::Options& given) const override {
+        const auto settings = given.fields<ConvertSettings>();
+        const auto spec = spec_of(given, settings);
+        return {settings_of(given.effective(settings)),
+                {{"from", given.positional().front(), false}, {"to", spec.output.string(), false}},
+                [spec](const ToolPlace& place) { return convert(spec, place.context); }};
     }
 };
 

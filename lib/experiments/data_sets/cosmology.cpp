@@ -10,18 +10,44 @@
 namespace ranklab::experiments {
 namespace {
 
-constexpr std::int64_t kLargestEdge = 16384;
-// Squares and products of such scales are finite in float32 too.
+// Squares and products of such scales are finite in float32.
 constexpr double kLargestScale = 1e6;
 
-data::CosmologySpec spec_of(const options::Options& options) {
-    return {.edge = options.integer("edge"),
-            .chunk = options.integer("chunk"),
-            .seed = static_cast<std::uint64_t>(options.integer("seed")),
-            .cutoff = options.real("cutoff"),
-            .scales = {.sigma = options.real("sigma"),
-                       .speed = options.real("speed"),
-                       .gas_smoothing = options.real("gas-smoothing")}};
+struct CosmologySettings {
+    std::optional<std::string> output;
+    std::int64_t edge = 0, chunk = 0, seed = 0;
+    bool force = false;
+    double cutoff = 0, sigma = 0, speed = 0, gas_smoothing = 0;
+};
+
+data::CosmologySpec spec_of(const CosmologySettings& settings) {
+    if (settings.chunk > settings.edge)
+        throw base::OptionError(
+            fmt::format("--chunk {} is longer than --edge {}; a chunk is a part of the volume",
+                        settings.chunk, settings.edge));
+    return {.edge = settings.edge,
+            .chunk = settings.chunk,
+            .seed = static_cast<std::uint64_t>(settings.seed),
+            .cutoff = settings.cutoff,
+            .scales = {.sigma = settings.sigma,
+                       .speed = settings.speed,
+                       .gas_smoothing = settings.gas_smoothing}};
+}
+
+ToolReport make(const data::CosmologySpec& spec, const std::string& file, bool force,
+                const ToolPlace& place) {
+    const auto report = data::make_cosmology(place.context.control, spec, file, force,
+                                             place.version, place.context.progress);
+    const std::string layout =
+        spec.chunk == 0 ? "contiguous" : fmt::format("chunks [C, {0}, {0}, {0}]", spec.chunk);
+    return {
+        fmt::format("{}: {}\n", file, base::human_bytes(static_cast<double>(report.bytes))) +
+            fmt::format("  /Nbody [4, {0}, {0}, {0}]  {1}  {2}\n  /Hydro [5, {0}, {0}, {0}]  {1}  "
+                        "{3}\n",
+                        spec.edge, layout, data::sum64_text(report.checksums[0]),
+                        data::sum64_text(report.checksums[1])) +
+            fmt::format("Next: ranklab data verify {}\n", base::shell_path(file)),
+        ""};
 }
 
 class MakeCosmology final : public Verb {
@@ -45,55 +71,40 @@ class MakeCosmology final : public Verb {
         schema.section("Volume")
             .text("output", "FILE", std::nullopt,
                   "the file to make; the same as the word FILE.h5 (default: cosmology-<edge>.h5)")
-            .integer("edge", 2, "128", "cells along each axis")
+            .bind(&CosmologySettings::output)
+            .integer("edge", {2, 16384}, "128", "cells along each axis")
+            .bind(&CosmologySettings::edge)
             .integer("chunk", 0, "0",
                      "edge of a chunk, which holds all channels of a cube: 16 to 64; 0 for one "
                      "contiguous array, as published")
+            .bind(&CosmologySettings::chunk)
             .integer("seed", {0, options::kWholeNumbers}, "1",
                      "seed of the white noise from which all fields come")
-            .flag("force", "replace what is there already");
+            .bind(&CosmologySettings::seed)
+            .flag("force", "replace what is there already")
+            .bind(&CosmologySettings::force);
         schema.section("Fields")
-            .real("cutoff", 0, "2", "cells below which structure fades")
-            .real("sigma", 0, "2", "spread of ln(rho)")
-            .real("speed", 0, "0.3", "spread of a velocity component, in 9e7 cm/s")
-            .real("gas-smoothing", 0, "1.5", "cells over which gas is smoother than matter");
+            .real("cutoff", {0, kLargestScale}, "2", "cells below which structure fades")
+            .bind(&CosmologySettings::cutoff)
+            .real("sigma", {0, kLargestScale}, "2", "spread of ln(rho)")
+            .bind(&CosmologySettings::sigma)
+            .real("speed", {0, kLargestScale}, "0.3", "spread of a velocity component, in 9e7 cm/s")
+            .bind(&CosmologySettings::speed)
+            .real("gas-smoothing", {0, kLargestScale}, "1.5",
+                  "cells over which gas is smoother than matter")
+            .bind(&CosmologySettings::gas_smoothing);
     }
-    std::vector<results::Setting> resolve(options::Options& options) const override {
-        const std::int64_t edge = options.integer("edge");
-        if (edge > kLargestEdge)
-            throw base::OptionError(fmt::format("--edge {} is beyond {}, the largest that is made",
-                                                edge, kLargestEdge));
-        if (options.integer("chunk") > edge)
-            throw base::OptionError(
-                fmt::format("--chunk {} is longer than --edge {}; a chunk is a part of the volume",
-                            options.integer("chunk"), edge));
-        for (const char* scale : {"sigma", "speed", "gas-smoothing", "cutoff"})
-            if (!(options.real(scale) <= kLargestScale))
-                throw base::OptionError(
-                    fmt::format("--{} {} is beyond {}: the fields would not be numbers", scale,
-                                options.real(scale), kLargestScale));
-        const std::string place = place_of(options, 0, fmt::format("cosmology-{}.h5", edge));
-        options.resolve("output", place);
-        const auto spec = spec_of(options);
-        return {{"file", place, false},
-                {"bytes", fmt::format("{}", data::cosmology_bytes(spec)), true},
-                {"memory_bytes", fmt::format("{}", data::cosmology_memory(spec)), true}};
-    }
-    ToolReport run(const ToolPlace& place) override {
-        auto& [control, options, progress, start_up, counting] = place.context;
-        const auto spec = spec_of(options);
-        const std::string file = place_of(options, 0, options.text("output"));
-        const auto report = data::make_cosmology(control, spec, file, options.flag("force"),
-                                                 place.version, progress);
-        std::string text =
-            fmt::format("{}: {}\n", file, base::human_bytes(static_cast<double>(report.bytes)));
-        const std::string layout =
-            spec.chunk == 0 ? "contiguous" : fmt::format("chunks [C, {0}, {0}, {0}]", spec.chunk);
-        text += fmt::format(
-            "  /Nbody [4, {0}, {0}, {0}]  {1}  {2}\n  /Hydro [5, {0}, {0}, {0}]  {1}  {3}\n",
-            spec.edge, layout, data::sum64_text(report.checksums[0]),
-            data::sum64_text(report.checksums[1]));
-        return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(file)), ""};
+    ToolPlan settle(const options::Options& given) const override {
+        auto settings = given.fields<CosmologySettings>();
+        const auto spec = spec_of(settings);
+        const std::string file =
+            output_of(given, 0, settings.output, fmt::format("cosmology-{}.h5", spec.edge));
+        settings.output = file;
+        return {settings_of(given.effective(settings)),
+                {{"file", file, false},
+                 {"bytes", fmt::format("{}", data::cosmology_bytes(spec)), true},
+                 {"memory_bytes", fmt::format("{}", data::cosmology_memory(spec)), true}},
+                [=](const ToolPlace& place) { return make(spec, file, settings.force, place); }};
     }
 };
 

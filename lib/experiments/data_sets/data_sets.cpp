@@ -16,15 +16,15 @@ std::vector<std::unique_ptr<Verb>> DataSetsTool::verbs() const {
     return verbs;
 }
 
-std::string place_of(const options::Options& options, std::size_t word,
-                     const std::string& fallback) {
-    const bool as_word = options.positional().size() > word;
-    if (as_word && options.is_set("output"))
+std::string output_of(const options::Options& given, std::size_t word,
+                      const std::optional<std::string>& option, const std::string& fallback) {
+    const auto& words = given.positional();
+    if (word >= words.size()) return option.value_or(fallback);
+    if (option)
         throw base::OptionError(
             fmt::format("the output is given twice: '{}' and --output {}; give one of them",
-                        options.positional()[word], options.text("output")));
-    if (as_word) return options.positional()[word];
-    return options.is_set("output") ? options.text("output") : fallback;
+                        words[word], *option));
+    return words[word];
 }
 
 }  // namespace ranklab::experiments

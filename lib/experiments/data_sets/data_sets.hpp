@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "experiments/shared/tool.hpp"
 
@@ -12,7 +14,7 @@ class DataSetsTool final : public Tool {
     std::string command() const override { return "data"; }
     std::string summary() const override {
         return "Makes, verifies and converts data sets; all ranks take part, and the bytes do not "
-               "depend on how many they are.";
+               "depend on the number of ranks.";
     }
     std::vector<std::unique_ptr<Verb>> verbs() const override;
 };
@@ -24,9 +26,9 @@ std::unique_ptr<Verb> make_mnist_verb();
 std::unique_ptr<Verb> verify_verb();
 std::unique_ptr<Verb> convert_verb();
 
-/// The one value of an option or a positional word that says where to write; OptionError where both
-/// are given.
-std::string place_of(const options::Options& options, std::size_t word,
-                     const std::string& fallback);
+/// Returns where to write: the positional word of that index, --output, or `fallback`. Throws
+/// OptionError if both the word and --output are given.
+std::string output_of(const options::Options& given, std::size_t word,
+                      const std::optional<std::string>& option, const std::string& fallback);
 
 }  // namespace ranklab::experiments

@@ -26,12 +26,21 @@ struct ImageSetText {
     std::uint64_t (*bytes)(const data::ImageFilesSpec&);
 };
 
-data::ImageFilesSpec spec_of(const options::Options& options, const std::string& directory) {
-    return {.directory = directory,
-            .train = options.integer("train"),
-            .test = options.integer("test"),
-            .seed = static_cast<std::uint64_t>(options.integer("seed")),
-            .force = options.flag("force")};
+// The idx format counts images in 32 bits.
+constexpr std::int64_t kMostImages = std::numeric_limits<std::int32_t>::max();
+
+struct ImageSettings {
+    std::optional<std::string> output;
+    std::int64_t train = 0, test = 0, seed = 0;
+    bool force = false;
+};
+
+ToolReport make(Maker maker, const data::ImageFilesSpec& spec, const RunContext& around) {
+    std::string text;
+    for (const auto& file : maker(around.control, spec, around.progress))
+        text += fmt::format("{}\n", file.string());
+    return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(spec.directory)),
+            ""};
 }
 
 class MakeImages final : public Verb {
@@ -48,30 +57,31 @@ class MakeImages final : public Verb {
             .text("output", "DIR", std::nullopt,
                   fmt::format("the folder to write into; the same as the word DIR (default: {})",
                               text_.directory))
-            .integer("train", 1, text_.train, "training images")
-            .integer("test", 1, text_.test, "test images")
+            .bind(&ImageSettings::output)
+            .integer("train", {1, kMostImages}, text_.train, "training images")
+            .bind(&ImageSettings::train)
+            .integer("test", {1, kMostImages}, text_.test, "test images")
+            .bind(&ImageSettings::test)
             .integer("seed", {0, options::kWholeNumbers}, "1",
                      "seed of the classes' patterns and of every sample")
-            .flag("force", "replace what is there already");
+            .bind(&ImageSettings::seed)
+            .flag("force", "replace what is there already")
+            .bind(&ImageSettings::force);
     }
-    std::vector<results::Setting> resolve(options::Options& options) const override {
-        for (const char* split : {"train", "test"})
-            if (options.integer(split) > std::numeric_limits<std::int32_t>::max())
-                throw base::OptionError(fmt::format("--{} {} is more than the format can count",
-                                                    split, options.integer(split)));
-        const std::string place = place_of(options, 0, text_.directory);
-        options.resolve("output", place);
-        return {{"folder", place, false},
-                {"bytes", fmt::format("{}", text_.bytes(spec_of(options, place))), true}};
-    }
-    ToolReport run(const ToolPlace& place) override {
-        auto& [control, options, progress, start_up, counting] = place.context;
-        const std::string directory = place_of(options, 0, options.text("output"));
-        std::string text;
-        for (const auto& file : text_.make(control, spec_of(options, directory), progress))
-            text += fmt::format("{}\n", file.string());
-        return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(directory)),
-                ""};
+    ToolPlan settle(const options::Options& given) const override {
+        auto settings = given.fields<ImageSettings>();
+        const std::string folder = output_of(given, 0, settings.output, text_.directory);
+        settings.output = folder;
+        const data::ImageFilesSpec spec{.directory = folder,
+                                        .train = settings.train,
+                                        .test = settings.test,
+                                        .seed = static_cast<std::uint64_t>(settings.seed),
+                                        .force = settings.force};
+        return {settings_of(given.effective(settings)),
+                {{"folder", folder, false}, {"bytes", fmt::format("{}", text_.bytes(spec)), true}},
+                [spec, maker = text_.make](const ToolPlace& place) {
+                    return make(maker, spec, place.context);
+                }};
     }
 
   private:

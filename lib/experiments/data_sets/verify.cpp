@@ -25,6 +25,18 @@ std::string table_of(const std::vector<data::FileVerdict>& verdicts) {
     return text;
 }
 
+ToolReport verify(const std::string& path, const RunContext& around) {
+    const auto verdicts = data::verify(around.control, path, around.progress);
+    ToolReport report{table_of(verdicts), ""};
+    std::size_t bad = 0;
+    for (const auto& v : verdicts)
+        if (!v.wrong.empty() && ++bad == 1) report.wrong = v.wrong;
+    if (bad > 1)
+        report.wrong +=
+            fmt::format(" (and {} more of {} files are wrong)", bad - 1, verdicts.size());
+    return report;
+}
+
 class Verify final : public Verb {
   public:
     std::string words() const override { return "verify"; }
@@ -41,23 +53,14 @@ class Verify final : public Verb {
                "four ranks\n";
     }
     void describe(options::Schema& schema) const override { schema.positional(1); }
-    std::vector<results::Setting> resolve(options::Options& options) const override {
-        if (options.positional().empty())
+    ToolPlan settle(const options::Options& given) const override {
+        if (given.positional().empty())
             throw base::OptionError(
                 "verify needs a file or a folder: ranklab data verify cosmology-128.h5");
-        return {{"path", options.positional().front(), false}};
-    }
-    ToolReport run(const ToolPlace& place) override {
-        auto& [control, options, progress, start_up, counting] = place.context;
-        const auto verdicts = data::verify(control, options.positional().front(), progress);
-        ToolReport report{table_of(verdicts), ""};
-        std::size_t bad = 0;
-        for (const auto& v : verdicts)
-            if (!v.wrong.empty() && ++bad == 1) report.wrong = v.wrong;
-        if (bad > 1)
-            report.wrong +=
-                fmt::format(" (and {} more of {} files are wrong)", bad - 1, verdicts.size());
-        return report;
+        const std::string path = given.positional().front();
+        return {{}, {{"path", path, false}}, [path](const ToolPlace& place) {
+                    return verify(path, place.context);
+                }};
     }
 };
 

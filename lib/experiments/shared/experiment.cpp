@@ -2,13 +2,12 @@
 
 namespace ranklab::experiments {
 
-std::vector<results::Setting> settings_of(const options::Options& options) {
+std::vector<results::Setting> settings_of(const std::vector<options::Effective>& settled) {
     std::vector<results::Setting> settings;
-    for (const auto& option : options.effective()) {
-        if (option.role == options::Role::request) continue;
-        const bool number =
-            option.type == options::Type::integer || option.type == options::Type::real;
-        settings.push_back({option.name, option.value, number});
+    for (const auto& [row, value] : settled) {
+        if (row->role == options::Role::request) continue;
+        const bool number = row->type == options::Type::integer || row->type == options::Type::real;
+        settings.push_back({row->name, value, number});
     }
     return settings;
 }

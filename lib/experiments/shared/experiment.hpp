@@ -14,6 +14,7 @@
 #include "host/process.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 
@@ -27,7 +28,6 @@ struct CountedPart {
 /// The surroundings of an experiment, on every rank.
 struct RunContext {
     comm::Communicator& control;  ///< control plane: options, verdicts, timings
-    options::Options& options;    ///< settled; the same on all ranks
     base::ProgressSink& progress;
     host::StartUp* start_up = nullptr;  ///< nullptr: start-up is not measured
     CountedPart counting = {};
@@ -52,25 +52,47 @@ struct Runs {
     std::exception_ptr failure = {};  ///< a later strategy failed: thrown once `all` is stored
 };
 
-/// A planned run: its options, settled once.
+/// A run whose options are settled: constant from here on.
 class Plan {
   public:
     virtual ~Plan() = default;
 
+    /// The settled options, for header, dry run and results file.
+    virtual std::vector<options::Effective> settings() const = 0;
     /// Facts that header and dry run show after the options ("parameters").
     virtual std::vector<results::Setting> facts() const = 0;
-    /// Settles what follows from where the ranks are. Collective, no work.
-    virtual void agree(options::Options&, comm::Communicator& /*control*/) {}
-    /// The part of a dry run beyond printing the plan. Collective, after agree().
-    virtual void rehearse(comm::Communicator& /*control*/) {}
+    virtual bool uses_gpus() const { return false; }
+    virtual bool prints_as_nccl_tests() const { return false; }
+    /// The part of a dry run beyond printing the plan. Collective.
+    virtual void rehearse(comm::Communicator& /*control*/) const {}
 
     /// Collective. Throws where the work is impossible. The runs hold measurements, tables,
-    /// warnings and verdicts; `config` where it differs from the context's options.
-    virtual Runs run(const RunContext& context) = 0;
+    /// warnings and verdicts; `config` only if it differs from settings().
+    virtual Runs run(const RunContext& context) const = 0;
 };
 
-/// The effective options, as a run stores them.
-std::vector<results::Setting> settings_of(const options::Options& options);
+/// The options as a run stores them.
+std::vector<results::Setting> settings_of(const std::vector<options::Effective>& settled);
+
+/// The settled options of a run: `rows` bind Settings, and the common ones follow.
+template <class Settings>
+std::vector<options::Effective> effective(const options::Schema& rows, const Settings& settings,
+                                          const vocabulary::CommonSettings& common) {
+    auto all = options::effective(rows, settings);
+    for (auto& one : options::effective(vocabulary::common_settings(), common))
+        all.push_back(std::move(one));
+    return all;
+}
+
+/// Needs of the launch, by options that are not settled yet.
+struct LaunchNeeds {
+    /// Without MPI the control plane is a communicator of one rank.
+    bool mpi = true;
+    bool mpi_from_threads = true;  ///< other threads than the main one call MPI, which then locks
+    bool gpus = false;             ///< ranks may compute on GPUs, which the launch guard examines
+    bool several_ranks = false;    ///< one rank would look like a slow single device
+    int threads = 0;  ///< default of --threads; 0: the cores of the rank's cpuset and cgroup
+};
 
 class Experiment {
   public:
@@ -82,23 +104,14 @@ class Experiment {
     virtual void describe(options::Schema& schema) const = 0;
     virtual std::vector<Listing> listings() const = 0;
 
-    /// Whether a process that no launcher started needs MPI for these options; asked before
-    /// anything else. Without MPI the control plane is a communicator of one rank.
-    virtual bool needs_mpi(const options::Options&) const { return true; }
-    /// Whether other threads than the main one call MPI, which makes the library lock in each call;
-    /// asked before MPI is started.
-    virtual bool threads_call_mpi(const options::Options&) const { return true; }
+    /// Asked before MPI is started, without the config file, and again with it.
+    virtual LaunchNeeds needs(const options::Options& /*given*/) const { return {}; }
 
-    /// Whether the ranks may compute on GPUs, which the launch guard then looks at.
-    virtual bool may_use_gpus(const options::Options&) const { return false; }
-    /// Whether the options ask for several ranks: one alone looks like a slow single device.
-    virtual bool wants_ranks(const options::Options&) const { return false; }
-    /// The default of --threads: 0 for the cores of the rank's cpuset, as far as its cgroup allows.
-    virtual int default_threads() const { return 0; }
-
-    /// Settles the options that are open and refuses impossible ones (OptionError): the same on all
-    /// ranks, no work.
-    virtual std::unique_ptr<Plan> settle(options::Options& options, int world_size) = 0;
+    /// Collective. Settles the options that are open: defaults by model, ranks and hosts. Throws
+    /// OptionError on all ranks for impossible ones. `common`: with --threads settled.
+    virtual std::unique_ptr<Plan> settle(const options::Options& given,
+                                         const vocabulary::CommonSettings& common,
+                                         comm::Communicator& control) const = 0;
 };
 
 }  // namespace ranklab::experiments

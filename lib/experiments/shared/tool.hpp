@@ -3,6 +3,7 @@
 // read no argv and print nothing, and are not stored as runs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,13 @@ struct ToolReport {
     std::string wrong;
 };
 
+/// The settled options and words of a verb, and its work.
+struct ToolPlan {
+    std::vector<results::Setting> settings;
+    std::vector<results::Setting> facts;  ///< shown after the options
+    std::function<ToolReport(const ToolPlace&)> run;
+};
+
 class Verb {
   public:
     virtual ~Verb() = default;
@@ -31,10 +39,8 @@ class Verb {
     virtual std::string summary() const = 0;   ///< one sentence
     virtual std::string examples() const = 0;  ///< indented command lines
     virtual void describe(options::Schema& schema) const = 0;
-    /// Works as Experiment::settle; returns what a dry run shows after the options. The words after
-    /// the verb are options.positional().
-    virtual std::vector<results::Setting> resolve(options::Options& options) const = 0;
-    virtual ToolReport run(const ToolPlace& place) = 0;
+    /// Throws OptionError for impossible options: the same on all ranks, no work.
+    virtual ToolPlan settle(const options::Options& given) const = 0;
 };
 
 class Tool {

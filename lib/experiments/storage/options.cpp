@@ -68,14 +68,12 @@ void check_combination(const StorageSettings& settings,
                                             settings.chunk, settings.size));
 }
 
-// `options`: of the command; in the run that is stored they have the strategy's own values.
-StorageOptions settle_one(options::Options options, const StorageSettings& settings,
+StorageOptions settle_one(const StorageSettings& settings, const vocabulary::CommonSettings& common,
                           const io::StrategyEntry& strategy) {
-    options.settle(settings);
     StorageOptions result;
     static_cast<StorageSettings&>(result) = settings;
-    result.common = options.fields<vocabulary::CommonSettings>();
-    result.config = settings_of(options);
+    result.common = common;
+    result.config = settings_of(effective(vocabulary::storage_settings(), settings, common));
     result.entry = strategy;
     result.job = job_of(settings);
     result.most_repetitions = most_samples(settings.target_ci, result.common.time_limit.has_value(),
@@ -105,26 +103,24 @@ std::vector<io::StrategyEntry> chosen_strategies(const std::string& given) {
     return chosen;
 }
 
-std::vector<StorageOptions> settle_storage(options::Options& options) {
-    auto common = options.fields<vocabulary::CommonSettings>();
-    auto settings = options.fields<StorageSettings>();
-    common.warmup = common.warmup.value_or(0);
+StorageCommand settle_storage(const options::Options& given,
+                              const vocabulary::CommonSettings& common) {
+    StorageCommand command{given.fields<StorageSettings>(), common, {}};
+    auto& settings = command.settings;
+    vocabulary::settle(command.common.warmup, 0);
     const auto chosen = chosen_strategies(settings.strategy);
     if (settings.ceilings == "auto")
         settings.ceilings = settings.repetitions > 1 || chosen.size() > 1 ? "on" : "off";
-    options.settle(common);
-    options.settle(settings);
-    options.check_relations();
+    given.check_relations(settings, command.common);
     check_combination(settings, chosen);
-    std::vector<StorageOptions> settled;
     for (const auto& strategy : chosen) {
         StorageSettings own = settings;
         own.strategy = strategy.name;
         if (chosen.size() > 1)
             own.directory = (std::filesystem::path(settings.directory) / strategy.name).string();
-        settled.push_back(settle_one(options, own, strategy));
+        command.strategies.push_back(settle_one(own, command.common, strategy));
     }
-    return settled;
+    return command;
 }
 
 }  // namespace ranklab::experiments

@@ -39,8 +39,16 @@ struct StorageOptions : vocabulary::StorageSettings {
 /// one.
 std::vector<io::StrategyEntry> chosen_strategies(const std::string& names);
 
-/// Settles open options; OptionError where two conflict. Returns one per strategy, in ladder order;
-/// of several each has a folder of its own.
-std::vector<StorageOptions> settle_storage(options::Options& options);
+/// The settled options of the command, and those of each of its strategies in ladder order.
+struct StorageCommand {
+    vocabulary::StorageSettings settings;
+    vocabulary::CommonSettings common;
+    std::vector<StorageOptions> strategies;
+};
+
+/// Settles open options. Throws OptionError if two conflict. Of several strategies each has a
+/// folder of its own.
+StorageCommand settle_storage(const options::Options& given,
+                              const vocabulary::CommonSettings& common);
 
 }  // namespace ranklab::experiments

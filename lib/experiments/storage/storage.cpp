@@ -135,26 +135,24 @@ class Ladder : base::Immovable {
 
 class StoragePlan final : public Plan {
   public:
-    explicit StoragePlan(std::vector<StorageOptions> settled) : settled_(std::move(settled)) {
-        for (const auto& options : settled_) {
+    explicit StoragePlan(StorageCommand settled) : settled_(std::move(settled)) {
+        for (const auto& options : settled_.strategies) {
             bytes_ = std::max(bytes_, footprint(options.job, options.entry).records);
             if (options.write()) check_fits(options);
         }
     }
+    std::vector<options::Effective> settings() const override {
+        return effective(vocabulary::storage_settings(), settled_.settings, settled_.common);
+    }
     std::vector<results::Setting> facts() const override {
         return {{"bytes", fmt::format("{:.0f}", bytes_), true}};
     }
-    void agree(options::Options&, comm::Communicator& control) override {
-        comm::all_or_throw(control, [&] {
-            if (control.rank() != 0) return;
-            for (const auto& options : settled_)
-                if (options.write()) check_files(options);
-        });
+    Runs run(const RunContext& context) const override {
+        return Ladder(settled_.strategies, context).runs();
     }
-    Runs run(const RunContext& context) override { return Ladder(settled_, context).runs(); }
 
   private:
-    std::vector<StorageOptions> settled_;  // one a strategy
+    StorageCommand settled_;
     long double bytes_ = 0;
 };
 
@@ -189,14 +187,23 @@ std::vector<Listing> Storage::listings() const {
     return {listing};
 }
 
-bool Storage::needs_mpi(const options::Options& options) const {
-    const auto chosen = chosen_strategies(options.fields<vocabulary::StorageSettings>().strategy);
-    return std::any_of(chosen.begin(), chosen.end(),
-                       [](const auto& entry) { return entry.parallel; });
+LaunchNeeds Storage::needs(const options::Options& given) const {
+    const auto chosen = chosen_strategies(given.fields<vocabulary::StorageSettings>().strategy);
+    return {.mpi = std::ranges::any_of(chosen, &io::StrategyEntry::parallel), .threads = 1};
 }
 
-std::unique_ptr<Plan> Storage::settle(options::Options& options, int /*world_size*/) {
-    return std::make_unique<StoragePlan>(settle_storage(options));
+std::unique_ptr<Plan> Storage::settle(const options::Options& given,
+                                      const vocabulary::CommonSettings& common,
+                                      comm::Communicator& control) const {
+    std::unique_ptr<Plan> plan;
+    comm::all_or_throw(control, [&] {
+        const auto settled = settle_storage(given, common);
+        plan = std::make_unique<StoragePlan>(settled);
+        if (control.rank() != 0) return;
+        for (const auto& options : settled.strategies)
+            if (options.write()) check_files(options);
+    });
+    return plan;
 }
 
 }  // namespace ranklab::experiments

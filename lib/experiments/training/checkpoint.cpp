@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "comm/exchange.hpp"
-#include "options/schema.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
@@ -36,14 +35,10 @@ std::optional<Bytes> broadcast_bytes(comm::Communicator& control, std::optional<
 
 }  // namespace
 
-CheckpointSettings settings_of_numbers(const options::Options& options, CheckpointSettings facts) {
-    for (const auto& option : options.effective()) {
-        if (!vocabulary::setting_row(option.name).decides_numbers) continue;
-        // "0.10" and "1e-1" are one number.
-        facts["--" + option.name] = option.type == options::Type::real
-                                        ? fmt::format("{}", options.real(option.name))
-                                        : option.value;
-    }
+CheckpointSettings settings_of_numbers(const std::vector<options::Effective>& settings,
+                                       CheckpointSettings facts) {
+    for (const auto& [row, value] : settings)
+        if (row->decides_numbers) facts["--" + row->name] = value;
     return facts;
 }
 

@@ -14,8 +14,9 @@
 
 namespace ranklab::experiments {
 
-/// The options that decide the numbers, by the vocabulary, with their settled values, and `facts`.
-CheckpointSettings settings_of_numbers(const options::Options& options, CheckpointSettings facts);
+/// Adds to `facts` the settled options on which the parameters' values depend.
+CheckpointSettings settings_of_numbers(const std::vector<options::Effective>& settings,
+                                       CheckpointSettings facts);
 
 class Checkpoints {
   public:

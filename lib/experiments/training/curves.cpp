@@ -11,13 +11,13 @@
 
 namespace ranklab::experiments {
 
-Curves::Curves(const std::string& folder, std::int64_t first, const options::Options& options,
-               comm::Communicator& control)
+Curves::Curves(const std::string& folder, bool resumes, std::int64_t first,
+               const std::vector<options::Effective>& settings, comm::Communicator& control)
     : control_(control), first_(first), last_step_(first), last_(base::Clock::now()) {
     comm::all_or_throw(control, [&] {
         if (control.rank() > 0) return;
-        file_ = std::make_unique<results::EventFile>(folder, options.flag("resume"), "tensorboard");
-        for (const auto& one : options.effective()) settings_.emplace_back(one.name, one.value);
+        file_ = std::make_unique<results::EventFile>(folder, resumes, "tensorboard");
+        for (const auto& [row, value] : settings) settings_.emplace_back(row->name, value);
         settings_.emplace_back("ranks", fmt::format("{}", control.world_size()));
     });
 }

@@ -19,10 +19,10 @@ inline constexpr std::int64_t kLogEvery = 10;
 
 class Curves {
   public:
-    /// Collective. `first`: the step that the run goes on from. OptionError or EnvironmentError,
-    /// on all ranks, where the folder does not do.
-    Curves(const std::string& folder, std::int64_t first, const options::Options& options,
-           comm::Communicator& control);
+    /// Collective. `resumes`: the folder has curves already, which go on at step `first`. Throws
+    /// OptionError or EnvironmentError on all ranks if the folder cannot be written.
+    Curves(const std::string& folder, bool resumes, std::int64_t first,
+           const std::vector<options::Effective>& settings, comm::Communicator& control);
 
     /// Collective: means over ranks of a step that was made. `step` is counted from 1.
     void log(std::int64_t step, const StepNotes& notes, const measure::StepTimes& times,

@@ -343,17 +343,15 @@ void describe_training(options::Schema& schema) {
         .offer("lr-scaling", train::lr_scaling_names());
 }
 
-TrainingOptions settle_training(options::Options& options, int world_size) {
-    options.drop_overruled();
+TrainingOptions settle_training(const options::Options& given, const CommonSettings& common,
+                                int world_size) {
     TrainingOptions all;
-    all.settings = options.fields<TrainingSettings>();
-    all.common = options.fields<CommonSettings>();
+    all.settings = given.fields<TrainingSettings>();
+    all.common = common;
     all.has_own_batch = all.settings.batch_size.has_value();
     all.is_first_look = !all.settings.steps && !all.settings.epochs && !all.settings.ablation;
     settle_all(all, world_size);
-    options.settle(all.settings);
-    options.settle(all.common);
-    options.check_relations();
+    given.check_relations(all.settings, all.common);
     const auto steps = all.settings.steps.value_or(0);
     all.compression = compression_of(all.settings);
     all.most_steps = most_samples(all.settings.target_ci, all.common.time_limit.has_value(), steps);
@@ -361,8 +359,11 @@ TrainingOptions settle_training(options::Options& options, int world_size) {
     all.outline = outline_of(all);
     all.speed.channels_last = settle_channels_last(
         all.settings, all.speed, all.outline, model_entry(all.settings).defaults.channels_last);
-    options.settle(all.settings);
     return all;
+}
+
+std::vector<options::Effective> TrainingOptions::effective() const {
+    return experiments::effective(vocabulary::training_settings(), settings, common);
 }
 
 std::string Training::examples() const {
@@ -398,19 +399,15 @@ std::vector<Listing> Training::listings() const {
     return lists;
 }
 
-bool Training::may_use_gpus(const options::Options& options) const {
-    return options.fields<vocabulary::TrainingSettings>().device != "cpu";
+LaunchNeeds Training::needs(const options::Options& given) const {
+    const auto settings = given.fields<TrainingSettings>();
+    return {.gpus = settings.device != "cpu",
+            .several_ranks = settings.mode == "ddp" || settings.expected_ranks.value_or(1) > 1};
 }
 
-// A configuration that is made for several ranks has it in its name: configs/mnist/ddp2.ini.
-bool Training::wants_ranks(const options::Options& options) const {
-    const auto config = options.fields<vocabulary::CommonSettings>().config.value_or("");
-    return std::filesystem::path(config).stem().string().find("ddp") != std::string::npos ||
-           options.fields<vocabulary::TrainingSettings>().mode == "ddp";
-}
-
-std::unique_ptr<Plan> Training::settle(options::Options& options, int world_size) {
-    return plan_training(options, world_size);
+std::unique_ptr<Plan> Training::settle(const options::Options& given, const CommonSettings& common,
+                                       comm::Communicator& control) const {
+    return plan_training(given, common, control);
 }
 
 }  // namespace ranklab::experiments

@@ -75,13 +75,16 @@ struct TrainingOptions {
     bool broadcasts_buffers() const { return !settings.no_broadcast_buffers; }
     /// --profile names it: "lines" or "layers".
     bool profiles(const std::string& what) const;
+    /// As header, dry run and results file show them.
+    std::vector<options::Effective> effective() const;
 };
 
 void describe_training(options::Schema& schema);
 
-/// Settles the defaults from the model's document and the number of ranks in `options`; OptionError
-/// for impossible ones.
-TrainingOptions settle_training(options::Options& options, int world_size);
+/// Settles the defaults from the model's document and the number of ranks. Throws OptionError for
+/// impossible options.
+TrainingOptions settle_training(const options::Options& given,
+                                const vocabulary::CommonSettings& common, int world_size);
 
 /// The catalogue's, or the user's own from a file.
 nn::ModelEntry model_entry(const vocabulary::TrainingSettings& settings);
@@ -102,9 +105,9 @@ int compute_threads(const TrainingOptions& options);
 /// "made for 288 ranks" with what a smaller job needs; "" without --expected-ranks.
 std::string made_for_note(const TrainingOptions& options, int world_size);
 
-/// How buckets are moved: as the user says, or else by where the ranks are and whether a core is
-/// free of compute threads; the same on all ranks. Collective.
-ReductionMode settle_overlap_way(TrainingOptions& options, comm::Communicator& control);
+/// Settles how buckets are moved: as the user says, or else by where the ranks are and whether a
+/// core is free of compute threads; equal on all ranks. Collective.
+TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& control);
 
 /// The memory of a rank's tensors, found without data and ranks, at the options' local batch: rows
 /// for a dry run. Without activations where they are not known.
@@ -117,10 +120,12 @@ void add_memory(results::Run& run, const TrainingOptions& options);
 void check_resources(const TrainingOptions& options, const RunContext& around);
 
 /// The plan of a run: what the options settle to, and the run itself.
-std::unique_ptr<Plan> plan_training(options::Options& options, int world_size);
+std::unique_ptr<Plan> plan_training(const options::Options& given,
+                                    const vocabulary::CommonSettings& common,
+                                    comm::Communicator& control);
 
-/// Collective. Settles in the context's options the values that depend on the number of samples
-/// (the warm-up of epochs, the length of a cosine) and the memory format.
+/// Collective. The run's settings also have the values that depend on the number of samples: the
+/// warm-up of epochs and the length of a cosine.
 results::Run make_training_run(TrainingOptions options, const RunContext& around);
 
 /// The catalogue's entry of that name; the name was checked by the schema.

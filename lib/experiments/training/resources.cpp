@@ -74,7 +74,7 @@ std::string made_for_note(const TrainingOptions& options, int world_size) {
 // Measured (docs/overlap.md): between hosts a sleeping thread with non-blocking allreduces hides
 // the network. Within a host the processors move the data: the blocking allreduce takes a third of
 // the time, and runs during backward only where a core is free.
-ReductionMode settle_overlap_way(TrainingOptions& options, comm::Communicator& control) {
+TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& control) {
     auto& settings = options.settings;
     const bool one_host = control.local_size() == control.world_size();
     std::int64_t facts[] = {one_host ? 1 : 0,
@@ -83,11 +83,12 @@ ReductionMode settle_overlap_way(TrainingOptions& options, comm::Communicator& c
     vocabulary::settle(settings.transfer, facts[0] == 1 ? "blocking" : "background");
     vocabulary::settle(settings.progress, facts[0] == 0 || facts[1] == 1 ? "thread" : "none");
     const auto& progress = *settings.progress;
-    return {.progress = progress == "thread" ? train::Progress::thread
-                        : progress == "poll" ? train::Progress::poll
-                                             : train::Progress::none,
-            .transfer = settings.transfer == "blocking" ? train::Transfer::blocking
-                                                        : train::Transfer::background};
+    options.way = {.progress = progress == "thread" ? train::Progress::thread
+                               : progress == "poll" ? train::Progress::poll
+                                                    : train::Progress::none,
+                   .transfer = settings.transfer == "blocking" ? train::Transfer::blocking
+                                                               : train::Transfer::background};
+    return options;
 }
 
 void check_resources(const TrainingOptions& options, const RunContext& around) {

@@ -64,8 +64,6 @@ measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
     const auto accumulate = options.settings.accumulate;
     const auto schedule = schedule_of(options, (batches_per_epoch + accumulate - 1) / accumulate);
     settle_lr_total(options.settings, options.rate, samples, schedule.total);
-    around.options.settle(options.common);
-    around.options.settle(options.settings);
     comm::all_or_throw(around.control, [&] {
         if (around.control.rank() == 0)
             check_rates(options.rate, schedule.total - 1, schedule.epoch_of(schedule.total - 1));
@@ -104,7 +102,7 @@ std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options,
         Checkpoints::Plan{.folder = *options.settings.checkpoint,
                           .resume = options.settings.resume,
                           .every = options.settings.checkpoint_every.value_or(0),
-                          .settings = settings_of_numbers(around.options, facts)},
+                          .settings = settings_of_numbers(options.effective(), facts)},
         around.control, model);
 }
 
@@ -263,10 +261,11 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     }
     std::unique_ptr<Curves> curves;
     if (options.settings.tensorboard)
-        curves = std::make_unique<Curves>(*options.settings.tensorboard, schedule.first,
-                                          around.options, control);
+        curves = std::make_unique<Curves>(*options.settings.tensorboard, options.settings.resume,
+                                          schedule.first, options.effective(), control);
 
     results::Run run;
+    run.config = settings_of(options.effective());
     TrainingLoop loop({.options = options,
                        .data = data,
                        .source = source,
@@ -342,20 +341,18 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
 
 class TrainingPlan final : public Plan {
   public:
-    TrainingPlan(options::Options& options, int world_size)
-        : settled_(settle_training(options, world_size)), facts_(facts_of(settled_, world_size)) {}
+    TrainingPlan(TrainingOptions settled, std::vector<results::Setting> facts)
+        : settled_(std::move(settled)), facts_(std::move(facts)) {}
 
+    std::vector<options::Effective> settings() const override { return settled_.effective(); }
     std::vector<results::Setting> facts() const override {
         auto facts = facts_;
         if (settled_.common.dry_run)
             for (auto& row : memory_settings(settled_)) facts.push_back(std::move(row));
         return facts;
     }
-    void agree(options::Options& options, comm::Communicator& control) override {
-        settled_.way = settle_overlap_way(settled_, control);
-        options.settle(settled_.settings);
-    }
-    void rehearse(comm::Communicator& control) override {
+    bool uses_gpus() const override { return settled_.speed.cuda; }
+    void rehearse(comm::Communicator& control) const override {
         comm::all_or_throw(control, [&] {
             if (settled_.settings.buckets && control.rank() == 0) write_bucket_file(settled_);
         });
@@ -363,7 +360,7 @@ class TrainingPlan final : public Plan {
 
     /// After a signal on any rank it returns the run so far, marked; before the first step it
     /// throws base::Interrupted.
-    Runs run(const RunContext& context) override {
+    Runs run(const RunContext& context) const override {
         return {{make_training_run(settled_, context)}};
     }
 
@@ -374,8 +371,17 @@ class TrainingPlan final : public Plan {
 
 }  // namespace
 
-std::unique_ptr<Plan> plan_training(options::Options& options, int world_size) {
-    return std::make_unique<TrainingPlan>(options, world_size);
+std::unique_ptr<Plan> plan_training(const options::Options& given,
+                                    const vocabulary::CommonSettings& common,
+                                    comm::Communicator& control) {
+    TrainingOptions settled;
+    std::vector<results::Setting> facts;
+    comm::all_or_throw(control, [&] {
+        settled = settle_training(given, common, control.world_size());
+        facts = facts_of(settled, control.world_size());
+    });
+    return std::make_unique<TrainingPlan>(settle_overlap_way(std::move(settled), control),
+                                          std::move(facts));
 }
 
 }  // namespace ranklab::experiments

@@ -14,9 +14,10 @@ class Training final : public Experiment {
     std::string examples() const override;
     void describe(options::Schema& schema) const override;
     std::vector<Listing> listings() const override;
-    bool may_use_gpus(const options::Options& options) const override;
-    bool wants_ranks(const options::Options& options) const override;
-    std::unique_ptr<Plan> settle(options::Options& options, int world_size) override;
+    LaunchNeeds needs(const options::Options& given) const override;
+    std::unique_ptr<Plan> settle(const options::Options& given,
+                                 const vocabulary::CommonSettings& common,
+                                 comm::Communicator& control) const override;
 };
 
 }  // namespace ranklab::experiments

@@ -25,8 +25,7 @@ options::Schema schema() {
 class Swept {
   public:
     explicit Swept(const std::vector<std::string>& words)
-        : options_(options::Options::parse(schema(), words)),
-          settled_(settle_collectives(options_, world().world_size())),
+        : settled_(settled_of(words)),
           backend_(settle_backend(settled_, world())),
           data_(backend_.make(world())),
           sweep_(settled_, backend_, *data_, world(), [] { return false; }) {
@@ -44,7 +43,12 @@ class Swept {
     results::Run run;
 
   private:
-    options::Options options_;
+    static CollectivesOptions settled_of(const std::vector<std::string>& words) {
+        const auto given = options::Options::parse(schema(), words);
+        return settle_collectives(given, given.fields<vocabulary::CommonSettings>(),
+                                  world().world_size());
+    }
+
     CollectivesOptions settled_;
     comm::BackendEntry backend_;
     std::unique_ptr<comm::Communicator> data_;

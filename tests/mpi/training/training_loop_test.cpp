@@ -162,10 +162,10 @@ void make_short_run(const std::vector<std::string>& more) {
         "--workers 0 --evaluate off --overlap-steps 0 --device cpu --threads 1",
         ' ');
     words.insert(words.end(), more.begin(), more.end());
-    auto options = options::Options::parse(schema.append(vocabulary::common_settings()), words);
+    const auto given = options::Options::parse(schema.append(vocabulary::common_settings()), words);
     Silent silent;
-    make_training_run(settle_training(options, 1),
-                      {.control = world(), .options = options, .progress = silent});
+    make_training_run(settle_training(given, given.fields<vocabulary::CommonSettings>(), 1),
+                      {.control = world(), .progress = silent});
 }
 
 TEST(TrainingRun, IsMadeOrRefused) {

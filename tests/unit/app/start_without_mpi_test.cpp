@@ -29,35 +29,51 @@ class Probe final : public experiments::Experiment {
     std::string summary() const override { return "looks whether MPI runs"; }
     std::string examples() const override { return ""; }
     void describe(options::Schema& schema) const override {
-        schema.section("Probe").text("act", "WORD", "", "what to do").flag("with", "needs MPI");
+        schema.section("Probe")
+            .text("act", "WORD", "", "what to do")
+            .bind(&Settings::act)
+            .flag("with", "needs MPI")
+            .bind(&Settings::with);
     }
     std::vector<experiments::Listing> listings() const override { return {}; }
-    bool needs_mpi(const options::Options& options) const override {
-        if (options.text("act") == "refuse") throw base::OptionError("--act cannot be 'refuse'");
-        return options.flag("with");
+    experiments::LaunchNeeds needs(const options::Options& given) const override {
+        const auto settings = given.fields<Settings>();
+        if (settings.act == "refuse") throw base::OptionError("--act cannot be 'refuse'");
+        return {.mpi = settings.with};
     }
-    std::unique_ptr<experiments::Plan> settle(options::Options&, int) override {
-        return std::make_unique<Look>();
+    std::unique_ptr<experiments::Plan> settle(const options::Options& given,
+                                              const vocabulary::CommonSettings&,
+                                              comm::Communicator&) const override {
+        return std::make_unique<Look>(given.fields<Settings>().act);
     }
 
   private:
+    struct Settings {
+        std::string act;
+        bool with = false;
+    };
+
     class Look final : public experiments::Plan {
       public:
+        explicit Look(std::string word) : word_(std::move(word)) {}
+        std::vector<options::Effective> settings() const override { return {}; }
         std::vector<results::Setting> facts() const override { return {}; }
-        experiments::Runs run(const experiments::RunContext& context) override {
+        experiments::Runs run(const experiments::RunContext& context) const override {
             std::fprintf(stderr, "ranks %d, control %s, MPI %s\n", context.control.world_size(),
                          context.control.backend().c_str(),
                          comm::MpiEnvironment::running() ? "runs" : "rests");
-            const auto word = context.options.text("act");
-            act(word);
+            act(word_);
             experiments::Runs runs;
-            runs.all.resize(word == "several" || word == "late" ? 2 : 1);
-            if (word == "invalid") runs.all.front().exit_code = 7;
-            if (word == "late")
+            runs.all.resize(word_ == "several" || word_ == "late" ? 2 : 1);
+            if (word_ == "invalid") runs.all.front().exit_code = 7;
+            if (word_ == "late")
                 runs.failure =
                     std::make_exception_ptr(base::EnvironmentError("the third one failed"));
             return runs;
         }
+
+      private:
+        std::string word_;
     };
 
     static void act(const std::string& word) {

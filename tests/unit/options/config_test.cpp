@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "options/options.hpp"
+#include "options/sections.hpp"
 #include "sample_schema.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
@@ -18,9 +19,8 @@ using ::testing::Not;
 class Config : public ::testing::Test {
   protected:
     Options read(const std::string& text, const std::vector<std::string>& arguments = {}) {
-        auto options = Options::parse(sample_schema(), arguments);
-        options.read_config(folder_.write("c.ini", text).string());
-        return options;
+        const auto file = folder_.write("c.ini", text).string();
+        return Options::parse(sample_schema(), arguments).with_config(file, ini_text(file));
     }
     /// The sentence with which this text is refused; it must name the file.
     std::string refusal(const std::string& text) {
@@ -80,9 +80,9 @@ TEST_F(Config, WhatIsForTheCommandLineIsRefused) {
     Schema schema = sample_schema();
     schema.flag("help", "").role(Role::request).flag("list", "").role(Role::request);
     for (const std::string line : {"config = x.ini", "help = true", "list = true"}) {
-        auto options = Options::parse(schema, {"--config", "c.ini"});
+        const auto options = Options::parse(schema, {"--config", "c.ini"});
         EXPECT_THAT(tests::thrown_sentence<base::OptionError>(
-                        [&] { options.read_config(folder_.write("c.ini", line + "\n").string()); }),
+                        [&] { options.with_config("c.ini", line + "\n"); }),
                     HasSubstr(line.substr(0, 4)));
     }
 }
@@ -111,17 +111,14 @@ TEST_F(Config, BinaryGarbageIsRefused) {
     }
 }
 
-// In a text's value it would part that value in two where the other ranks adopt it (found by
-// fuzzing).
 TEST_F(Config, NulInAValueIsRefused) {
     EXPECT_THAT(refusal(std::string("output = a\0steps\0x\n", 20)),
                 HasSubstr("bytes that are not text"));
 }
 
 TEST_F(Config, WhatIsNoReadableFileIsRefused) {
-    auto options = Options::parse(sample_schema(), {});
     const auto refused = [&](const std::string& path) {
-        return tests::thrown_sentence<base::OptionError>([&] { options.read_config(path); });
+        return tests::thrown_sentence<base::OptionError>([&] { ini_text(path); });
     };
     EXPECT_THAT(refused((folder_ / "missing.ini").string()), HasSubstr("missing.ini"));
     EXPECT_THAT(refused(folder_.path().string()), HasSubstr(folder_.path().string()));  // a folder
@@ -133,13 +130,10 @@ TEST_F(Config, WindowsLineEndsAreTaken) {
 }
 
 TEST_F(Config, TheCommandLinesOneOfTwoWins) {
-    auto options = read("batch-size = 8\n", {"--global-batch-size", "16"});
-    options.drop_overruled();
+    const auto options = read("batch-size = 8\n", {"--global-batch-size", "16"});
     EXPECT_FALSE(options.is_set("batch-size"));
     EXPECT_EQ(options.integer("global-batch-size"), 16);
-
-    auto both = read("batch-size = 8\nglobal-batch-size = 16\n");
-    EXPECT_THROW(both.drop_overruled(), base::OptionError);
+    EXPECT_THROW(read("batch-size = 8\nglobal-batch-size = 16\n"), base::OptionError);
 }
 
 }  // namespace

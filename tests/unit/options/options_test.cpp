@@ -208,52 +208,24 @@ TEST(Options, AfterTwoDashesAllAreWords) {
               (Words{"--steps", "-x"}));
 }
 
-TEST(Options, TwoThatExcludeEachOther) {
-    auto one = parse({"--batch-size", "8"});
-    EXPECT_NO_THROW(one.drop_overruled());
-    EXPECT_EQ(one.integer("batch-size"), 8);
-
-    auto both = parse({"--batch-size", "8", "--global-batch-size", "16"});
-    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] { both.drop_overruled(); }),
+TEST(Options, TwoThatSayTheSameAreRefused) {
+    EXPECT_EQ(parse({"--batch-size", "8"}).fields<Sample>().batch_size, 8);
+    EXPECT_THAT(refusal({"--batch-size", "8", "--global-batch-size", "16"}),
                 AllOf(HasSubstr("--batch-size"), HasSubstr("--global-batch-size")));
 }
 
-TEST(Options, ResolvedValuesStandBehindTheUsers) {
-    auto options = parse({"--steps", "5"});
-    options.resolve("batch-size", "64");
-    options.resolve("steps", "99");
-    EXPECT_EQ(options.integer("batch-size"), 64);
-    EXPECT_FALSE(options.is_set("batch-size"));
-    EXPECT_EQ(options.integer("steps"), 5);
-    options.resolve("sync", "none");
-    EXPECT_EQ(options.text("sync"), "none") << "a resolved value stands before the default";
-}
-
-TEST(Options, TheEffectiveConfigurationHoldsAllThatHasAValue) {
-    auto options = parse({"--dry-run", "--steps=5"});
-    options.resolve("batch-size", "64");
-    Words lines;
-    for (const auto& entry : options.effective()) lines.push_back(entry.name + "=" + entry.value);
-    EXPECT_EQ(lines, (Words{"sync=flat", "steps=5", "batch-size=64", "lr=0.5",
+TEST(Options, AreShownAsTheStructSettlesThem) {
+    const auto given = parse({"--dry-run", "--steps=5", "--lr=1e-1", "--sync=flat"});
+    auto settled = given.fields<Sample>();
+    settled.batch_size = 64;
+    Words lines, asked;
+    for (const auto& entry : given.effective(settled)) {
+        lines.push_back(entry.row->name + "=" + entry.value);
+        if (given.asks(entry)) asked.push_back(entry.row->name);
+    }
+    EXPECT_EQ(lines, (Words{"sync=flat", "steps=5", "batch-size=64", "lr=0.1",
                             "output=results/runs.h5", "dry-run=true"}));
-}
-
-TEST(Options, AnotherRankAdoptsThem) {
-    const auto first = parse({"--output", "a b\n=c'\"", "--dry-run", "--steps=5", "--config", ""});
-    auto other = parse({"--lr", "3"});
-    other.adopt(first.serialise());
-    EXPECT_EQ(other.text("output"), "a b\n=c'\"");
-    EXPECT_EQ(other.text("config"), "");
-    EXPECT_TRUE(other.flag("dry-run"));
-    EXPECT_EQ(other.integer("steps"), 5);
-    EXPECT_DOUBLE_EQ(other.real("lr"), 0.5) << "what rank 0 was not given is not set here either";
-    EXPECT_EQ(other.serialise(), first.serialise());
-}
-
-TEST(Options, NothingSetIsAdoptedAsNothing) {
-    auto other = parse({"--steps=5"});
-    other.adopt(parse({}).serialise());
-    EXPECT_EQ(other.integer("steps"), 200);
+    EXPECT_EQ(asked, (Words{"steps", "lr", "dry-run"})) << "--sync flat is the default";
 }
 
 // A wrong name in the program is a bug of ours, not a slip of the user's.

@@ -10,22 +10,38 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+struct Settings {
+    std::string mode, precision;
+    std::optional<int> replicas;
+    bool jit = false, graph = false;
+    std::optional<std::string> checkpoint, progress;
+    int every = 1;
+};
+
 Schema schema() {
     Schema schema;
     schema.section("All")
         .choice("mode", {"single", "dp"}, "single", "")
+        .bind(&Settings::mode)
         .integer("replicas", 1, std::nullopt, "")
+        .bind(&Settings::replicas)
         .needs({.other = "mode", .values = {"dp"}})
         .choice("precision", {"fp32", "bf16", "fp16"}, "fp32", "")
+        .bind(&Settings::precision)
         .flag("jit", "")
+        .bind(&Settings::jit)
         .excludes(
             {.other = "precision", .values = {"bf16", "fp16"}, .because = "its types are fixed"})
         .flag("graph", "")
+        .bind(&Settings::graph)
         .excludes({.other = "jit"})
         .text("checkpoint", "DIR", std::nullopt, "")
+        .bind(&Settings::checkpoint)
         .integer("every", 1, "1", "")
+        .bind(&Settings::every)
         .needs({.other = "checkpoint", .because = "its folder"})
         .choice("progress", {"none", "poll", "thread"}, std::nullopt, "")
+        .bind(&Settings::progress)
         .excludes({.other = "mode", .values = {"dp"}, .own = {"none", "poll"}});
     return schema;
 }
@@ -34,7 +50,7 @@ Schema schema() {
 std::string refusal(const Words& words) {
     const auto options = Options::parse(schema(), words);
     try {
-        options.check_relations();
+        options.check_relations(options.fields<Settings>());
     } catch (const base::OptionError& error) {
         return error.what();
     }
@@ -84,9 +100,10 @@ TEST(Relations, WhatIsSetToWhatItIsAnywayAsksForNothing) {
 }
 
 TEST(Relations, CountASettledValue) {
-    auto options = Options::parse(schema(), {"--replicas", "2"});
-    options.resolve("mode", "dp");
-    EXPECT_NO_THROW(options.check_relations());
+    const auto given = Options::parse(schema(), {"--replicas", "2"});
+    auto settled = given.fields<Settings>();
+    settled.mode = "dp";
+    EXPECT_NO_THROW(given.check_relations(settled));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "options/options.hpp"
-#include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 
 namespace ranklab::options {
@@ -80,14 +79,11 @@ TEST(ShortNames, AreShownInHelp) {
 }
 
 TEST(ShortNames, AreNoKeysOfConfigFiles) {
-    const tests::TempFolder folder;
-    auto options = parse({});
-    options.read_config(folder.write("long.ini", "files = 9\nalignment = 1MiB\n").string());
+    const auto options = parse({}).with_config("long.ini", "files = 9\nalignment = 1MiB\n");
     EXPECT_EQ(options.integer("files"), 9);
     EXPECT_EQ(options.bytes("alignment"), 1U << 20U);
-    auto other = parse({});
     EXPECT_THAT(tests::thrown_sentence<base::OptionError>(
-                    [&] { other.read_config(folder.write("short.ini", "n = 9\n").string()); }),
+                    [&] { parse({}).with_config("short.ini", "n = 9\n"); }),
                 HasSubstr("unknown key n"));
 }
 
@@ -138,9 +134,18 @@ TEST(Sizes, OfOtherFormsAreRefused) {
     EXPECT_THAT(refusal({"--alignment=0"}), AllOf(HasSubstr("at least 1"), HasSubstr("'0'")));
 }
 
-TEST(Sizes, KeepTheirTextInTheEffectiveConfiguration) {
-    const auto options = parse({"--alignment", "64K"});
-    EXPECT_EQ(options.text("alignment"), "64K");
+TEST(Sizes, HaveOneText) {
+    struct Settings {
+        std::uint64_t alignment = 0;
+    };
+    Schema rows;
+    rows.section("All").bytes("alignment", 0, "1", "").bind(&Settings::alignment);
+    for (const auto& [written, shown] :
+         {std::pair{"0", "0"}, std::pair{"1000", "1000"}, std::pair{"65536", "64K"},
+          std::pair{"64KiB", "64K"}, std::pair{"1025K", "1025K"}, std::pair{"2T", "2T"}}) {
+        const auto given = Options::parse(rows, {std::string("--alignment=") + written});
+        EXPECT_EQ(given.effective(given.fields<Settings>()).front().value, shown) << written;
+    }
 }
 
 }  // namespace

@@ -24,16 +24,14 @@ options::Schema schema() {
     return schema;
 }
 
-options::Options parse(Words words) {
+StorageCommand settled_of(Words words) {
     words.insert(words.begin(), "--strategy=binary");
-    return options::Options::parse(schema(), words);
+    const auto given = options::Options::parse(schema(), words);
+    return settle_storage(given, given.fields<vocabulary::CommonSettings>());
 }
 
 std::string refusal(const Words& words) {
-    return tests::thrown_sentence<base::OptionError>([&] {
-        auto options = parse(words);
-        settle_storage(options);
-    });
+    return tests::thrown_sentence<base::OptionError>([&] { settled_of(words); });
 }
 
 TEST(StorageOptions, AreAllInTheVocabulary) {
@@ -43,8 +41,7 @@ TEST(StorageOptions, AreAllInTheVocabulary) {
 }
 
 TEST(StorageOptions, AreSettledOnce) {
-    auto options = parse({"-i", "3", "--strategy=mpi-send"});
-    const auto settled = settle_storage(options);
+    const auto settled = settled_of({"-i", "3", "--strategy=mpi-send"}).strategies;
     ASSERT_EQ(settled.size(), 1U);
     EXPECT_EQ(settled[0].warmup(), 0);
     EXPECT_EQ(settled[0].ceilings, "on") << "there are several repetitions";
@@ -54,14 +51,14 @@ TEST(StorageOptions, AreSettledOnce) {
 }
 
 TEST(StorageOptions, OfSeveralStrategiesAreOneEachWithAFolderOfItsOwn) {
-    auto options = parse({"--strategy=hdf5-serial,binary"});
-    const auto settled = settle_storage(options);
+    const auto command = settled_of({"--strategy=hdf5-serial,binary"});
+    const auto& settled = command.strategies;
     ASSERT_EQ(settled.size(), 2U);
     EXPECT_EQ(settled[0].strategy, "binary") << "in ladder order";
     EXPECT_EQ(settled[1].job.directory, "output/hdf5-serial");
     EXPECT_EQ(settled[1].ceilings, "on") << "they are compared";
-    EXPECT_EQ(options.text("strategy"), "hdf5-serial,binary");
-    EXPECT_EQ(options.text("directory"), "output");
+    EXPECT_EQ(command.settings.strategy, "hdf5-serial,binary");
+    EXPECT_EQ(command.settings.directory, "output");
 }
 
 TEST(StorageOptions, TakeAllAmongOtherStrategies) {

@@ -92,9 +92,8 @@ TEST(LearningRateOptions, TheTotalIsOfTheRunOrAsPublished) {
 }
 
 TEST(LearningRateOptions, RefuseATotalWithoutACosine) {
-    Settled all({"--steps", "5", "--lr-schedule", "none", "--lr-total-steps", "5"}, kUnet);
-    all.options.settle(all.settings);
-    EXPECT_THROW(all.options.check_relations(), base::OptionError);
+    const Settled all({"--steps", "5", "--lr-schedule", "none", "--lr-total-steps", "5"}, kUnet);
+    EXPECT_THROW(all.options.check_relations(all.settings, all.common), base::OptionError);
 }
 
 TEST(LearningRateOptions, WarnOfARunThatEndsWithinTheWarmup) {

@@ -84,17 +84,17 @@ std::vector<std::string> words_for(const std::string& name, const std::string& v
 
 class Numbers : public ::testing::Test {
   protected:
+    std::unique_ptr<Plan> planned(const std::vector<std::string>& words) {
+        const auto given = Options::parse(schema_, words);
+        auto common = given.fields<vocabulary::CommonSettings>();
+        vocabulary::settle(common.threads, 1);
+        return training_.settle(given, common, *control_);
+    }
     // --dry-run, then the run.
     void walk(const std::string& name, const std::string& value) {
         SCOPED_TRACE("--" + name + " " + value);
-        std::optional<Options> options;
         std::unique_ptr<Plan> plan;
-        const Outcome settled = outcome_of([&] {
-            options = Options::parse(schema_, words_for(name, value));
-            if (!options->is_set("threads")) options->resolve("threads", "1");
-            plan = training_.settle(*options, 1);
-            plan->agree(*options, *control_);
-        });
+        const Outcome settled = outcome_of([&] { plan = planned(words_for(name, value)); });
         if (!settled.refusal.empty()) {
             EXPECT_TRUE(is_said_well(settled)) << settled.refusal;
             return;
@@ -102,9 +102,7 @@ class Numbers : public ::testing::Test {
         ++accepted_;
         if (name == "checkpoint-every") return;  // it would leave a folder
         results::Run run;
-        const Outcome done = outcome_of([&] {
-            run = plan->run({*control_, *options, silent_}).all.front();
-        });
+        const Outcome done = outcome_of([&] { run = plan->run({*control_, silent_}).all.front(); });
         if (!done.refusal.empty()) {
             EXPECT_TRUE(is_said_well(done)) << done.refusal;
             return;
@@ -157,13 +155,7 @@ TEST_F(Numbers, TheirProductsAreNumbersToo) {
     const auto refused = [&](std::vector<std::string> words) {
         words.insert(words.end(), {"--model=template-softmax", "--data=synthetic", "--backend=self",
                                    "--output=none"});
-        return outcome_of([&] {
-            auto options = Options::parse(schema_, words);
-            if (!options.is_set("threads")) options.resolve("threads", "1");
-            const auto plan = training_.settle(options, 1);
-            plan->agree(options, *control_);
-            plan->run({*control_, options, silent_});
-        });
+        return outcome_of([&] { planned(words)->run({*control_, silent_}); });
     };
     for (const auto& words : std::vector<std::vector<std::string>>{
              {"--batch-size=1000000000", "--accumulate=100000"},
