@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# One run of ranklab train, io or comm under LSF with jsrun, one rank a GPU (not tried: no LSF here).
+# One run of ranklab train, io or comm under LSF with jsrun, one rank per GPU (untested on LSF).
 #   bsub -P PROJECT -nnodes 3 jobscripts/lsf.sh configs/unet3d/bs576_opt_sm.ini --data-dir data
 #   bsub -P PROJECT -nnodes 12 jobscripts/lsf.sh configs/unet3d/bs2304_opt_sm.ini --data-dir data
-# The first word is a config or a command: configs in a folder io/ are given to ranklab io, all others to ranklab
-# train. The words behind it go to that command. RANKS_PER_NODE (6) and CORES_PER_RANK (7) are those of Summit.
-# RANKLAB_BIN names the folder of the programs, without it build/release/bin or PATH.
+# The first word is a config (in a folder io/ for ranklab io, else for ranklab train) or a command of ranklab; the
+# words after it are options of that command. The defaults of RANKS_PER_NODE (6) and CORES_PER_RANK (7) fit Summit.
+# RANKLAB_BIN is the folder of the programs (default: build/release/bin, then PATH).
 #BSUB -J ranklab
 #BSUB -nnodes 1
 #BSUB -W 2:00

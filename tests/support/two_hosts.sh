@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Two hosts on one machine under a real Slurm, so that what happens between nodes can be tested where there is only one: each has
-# its own network stack, host name, /tmp and /dev/shm; a bridge joins them, and its links can be made slow. Nothing of the system's own
-# Slurm, munge or /etc is touched, and `down` leaves nothing behind. The cores and the clock are shared, so this is no place
-# to measure computing.
-set -Eeuo pipefail # E: the trap of up() holds in what it calls too
+# Two hosts on one machine under a real Slurm, for tests between nodes: each host has its own network stack, host name, /tmp and
+# /dev/shm; a bridge joins them, and its links can be slowed. The system's own Slurm, munge and /etc stay unchanged, and `down`
+# removes everything. Both hosts share cores and clock: do not measure computation here.
+set -Eeuo pipefail # E: functions inherit the trap of up()
 
 readonly packages="slurmctld slurmd slurm-client munge libpmix2 iproute2"
 readonly bridge=rlhosts0 subnet=10.78.0
@@ -27,9 +26,9 @@ fail() {
   exit "$1"
 }
 
-# ---- Is it possible here? ------------------------------------------------------------------------
+# ---- Requirements --------------------------------------------------------------------------------
 
-# Prints why not, or nothing.
+# Prints the missing requirement, or nothing.
 obstacle() {
   local tool
   [[ $(id -u) == 0 ]] || { echo "network namespaces need root"; return; }
@@ -38,14 +37,14 @@ obstacle() {
   done
   compgen -G "/usr/lib/*/slurm*/mpi_pmix.so" >/dev/null || compgen -G "/usr/lib*/slurm/mpi_pmix.so" >/dev/null ||
     { echo "Slurm has no pmix plugin here: apt-get install $packages"; return; }
-  # In a network namespace of its own, which takes what it made along when it ends.
+  # In a new network namespace, whose end removes the devices.
   unshare --net --uts --mount sh -c "ip link add probe0 type bridge && ip link add probe1 type veth peer name probe2" 2>/dev/null ||
     echo "this machine allows no network namespaces, bridges or veth pairs (a container without the right to?)"
 }
 
 # ---- Up ------------------------------------------------------------------------------------------
 
-# Ports of their own, beside a Slurm that may run here already; addresses in it, so that no resolver is asked.
+# Other ports than the defaults, for a machine that runs Slurm already. Addresses, so that no resolver is needed.
 write_slurm_conf() {
   cat >"$dir/slurm.conf" <<END
 ClusterName=twohosts
@@ -85,7 +84,7 @@ start_munge() {
     --log-file="$dir/munged.log" --seed-file="$dir/munge.seed" 2>>"$dir/munged.log"
 }
 
-# nsenter, not "ip netns exec": that hides /sys/fs/cgroup, which slurmd wants to see.
+# nsenter, not "ip netns exec", which hides /sys/fs/cgroup from slurmd.
 start_host() {
   local n=$1 netns=ranklab-n$1
   ip netns add "$netns"
@@ -123,7 +122,7 @@ up() {
   write_slurm_conf
   start_munge
   ip link add $bridge type bridge
-  ip link set $bridge alias "$dir" # who finds them up learns where they live
+  ip link set $bridge alias "$dir" # tells a second caller the folder of these hosts
   ip addr add $subnet.254/24 dev $bridge
   ip link set $bridge up
   slurmctld
@@ -156,7 +155,7 @@ shape() {
   local n
   for n in 1 2; do
     tc -n ranklab-n$n qdisc del dev eth0 root 2>/dev/null || true
-    # tbf, since it is in most kernels; the latency is how long its queue may grow.
+    # tbf, which most kernels have; latency limits its queue.
     [[ $1 == none ]] || tc -n ranklab-n$n qdisc add dev eth0 root tbf rate "$1" burst 256kb latency 20ms
   done
 }
