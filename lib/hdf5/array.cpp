@@ -13,7 +13,7 @@ namespace ranklab::hdf5 {
 
 namespace {
 
-// The dimensions of a dataset that is known to hold numbers.
+// The shape of a dataset of numbers. Throws DataError for other types and ranks.
 std::vector<hsize_t> numeric_shape(const Object& dataset) {
     const std::string& what = dataset.path();
     const Id type = own<H5Dget_type>(what, dataset.id());
@@ -99,7 +99,7 @@ namespace {
 
 constexpr std::size_t kMostDimensions = 8;
 
-// HDF5's types are globals of the library, not constants.
+// A function, since HDF5's types are variables of the library.
 hid_t native_type(Element element) {
     switch (element) {
         case Element::u8:
@@ -115,7 +115,7 @@ hid_t native_type(Element element) {
         default:
             break;
     }
-    throw base::Error("internal: an element type that HDF5 files of ours do not have");
+    throw base::Error("internal: HDF5 files of ranklab have no such element type");
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ std::uint64_t write_typed(const Group& group, const std::string& name, const Typ
     if (shape.size() > kMostDimensions ||
         bytes_of(shape, size_of(array.element)) != array.bytes.size())
         throw base::Error(
-            fmt::format("{}: {} bytes are not what its shape says", path, array.bytes.size()));
+            fmt::format("internal: {}: {} bytes do not match its shape", path, array.bytes.size()));
     const Id space = space_of(shape, path);
     const Id layout = plain_dataset();
     const Id dataset = own<H5Dcreate2>(path, group.id(), name.c_str(), native_type(array.element),

@@ -1,4 +1,4 @@
-// float64 datasets of one or two dimensions.
+// Datasets of numbers: float64 of one or two dimensions, bytes, and arrays of any element type.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,16 @@ struct Array {
     std::size_t columns = 1;  ///< 1 for a dataset of one dimension
 };
 
-/// Makes a dataset [rows], or [rows, columns] for columns > 1, where rows = values.size() /
-/// columns. Small ones lie in the object's header, those above 32 KiB are compressed. Returns it
-/// for attributes.
+/// Makes a dataset [rows], or [rows, columns] if columns > 1, with rows = values.size() / columns.
+/// Above 32 KiB it is compressed. Returns the dataset, for attributes.
 Object write_array(const Group& group, const std::string& name, std::span<const double> values,
                    std::size_t columns = 1);
 
-/// Reads any integer or floating-point dataset of one or two dimensions. DataError for another type
-/// or rank, or a size that the file cannot hold.
+/// Reads an integer or floating-point dataset of one or two dimensions. Throws DataError for other
+/// types or ranks, or a size that the file cannot hold.
 Array read_array(const Group& group, const std::string& name);
 
-/// A text as a dataset of uint8 with a checksum (fletcher32); not empty.
+/// Writes a non-empty text as a dataset of uint8 with a checksum (fletcher32).
 void write_bytes(const Group& group, const std::string& name, std::string_view bytes);
 std::string read_bytes(const Group& group, const std::string& name);
 
@@ -38,12 +37,12 @@ using base::size_of;
 
 struct TypedArray {
     Element element = Element::u8;
-    std::vector<std::int64_t> shape;  ///< empty: one number; up to 8 dimensions
+    std::vector<std::int64_t> shape;  ///< up to 8 dimensions; empty: a scalar
     std::vector<std::byte> bytes;     ///< row-major, in this machine's byte order
 };
 
-/// Stores the numbers contiguous and uncompressed: trained ones are as good as random. Returns the
-/// byte of the file at which they begin (0 where there are none).
+/// Stores the numbers contiguous and uncompressed, since trained parameters do not compress.
+/// Returns their offset in the file; 0 for an empty array.
 std::uint64_t write_typed(const Group& group, const std::string& name, const TypedArray& array);
 
 }  // namespace ranklab::hdf5

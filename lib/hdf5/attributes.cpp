@@ -22,7 +22,8 @@ void create(const Object& object, const std::string& name, hid_t type, const voi
     check<H5Awrite>(what, attribute.get(), type, value);
 }
 
-// The attribute, known to hold one value of a wanted class; texts have variable length.
+// Opens an attribute of one value. Throws DataError unless its type class is in `wanted`; texts
+// must have variable length.
 Id open(const Object& object, const std::string& name, std::initializer_list<H5T_class_t> wanted) {
     const std::string what = attribute_name(object, name);
     Id attribute = own<H5Aopen>(what, object.id(), name.c_str(), H5P_DEFAULT);
@@ -32,7 +33,8 @@ Id open(const Object& object, const std::string& name, std::initializer_list<H5T
     const bool fits = std::find(wanted.begin(), wanted.end(), kind) != wanted.end() &&
                       (kind != H5T_STRING || H5Tis_variable_str(type.get()) > 0);
     if (!fits || H5Sget_simple_extent_npoints(space.get()) != 1)
-        throw base::DataError(fmt::format("{} is not of the type that the schema gives it", what));
+        throw base::DataError(
+            fmt::format("{} does not have the type that ranklab's files give it", what));
     return attribute;
 }
 
@@ -73,7 +75,7 @@ double Object::double_attribute(const std::string& name) const {
 std::string Object::text_attribute(const std::string& name) const {
     const Id attribute = open(*this, name, {H5T_STRING});
     const Id type = text_type(H5T_VARIABLE);
-    char* text = nullptr;  // the library allocates it
+    char* text = nullptr;  // allocated by the library
     check<H5Aread>(attribute_name(*this, name), attribute.get(), type.get(),
                    static_cast<void*>(&text));
     const std::string value = text == nullptr ? "" : text;

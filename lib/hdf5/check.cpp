@@ -19,12 +19,13 @@ struct Stack {
     std::string innermost;
 };
 
-// Called by the library for each level, the API call first (H5E_WALK_DOWNWARD).
+// H5Ewalk2's callback for each level, from the API call down to the cause.
 herr_t note(unsigned level, const H5E_error2_t* error, void* out) noexcept {
     try {
         auto& stack = *static_cast<Stack*>(out);
         std::string text = error->desc == nullptr ? "" : error->desc;
-        std::replace(text.begin(), text.end(), '\n', ' ');  // in the middle of some, after a time
+        // Some descriptions hold a time stamp with a newline.
+        std::replace(text.begin(), text.end(), '\n', ' ');
         if (level == 0) stack.outermost = text;
         if (!text.empty()) stack.innermost = text;
         return 0;
@@ -36,11 +37,11 @@ herr_t note(unsigned level, const H5E_error2_t* error, void* out) noexcept {
 }  // namespace
 
 void IdTraits::close(type id) noexcept {
-    // An object may be closed already, together with its file.
+    // Closing a file also closes its objects.
     if (H5Iis_valid(id) <= 0 || H5Idec_ref(id) >= 0) return;
     try {
-        base::log::warn(fmt::format("HDF5 could not close an object: {}", library_text()));
-    } catch (...) {  // nothing more can be done in a destructor
+        base::log::warn(fmt::format("HDF5 cannot close an object: {}", library_text()));
+    } catch (...) {  // a destructor must not throw
     }
 }
 
@@ -58,16 +59,16 @@ void fail(std::string_view what) {
 
 void initialise() {
     static const bool done = [] {
-        // This variable overrules H5Pset_file_locking, which this room sets, and makes files
-        // unreadable where the file system has no locks.
+        // The variable would override this room's H5Pset_file_locking, and make files unreadable on
+        // file systems without locks.
         if (std::getenv(kLockVariable) != nullptr) ::unsetenv(kLockVariable);
-        // A close that fails (a full disk) leaves HDF5 1.10 with an identifier of freed memory, on
-        // which its exit handler crashes. We close what we open; nothing is left for that handler
-        // to do.
+        // After a failed close (a full disk) HDF5 1.10's exit handler crashes on freed memory. It
+        // is not needed: this room closes all objects.
         check<H5dont_atexit>("the library");
         check<H5open>("the library");
         check<H5Eset_auto2>("the library", H5E_DEFAULT, nullptr, nullptr);
-        // A file may name a filter, which HDF5 would load from HDF5_PLUGIN_PATH: foreign code.
+        // No plugins: a file could name a filter, foreign code that HDF5 loads from
+        // HDF5_PLUGIN_PATH.
         check<H5PLset_loading_state>("the library", 0);
         return true;
     }();
@@ -82,7 +83,7 @@ void check_claim(hid_t object, unsigned long long bytes, std::string_view what) 
     check<H5Fget_filesize>(what, file.get(), &file_size);
     if (bytes <= kMost && bytes / kBestCompression <= file_size) return;
     throw base::DataError(fmt::format(
-        "{} claims {} bytes, more than its file can hold: the file is damaged", what, bytes));
+        "{} claims {} bytes, more than its file can hold; the file is damaged", what, bytes));
 }
 
 Id text_type(std::size_t size) {

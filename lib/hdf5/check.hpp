@@ -1,4 +1,4 @@
-// Private to this room: hdf5.h, and the one check of every call.
+// Private to this room: hdf5.h, and the checks of its calls.
 #pragma once
 
 #include <hdf5.h>
@@ -16,11 +16,11 @@ static_assert(std::is_same_v<hid_t, std::int64_t>, "ranklab needs HDF5 1.10 or n
 /// The library's error stack: the outermost message, then the innermost cause.
 std::string library_text();
 
-/// Throws Hdf5Error: what a call worked on, and the library's text.
+/// Throws Hdf5Error with `what` the failed call worked on, and library_text().
 [[noreturn]] void fail(std::string_view what);
 
-/// Calls a function of the library: check<H5Fflush>(what, file, scope). Returns its result unless
-/// that says that the call failed (HDF5: negative, or a null pointer).
+/// Calls a function of the library, check<H5Fflush>(what, file, scope), and returns its result.
+/// Throws Hdf5Error on failure: a negative number or null pointer.
 template <auto Function, class... Arguments>
 auto check(std::string_view what, Arguments... arguments) {
     const auto result = Function(arguments...);
@@ -34,27 +34,26 @@ auto check(std::string_view what, Arguments... arguments) {
     return result;
 }
 
-/// Like check(), for calls that make an identifier.
+/// check() for calls that return an identifier, which the Id owns.
 template <auto Function, class... Arguments>
 Id own(std::string_view what, Arguments... arguments) {
     return Id(check<Function>(what, arguments...));
 }
 
-/// Opens the library, and stops it from printing its errors: they are thrown instead.
+/// Opens the library, once, and turns off its printing of errors.
 void initialise();
 
-/// Throws DataError unless `bytes` is an amount that a file of this size may hold and memory may
-/// take: a damaged header must not make us allocate without bound.
+/// Throws DataError if `bytes` is more than the object's file can hold or 4 GiB, so that a damaged
+/// header does not cause a huge allocation.
 void check_claim(hid_t object, unsigned long long bytes, std::string_view what);
 
-/// Opens the object of that name (or path). DataError where an external link leads into another
-/// file.
+/// Opens the object `name` (or path). Throws DataError if an external link leads into another file.
 Id open_inside(hid_t place, const std::string& name, const std::string& what);
-/// Opens a dataset; `access` are its access properties.
+/// Opens a dataset with the access properties `access`.
 Id open_dataset_inside(hid_t place, const std::string& name, const std::string& what,
                        hid_t access = H5P_DEFAULT);
 
-/// UTF-8, of that size (padded with NUL) or H5T_VARIABLE.
+/// A type for UTF-8 text of `size` bytes (padded with NUL) or H5T_VARIABLE.
 Id text_type(std::size_t size);
 
 }  // namespace ranklab::hdf5

@@ -16,21 +16,20 @@
 namespace ranklab::hdf5 {
 namespace {
 
-constexpr std::size_t kGrowBy = 1U << 20U;  // of a file in memory
+constexpr std::size_t kGrowBy = 1U << 20U;  // bytes, for a file in memory
 
 Id access_properties() {
     Id properties = file_access();
-    // V18 is the oldest form with compact groups and links kept in the order they were made.
+    // V18 is the oldest format with compact groups and links in order of creation.
     check<H5Pset_libver_bounds>("file access", properties.get(), H5F_LIBVER_V18, H5F_LIBVER_V110);
-    // Small allocation blocks: what is left of the last one stays in the file as a hole.
+    // Small allocation blocks: the unused rest of the last one stays in the file as a hole.
     check<H5Pset_meta_block_size>("file access", properties.get(), 512);
     check<H5Pset_small_data_block_size>("file access", properties.get(), 512);
     return properties;
 }
 
-// Runs are read one after the other and only once, which makes HDF5's cache grow: to hundreds of
-// megabytes in a file of 10,000 runs, since it counts an entry's size in the file and not in
-// memory.
+// Limits HDF5's metadata cache. Reading each run once makes it grow to hundreds of megabytes for
+// 10,000 runs, since it counts an entry's size in the file, not in memory.
 void keep_cache_small(const Id& access) {
     constexpr std::size_t kBytes = std::size_t{512} << 10;
     H5AC_cache_config_t config{};
@@ -47,7 +46,7 @@ void keep_cache_small(const Id& access) {
 }  // namespace
 
 bool is_hdf5(const std::filesystem::path& path) {
-    if (!base::irregular_kind(path).empty()) return false;  // HDF5 would wait for a FIFO's writer
+    if (!base::irregular_kind(path).empty()) return false;  // opening a FIFO would block
     if (::access(path.c_str(), R_OK) != 0) {
         if (errno == EACCES || errno == EPERM) base::throw_read_errno("open", path, errno);
         return false;
@@ -59,7 +58,7 @@ bool is_hdf5(const std::filesystem::path& path) {
 void refuse_hdf5_target(const std::filesystem::path& path, const std::string& setting) {
     if (is_hdf5(path))
         throw base::OptionError(
-            fmt::format("{} is an HDF5 file, which is not replaced by a text; name another file",
+            fmt::format("{} is an HDF5 file, which text output does not replace; name another file",
                         path.string()),
             {setting});
 }
@@ -94,8 +93,8 @@ File File::create(const std::filesystem::path& path) {
 
 File File::create_in_memory() {
     const Id access = access_properties();
-    // HDF5 1.10 clears a flag in the image of a newer superblock without updating its checksum: the
-    // oldest has none.
+    // The earliest superblock has no checksum: HDF5 1.10 clears a flag in an image without updating
+    // the checksum of a newer one.
     check<H5Pset_libver_bounds>("file access", access.get(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110);
     check<H5Pset_fapl_core>("file access", access.get(), kGrowBy, false);
     return {own<H5Fcreate>("a file in memory", "memory", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()),
@@ -137,7 +136,7 @@ Group create(const Group& parent, const std::string& name, const Id& properties)
     return {std::move(id), path};
 }
 
-// The order in which a member was made (0 in a file that does not track that), and its name.
+// A member's creation index (0 if the file does not track it) and name.
 using Member = std::pair<std::int64_t, std::string>;
 
 herr_t add_name(hid_t, const char* name, const H5L_info_t* link, void* members) noexcept {
@@ -156,14 +155,14 @@ herr_t refuse_to_follow(const char*, const char*, const char*, const char*, unsi
     return -1;
 }
 
-// Whether the library met a link into another file since this was last set to false. The process
-// has one, as it has one library.
+// Set by refuse_to_follow when the library meets an external link. One per process, like the
+// library.
 bool& met_external_link() {
     static bool met = false;
     return met;
 }
 
-// Made once: asking it of each object would cost more than the object.
+// Made once, since making it costs more than opening an object.
 hid_t link_access() {
     static const hid_t properties = [] {
         const hid_t made = check<H5Pcreate>("link access", H5P_LINK_ACCESS);
@@ -205,7 +204,7 @@ bool Group::has(const std::string& name) const {
 }
 
 std::vector<std::string> Group::members() const {
-    // In the library's own order, for which it makes no table of them.
+    // In native order, for which the library builds no table; sorted afterwards.
     std::vector<Member> members;
     check<H5Literate>(path(), id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name, &members);
     std::sort(members.begin(), members.end());
@@ -231,9 +230,7 @@ Id open_inside(hid_t place, const std::string& name, const std::string& what) {
     Id id(H5Oopen(place, name.c_str(), link_access()));
     if (met_external_link())
         throw base::DataError(fmt::format(
-            "{} leads into another file by an external link, which ranklab does not follow "
-            "(h5copy copies what is there)",
-            what));
+            "{} is an external link into another file; copy its target here (h5copy)", what));
     if (!id) fail(what);
     return id;
 }

@@ -1,5 +1,5 @@
-// HDF5 files on a POSIX file system. HDF5's own file locks are off: our files are never changed in
-// place (results/) or have one owner.
+// HDF5 files on a POSIX file system. HDF5's file locks are off: ranklab's files are never changed
+// in place (results/) or have one owner.
 #pragma once
 
 #include <cstddef>
@@ -15,30 +15,29 @@ class Group : public Object {
   public:
     using Object::Object;
 
-    /// `members` is the expected number of links and attributes (up to 60 are kept in the group's
-    /// own header, which is the compact form); more may come.
+    /// `members` is the expected number of links and attributes; up to 60 lie in the group's
+    /// header. More may come.
     Group create_group(const std::string& name, std::size_t members) const;
     /// A group for any number of members.
     Group create_large_group(const std::string& name) const;
     Group open_group(const std::string& name) const;
 
-    /// The path of a member, existing or not: "/runs/x".
+    /// The path of a member, "/runs/x"; it need not exist.
     std::string path_of(const std::string& name) const;
     bool has(const std::string& name) const;
-    /// Names in the order they were made (by name in a file that does not track that).
+    /// Names in order of creation; sorted by name if the file does not track creation.
     std::vector<std::string> members() const;
-    /// Copies a member with all that is below it, losslessly, also what we know nothing of.
+    /// Copies a member and everything below it, including objects that ranklab does not know.
     void copy_member(const std::string& name, const Group& to, const std::string& new_name) const;
 };
 
-/// The dataset itself, for its attributes. DataError where the name is another object's.
+/// Opens a dataset for its attributes. Throws DataError if `name` is another kind of object.
 Object open_dataset(const Group& group, const std::string& name);
 
-/// Whether the file begins as an HDF5 file does. False where it cannot be read or is not a regular
-/// file.
+/// Whether the file has HDF5's signature; false if it cannot be read or is not regular.
 bool is_hdf5(const std::filesystem::path& path);
-/// OptionError where the path of a text names an HDF5 file: a mistyped name would destroy its
-/// contents. `setting` names the option.
+/// Throws OptionError if a text output names an HDF5 file: a typo must not overwrite results.
+/// `setting` named the path.
 void refuse_hdf5_target(const std::filesystem::path& path, const std::string& setting);
 
 /// The library's version, "1.10.8".
@@ -48,18 +47,18 @@ class File {
   public:
     static File open_to_read(const std::filesystem::path& path);
     static File open_to_change(const std::filesystem::path& path);
-    /// Replaces what is there. Written in a form that HDF5 1.8 and newer read.
+    /// Replaces an existing file. Uses a format that HDF5 1.8 and newer read.
     static File create(const std::filesystem::path& path);
 
-    /// A file in memory alone; image() has its bytes, for a caller that writes them itself:
-    /// HDF5 1.10 does not survive a write that fails.
+    /// A file in memory. The caller writes the bytes of image() to disk, since HDF5 1.10 crashes
+    /// after a failed write.
     static File create_in_memory();
     std::vector<std::byte> image() const;
 
     Group root() const;
 
-    /// Writes what is pending and closes; objects still open are closed too. The destructor does
-    /// the same but can only log a failure, so writers call this.
+    /// Flushes, and closes the file with all its open objects. Writers call it, since the
+    /// destructor can only log a failure.
     void close();
 
   private:

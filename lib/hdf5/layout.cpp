@@ -44,7 +44,7 @@ Id plain_dataset() {
 
 namespace {
 
-// Chunks are whole rows, as many as make about kChunkBytes.
+// Sets chunks of whole rows and about kChunkBytes.
 void set_chunks(const Id& properties, std::span<const hsize_t> shape, std::size_t element_bytes) {
     std::vector<hsize_t> chunk(shape.begin(), shape.end());
     const unsigned long long row_bytes = bytes_of(shape.subspan(1), element_bytes);
@@ -58,8 +58,7 @@ void set_chunks(const Id& properties, std::span<const hsize_t> shape, std::size_
 
 Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes) {
     Id properties = plain_dataset();
-    // Otherwise each header has spare room for attributes; with this one it grows by what
-    // attributes need.
+    // Keeps the header small: without the hint it reserves space for attributes.
     check<H5Pset_dset_no_attrs_hint>("a dataset", properties.get(), true);
     const unsigned long long bytes = bytes_of(shape, element_bytes);
     if (bytes > kMostContiguous) {

@@ -11,17 +11,17 @@
 
 namespace ranklab::hdf5 {
 
-/// A dataset's cache of chunks, in place of the library's 1 MiB; the slots are a prime, far above
-/// the number of chunks that fit.
+/// Bytes of a dataset's chunk cache, in place of the library's 1 MiB. The number of hash slots is a
+/// prime far above the number of chunks that fit.
 inline constexpr std::size_t kChunkCache = std::size_t{64} << 20U;
 inline constexpr std::size_t kChunkSlots = 12421;
 
-/// File access properties of all our files: a file ends with all its objects, and HDF5's own locks
-/// are off.
+/// File access properties of all files of ranklab: closing the file closes its objects, and HDF5's
+/// locks are off.
 Id file_access();
 
-/// Creation properties of a dataset without times, so that its bytes are the same at every run. New
-/// datasets are not filled.
+/// Creation properties of a dataset: no time stamps, so that its bytes are reproducible, and no
+/// fill values.
 Id plain_dataset();
 
 /// The layout by size: up to 2 KiB in the object's header, up to 32 KiB contiguous, above that in
@@ -30,7 +30,7 @@ Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes);
 
 void set_chunk(const Id& properties, std::span<const hsize_t> edges);
 
-/// The product, or the largest number there is where it does not fit.
+/// The bytes of an array of this shape; the largest number if they overflow.
 unsigned long long bytes_of(std::span<const hsize_t> shape, std::size_t element_bytes);
 
 std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
@@ -38,10 +38,9 @@ std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
 std::vector<hsize_t> extents_of(const Id& space, std::string_view what);
 std::vector<hsize_t> shape_of(const Object& dataset);
 
-/// A space of that shape, a scalar one of no dimensions; nothing of it is selected where it is
-/// empty.
+/// A data space of this shape: scalar without dimensions, with nothing selected if empty.
 Id space_of(std::span<const hsize_t> shape, std::string_view what);
-/// The dataset's space, with this box of it selected; nothing, where the box is empty.
+/// The dataset's space with the box selected; nothing if the box is empty.
 Id select_box(const Object& dataset, std::span<const hsize_t> start,
               std::span<const hsize_t> count);
 

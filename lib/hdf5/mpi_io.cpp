@@ -60,7 +60,7 @@ Facts hints_in_effect(MPI_File file, const std::string& path) {
     return hints;
 }
 
-// ROMIO reports hints of that prefix for every file. Open MPI has OMPIO as the only alternative.
+// ROMIO reports hints with its prefix for every file. In Open MPI the only alternative is OMPIO.
 std::string implementation(const Facts& hints) {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
@@ -133,9 +133,8 @@ Facts describe_mpi_io(const Id& file, const std::string& path) {
 
 void use_mpi_io(const Id&, const RecordFileOptions&, const base::Settings& serial) {
     throw base::EnvironmentError(
-        "this ranklab was built on an HDF5 without MPI, which cannot write one file from several "
-        "ranks; let one rank write it, or build it on a parallel HDF5 of its MPI (as "
-        "libhdf5-openmpi-dev or libhdf5-mpich-dev)",
+        "this ranklab's HDF5 has no MPI and cannot write one file from several ranks; let one rank "
+        "write it, or build ranklab on a parallel HDF5 (libhdf5-openmpi-dev, libhdf5-mpich-dev)",
         serial);
 }
 bool several_ranks(const void* mpi) {

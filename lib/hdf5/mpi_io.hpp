@@ -1,5 +1,5 @@
-// Private to this room: the MPI part of files of several ranks. On an HDF5 without MPI these
-// functions refuse or do nothing, so that the rest compiles.
+// Private to this room: MPI-IO for files of several ranks. In a build on HDF5 without MPI these
+// functions throw or do nothing.
 #pragma once
 
 #include <string>
@@ -12,22 +12,22 @@
 
 namespace ranklab::hdf5 {
 
-/// Whether `mpi` points to an MPI_Comm of several ranks. One rank needs no MPI-IO: it writes the
-/// same file.
+/// Whether `mpi` points to an MPI_Comm of several ranks. One rank writes the same file without
+/// MPI-IO.
 bool several_ranks(const void* mpi);
 
-/// Puts the MPI-IO driver and its settings into the file access properties. `serial`: the way to
-/// let one rank write, for the error of an HDF5 without MPI.
+/// Adds the MPI-IO driver and its settings to the file access properties. An HDF5 without MPI
+/// throws EnvironmentError, which names `serial`, the settings that let one rank write.
 void use_mpi_io(const Id& access, const RecordFileOptions& options,
                 const base::Settings& serial = {});
 
-/// Transfer properties through MPI-IO.
+/// Transfer properties for MPI-IO.
 Id mpi_transfer(Requested requested);
 
-/// HDF5's account of the last transfer by these properties.
+/// How HDF5 made the last transfer with these properties.
 Transfer outcome_of(const Id& transfer, Requested requested);
 
-/// {key, value}: the implementation, where it is known, and the hints in effect ("hint KEY").
+/// Keys and values: the MPI-IO implementation, if known, and the hints in effect ("hint KEY").
 std::vector<std::pair<std::string, std::string>> describe_mpi_io(const Id& file,
                                                                  const std::string& path);
 

@@ -18,16 +18,16 @@ struct IdTraits {
 };
 using Id = base::unique_handle<IdTraits>;
 
-/// The HDF5 library serves one thread at a time: threads hold this mutex to call it where others
-/// may call it too, such as a loader's workers that read volumes and the thread that stores a
-/// checkpoint or a run.
+/// The HDF5 library is not thread-safe: threads hold this mutex while they call it, such as a
+/// loader's workers that read volumes, and the thread that stores a checkpoint or a run.
 inline std::recursive_mutex& library_mutex() {
     static std::recursive_mutex mutex;
     return mutex;
 }
 
-/// Attributes are scalars. set_* creates one (Hdf5Error if it is there); *_attribute reads one:
-/// Hdf5Error if it is not there, DataError if it is of another type or too large to be believed.
+/// An HDF5 object with scalar attributes. set_* creates one, and throws Hdf5Error if it exists.
+/// *_attribute reads one; throws Hdf5Error if it is missing, DataError if it has another type or an
+/// implausible size.
 class Object {
   public:
     Object(Id id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}

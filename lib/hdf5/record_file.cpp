@@ -28,7 +28,7 @@
 namespace ranklab::hdf5 {
 namespace {
 
-// H5D_mpio_no_collective_cause_t; the later ones are not in all versions' headers.
+// Bits of H5D_mpio_no_collective_cause_t; as numbers, since older headers lack some.
 constexpr std::array<std::pair<std::uint32_t, std::string_view>, 8> kCauses{{
     {0x01, "independent was asked for"},
     {0x02, "data type conversion"},
@@ -103,7 +103,7 @@ Id access_properties(const RecordFileOptions& options) {
     return access;
 }
 
-// By the library's words, or by the free space, since Open MPI does not always say why.
+// Judges by the library's text and by the free space, since Open MPI does not always give a reason.
 bool there_is_no_room(std::string_view library_text, const std::string& path, std::uint64_t bytes) {
     for (const std::string_view text :
          {"No space left", "no space left", "File too large", "uota exceeded", "MPI_ERR_NO_SPACE"})
@@ -112,8 +112,8 @@ bool there_is_no_room(std::string_view library_text, const std::string& path, st
     return ::statvfs(path.c_str(), &status) == 0 && status.f_bavail * status.f_frsize < bytes;
 }
 
-// Throws EnvironmentError if writing `bytes` failed because the folder is gone or the disk is full,
-// else the library's error.
+// Rethrows the error of a failed write of `bytes`: as EnvironmentError if the folder is gone or the
+// disk is full.
 [[noreturn]] void rethrow_of_place(const base::Hdf5Error& error, const std::string& path,
                                    std::uint64_t bytes) {
     const auto folder = std::filesystem::absolute(path).parent_path();
@@ -125,12 +125,11 @@ bool there_is_no_room(std::string_view library_text, const std::string& path, st
         {kSetting});
 }
 
-// Redirects all descriptors of the file to an empty file in memory. HDF5 1.10 crashes where it
-// closes a file whose last bytes cannot be written, and in an MPI program it closes within
-// MPI_Finalize.
+// Redirects all descriptors of the file to an empty file in memory. Otherwise HDF5 1.10 crashes
+// when it closes a file whose last bytes cannot be written, in an MPI program within MPI_Finalize.
 void write_nowhere(std::uint64_t device, std::uint64_t inode) {
     const base::Descriptor nowhere(::memfd_create("ranklab-unwritten", MFD_CLOEXEC));
-    std::vector<int> found;  // first all, then the copies: those are descriptors too
+    std::vector<int> found;  // listed before dup2, which changes /proc/self/fd
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
         const int fd = std::atoi(entry.path().filename().c_str());
@@ -172,7 +171,7 @@ RecordFile::~RecordFile() {
     if (!file_) return;
     try {
         if (inode_ != 0) write_nowhere(device_, inode_);
-    } catch (...) {  // in a destructor nothing more can be done
+    } catch (...) {  // a destructor must not throw
     }
     if (!parallel_) return;
     static_cast<void>(group_.release());
@@ -183,7 +182,7 @@ void RecordFile::make(const std::string& name, std::span<const std::int64_t> sha
                       std::span<const std::int64_t> chunk) {
     const auto extents = sizes(shape);
     const Id space = space_of(extents, name);
-    // Through MPI-IO no rank's own writing may change a header.
+    // No time stamps, through MPI-IO either: no rank's write may change a header.
     const Id properties = plain_dataset();
     check<H5Pset_alloc_time>(name, properties.get(),
                              early_allocation_ ? H5D_ALLOC_TIME_EARLY : H5D_ALLOC_TIME_LATE);
@@ -225,15 +224,15 @@ void RecordFile::write(const Object& dataset, const Box& box, std::span<const do
     if (parallel_) ++transfers_[outcome_of(transfer, requested)];
 }
 
-// HDF5 hands its bytes to the system alone, also through MPI-IO.
+// Reopens the file for fsync: HDF5 and MPI-IO only hand their bytes to the kernel.
 void RecordFile::sync() {
     const auto file = base::open_file(path_, O_RDONLY);
     if (!file || ::fsync(file.get()) != 0) base::throw_errno("fsync", path_, errno, kSetting);
 }
 
 void RecordFile::close() try {
-    // A flush may fail, but a close that fails leaves the library broken. Through MPI-IO a flush
-    // would wait for the device.
+    // Flushes first: a failed flush is an error, while a failed close leaves the library broken.
+    // Not through MPI-IO, where a flush waits for the device.
     if (!parallel_) check<H5Fflush>(path_, file_.get(), H5F_SCOPE_GLOBAL);
     check<H5Gclose>(path_, group_.release());
     check<H5Fclose>(path_, file_.release());

@@ -1,7 +1,7 @@
-// One file of many float64 datasets in the group /output, and the reader of one (RecordSource). It
-// is written by one process or by all ranks of an MPI_Comm through MPI-IO: the writing side of the
-// HDF5 strategies. After each transfer it asks the library how the data moved, since HDF5 silently
-// falls back from collective to independent transfers.
+// The file of the HDF5 strategies, float64 datasets in the group /output: written by one process or
+// through MPI-IO by all ranks of an MPI_Comm (RecordFile), and read (RecordSource). After each
+// transfer the writer asks HDF5 how the data moved, since HDF5 silently falls back from collective
+// to independent transfers.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace ranklab::hdf5 {
 
 enum class Requested { independent, collective };
 
-/// The codes of HDF5: H5D_mpio_actual_io_mode_t, H5D_mpio_actual_chunk_opt_mode_t and the sets of
-/// H5D_mpio_no_collective_cause_t of this rank and of all.
+/// HDF5's codes of a transfer: H5D_mpio_actual_io_mode_t, H5D_mpio_actual_chunk_opt_mode_t, and the
+/// bits of H5D_mpio_no_collective_cause_t of this rank and of all ranks.
 struct Transfer {
     Requested requested = Requested::independent;
     int io_mode = 0;
@@ -30,7 +30,7 @@ struct Transfer {
 
     auto operator<=>(const Transfer&) const = default;
 
-    /// Collective was asked for, and not all of it was.
+    /// Whether a collective transfer was requested and at least a part was independent.
     bool fell_back() const;
 };
 
@@ -38,29 +38,29 @@ std::string requested_name(const Transfer& transfer);  ///< "independent", "coll
 /// The mode as text: "contiguous collective", "no collective", ...
 std::string io_mode_name(const Transfer& transfer);
 std::string chunk_mode_name(const Transfer& transfer);  ///< "none", "link chunk", "multi chunk"
-/// The cause as text: "none", or HDF5's reasons joined by " + ". Those that hold on another rank
+/// The reasons against a collective transfer, joined by " + ", or "none". Reasons of other ranks
 /// alone end with "(elsewhere)".
 std::string cause_name(const Transfer& transfer);
 
 struct RecordFileOptions {
-    /// Points to an MPI_Comm whose ranks all make this file (comm::native_mpi); nullptr: a single
+    /// Points to an MPI_Comm (comm::native_mpi) whose ranks all make this file; nullptr: a single
     /// process.
     const void* mpi = nullptr;
-    /// Hints for MPI-IO; without MPI they have no meaning.
+    /// Hints for MPI-IO.
     std::vector<std::pair<std::string, std::string>> hints = {};
-    /// Objects of at least this many bytes begin at its multiples.
+    /// Objects of at least this many bytes begin at multiples of it.
     std::uint64_t alignment = 1;
-    /// Allocates a dataset when it is made. Through MPI-IO HDF5 always does so.
+    /// Allocates a dataset when it is made, as HDF5 always does through MPI-IO.
     bool early_allocation = true;
-    bool fill = false;                ///< zeros are written when a dataset is allocated
-    bool collective_metadata = true;  ///< metadata is written by all ranks together
+    bool fill = false;                ///< write zeros when a dataset is allocated
+    bool collective_metadata = true;  ///< all ranks write metadata together
     /// All ranks open datasets together, and one reads the metadata for all.
     bool collective_opening = true;
-    /// Uses the newest format of this library; else one that HDF5 1.8 reads, as h5py does.
+    /// Uses the library's newest format, otherwise one that HDF5 1.8 reads, like h5py.
     bool latest_format = false;
 };
 
-/// A box of a dataset: as many numbers as it has dimensions. With any count of 0 it is empty.
+/// A box of a dataset, one start and count per dimension; empty if a count is 0.
 struct Box {
     std::vector<std::int64_t> start;
     std::vector<std::int64_t> count;
@@ -68,30 +68,31 @@ struct Box {
 
 class RecordFile {
   public:
-    /// Replaces what is there. EnvironmentError where MPI is asked for and this HDF5 was built
-    /// without it; OptionError for a hint that MPI does not take.
+    /// Replaces an existing file. Throws EnvironmentError if several ranks write and this HDF5 has
+    /// no MPI, OptionError for a hint that MPI refuses.
     RecordFile(const std::filesystem::path& path, const RecordFileOptions& options);
-    /// Writes nothing more to a file that was not closed. A file of several ranks stays open in the
-    /// library: closing is collective, and a rank that destroys it early may be alone.
+    /// Abandons a file that was not closed: later writes go nowhere. A file of several ranks stays
+    /// open in the library, since closing is collective and other ranks may not come.
     ~RecordFile();
 
-    /// Collective. Makes the dataset /output/NAME and closes it at once, to save memory. `chunk`:
-    /// its edges, cut to the shape's; empty: contiguous. An empty dataset is contiguous.
+    /// Collective. Makes the dataset /output/NAME and closes it, to save memory. `chunk` has the
+    /// edges of chunks, clipped to the shape; if it or the dataset is empty, the dataset is
+    /// contiguous.
     void make(const std::string& name, std::span<const std::int64_t> shape,
               std::span<const std::int64_t> chunk);
     Object open(const std::string& name) const;
-    /// Writes the box, row-major. With Transfer::collective all ranks of the file call it for the
-    /// same dataset, with disjoint boxes. EnvironmentError where there is no room.
+    /// Writes the box, row-major. With Requested::collective all ranks of the file must call it for
+    /// the same dataset, with disjoint boxes. Throws EnvironmentError if there is no space.
     void write(const Object& dataset, const Box& box, std::span<const double> values,
                Requested requested);
 
     void close();
-    /// After close(): what this rank's node has of the file is on the device, then.
+    /// fsync, to be called after close(): this node's cached part of the file reaches the device.
     void sync();
 
-    /// The outcomes of this rank's calls of write(), with their counts.
+    /// The number of this rank's write() calls by outcome.
     const std::map<Transfer, std::int64_t>& transfers() const { return transfers_; }
-    /// Facts about the MPI-IO beneath, {key, value}; empty without MPI.
+    /// describe_mpi_io() of the file; empty without MPI.
     const std::vector<std::pair<std::string, std::string>>& mpi_io() const { return mpi_io_; }
 
   private:
@@ -112,14 +113,14 @@ class RecordFile {
 
 class RecordSource {
   public:
-    /// DataError where the file is missing, cut off or no HDF5 file.
+    /// Throws DataError if the file is missing, cut off or not HDF5.
     explicit RecordSource(const std::filesystem::path& path);
 
-    /// The dataset /output/NAME, which holds float64 of this shape; else DataError.
+    /// Opens the dataset /output/NAME. Throws DataError unless it holds float64 of this shape.
     Object open(const std::string& name, std::span<const std::int64_t> shape) const;
-    /// All of the dataset, row-major.
+    /// Reads the whole dataset, row-major.
     void read(const Object& dataset, std::span<double> values) const;
-    /// The plane [index, :, :] of a dataset of three dimensions.
+    /// Reads the plane [index, :, :] of a three-dimensional dataset.
     void read_plane(const Object& dataset, std::int64_t index, std::span<double> values) const;
 
   private:

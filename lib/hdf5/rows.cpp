@@ -38,7 +38,7 @@ void read_row(const Object& dataset, std::int64_t index, base::Element as, std::
     const auto type = as == base::Element::f32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT64;
     if (H5Dread(dataset.id(), type, memory.get(), space.get(), H5P_DEFAULT, to) < 0)
         throw base::DataError(
-            fmt::format("row {} of {} cannot be read: its file is damaged or was cut short; copy "
+            fmt::format("row {} of {} cannot be read, its file is damaged or cut short; copy "
                         "or make it again ({})",
                         index, dataset.path(), library_text()));
 }
@@ -59,7 +59,7 @@ Rows open_rows(const std::string& name) try {
     if (!is_hdf5(file))
         throw base::DataError(fmt::format("{} is not an HDF5 file; check the name", file));
     const auto opened = std::make_shared<const File>(File::open_to_read(file));
-    // Rows of one chunk are unpacked once where they are read one after the other.
+    // A cache that holds chunks: consecutive rows of one chunk are unpacked once.
     const Id access = own<H5Pcreate>(name, H5P_DATASET_ACCESS);
     check<H5Pset_chunk_cache>(name, access.get(), kChunkSlots, kChunkCache, 0.75);
     const auto dataset = std::make_shared<const Object>(
@@ -72,7 +72,7 @@ Rows open_rows(const std::string& name) try {
                 read_row(*dataset, index, as, to);
             }};
 } catch (const base::Hdf5Error& error) {
-    throw base::DataError(fmt::format("{} is damaged, or is not there ({})", name, error.what()));
+    throw base::DataError(fmt::format("{} is missing or damaged ({})", name, error.what()));
 }
 
 }  // namespace ranklab::hdf5

@@ -21,7 +21,7 @@ using Texts = std::vector<std::string>;
 
 constexpr int kMostColumns = 1024;
 
-// One member of the record in memory: packed one after the other.
+// A member of the packed record in memory.
 struct Member {
     std::string name;
     H5T_class_t kind;
@@ -33,7 +33,7 @@ std::size_t rows_of(const Column& column) {
     return std::visit([](const auto& values) { return values.size(); }, column.values);
 }
 
-// Bytes of one entry: texts take the longest of the column, and HDF5 wants at least one.
+// Bytes per entry: of texts the longest in the column, at least 1, as HDF5 requires.
 std::size_t width_of(const Column& column) {
     const auto* texts = std::get_if<Texts>(&column.values);
     if (texts == nullptr) return sizeof(double);
@@ -56,8 +56,9 @@ std::vector<Member> members_of(const std::vector<Column>& columns, const std::st
     std::set<std::string> names;
     for (const auto& column : columns) {
         if (rows_of(column) != rows_of(columns.front()) || !names.insert(column.name).second)
-            throw base::Error(fmt::format("{}: column '{}' is there twice or differs in length",
-                                          path, column.name));
+            throw base::Error(
+                fmt::format("internal: column '{1}' of {0} is there twice or differs in length",
+                            path, column.name));
         members.push_back({column.name, kind_of(column), record_size(members), width_of(column)});
     }
     return members;
@@ -78,7 +79,7 @@ Id record_type(const std::vector<Member>& members, const std::string& path) {
     return record;
 }
 
-// Puts one column's entries into their places in the packed records.
+// Copies a column's entries into the packed records.
 void pack(const Column& column, const Member& member, std::size_t stride,
           std::vector<char>& records) {
     std::visit(

@@ -15,13 +15,13 @@ struct Column {
     std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>> values;
 };
 
-/// Texts are stored with the fixed length of the column's longest entry (UTF-8, padded with NUL).
-/// Columns have equal length and different names (base::Error); there is one at least. Tables above
-/// 32 KiB are compressed.
+/// Writes a table; above 32 KiB it is compressed. Texts get the fixed length of the column's
+/// longest entry (UTF-8, padded with NUL). Throws base::Error unless the columns, at least one,
+/// have equal length and different names.
 void write_table(const Group& group, const std::string& name, const std::vector<Column>& columns);
 
-/// Reads integers of any width as int64, floats as double. DataError where the dataset is not such
-/// a table or claims a size that the file cannot hold.
+/// Reads integers of any width as int64, floats as double. Throws DataError if the dataset is no
+/// such table, or claims a size that the file cannot hold.
 std::vector<Column> read_table(const Group& group, const std::string& name);
 
 }  // namespace ranklab::hdf5

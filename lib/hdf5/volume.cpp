@@ -18,15 +18,15 @@ namespace ranklab::hdf5 {
 
 namespace {
 
-constexpr hsize_t kAlignment = 4096;  // a page: a chunk read by itself touches no page of another
-constexpr hsize_t kAlignFrom = 4096;  // smaller things (headers, B-trees) stay together
+constexpr hsize_t kAlignment = 4096;  // bytes of a page: chunks share no page
+constexpr hsize_t kAlignFrom = 4096;  // bytes; smaller objects (headers, B-trees) stay together
 
 Id access_properties(const void* mpi, bool parallel) {
     Id access = file_access();
     check<H5Pset_libver_bounds>("file access", access.get(), H5F_LIBVER_V18, H5F_LIBVER_V110);
     check<H5Pset_alignment>("file access", access.get(), kAlignFrom, kAlignment);
-    // The cache gathers a channel's part of a chunk: without room for chunks (1 MiB is the default)
-    // each row would be a write of its own. Collective writes bypass the cache.
+    // A cache that holds chunks gathers the rows written to them. With the default of 1 MiB each
+    // row would be one write call. Collective writes bypass the cache.
     check<H5Pset_cache>("file access", access.get(), 0, kChunkSlots, kChunkCache, 0.75);
     if (parallel) use_mpi_io(access, {.mpi = mpi, .collective_opening = false});
     return access;
@@ -103,7 +103,7 @@ bool equal(hid_t a, hid_t b, const std::string& what) {
     return check<H5Tequal>(what, a, b) > 0;
 }
 
-// The library's functions and versions differ in whether addresses count from a user block's end.
+// With a user block, HDF5's functions and versions disagree on where addresses begin.
 bool has_user_block(const Object& dataset) {
     const std::string& what = dataset.path();
     const Id file = own<H5Iget_file_id>(what, dataset.id());
@@ -114,11 +114,10 @@ bool has_user_block(const Object& dataset) {
 }
 
 [[noreturn]] void fail_unwritten(const std::string& what) {
-    throw base::DataError(fmt::format(
-        "parts of {} were never written, so their values are unknown: make the file again", what));
+    throw base::DataError(fmt::format("parts of {} were never written; make the file again", what));
 }
 
-// Fills place.chunk and place.offsets, or says why not.
+// Fills place.chunk and place.offsets. Returns the reason if it cannot, otherwise "".
 std::string find_contiguous(const Object& dataset, DatasetPlace& place) {
     const haddr_t offset = H5Dget_offset(dataset.id());
     if (std::count(place.shape.begin(), place.shape.end(), 0) > 0) return "it holds no numbers";
@@ -146,8 +145,7 @@ std::string find_chunks(const Object& dataset, const Id& properties, DatasetPlac
     std::int64_t chunks = 1;
     for (const std::int64_t along : grid) {
         if (along > kMostChunks || (chunks *= along) > kMostChunks)
-            return fmt::format("it has more than {} chunks; larger ones are found quicker",
-                               kMostChunks);
+            return fmt::format("it has more than {} chunks, too many to look up", kMostChunks);
     }
     for (std::int64_t i = 0; i < chunks; ++i) {
         const auto start = first_of_chunk(i, grid, chunk);
@@ -219,11 +217,11 @@ void Volume::read(const VolumePart& part, std::span<float> values) const {
     const Id space = select(object_, part);
     check_count(space, object_, values.size());
     const Id memory = space_of(extents_of(object_, part), object_.path());
-    // The file was opened and looked over: what cannot be unpacked now is damaged.
+    // The dataset passed the checks of open(): if its data cannot be read, they are damaged.
     if (H5Dread(object_.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT,
                 values.data()) < 0)
         throw base::DataError(fmt::format(
-            "{} cannot be read: its file is damaged or was cut short; copy or make it again ({})",
+            "{} cannot be read, its file is damaged or cut short; copy or make it again ({})",
             object_.path(), library_text()));
 }
 

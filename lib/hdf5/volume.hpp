@@ -1,6 +1,6 @@
-// Volumes of float32 in a file: a dataset's form, the place of its numbers for readers that read
-// the file directly (the library serves one thread at a time), and its values plane by plane,
-// through the library in any layout.
+// Volumes of float32 in a file. Readers may take the bytes straight from the file by the chunks'
+// offsets, since the library serves one thread at a time, or read planes of any layout through the
+// library.
 #pragma once
 
 #include <array>
@@ -19,32 +19,31 @@ namespace ranklab::hdf5 {
 
 using VolumeShape = std::array<std::int64_t, 4>;  ///< channels, depth (z), height (y), width (x)
 
-/// Which part of a volume: `channels` from `first_channel`, whole planes from `first_plane`.
+/// A part of a volume: `channels` from `first_channel`, whole planes from `first_plane`.
 struct VolumePart {
     std::int64_t first_channel = 0;
     std::int64_t channels = 1;
     std::int64_t first_plane = 0;
-    std::int64_t planes = 0;  ///< 0: nothing of this rank
+    std::int64_t planes = 0;  ///< 0: this rank has no part
 };
 
 class VolumeWriter {
   public:
-    /// Replaces what is there. `mpi` points to an MPI_Comm whose ranks all call this and every
-    /// function below (comm::native_mpi); nullptr for a single process. Chunks and contiguous
-    /// datasets begin at multiples of 4 KiB. EnvironmentError where this HDF5 was built without MPI
-    /// and there are several ranks.
+    /// Replaces an existing file. `mpi` points to an MPI_Comm (comm::native_mpi) whose ranks all
+    /// call the constructor and every function below; nullptr for a single process. Chunks and
+    /// contiguous datasets begin at multiples of 4 KiB. Throws EnvironmentError for several ranks
+    /// if this HDF5 was built without MPI.
     VolumeWriter(const std::filesystem::path& path, const void* mpi);
 
-    /// Makes a dataset in the root group. `chunk_edge` 0: contiguous; else chunks [channels, c, c,
-    /// c] with c at most the volume's edge, so that a chunk holds every channel of a cube.
+    /// Makes a dataset in the root group: contiguous if `chunk_edge` is 0, otherwise in chunks
+    /// [channels, c, c, c], c = min(chunk_edge, the volume's edge), which hold all channels of a
+    /// cube.
     void make(const std::string& name, const VolumeShape& shape, std::int64_t chunk_edge);
-    /// Writes row-major values of the part, whole rows and planes. Collective; ranks' parts do not
-    /// overlap.
+    /// Writes the part's values, row-major. Collective; the ranks' parts must not overlap.
     void write(const std::string& name, const VolumePart& part, std::span<const float> values);
-    /// Collective. The file then has its full size, with room for the values of all that was made:
-    /// another process may then reserve the blocks.
+    /// Collective. Gives the file its full size, so that another process may reserve the blocks.
     void flush();
-    /// Writes what is pending and closes; the destructor does so too, but can only log a failure.
+    /// Flushes and closes, and throws on failure; the destructor can only log one.
     void close();
 
   private:
@@ -55,40 +54,39 @@ class VolumeWriter {
     bool parallel_ = false;
 };
 
-/// A dataset in chunks, row-major inside; a contiguous one is one chunk. Chunks at the upper ends
-/// of the shape have their full size in the file.
+/// The chunks of a dataset, each row-major; a contiguous dataset is one chunk. Chunks at the upper
+/// edges of the shape have their full size in the file.
 struct DatasetPlace {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> chunk;
-    /// The place of each chunk in the file, row-major over the grid of chunks.
+    /// The file offset of each chunk, row-major over the grid of chunks.
     std::vector<std::uint64_t> offsets;
     bool is_float32 = false;  ///< of either byte order
-    /// Why the bytes cannot be taken from the file; "" where they can: then each chunk is
-    /// allocated, not filtered, in this machine's byte order and in this file.
+    /// The reason if the bytes cannot be read directly. "" if they can: all chunks are allocated,
+    /// unfiltered, in this machine's byte order and in this file.
     std::string indirect;
 
     bool direct() const { return indirect.empty(); }
     /// Chunks along each dimension.
     std::vector<std::int64_t> grid() const;
     std::uint64_t chunk_bytes() const;  ///< of float32
-    /// The first byte behind all chunks: a shorter file is truncated.
+    /// The end of the last chunk: a shorter file is truncated.
     std::uint64_t end() const;
 };
 
-/// HDF5 1.10 looks up chunks in a time that grows with the square of their number: above 16,384 of
-/// them (8 s) the place counts as indirect.
-///
-/// DataError where a chunk, or a contiguous dataset, was never written; up to those 16,384 chunks.
+/// The chunks of `dataset`. Above 16,384 chunks the result is indirect: HDF5 1.10 takes a time
+/// quadratic in their number to look them up (8 s). Otherwise throws DataError if a chunk was never
+/// written.
 DatasetPlace place_of(const Object& dataset);
 
 class Volume {
   public:
-    /// `title` names it in messages. DataError where `name` is not a dataset.
+    /// Messages call it `title`. Throws DataError if `name` is not a dataset.
     static Volume open(const Group& group, const std::string& name, const std::string& title);
 
     const DatasetPlace& place() const { return place_; }
     const Object& object() const { return object_; }  ///< for its attributes
-    /// For datasets of four dimensions: the part, row-major, converted to float32.
+    /// Reads a part of a four-dimensional dataset, row-major, converted to float32.
     void read(const VolumePart& part, std::span<float> values) const;
 
   private:

@@ -10,7 +10,7 @@
 namespace ranklab::nn {
 
 torch::Tensor Model::loss(const torch::Tensor& output, const torch::Tensor& targets) const {
-    return torch::nll_loss(output, targets);
+    return torch::nll_loss_nd(output, targets);
 }
 
 void Model::to(torch::Dtype dtype, bool non_blocking) {
@@ -37,9 +37,8 @@ void require_width(std::int64_t width, std::int64_t channels, const std::string&
     while (above < channels && channels % above != 0) ++above;
     const bool one = above > channels || above == below;
     throw base::OptionError(
-        fmt::format("the width's divisor {} does not divide the {} channels of {}; use {}", width,
-                    channels, model,
-                    one ? fmt::format("{}", below) : fmt::format("{} or {}", below, above)),
+        fmt::format("the width {} does not divide the {} channels of {}; use {}", width, channels,
+                    model, one ? fmt::format("{}", below) : fmt::format("{} or {}", below, above)),
         {"width"});
 }
 

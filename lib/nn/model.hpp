@@ -1,4 +1,4 @@
-// A model: the network, its loss and what it takes. No ranks, no files, no options.
+// A model: the network, its loss, its input and its defaults. No ranks, files or options.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -15,8 +15,8 @@
 
 namespace ranklab::nn {
 
-/// One sample's shape and its target: a class, or (target_channels > 0) a field of values of the
-/// same extents.
+/// The shape of one sample and its target. An image or volume has channels and extents, and as
+/// target a class or, if target_channels > 0, values on the same extents.
 struct InputShape {
     std::int64_t channels = 1;
     std::int64_t height = 1;
@@ -24,8 +24,8 @@ struct InputShape {
     std::int64_t classes = 0;
     std::int64_t depth = 0;  ///< of a volume; 0: an image
     std::int64_t target_channels = 0;
-    /// A user's own network has these inputs and this target in place of channels and extents; an
-    /// i64 target is of classes.
+    /// If not empty, these are the inputs and the target, in place of channels and extents: of a
+    /// user's own network, or tokens ({i64, {sequence length}}). A target of i64 holds classes.
     std::vector<base::Field> own = {};
     base::Field own_target = {};
 
@@ -34,13 +34,14 @@ struct InputShape {
     bool classifies() const {
         return is_own() ? own_target.element == base::Element::i64 : target_channels == 0;
     }
-    /// [channels, height, width] or [channels, depth, height, width]; of several inputs packed.
+    /// [channels, height, width] or [channels, depth, height, width]; or the sizes of `own`, packed
+    /// if there are several.
     std::vector<std::int64_t> input_sizes() const {
         return is_own() ? base::packed(own).sizes : sizes(channels);
     }
-    /// int64 in place of numbers: tokens, or several inputs packed.
+    /// Whether the input is int64: tokens, or several inputs packed.
     bool is_whole() const { return is_own() && base::packed(own).element == base::Element::i64; }
-    /// The sizes of the target field; [] for a class.
+    /// The shape of the target; [] for one class.
     std::vector<std::int64_t> target_sizes() const {
         if (is_own()) return own_target.sizes;
         return classifies() ? std::vector<std::int64_t>() : sizes(target_channels);
@@ -55,31 +56,33 @@ struct InputShape {
 
 class Model : public torch::nn::Module {
   public:
-    /// Maps input [N, input_sizes()] to scores [N, classes], or to the field [N, target_sizes()].
+    /// Maps input [N, input_sizes()] to scores [N, classes, target_sizes()] or to values [N,
+    /// target_sizes()].
     virtual torch::Tensor forward(const torch::Tensor& input) = 0;
-    /// The mean loss over the batch, a scalar: the trainer weights it by the rank's share of the
-    /// global batch. targets [N], int64, or [N, target_sizes()]. Here of log-probabilities.
+    /// The mean loss over the batch, a scalar, which the trainer weights by the rank's share of the
+    /// global batch. `targets` is [N, target_sizes()], int64 for classes. Here the negative
+    /// log-likelihood: `output` has log-probabilities.
     virtual torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const;
-    /// The fewest samples of a batch in training: BatchNorm cannot normalise one value per channel.
+    /// The smallest batch in training: BatchNorm cannot normalise one value per channel.
     virtual std::int64_t least_batch() const { return 1; }
 
     using torch::nn::Module::to;
-    /// Works as PyTorch's: integers (BatchNorm's num_batches_tracked) keep their type; LibTorch's
-    /// own would make them floating-point too.
+    /// Converts floating-point tensors only, as PyTorch does. LibTorch's own also converts integers
+    /// (BatchNorm's num_batches_tracked).
     void to(torch::Dtype dtype, bool non_blocking = false) override;
 };
 
 struct ModelConfig {
     InputShape input;
     bool dropout = true;
-    /// The divisor of all inner channels, for small models of the same depth.
+    /// Divides all inner channels, for small models of the same depth.
     std::int64_t width = 1;
-    Ops ops = Ops::ranklab;   ///< where there are two
-    bool full_scale = true;   ///< unet3d: with the innermost layer
+    Ops ops = Ops::ranklab;
+    bool full_scale = true;   ///< unet3d: include the innermost layer
     double lambda_rho = 0.0;  ///< unet3d: weight of the density term of its loss
 };
 
-/// The document's way to train it; each can be overruled by an option.
+/// Defaults of options, as documented for the model.
 struct ModelDefaults {
     std::string data;
     std::string optimizer;
@@ -89,10 +92,10 @@ struct ModelDefaults {
     std::int64_t batch_size = 64;
     double momentum = 0.0;
     std::int64_t workers = 0;          ///< loader threads
-    std::string lr_scaling = "none";   ///< of lr with global batch / base_batch
-    std::int64_t base_batch = 0;       ///< global batch that lr is meant for; 0: batch_size
-    std::int64_t lr_warmup_steps = 0;  ///< where lr is scaled
-    bool channels_last = false;        ///< the faster memory format, as measured: docs/precision.md
+    std::string lr_scaling = "none";   ///< how lr grows with global batch / base_batch
+    std::int64_t base_batch = 0;       ///< global batch to which lr belongs; 0: batch_size
+    std::int64_t lr_warmup_steps = 0;  ///< if lr is scaled up
+    bool channels_last = false;        ///< if it was measured to be faster (docs/precision.md)
 };
 
 struct ModelEntry {
@@ -102,6 +105,8 @@ struct ModelEntry {
     ModelDefaults defaults;
     /// Parameters are initialised from torch's current generator, in the order of registration.
     std::function<std::shared_ptr<Model>(const ModelConfig&)> make;
+    /// Loaded from a TorchScript file: weights have values, and batches may not be empty.
+    bool is_script = false;
 };
 
 /// Generated: all models, in CMake's order.
@@ -109,8 +114,8 @@ std::vector<ModelEntry> models();
 
 std::int64_t parameter_count(const Model& model);
 
-/// OptionError unless `width` divides `channels`, the fewest inner channels of `model` (the others
-/// are multiples of them).
+/// Throws OptionError unless `width` divides `channels`, the smallest number of inner channels of
+/// `model` (all others are multiples of it).
 void require_width(std::int64_t width, std::int64_t channels, const std::string& model);
 
 }  // namespace ranklab::nn

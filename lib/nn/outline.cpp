@@ -12,14 +12,13 @@
 
 namespace ranklab::nn {
 
-// LibTorch's kernels for its "meta" backend know shapes alone. With that backend's key among those
-// that this thread adds to each operation's own, it is chosen before the CPU's (as the highest
-// backend is); only factories (empty) choose by their options, and still give a CPU tensor, whose
-// fresh pages then stay untouched.
+// LibTorch's "meta" kernels compute shapes only. This thread adds the key of that backend to each
+// operation's own, and LibTorch takes the highest backend, meta before CPU. Factories (empty)
+// choose by their options and still return CPU tensors, whose fresh pages stay untouched.
 struct UninitialisedScope::Guard {
     Guard() { c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true); }
     c10::impl::ForceDispatchKeyGuard
-        puts_back{};  // an IncludeDispatchKeyGuard would leave the backend's bit set
+        restores{};  // an IncludeDispatchKeyGuard would leave the backend's bit set
 };
 
 UninitialisedScope::UninitialisedScope() : guard_(std::make_unique<Guard>()) {}
@@ -27,11 +26,11 @@ UninitialisedScope::~UninitialisedScope() = default;
 
 namespace {
 
-// LibTorch's callbacks are plain functions: the sum goes through here.
+// The state of forward_flops, thread-local because LibTorch's callbacks are plain functions.
 struct Count {
     std::int64_t samples = 0;
     std::int64_t flops = 0;
-    bool inside = false;  ///< an operation that is counted: those in it are its parts
+    bool inside = false;  ///< within a counted operation, whose inner operations do not count
 };
 thread_local Count* counting = nullptr;
 
@@ -56,8 +55,8 @@ void after(const at::RecordFunction& function, at::ObserverContext* context) {
     counting->flops += 2 * products.macs_of_row(function) * rows;
 }
 
-// Attention and recurrent layers as the products that they are made of, which LibTorch else
-// computes in one operation.
+// Has LibTorch compute attention and recurrent layers by matrix products, which are counted,
+// instead of one fused operation.
 class Unfused : base::Immovable {
   public:
     Unfused() : flash_(context().userEnabledFlashSDP()), one_dnn_(context().userEnabledMkldnn()) {
@@ -96,7 +95,7 @@ class Counting : base::Immovable {
 
 }  // namespace
 
-// Gradients are on: without them LibTorch runs a transformer's layer as one operation.
+// With gradients on: without them LibTorch runs a transformer's layer as one operation.
 std::int64_t forward_flops(Model& model, const torch::Tensor& batch) {
     const bool was_training = model.is_training();
     model.eval();
@@ -110,15 +109,15 @@ std::int64_t forward_flops(Model& model, const torch::Tensor& batch) {
 }
 
 Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
-    const bool own = config.input.is_own();
     const auto model = [&] {
-        if (own) return entry.make(config);
+        if (entry.is_script) return entry.make(config);
         const UninitialisedScope scope;
         return entry.make(config);
     }();
     const auto weights = model->parameters();
-    // A traced network may have its batch's size in it, but for 1.
-    const auto batch = sample_input(config.input, own ? 1 : 0, weights.front().scalar_type());
+    // A traced network may have its batch size built in, unless that was 1.
+    const auto batch =
+        sample_input(config.input, entry.is_script ? 1 : 0, weights.front().scalar_type());
     Outline outline{parameter_count(*model), forward_flops(*model, batch)};
     for (const auto& weight : weights) {
         outline.convolves |= weight.dim() >= 4;

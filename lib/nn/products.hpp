@@ -1,5 +1,5 @@
-// The multiply-accumulates of one of LibTorch's operations, from the shapes that a callback sees:
-// convolutions, transposed ones among them, and matrix products.
+// The multiply-accumulates of one LibTorch operation (convolution, transposed convolution, matrix
+// product), from the shapes that a callback sees.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -9,20 +9,20 @@
 
 namespace ranklab::nn {
 
-/// Made before the operation, whose inputs are gone afterwards.
+/// Made before the operation, while its inputs exist.
 struct Products {
-    std::int64_t macs = 0;          ///< of one row of the first dimension
-    bool times_the_output = false;  ///< ... and for each element of the output's row
+    std::int64_t macs = 0;          ///< per row of the first dimension
+    bool times_the_output = false;  ///< `macs` is per element of the output's row instead
     std::int64_t rows = 0;
 
-    /// Asked after the operation: of one row.
+    /// Multiply-accumulates per row; to be called after the operation.
     std::int64_t macs_of_row(const at::RecordFunction& function) const;
 };
 
-/// The operation's own inputs: from TorchScript a callback sees the interpreter's whole stack.
+/// The operation's inputs. Under TorchScript a callback sees the interpreter's whole stack.
 c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function);
 
-/// nullptr where the operation has none.
+/// nullptr for other operations.
 std::unique_ptr<Products> products_of(const at::RecordFunction& function);
 
 }  // namespace ranklab::nn

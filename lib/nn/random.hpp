@@ -1,4 +1,4 @@
-// Which generator a model's random operations draw from.
+// The random generator of a model's operations.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -7,12 +7,11 @@
 
 namespace ranklab::nn {
 
-/// While it lives, this room's CPU operations in this thread draw random numbers from `generator`
-/// instead of torch's default one. Scopes nest.
+/// While the object lives, this room's CPU operations in this thread draw from `generator` instead
+/// of torch's default one. Scopes nest.
 ///
-/// Why: threads that share the default generator draw in the order in which they happen to run.
-/// With one each, a run is repeatable, and a thread can draw what a rank of its own would have
-/// drawn.
+/// Why: threads that share a generator draw in random order. With one generator per thread, runs
+/// are repeatable, and a replica's thread draws the numbers of a rank.
 class GeneratorScope : base::Immovable {
   public:
     explicit GeneratorScope(at::Generator generator);
@@ -22,7 +21,7 @@ class GeneratorScope : base::Immovable {
     at::Generator outer_;
 };
 
-/// The generator of this thread's innermost scope; an undefined one where there is none.
+/// The generator of this thread's innermost scope; undefined without a scope.
 const at::Generator& scoped_generator();
 
 }  // namespace ranklab::nn

@@ -19,15 +19,15 @@ namespace {
 using torch::nn::BatchNorm2d;
 using torch::nn::Conv2d;
 
-// Without bias: BatchNorm behind it has one.
+// Without bias: the BatchNorm after it has one.
 Conv2d convolution(std::int64_t in, std::int64_t out, std::int64_t kernel,
                    std::int64_t stride = 1) {
     return Conv2d(
         torch::nn::Conv2dOptions(in, out, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
-// A chain of convolutions, each with its BatchNorm, to whose result the input is added, through
-// `shortcut` where its shape changes.
+// A residual block: convolutions, each with BatchNorm, plus the block's input, through `shortcut`
+// if the shape changes.
 class Block final : public torch::nn::Module {
   public:
     Block(const std::vector<Conv2d>& convolutions, torch::nn::Sequential shortcut) {
@@ -40,8 +40,7 @@ class Block final : public torch::nn::Module {
         if (!shortcut.is_empty()) shortcut_ = register_module("downsample", shortcut);
     }
 
-    // Works in place where autograd allows it: BatchNorm keeps its input for backward, not its
-    // output, and ReLU its output.
+    // In place where autograd allows it: for backward BatchNorm needs its input, ReLU its output.
     torch::Tensor forward(const torch::Tensor& x) {
         auto y = x;
         for (std::size_t i = 0; i < convolutions_.size(); ++i) {
@@ -102,7 +101,7 @@ class ResNet final : public Model {
     std::int64_t least_batch() const override { return least_batch_; }
 
   private:
-    // `in`: channels that come in; afterwards those that go out.
+    // `in`: input channels; set to the output channels.
     torch::nn::Sequential make_stage(std::int64_t& in, std::int64_t channels, std::int64_t blocks,
                                      std::int64_t stride) const {
         const std::int64_t out = bottleneck_ ? 4 * channels : channels;
@@ -117,8 +116,8 @@ class ResNet final : public Model {
         return stage;
     }
 
-    // Replaces the constructors' weights except fc's: torchvision draws twice too, and one seed
-    // must give the same weights. BatchNorm begins as 1 and 0 by itself.
+    // Draws all weights except fc's anew, as torchvision does, so that a seed gives the same
+    // weights. BatchNorm's are 1 and 0.
     void initialise() {
         for (const auto& module : modules(/*include_self=*/false)) {
             if (const auto* conv = module->as<torch::nn::Conv2dImpl>())
@@ -127,7 +126,7 @@ class ResNet final : public Model {
     }
 
     bool bottleneck_;
-    std::int64_t least_batch_;  // five halvings leave an image of 32 x 32 one value per channel
+    std::int64_t least_batch_;  // 2 for images of at most 32 x 32
     Conv2d conv1_{nullptr};
     BatchNorm2d bn1_{nullptr};
     std::array<torch::nn::Sequential, 4> stages_{nullptr, nullptr, nullptr, nullptr};
@@ -142,7 +141,7 @@ std::shared_ptr<Model> make_resnet(const ModelConfig& config, const ResNetLayout
     if (config.input.is_volume() || !config.input.classifies()) {
         throw base::OptionError(
             fmt::format(
-                "{} predicts classes of images, and the data have none; use another set or model",
+                "{} predicts classes of images, which the data lack; use another set or model",
                 name),
             {"data cifar100", "data synthetic", "model unet3d"});
     }

@@ -1,5 +1,5 @@
-// The residual networks of He et al. (arXiv:1512.03385) as torchvision 0.26 builds them: its names,
-// its order of construction and its initialisation, so that one seed gives torchvision's weights.
+// The residual networks of He et al. (arXiv:1512.03385), with torchvision 0.26's names, order of
+// construction and initialisation, so that a seed gives torchvision's weights.
 #pragma once
 
 #include <array>
@@ -12,18 +12,20 @@
 namespace ranklab::nn {
 
 struct ResNetLayout {
-    /// Blocks of 1x1, 3x3, 1x1 x 4 ("v1.5": the stride is the 3x3's).
+    /// Blocks of 1x1, 3x3 and 1x1 convolutions, the last with 4 x the channels ("v1.5": the 3x3 has
+    /// the stride).
     bool bottleneck = false;
-    std::array<std::int64_t, 4> blocks;  ///< of the stages with 64, 128, 256, 512 channels
+    std::array<std::int64_t, 4> blocks;  ///< per stage of 64, 128, 256, 512 channels
 };
 
-/// A network for images of any size from 1 x 1 on: its five halvings round up, and the last pooling
-/// takes the rest. OptionError for a volume and for a width that does not divide 64. Images of at
-/// most 32 x 32 leave the last stage one value per channel: least_batch() is then 2.
+/// A network for images of any size, since the five halvings round up. For images of at most 32 x
+/// 32 the last stage has one value per channel, and least_batch() is 2. Throws OptionError for a
+/// volume and for a width that does not divide 64.
 std::shared_ptr<Model> make_resnet(const ModelConfig& config, const ResNetLayout& layout,
                                    const std::string& name);
 
-/// The catalogue's entry, with the documented training (CIFAR-100 at 224 x 224, SGD 0.01 / 0.9).
+/// The catalogue's entry, with the documented defaults (CIFAR-100 at 224 x 224, SGD, lr 0.01,
+/// momentum 0.9).
 ModelEntry resnet_entry(const std::string& name, const std::string& summary,
                         const ResNetLayout& layout);
 

@@ -22,8 +22,8 @@ std::string described(const torch::Tensor& parameter) {
                        c10::toString(parameter.scalar_type()));
 }
 
-// Rank 0's values of dense tensors, whose shapes, types and strides are equal on all ranks. Tensors
-// on a GPU travel by a copy in host memory: the control plane carries no other.
+// Broadcasts dense tensors, whose shapes, types and strides must be equal on all ranks. Tensors on
+// a GPU go through host memory, since the control plane has no GPU memory.
 void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm) {
     const torch::NoGradGuard no_gradients;
     for (auto tensor : tensors) {
@@ -33,7 +33,8 @@ void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communic
     }
 }
 
-// Tensors that only one of the ranks has are made or dropped; those have their parameter's shape.
+// Broadcasts the optimizer's state. State tensors that rank 0 lacks are dropped; those that only
+// rank 0 has are made first, in their parameter's shape.
 void take_optimizer(const nn::Model& model, Optimizer& optimizer, comm::Communicator& control) {
     const auto parameters = trained_parameters(model);
     auto state = optimizer.state();
@@ -83,8 +84,8 @@ void agree_on_parameters(const std::vector<torch::Tensor>& parameters,
         std::ranges::find_if_not(all, [&](const std::string& one) { return one == all.front(); });
     if (other == all.end()) return;
     throw base::VerificationError(
-        fmt::format("the ranks do not train the same model: rank {}'s parameters are of another "
-                    "number, shape or type than rank 0's; start all ranks with the same options",
+        fmt::format("rank {}'s parameters differ from rank 0's in number, shape or type; start all "
+                    "ranks with the same options",
                     other - all.begin()));
 }
 

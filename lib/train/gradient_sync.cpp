@@ -26,7 +26,8 @@ class ReadyHook final : public torch::autograd::FunctionPostHook {
 
 }  // namespace
 
-// A parameter holds its accumulator weakly: one without an owner is made anew, without our hook.
+// Owns the accumulator, which a parameter holds weakly only: autograd would make a new one without
+// our hook.
 struct GradientHooks::Hooked {
     std::shared_ptr<torch::autograd::Node> accumulator;
     std::uintptr_t key = 0;

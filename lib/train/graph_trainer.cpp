@@ -12,7 +12,7 @@ torch::Tensor GraphTrainer::accumulate(const TensorBatch& batch, double weight, 
     broadcast_buffers(last);
     const auto mark = phases_.phase(Phase::backward);
     if (!graph_) capture(batch);
-    // In a replay no hook fires: finish() sends what none of them has sent.
+    // No hook fires in a replay: finish() reduces all gradients.
     sync_.begin_step({}, last);
     const torch::NoGradGuard no_gradients;
     restore_gradients();
@@ -20,7 +20,7 @@ torch::Tensor GraphTrainer::accumulate(const TensorBatch& batch, double weight, 
     input_.targets.copy_(batch.targets, /*non_blocking=*/true);
     factor_.fill_(scaler_ != nullptr ? weight * scaler_->scale() : weight);
     graph_->replay();
-    return loss_.clone();  // the next replay writes over it
+    return loss_.clone();  // the next replay overwrites it
 }
 
 bool GraphTrainer::update() {
@@ -32,7 +32,7 @@ std::vector<Phase> GraphTrainer::phases() const {
     return {Phase::backward, Phase::sync, Phase::optimizer};
 }
 
-// A sync without buffers has dropped them; those of the graph stand in, from zero.
+// Gives gradients that the sync has dropped the graph's memory again, zeroed.
 void GraphTrainer::restore_gradients() {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         if (parameters_[i].grad().defined()) continue;
@@ -41,8 +41,7 @@ void GraphTrainer::restore_gradients() {
     }
 }
 
-// The hooks fire in the capture too: as in a backward without synchronisation, they must start no
-// reduction.
+// Hooks fire during the capture, too: sync = false keeps them from starting reductions.
 void GraphTrainer::capture(const TensorBatch& batch) {
     sync_.begin_step({}, false);
     define_gradients(parameters_);

@@ -1,4 +1,4 @@
-// Training steps whose forward and backward are launched as one recorded graph.
+// Training steps with forward and backward as one CUDA graph (--cuda-graph).
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace ranklab::train {
 
-/// PyTorch makes eleven steps before it captures a distributed one: by then the allocator, cuDNN's
-/// choice of algorithms and the buckets have settled.
+/// As many as PyTorch asks for before capturing a distributed step, for the allocator, cuDNN's
+/// choice of algorithms and the buckets to settle.
 inline constexpr std::int64_t kStepsBeforeCapture = 11;
 
-/// A Trainer whose forward and backward on batches of one size (the first one's) are captured after
-/// kStepsBeforeCapture steps and replayed from then on; batches of other sizes are computed by the
-/// Trainer. The graph has no sync: gradients are summed after the replay, in finish(), so that
-/// nothing overlaps. It takes every sync whose gradients stay at their place, that is all but c10d.
+/// A Trainer that captures forward and backward after kStepsBeforeCapture steps and replays them
+/// from then on. Replays batches of the first batch's size; the Trainer computes other sizes. The
+/// graph holds no communication: gradients are summed after the replay, in finish(), without
+/// overlap. Works with every sync that keeps gradients in place, all but c10d.
 class GraphTrainer final : public Trainer {
   public:
-    /// `make_graph` is asked once.
+    /// Calls `make_graph` once, at the capture.
     GraphTrainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer,
                  base::PhaseSink& phases, BufferSync* buffers, GradScaler* scaler,
                  std::function<std::unique_ptr<StepGraph>()> make_graph)
@@ -30,7 +30,7 @@ class GraphTrainer final : public Trainer {
 
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
     bool update() override;
-    /// Forward and backward are one launch, which is marked as backward; forward is not reported.
+    /// Without forward: the launch of both is marked as backward.
     std::vector<base::Phase> phases() const override;
 
   private:
@@ -40,9 +40,9 @@ class GraphTrainer final : public Trainer {
 
     std::function<std::unique_ptr<StepGraph>()> make_graph_;
     std::unique_ptr<StepGraph> graph_;
-    std::vector<torch::Tensor> gradients_;  // the graph's
-    TensorBatch input_;                     // the graph's
-    torch::Tensor factor_;                  // what the loss is multiplied by
+    std::vector<torch::Tensor> gradients_;  // that the graph writes
+    TensorBatch input_;                     // that the graph reads
+    torch::Tensor factor_;                  // of the loss
     torch::Tensor loss_;
     std::int64_t batch_size_ = 0;
     std::int64_t steps_ = 0;

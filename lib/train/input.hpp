@@ -1,4 +1,4 @@
-// From a loader's bytes to what a model takes: the beginning of a step (trainer.cpp).
+// Converts a loader's bytes to tensors, the first part of a step (in trainer.cpp).
 #pragma once
 
 #include <torch/types.h>
@@ -10,27 +10,27 @@
 namespace ranklab::train {
 
 struct TensorBatch {
-    torch::Tensor input;    ///< [N, ...]: images or volumes
-    torch::Tensor targets;  ///< [N] int64: classes; or [N, ...]: fields
+    torch::Tensor input;    ///< [N, ...]: images, volumes or tokens
+    torch::Tensor targets;  ///< int64 classes [N] or [N, ...], or values [N, ...]
     std::int64_t count() const { return targets.size(0); }
 };
 
-/// Where a batch is wanted, and how its input lies in memory.
+/// The device of a batch and the memory format of its input.
 struct Placement {
     torch::Device device = torch::kCPU;
     bool channels_last = false;
 };
 
-/// Converts bytes as PyTorch's ToTensor and Normalize do: (byte / 255 - mean) / std of the channel,
-/// in the computing type. The 256 possible results per channel are computed once and looked up: the
-/// same bits in one pass. Values (f32) stay as they are, without a copy where f32 computes.
+/// Converts bytes as PyTorch's ToTensor and Normalize: (byte / 255 - mean) / std per channel, in
+/// type `dtype`. Looks the 256 possible results per channel up in a table, which gives the same
+/// bits in one pass. f32 values are converted to `dtype` if that differs, and not copied otherwise.
 class InputConverter {
   public:
-    /// `mean` and `std` of pixels in [0, 1]: one a channel, or one for all.
+    /// `mean` and `std` of pixels in [0, 1]: one per channel, or one for all.
     InputConverter(data::SampleLayout layout, const std::vector<double>& mean,
                    const std::vector<double>& std, torch::Dtype dtype, Placement placement = {});
-    /// Images become new tensors each time, since autograd may still hold the last ones. Values
-    /// become tensors over the batch's memory, which the loader reuses for its next batch.
+    /// Returns new tensors for images, since autograd may still hold the previous ones; for values,
+    /// tensors over the batch's memory, which the loader reuses for its next batch.
     TensorBatch operator()(const data::Batch& batch) const;
 
   private:

@@ -13,7 +13,8 @@
 namespace ranklab::train {
 namespace {
 
-// LibTorch's callbacks are plain functions of any thread: only the one that computes is profiled.
+// The profile of this thread, for LibTorch's callbacks, which are plain functions called by any
+// thread.
 thread_local LayerProfile* profiled = nullptr;
 
 std::string owner_of(const std::string& parameter) {
@@ -21,7 +22,7 @@ std::string owner_of(const std::string& parameter) {
     return dot == std::string::npos ? "(top)" : parameter.substr(0, dot);
 }
 
-// Inputs are gone after the operation: only their addresses are kept.
+// The addresses of the inputs' storages, since the inputs are gone after the operation.
 std::vector<const void*> storages_of(const at::RecordFunction& function) {
     std::vector<const void*> storages;
     for (const auto& input : nn::inputs_of(function))
@@ -30,7 +31,7 @@ std::vector<const void*> storages_of(const at::RecordFunction& function) {
     return storages;
 }
 
-// The output's, but for a view of an input.
+// Bytes of the output; 0 for a view of an input.
 std::int64_t bytes_made(const at::RecordFunction& function,
                         const std::vector<const void*>& inputs) {
     const auto& outputs = function.outputs();
@@ -100,7 +101,7 @@ LayerProfile::LayerProfile(const nn::Model& model, base::PhaseSink& sink,
             found->parameter_bytes += static_cast<std::int64_t>(item.value().nbytes());
     }
     profiled = this;
-    // Else a GPU's backward runs in a thread of LibTorch's.
+    // Otherwise LibTorch runs backward on a GPU in another thread.
     c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
 }
 
@@ -152,7 +153,7 @@ void LayerProfile::begin(const at::RecordFunction& function) {
         forward_.emplace_back(static_cast<std::int64_t>(at::sequence_number::peek()), layer);
 }
 
-// The time since the last change was the current layer's.
+// Adds the time since the last call to the current layer, then makes `layer` current.
 void LayerProfile::move_to(std::size_t layer) {
     if (wait_) wait_();
     const auto now = base::Clock::now();
@@ -170,7 +171,7 @@ std::optional<std::size_t> LayerProfile::layer_of(const at::Tensor& tensor) cons
     return found == layer_of_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// A recurrent layer's weights are a list.
+// The layer whose parameter is an input, or in a list input (a recurrent layer's weights).
 std::optional<std::size_t> LayerProfile::layer_of_inputs(const at::RecordFunction& function) const {
     for (const auto& input : nn::inputs_of(function)) {
         if (input.isTensor())
@@ -183,7 +184,8 @@ std::optional<std::size_t> LayerProfile::layer_of_inputs(const at::RecordFunctio
     return std::nullopt;
 }
 
-// AccumulateGrad has no number: it belongs to the operation before it.
+// The layer of autograd's sequence number. AccumulateGrad has none and belongs to the operation
+// before it.
 std::size_t LayerProfile::layer_of_sequence(std::int64_t number) const {
     if (number < 0 || forward_.empty()) return current_;
     const auto next = std::ranges::upper_bound(forward_, number, {},

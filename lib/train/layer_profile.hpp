@@ -1,5 +1,5 @@
-// --profile layers: forward and backward time by layer. A layer is a module with parameters of its
-// own, and what follows it until the next one: activations, pooling, the loss.
+// --profile layers: forward and backward time by layer. A layer is a module with its own parameters
+// and the operations after it until the next such module: activations, pooling, the loss.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -20,36 +20,35 @@
 
 namespace ranklab::train {
 
-/// The sums over micro-batches on this rank.
+/// Sums over micro-batches on this rank.
 struct LayerTimes {
     std::string name;
-    std::int64_t calls = 0;  ///< times that a parameter of it was used in a forward
+    std::int64_t calls = 0;  ///< uses of its parameters in forwards
     double forward_s = 0, backward_s = 0;
-    std::int64_t forward_flops = 0;     ///< as nn::forward_flops counts, of the whole batches
+    std::int64_t forward_flops = 0;     ///< of whole batches, counted as by nn::forward_flops
     std::int64_t activation_bytes = 0;  ///< outputs of its operations
     std::int64_t parameter_bytes = 0;
-    double gradient_ready_s =
-        0;  ///< from the beginning of backward until its last gradient is there
+    double gradient_ready_s = 0;  ///< from the start of backward to its last gradient
 };
 
-/// Passes marks on, and attributes the time between the beginnings of forward's operations, and of
-/// backward's, to layers: an operation of forward to that whose parameter it last used, one of
-/// backward to the layer of the forward operation that it differentiates. So the times add up to
-/// those of the phases. For one thread that computes; one profile at a time.
+/// Forwards phases to `sink`, and attributes the time between the starts of consecutive operations
+/// to layers, so that the times add up to those of the phases. A forward operation belongs to the
+/// layer whose parameter was used last, a backward operation to the layer of the forward operation
+/// that it differentiates. For one computing thread; one profile at a time.
 class LayerProfile final : public base::PhaseSink, base::Immovable {
   public:
-    /// `wait`: until a GPU has done what was launched, at each operation; empty on a CPU.
+    /// `wait` is called at each operation and synchronises the GPU; empty on a CPU.
     LayerProfile(const nn::Model& model, base::PhaseSink& sink, std::function<void()> wait);
     ~LayerProfile() override;
 
     void enter(base::Phase phase) override;
     void leave(base::Phase phase) override;
 
-    /// Forgets what was summed.
+    /// Resets the sums.
     void restart();
-    /// Micro-batches with samples so far.
+    /// Non-empty micro-batches so far.
     std::int64_t batches() const { return batches_; }
-    /// In the order of the model's parameters: the same on all ranks, unused ones among them.
+    /// In the order of the model's parameters, equal on all ranks; includes unused layers.
     const std::vector<LayerTimes>& layers() const { return layers_; }
 
   private:
@@ -67,13 +66,14 @@ class LayerProfile final : public base::PhaseSink, base::Immovable {
     std::function<void()> wait_;
     std::map<const c10::TensorImpl*, std::size_t> layer_of_;  // by parameter
     std::vector<LayerTimes> layers_;
-    std::vector<std::pair<std::int64_t, std::size_t>> forward_;  // autograd's numbers from it on
-    std::vector<double> ready_;                                  // of the backward under way
+    // Layers by the first of their sequence numbers in autograd.
+    std::vector<std::pair<std::int64_t, std::size_t>> forward_;
+    std::vector<double> ready_;  // gradient_ready_s of the current backward
     base::Phase phase_ = base::Phase::data;
     std::size_t current_ = 0;
-    std::optional<std::size_t> last_used_;  // in the forward under way
+    std::optional<std::size_t> last_used_;  // in the current forward
     int depth_ = 0;
-    bool has_forward_ = false;  // the batch under way had one
+    bool has_forward_ = false;  // the current batch had a forward
     bool counts_products_ = false;
     base::Clock::time_point since_, backward_began_;
     std::int64_t batches_ = 0;

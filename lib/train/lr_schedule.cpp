@@ -16,7 +16,7 @@ std::size_t index_of(const std::vector<std::string>& names, const std::string& n
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
         throw base::OptionError(
-            fmt::format("'{}' is not known; there are {}", name, base::join(names, ", ")));
+            fmt::format("unknown name '{}'; use {}", name, base::join(names, ", ")));
     return static_cast<std::size_t>(found - names.begin());
 }
 
@@ -75,8 +75,8 @@ LrSchedule::LrSchedule(const LrSettings& settings)
                   : 0) {
     if (is_cosine(settings.shape) && settings.total_steps < 1)
         throw base::OptionError(
-            "the learning rate's cosine falls over no steps: there are fewer samples than one "
-            "global batch; make that smaller, or say how many steps",
+            "the learning rate's cosine has 0 steps, with fewer samples than one global batch; "
+            "make the batch smaller, or set the steps",
             {"global-batch-size", "lr-total-steps"});
 }
 
@@ -87,7 +87,7 @@ double LrSchedule::cosine(double numerator, double denominator) const {
 }
 
 double LrSchedule::rate(std::int64_t made, std::int64_t epoch) const {
-    const std::int64_t step = made + 1;  // from 1, as the published code counts
+    const std::int64_t step = made + 1;  // from 1, as in the published code
     const auto after = static_cast<double>(step - warmup_);
     const auto total = static_cast<double>(settings_.total_steps);
     const double ramp =
@@ -108,7 +108,7 @@ double LrSchedule::rate(std::int64_t made, std::int64_t epoch) const {
 }
 
 LrRange lr_range(const LrSchedule& schedule, std::int64_t steps) {
-    // Ramp and cosines turn at these steps alone, however many there are between.
+    // Extremes of warm-up and cosines lie at these steps only.
     const std::int64_t warmup = schedule.warmup_steps();
     const std::int64_t total = schedule.total_steps();
     LrRange range{.first = schedule.rate(0, 0), .highest = 0, .last = schedule.rate(steps - 1, 0)};

@@ -1,5 +1,5 @@
 // The learning rate of every step: schedules, warm-up and scaling with the global batch. Pure
-// functions of the number of optimizer steps; docs/learning_rate.md derives them. No torch in here.
+// functions of the number of optimizer steps, derived in docs/learning_rate.md. Without torch.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@ namespace ranklab::train {
 enum class LrShape {
     none,  ///< constant
     step,  ///< x gamma^epoch
-    /// Half a cosine from the end of the warm-up to the last step, which has end_lr.
+    /// Half a cosine from the end of the warm-up to end_lr at the last step.
     cosine,
-    cosine_published  ///< as the U-Net tutorial's code has it: never reaches end_lr after a warm-up
+    cosine_published  ///< as in the U-Net tutorial's code: never reaches end_lr after a warm-up
 };
-/// Scaling of the first rate with the global batch: x 1, x sqrt(global / base), x global / base.
+/// Factors of the initial rate: 1, sqrt(global batch / base batch), global batch / base batch.
 enum class LrScaling { none, sqrt, linear };
 
-/// The names that users type, in the enumerations' order.
+/// The options' values, in the enumerations' order.
 const std::vector<std::string>& lr_shape_names();
 const std::vector<std::string>& lr_scaling_names();
-/// OptionError for a name that is none of those.
+/// Throw OptionError for an unknown name.
 LrShape lr_shape_named(const std::string& name);
 LrScaling lr_scaling_named(const std::string& name);
 bool is_cosine(LrShape shape);
@@ -30,27 +30,27 @@ struct LrSettings {
     LrShape shape = LrShape::none;
     LrScaling scaling = LrScaling::none;
     double lr = 0;      ///< for the base batch
-    double end_lr = 0;  ///< of the cosines
-    double gamma = 1;   ///< of `step`
+    double end_lr = 0;  ///< LrShape::cosine, cosine_published
+    double gamma = 1;   ///< LrShape::step
     std::int64_t global_batch = 1;
     std::int64_t base_batch = 1;
-    /// The steps of the warm-up, only where the rate is scaled and global_batch > base_batch.
+    /// In effect only if the rate is scaled and global_batch > base_batch.
     std::int64_t warmup_steps = 0;
-    std::int64_t total_steps = 0;  ///< over which the cosines fall, warm-up included
+    std::int64_t total_steps = 0;  ///< length of the cosines, including the warm-up
 };
 
 class LrSchedule {
   public:
-    /// OptionError for a cosine over no steps.
+    /// Throws OptionError for a cosine over 0 steps.
     explicit LrSchedule(const LrSettings& settings);
 
-    /// The rate of the step after `made` optimizer steps that changed the parameters. A skipped
-    /// step does not count, so that the next one has the same rate. `epoch` from 0.
+    /// The rate of the next step after `made` optimizer steps. Skipped steps (GradScaler) do not
+    /// count. `epoch` from 0.
     double rate(std::int64_t made, std::int64_t epoch) const;
 
-    /// The scaled lr: the highest rate, at the end of the warm-up.
+    /// The scaled lr, reached at the end of the warm-up.
     double initial() const { return initial_; }
-    /// 0 where the published condition (scaled, and a global batch above the base) does not hold.
+    /// 0 unless the rate is scaled and the global batch is above the base batch.
     std::int64_t warmup_steps() const { return warmup_; }
     std::int64_t total_steps() const { return settings_.total_steps; }
 
@@ -62,20 +62,19 @@ class LrSchedule {
     std::int64_t warmup_;
 };
 
-/// The range of a schedule's rates over `steps` steps without epochs, shown before the run.
+/// The rates of a schedule over `steps` steps without epochs, shown before the run.
 struct LrRange {
     double first = 0, highest = 0, last = 0;
 };
 LrRange lr_range(const LrSchedule& schedule, std::int64_t steps);
 
-/// StepLR(step_size = 1, gamma): base * gamma^epoch.
+/// PyTorch's StepLR(step_size = 1, gamma): base * gamma^epoch.
 double step_lr(double base, double gamma, std::int64_t epoch);
 
-/// Returns lr x sqrt(global / base), lr x global / base, or lr.
+/// lr times the factor of `scaling`.
 double scaled_lr(double lr, LrScaling scaling, std::int64_t global_batch, std::int64_t base_batch);
 
-/// The published form's denominator: epochs x (samples / global batch), the quotient rounded down.
-/// 0 where there are fewer samples than one global batch.
+/// The length of the published cosine: epochs x floor(samples / global batch).
 std::int64_t published_total_steps(std::int64_t epochs, std::int64_t samples,
                                    std::int64_t global_batch);
 

@@ -1,4 +1,4 @@
-// Optimizers: one file in optimizers/ and one word in CMake each.
+// The interface of optimizers. Each is one file in optimizers/ and one word in CMakeLists.txt.
 #pragma once
 
 #include <torch/types.h>
@@ -15,14 +15,13 @@ namespace ranklab::train {
 struct OptimizerConfig {
     double lr = 0.01;
     double momentum = 0.0;  ///< sgd only
-    bool fused = false;     ///< LibTorch's fused kernel; OptionError
-                            ///< from `make` where there is none
-    /// Ranklab's operations need fp32 or fp64 on the CPU; other cases use LibTorch's.
+    bool fused = false;     ///< LibTorch's fused kernel; `make` throws OptionError if it has none
+    /// Ops::ranklab takes effect for fp32 or fp64 on the CPU only.
     nn::Ops ops = nn::Ops::ranklab;
 };
 
 /// One kind of state ("momentum_buffer"): a tensor per parameter, in the parameters' order;
-/// undefined where the optimizer has none, or none yet.
+/// undefined for parameters without state.
 struct OptimizerState {
     std::string name;
     std::vector<torch::Tensor> tensors;
@@ -31,22 +30,20 @@ struct OptimizerState {
 class Optimizer {
   public:
     virtual ~Optimizer() = default;
-    /// Updates the parameters in place from their gradients; a parameter without one is left alone.
+    /// Updates the parameters in place from their gradients; skips parameters without a gradient.
     virtual void step() = 0;
     virtual void set_lr(double lr) = 0;
 
-    /// All state of its next steps besides parameters, gradients and the rate, always in one order.
-    /// The tensors share storage with the optimizer's own: clone those that must outlive the next
-    /// step.
+    /// All state besides parameters, gradients and the rate, always in one order. The tensors share
+    /// the optimizer's storage: clone them to keep them beyond the next step.
     virtual std::vector<OptimizerState> state() = 0;
-    /// Copies the state() of such an optimizer, with as many parameters of the same shapes, and
-    /// continues as that one would. DataError for a state of another kind, with nothing changed.
+    /// Copies a state() of the same kind of optimizer, for parameters of the same number and
+    /// shapes. For another state throws DataError and changes nothing.
     virtual void load_state(const std::vector<OptimizerState>& state) = 0;
 };
 
-/// For load_state: DataError unless `state` has these kinds in this order, each with a tensor for
-/// each of its `like`, of the same shape and type or undefined. `all_defined` refuses undefined
-/// ones too.
+/// For load_state: throws DataError unless `state` has these kinds in this order, with one tensor
+/// per tensor of `like`, of the same shape and type, or undefined unless `all_defined`.
 struct StateKind {
     std::string name;
     const std::vector<torch::Tensor>& like;
@@ -54,20 +51,19 @@ struct StateKind {
 void check_state(const std::vector<OptimizerState>& state, const std::vector<StateKind>& kinds,
                  bool all_defined = true);
 
-/// Whether our own passes over memory can update these: fp32 or fp64 on the CPU.
+/// Whether ranklab's kernels can update these parameters: fp32 or fp64 on the CPU.
 bool suit_our_ops(const std::vector<torch::Tensor>& parameters);
 
-/// The gradient with its elements in the parameter's memory order, for kernels that walk through
-/// both: a copy where the orders differ (a row-major gradient of a channels-last weight). Undefined
-/// without a gradient.
+/// The gradient with its elements in the parameter's memory order: a copy if the orders differ (a
+/// row-major gradient of a channels-last weight). Undefined without a gradient.
 torch::Tensor gradient_in_order(const torch::Tensor& parameter);
 
 struct OptimizerEntry {
     std::string name;
     std::string summary;
-    double default_lr = 0.01;  ///< where the model's document names another optimizer
-    bool has_fused = false;    ///< whether `make` takes OptimizerConfig::fused
-    /// How many numbers it keeps between steps for each of the parameters'.
+    double default_lr = 0.01;  ///< for models whose default optimizer is another one
+    bool has_fused = false;    ///< `make` takes OptimizerConfig::fused
+    /// Numbers of state per number of a parameter.
     std::function<int(const OptimizerConfig&)> states;
     std::function<std::unique_ptr<Optimizer>(std::vector<torch::Tensor> parameters,
                                              const OptimizerConfig&)>

@@ -17,7 +17,7 @@
 namespace ranklab::train {
 namespace {
 
-// Enters and leaves autocast as torch.autocast does, in this thread.
+// torch.autocast in this thread, while the object lives.
 class Autocast : base::Immovable {
   public:
     Autocast(torch::DeviceType device, torch::Dtype type)
@@ -66,8 +66,7 @@ Precision precision_named(const std::string& name) {
     const auto found = std::ranges::find(kNames, name);
     if (found != kNames.end()) return static_cast<Precision>(found - kNames.begin());
     throw base::OptionError(
-        fmt::format("there is no precision {}; use {}", name, fmt::join(kNames, ", ")),
-        {"precision"});
+        fmt::format("unknown precision {}; use {}", name, fmt::join(kNames, ", ")), {"precision"});
 }
 
 torch::Dtype parameter_type(Precision precision) {
@@ -76,10 +75,8 @@ torch::Dtype parameter_type(Precision precision) {
 
 void check_precision(Precision precision, torch::DeviceType device) {
     if (precision == Precision::tf32 && device == torch::kCPU)
-        throw base::OptionError(
-            "tf32 is arithmetic of NVIDIA's tensor cores, which a CPU does not have; use another "
-            "precision, or a GPU",
-            {"precision fp32", "precision bf16", "device cuda"});
+        throw base::OptionError("tf32 needs NVIDIA's tensor cores; use a GPU, or another precision",
+                                {"precision fp32", "precision bf16", "device cuda"});
 }
 
 std::shared_ptr<nn::Model> in_precision(std::shared_ptr<nn::Model> model, Precision precision,
@@ -101,7 +98,7 @@ double rounding_bound(Precision precision, torch::DeviceType device) {
         case Precision::fp64:
             return 1e-10;
         case Precision::fp32:
-            // The bound covers cuDNN's algorithms (Winograd) and the order of atomic additions.
+            // Covers cuDNN's algorithms (Winograd) and the varying order of atomic additions.
             return 1e-3;
         case Precision::tf32:
         case Precision::fp16:
@@ -109,7 +106,7 @@ double rounding_bound(Precision precision, torch::DeviceType device) {
         case Precision::bf16:
             return 1e-1;
     }
-    throw base::Error("internal: a precision that does not exist");
+    throw base::Error("internal: unknown precision");
 }
 
 void allow_tf32(bool allow) {
@@ -133,7 +130,7 @@ GradScaler::GradScaler(const GradScalerConfig& config)
     : config_(config), scale_(static_cast<float>(config.init_scale)) {}
 
 torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {
-    // A loss that came out in 16 bits would overflow at the first scale already.
+    // A 16-bit loss would overflow at the initial scale.
     const bool narrow =
         loss.scalar_type() == torch::kHalf || loss.scalar_type() == torch::kBFloat16;
     return (narrow ? loss.to(torch::kFloat) : loss) * static_cast<double>(scale_);
@@ -146,7 +143,7 @@ bool GradScaler::step(const std::vector<torch::Tensor>& parameters, Optimizer& o
     return !found_inf;
 }
 
-// True if one was not finite.
+// Divides the gradients by the scale. Returns true if one is not finite.
 bool GradScaler::unscale(const std::vector<torch::Tensor>& parameters) const {
     const torch::NoGradGuard no_gradients;
     std::vector<torch::Tensor> gradients;
@@ -156,7 +153,7 @@ bool GradScaler::unscale(const std::vector<torch::Tensor>& parameters) const {
     if (gradients.empty()) return false;
     const auto options = gradients.front().options().dtype(torch::kFloat);
     torch::Tensor found_inf = torch::zeros({1}, options);
-    // As PyTorch: the reciprocal in double, then rounded.
+    // The reciprocal in double, then rounded, as in PyTorch.
     const auto inverse = static_cast<float>(1.0 / static_cast<double>(scale_));
     at::_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf,
                                                    torch::full({1}, inverse, options));

@@ -1,4 +1,4 @@
-// A step's precision, its tensors' memory format and the scaling of its loss (docs/precision.md).
+// Precision, memory format and loss scaling of a training step (docs/precision.md).
 #pragma once
 
 #include <c10/core/DeviceType.h>
@@ -15,53 +15,50 @@
 
 namespace ranklab::train {
 
-/// fp64, fp32: type of parameters and arithmetic. tf32: parameters in fp32, and products on a GPU's
-/// tensor cores with factors of 11 bits. bf16, fp16: parameters in fp32, and torch's autocast for
-/// operations that are safe in 16 bits; fp16 needs a GradScaler.
+/// fp64, fp32: type of parameters and arithmetic. tf32: fp32 parameters, products on a GPU's tensor
+/// cores with 11-bit factors. bf16, fp16: fp32 parameters, torch's autocast for operations that are
+/// safe in 16 bits; fp16 needs a GradScaler.
 enum class Precision { fp64, fp32, tf32, bf16, fp16 };
 
-/// OptionError for another name.
+/// Throws OptionError for an unknown name.
 Precision precision_named(const std::string& name);
 /// The type of parameters, gradients and input.
 torch::Dtype parameter_type(Precision precision);
 
-/// OptionError where that kind of device has no such arithmetic.
+/// Throws OptionError if the kind of device lacks this arithmetic.
 void check_precision(Precision precision, torch::DeviceType device);
 
-/// Returns `model`, or for bf16 and fp16 a decorator of it that computes forward and loss under
-/// autocast. The casts of the parameters are kept for one forward, as torch.autocast does. fp64 and
-/// fp32 need only model->to().
+/// Returns `model`; for bf16 and fp16 a decorator that computes forward and loss under autocast,
+/// and caches the cast parameters for one forward, as torch.autocast does.
 std::shared_ptr<nn::Model> in_precision(std::shared_ptr<nn::Model> model, Precision precision,
                                         torch::DeviceType device);
 
-/// How far two computations of a gradient may differ, relative to its largest element, where the
-/// device's results vary from call to call: a rounding or two. 0 on the CPU, where the same
-/// operations give the same bits.
+/// The allowed difference of two computations of a gradient, relative to its largest element, on
+/// devices whose results vary from call to call by rounding. 0 on the CPU, which is deterministic.
 double rounding_bound(Precision precision, torch::DeviceType device);
 
-/// The factor of the loss in the checks before the first step. In fp16 gradients below 6e-8 would
-/// become zeros there, as in training; a factor of 1024 does not overflow yet. 1 in other
-/// precisions.
+/// The loss factor in the checks before the first step: 1024 in fp16, where gradients below 6e-8
+/// would become 0 and larger factors may overflow; otherwise 1.
 double gate_scale(Precision precision);
 
-/// Sets for the process whether fp32 products on a GPU use TF32. LibTorch's own default is on for
-/// convolutions and off for matrix products: neither fp32 nor tf32.
+/// Sets for the process whether fp32 products on a GPU use TF32. LibTorch's default mixes both: on
+/// for convolutions, off for matrix products.
 void allow_tf32(bool allow);
 
-// Images and volumes with their channels innermost in memory (NHWC, NDHWC), which tensor cores and
-// oneDNN's convolutions take without reordering. Sizes and values stay as they are.
+// Channels-last memory format (NHWC, NDHWC), which tensor cores and oneDNN's convolutions take
+// without reordering. Sizes and values do not change.
 
-/// A tensor of 4 or 5 dimensions with its channels (dimension 1) innermost; other tensors stay as
-/// they are. It copies only where the order differs.
+/// Returns a tensor of 4 or 5 dimensions in channels-last format, a copy if it is not; other
+/// tensors unchanged.
 torch::Tensor channels_last(const torch::Tensor& tensor);
 
-/// Converts the model's parameters and buffers where they have such a form. To be called before
-/// gradients and optimizers are made, since these take over the strides.
+/// Converts the model's parameters and buffers. Call it before gradients and optimizers are made,
+/// since these copy the strides.
 void use_channels_last(nn::Model& model);
 
-/// A model around another one, which computes in some other way.
-/// Parameters, buffers and submodules are the inner model's own, registered under their own names:
-/// optimizers, checkpoints and parameter files see no difference.
+/// A model that wraps another one and changes how it computes. Shares the inner model's parameters,
+/// buffers and submodules under their names, so that optimizers, checkpoints and parameter files
+/// see no difference.
 class DecoratedModel : public nn::Model {
   public:
     explicit DecoratedModel(std::shared_ptr<nn::Model> inner) : inner_(std::move(inner)) {
@@ -76,7 +73,7 @@ class DecoratedModel : public nn::Model {
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
         return inner_->loss(output, targets);
     }
-    // The children are shared, the flag of the inner model itself is not.
+    // The submodules are shared; the inner model's own flag is not.
     void train(bool on = true) override {
         Module::train(on);
         inner_->train(on);
@@ -93,33 +90,33 @@ struct GradScalerConfig {
     double init_scale = 65536;
     double growth_factor = 2;
     double backoff_factor = 0.5;
-    std::int64_t growth_interval = 2000;  ///< made steps in a row after which the scale grows
+    std::int64_t growth_interval = 2000;  ///< steps without a skip after which the scale grows
 };
 
-/// Scales the loss for fp16, whose smallest number is 6e-8: smaller gradients would be zeros. The
-/// loss is multiplied before backward, the gradients are divided before the optimizer. Where one is
-/// not finite the step is skipped and the scale falls; growth_interval steps in a row raise it.
+/// Loss scaling for fp16, in which gradients below 6e-8 would become 0. Multiplies the loss before
+/// backward and divides the gradients before the optimizer's step. If a gradient is not finite,
+/// skips the step and lowers the scale; after growth_interval steps without a skip raises it.
 ///
-/// Every rank has one, and all get the same scale without communication: each looks at the
-/// gradients after they are summed over ranks, which have the same bits everywhere, and one rank's
-/// inf or NaN is in the sum. With a sync that sums nothing each rank decides alone.
+/// All ranks get the same scale without communication: each checks the gradients after they are
+/// summed over ranks, which are bitwise equal and contain any rank's inf or NaN. With --sync none
+/// each rank decides for itself.
 class GradScaler {
   public:
     explicit GradScaler(const GradScalerConfig& config = {});
 
-    /// The start of backward: loss x scale, in fp32 at least.
+    /// loss x scale, at least in fp32, for backward.
     torch::Tensor scaled(const torch::Tensor& loss) const;
-    /// Divides the parameters' gradients in place; makes the optimizer's step if all are finite;
-    /// adapts the scale. Returns whether the step was made. Waits for the device.
+    /// Divides the parameters' gradients in place, makes the optimizer's step if all are finite,
+    /// and adapts the scale. Returns whether it made the step. Blocks on the device.
     bool step(const std::vector<torch::Tensor>& parameters, Optimizer& optimizer);
 
     double scale() const { return static_cast<double>(scale_); }
-    /// Steps made since the scale last changed.
+    /// Steps since the scale last changed.
     std::int64_t growth_tracker() const { return growth_tracker_; }
-    /// In all: a schedule by steps is at (steps - skipped()).
+    /// Total of skipped steps; the learning rate's schedule does not count them.
     std::int64_t skipped() const { return skipped_; }
 
-    /// Its state for a checkpoint, as text, and back; DataError for another text.
+    /// The state as text, for a checkpoint. load() throws DataError for any other text.
     std::string save() const;
     void load(const std::string& state);
 
@@ -128,7 +125,7 @@ class GradScaler {
     void update(bool found_inf);
 
     GradScalerConfig config_;
-    float scale_;  // PyTorch's is a float tensor
+    float scale_;  // float, as in PyTorch
     std::int64_t growth_tracker_ = 0;
     std::int64_t skipped_ = 0;
 };

@@ -16,19 +16,19 @@
 namespace ranklab::train {
 namespace {
 
-// The thread looks about four times while a piece travels, but not so often that waking up costs
-// too much, nor so seldom that a link stands idle. Measured at 1 Gbit/s, where a piece takes 2 ms:
-// docs/overlap.md.
+// Limits of the thread's sleep between polls. It polls about four times per piece, but not so often
+// that waking up costs too much, nor so rarely that a link idles. Measured at 1 Gbit/s, where a
+// piece takes 2 ms (docs/overlap.md).
 constexpr std::chrono::microseconds kShortestNap{20};
 constexpr std::chrono::microseconds kLongestNap{250};
 
-// On a device a stream orders the work and does it, and the library cuts it itself.
+// In device memory a stream orders and executes reductions, and the library splits buffers.
 bool is_streamed(const comm::BufferView& buffer) {
     return buffer.memory == comm::Memory::device;
 }
 
-// The reduction of one buffer, a piece at a time. advance() never blocks with Transfer::background,
-// and with Transfer::blocking only once all ranks have come.
+// The reduction of one buffer, piece by piece. advance() does not block with Transfer::background;
+// with Transfer::blocking it blocks once all ranks are ready.
 class Reduction {
   public:
     Reduction(comm::Communicator& comm, comm::BufferView buffer, Transfer transfer,
@@ -45,10 +45,10 @@ class Reduction {
             start_piece();
     }
 
-    // True when the sum is there.
+    // Drives the reduction; true once the sum is complete.
     bool advance() {
         if (transfer_ == Transfer::background) {
-            // Before the first look nothing moved.
+            // No data moves before the first poll.
             if (moving_ == Clock::time_point()) moving_ = Clock::now();
             return advance_pieces();
         }
@@ -57,7 +57,7 @@ class Reduction {
         while (rest_.count > 0) comm_.allreduce(next_piece(), comm::ReduceOp::sum);
         return true;
     }
-    // The same for a caller with nothing else to do.
+    // Drives the reduction to its end, blocking.
     void complete() {
         while (!advance()) request_.wait();
     }
@@ -65,11 +65,11 @@ class Reduction {
     Clock::duration nap() const {
         return std::clamp<Clock::duration>(piece_time_ / 4, kShortestNap, kLongestNap);
     }
-    // For the end of a job whose other ranks may never come.
+    // Leaks the request: the job ends, and other ranks may never come.
     void abandon() { request_.abandon(); }
 
   private:
-    // A piece that was just started is looked at at once: its first part leaves then.
+    // Polls a piece right after its start, which sends its first part.
     bool advance_pieces() {
         while (request_.test()) {
             piece_time_ = Clock::now() - piece_start_;
@@ -108,8 +108,8 @@ std::size_t piece_of(Transfer transfer, std::size_t wanted) {
 
 }  // namespace
 
-// The queue and, with Progress::thread, the thread. Only one thread calls MPI at any time: with a
-// thread, that one; else the caller of push, poll and finish.
+// The queue and, with Progress::thread, its thread. Only one thread calls MPI: that thread, or
+// otherwise the caller of push, poll and finish.
 class ReductionQueue::Worker {
   public:
     Worker(comm::Communicator& comm, Progress progress, Transfer transfer, std::size_t piece_bytes)
@@ -119,7 +119,7 @@ class ReductionQueue::Worker {
           piece_bytes_(piece_of(transfer, piece_bytes)) {
         if (progress_ == Progress::thread) thread_ = std::thread([this] { serve(); });
     }
-    // Transfers are under way only where an error ends the job: they are left, since others may not
+    // If reductions are under way, an error ends the job: abandons them, since other ranks may not
     // come.
     ~Worker() {
         if (!thread_.joinable()) {
@@ -183,16 +183,16 @@ class ReductionQueue::Worker {
         comm::BufferView buffer;
         std::function<void(std::exception_ptr)> done;
         std::unique_ptr<Reduction> reduction;
-        std::unique_ptr<base::Annotation> mark = {};  // of the thread
+        std::unique_ptr<base::Annotation> mark = {};  // on the thread's time line
     };
 
-    // With mutex_ locked.
+    // mutex_ must be locked.
     bool next_may_start() const {
         if (waiting_.empty()) return false;
         return under_way_.empty() ||
                (is_streamed(waiting_.front().buffer) && is_streamed(under_way_.back().buffer));
     }
-    // One at a time; of a stream all, in their order.
+    // Starts the next reduction if none is under way; in a stream all of them, in order.
     void start_what_may() {
         std::unique_lock lock(mutex_);
         while (next_may_start()) {
@@ -239,7 +239,7 @@ class ReductionQueue::Worker {
         if (failure_) std::rethrow_exception(failure_);
     }
     void serve() {
-        // The kernel may add 50 us to a nap; the thread wants it short.
+        // By default the kernel may lengthen a sleep by 50 us.
         prctl(PR_SET_TIMERSLACK, 1000UL);
         try {
             while (wait_for_work()) advance();
@@ -248,7 +248,7 @@ class ReductionQueue::Worker {
         }
         abandon();
     }
-    // False at the end.
+    // Sleeps until there is work; false once the queue ends.
     bool wait_for_work() {
         if (!under_way_.empty()) return !nap_or_end();
         std::unique_lock lock(mutex_);
@@ -281,18 +281,18 @@ class ReductionQueue::Worker {
     Transfer transfer_;
     std::size_t piece_bytes_;
 
-    std::mutex mutex_;  // guards what follows
+    std::mutex mutex_;  // guards the members up to hurry_
     std::condition_variable changed_;
     std::deque<Task> waiting_;
     std::vector<ReductionStamp> stamps_;
-    std::size_t next_ = 0;     // the first that is not complete
-    std::size_t started_ = 0;  // the first that is not started
-    bool hurry_ = false;       // the caller has nothing else to do than to wait
+    std::size_t next_ = 0;     // first reduction that is not complete
+    std::size_t started_ = 0;  // first reduction that is not started
+    bool hurry_ = false;       // the caller only waits
     bool ends_ = false;
     std::exception_ptr failure_;
 
-    // Used by the thread that calls MPI:
-    std::deque<Task> under_way_;  // one, or in a stream several
+    // Only for the thread that calls MPI:
+    std::deque<Task> under_way_;  // at most one; in a stream several
     std::thread thread_;
 };
 

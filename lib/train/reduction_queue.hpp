@@ -1,4 +1,4 @@
-// Sums buffers over ranks one after another, in the background where it can.
+// Sums buffers over ranks in order, in the background if possible.
 #pragma once
 
 #include <chrono>
@@ -12,20 +12,20 @@
 
 namespace ranklab::train {
 
-/// How MPI progresses while backward computes. Open MPI has no progress of its own.
+/// What drives MPI's progress during backward: Open MPI progresses within calls only.
 enum class Progress {
-    /// No thread: reductions started in backward are completed after it (on a device: see push()).
+    /// Nothing: reductions started in backward complete after it (on a device: see push()).
     none,
-    poll,    ///< backward itself, each time a gradient is ready
-    thread,  ///< a thread of the rank, which sleeps between looks
+    poll,    ///< backward, each time a gradient is ready
+    thread,  ///< a thread, which sleeps between polls
 };
 
-/// How one buffer is summed.
+/// The allreduce of one buffer.
 enum class Transfer {
-    /// MPI's non-blocking allreduce: needs little of the processor, so it can hide behind compute.
+    /// MPI's non-blocking allreduce, which needs little CPU time and can overlap with compute.
     background,
-    /// The blocking allreduce, entered when all ranks have come: Open MPI's is two to four times as
-    /// fast in shared memory, where the cores move the data.
+    /// The blocking allreduce, entered once all ranks are ready. In shared memory, where the cores
+    /// move the data, Open MPI's is two to four times as fast.
     blocking,
 };
 
@@ -34,43 +34,43 @@ using Clock = std::chrono::steady_clock;
 /// One reduction of the last step on this rank.
 struct ReductionStamp {
     std::size_t bytes = 0;
-    Clock::time_point ready;  ///< this rank's part was complete
-    Clock::time_point start;  ///< it was its turn: handed to the library
-    /// With Transfer::blocking: all ranks were known to have come; with background: the transfer
-    /// was first polled, at once or (Progress::none) after backward. On a device this and `end` are
-    /// 0, since the host does not see them.
+    Clock::time_point ready;  ///< this rank's part is complete
+    Clock::time_point start;  ///< handed to the library, after the reductions before it
+    /// With Transfer::blocking: all ranks are ready. With background: the transfer is first polled,
+    /// at once or (Progress::none) after backward. On a device `moving` and `end` are 0, since the
+    /// host cannot see them.
     Clock::time_point moving;
-    Clock::time_point end;  ///< the sum was there
+    Clock::time_point end;  ///< the sum is complete
 };
 
-/// The size of a piece (measured, docs/overlap.md). In shared memory a piece that stays in the
-/// cache from one rank's reading to the other's is summed faster; on a network, libnbc waits for
-/// both directions of a piece before it goes on, so that small ones keep the link busy.
+/// Sizes of pieces, as measured (docs/overlap.md). In shared memory a piece that stays in the cache
+/// between the ranks' reads is summed faster. On a network libnbc waits for both directions of a
+/// piece before it continues, so small pieces keep the link busy.
 inline constexpr std::size_t kBlockingPieceBytes = std::size_t{8} << 20;
 inline constexpr std::size_t kBackgroundPieceBytes = std::size_t{256} << 10;
 
 class ReductionQueue {
   public:
-    /// Keeps a reference. Large buffers go in pieces of `piece_bytes`, one after another (0: the
-    /// measured size above); a piece's sum is the same on all ranks.
+    /// Keeps a reference to `comm`. Sums large buffers in pieces of `piece_bytes` (0: the size
+    /// above for `transfer`), one after another.
     ReductionQueue(comm::Communicator& comm, Progress progress, Transfer transfer,
                    std::size_t piece_bytes = 0);
     ~ReductionQueue();
 
-    /// Forgets the stamps of the last step. Nothing may be under way.
+    /// Clears the stamps of the last step. No reduction may be under way.
     void begin_step();
-    /// Adds this rank's complete part of the next reduction. All ranks push the same buffers in the
-    /// same order, and k+1 starts only after k; those in device memory start at once, in a stream's
-    /// order. The queue owns the buffer until finish() returns. `done`, if given, is called once
-    /// the buffer is summed or the reduction has failed.
+    /// Adds this rank's complete part of the next reduction. All ranks must push the same buffers
+    /// in the same order. A reduction starts after the previous one has ended; in device memory at
+    /// once, in the stream's order. The buffer must not be used until finish() returns. Calls
+    /// `done` once the buffer is summed or the reduction has failed.
     void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done = {});
-    /// The caller will only wait from here on: the thread stops sleeping.
+    /// Tells the thread that the caller only waits from now on, so that it stops sleeping.
     void hurry();
-    /// A chance to move data, with Progress::poll; else nothing.
+    /// Drives progress with Progress::poll; otherwise does nothing.
     void poll();
-    /// Returns when all that was pushed is summed. Throws what the library reported.
+    /// Waits until all pushed buffers are summed. Throws the library's errors.
     void finish();
-    /// In the order pushed; complete after finish().
+    /// In the order of push(); complete after finish().
     const std::vector<ReductionStamp>& stamps() const;
 
   private:

@@ -19,7 +19,7 @@ std::vector<at::Generator> generators_of(const DataParallel& replicas) {
     return generators;
 }
 
-// One part after another: their gradients add up in the model's parameters.
+// Computes the parts one after another; their gradients add up in the model's parameters.
 void compute_reference(DataParallel& replicas, const TensorBatch& batch, double scale) {
     nn::Model& model = replicas.model(0);
     const auto parts = chunks_of(batch.count(), replicas.count());
@@ -27,7 +27,8 @@ void compute_reference(DataParallel& replicas, const TensorBatch& batch, double 
         const auto [first, count] = parts[r];
         if (count == 0) continue;
         const nn::GeneratorScope draws_from(replicas.generator(r));
-        // On a GPU the model draws from its own GPU's generator in any scope.
+        // On a GPU the model always draws from its GPU's generator, so that gets the replica's
+        // state.
         if (r > 0 && replicas.places().on_gpus()) {
             at::Generator own = replicas.generator(0);
             own.set_state(replicas.generator(r).get_state());
@@ -38,7 +39,7 @@ void compute_reference(DataParallel& replicas, const TensorBatch& batch, double 
     }
 }
 
-// In double, zeros for a parameter without gradient.
+// Moves the gradients out, as double; zeros for a parameter without gradient.
 std::vector<torch::Tensor> take_gradients(const std::vector<torch::Tensor>& parameters) {
     std::vector<torch::Tensor> gradients;
     for (const auto& parameter : parameters) {
@@ -50,11 +51,10 @@ std::vector<torch::Tensor> take_gradients(const std::vector<torch::Tensor>& para
     return gradients;
 }
 
-// The rounding of sums of another order grows with the network's depth; a wrong gradient differs in
-// its first digits.
+// Wide enough for the rounding of reordered sums in deep networks; a wrong gradient differs in its
+// first digits.
 double bound_of(torch::ScalarType type, Precision precision) {
-    // The gradients from the loss of all samples and from that of a part may round differently in
-    // 16 bits.
+    // In 16 bits the gradients of the whole loss and of a part's loss round differently.
     if (precision == Precision::bf16) return 5e-2;
     if (precision == Precision::fp16) return 1e-2;
     return type == torch::kDouble
@@ -72,7 +72,7 @@ ReplicaCheck compare(const std::vector<torch::Tensor>& ours,
     }
     ReplicaCheck check{.bound = bound, .norm = std::sqrt(size) / scale};
     check.difference = apart == 0 ? 0 : std::sqrt(apart / size);
-    // Written so that a difference that is not a number fails.
+    // A NaN difference fails.
     check.passed = check.difference <= bound;
     return check;
 }
@@ -94,14 +94,13 @@ ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Pr
     auto check = compare(ours, reference, bound, scale);
     check.detail = check.passed
                        ? fmt::format(
-                             "the first gradient of {} replicas differs by {:.1e} of its norm, "
-                             "{:.3g}, from that of their parts one after another (at most {:.1e})",
-                             replicas.count(), check.difference, check.norm, check.bound)
+                             "first gradient of {} replicas: relative difference {:.1e} from one "
+                             "model on the same parts (allowed {:.1e}, norm {:.3g})",
+                             replicas.count(), check.difference, check.bound, check.norm)
                        : fmt::format(
-                             "the gradient of {} replicas differs by {:.1e} of its norm from that "
-                             "of their parts one after another, more than {:.1e}: the model may "
-                             "draw random numbers, or keep state that it does not register; "
-                             "train it by ranks of its own (ddp)",
+                             "gradient of {} replicas: relative difference {:.1e} from one model "
+                             "on the same parts, above {:.1e}; the model may draw random numbers "
+                             "or keep unregistered state, so train it with --mode ddp",
                              replicas.count(), check.difference, check.bound);
     return check;
 }

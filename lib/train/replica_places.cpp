@@ -33,7 +33,7 @@ ReplicaPlaces::~ReplicaPlaces() {
     for (const auto& stream : before_) {
         try {
             guard_->exchangeStream(stream);
-        } catch (...) {  // the thread is left with a stream that works as well
+        } catch (...) {  // the thread keeps a stream that works as well
         }
     }
 }
@@ -54,7 +54,7 @@ std::string placement(const ReplicaPlaces& places) {
 
 namespace {
 
-// OpenMP workers that this thread starts later inherit the mask.
+// Binds this thread and, by inheritance, OpenMP workers that it starts later.
 bool bind_this_thread(const std::vector<int>& cpus) {
     const auto most = static_cast<std::size_t>(*std::max_element(cpus.begin(), cpus.end())) + 1;
     cpu_set_t* set = CPU_ALLOC(most);
@@ -66,9 +66,9 @@ bool bind_this_thread(const std::vector<int>& cpus) {
     return bound;
 }
 
-// LibTorch gives a thread the process's number of threads when it first computes, which would
-// replace ours: this triggers it before, once for LibTorch's copy of that flag and once for ours
-// (it is in an inline function).
+// Sets this thread's number of OpenMP threads. On its first computation LibTorch sets a thread to
+// the process's number: the first two calls trigger this before, for LibTorch's copy of a flag in
+// an inline function and for ours.
 void compute_with(int threads) {
     static_cast<void>(at::get_num_threads());
     at::internal::lazy_init_num_threads();
@@ -104,21 +104,21 @@ ReplicaThreads::ReplicaThreads(std::size_t count, int threads,
         }
     } catch (const std::system_error& error) {
         throw base::EnvironmentError(
-            fmt::format("only {} of {} replica threads could be started ({}); use fewer, or raise "
-                        "the limit of processes (ulimit -u)",
+            fmt::format("only {} of {} replica threads started ({}); use fewer, or raise the limit "
+                        "of processes (ulimit -u)",
                         threads_.size(), count, error.what()),
             {"replicas"});
     }
     run([this](std::size_t replica) { settle(replica); });
-    // Bound are all or none.
+    // Binds all replicas or none.
     if (std::any_of(cpus_.begin(), cpus_.end(), [](const auto& share) { return share.empty(); }))
         cpus_.clear();
-    // The call of at::set_num_threads also sets the number of later threads: restore the caller's.
+    // The threads' at::set_num_threads also changed the default of later threads: restores it.
     at::set_num_threads(callers);
 }
 
 void ReplicaThreads::settle(std::size_t replica) {
-    // Under the lock, since LibTorch's setter writes more than this thread's own state.
+    // Locked, since LibTorch's setter writes process-wide state, too.
     const std::lock_guard lock(mutex_);
     if (!cpus_.empty() && !bind_this_thread(cpus_[replica])) cpus_[replica].clear();
     compute_with(threads_each_);

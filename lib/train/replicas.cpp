@@ -18,8 +18,8 @@ using base::Phase;
 
 namespace {
 
-// Unused initial values must not take numbers from the random streams of the model's dropout:
-// making a model seeds them anew.
+// Makes replicas 1, 2, ... and restores the generators' states, since making a model seeds them and
+// dropout draws from them.
 std::vector<std::shared_ptr<nn::Model>> make_others(const ReplicaSetup& setup) {
     auto generators = default_generators(setup.devices.front());
     std::vector<torch::Tensor> states;
@@ -31,7 +31,7 @@ std::vector<std::shared_ptr<nn::Model>> make_others(const ReplicaSetup& setup) {
     return models;
 }
 
-// LibTorch's operations on a GPU draw from that GPU's default generator.
+// On a GPU its default generator, from which LibTorch's operations draw; on the CPU a separate one.
 at::Generator generator_of(const ReplicaSetup& setup, std::size_t replica) {
     const auto& device = setup.devices[replica];
     const auto seed = setup.seed + replica;
@@ -130,8 +130,8 @@ double DataParallel::compute_gradient(const TensorBatch& batch, double weight,
     return has_samples ? loss.item<double>() : 0.0;
 }
 
-// The targets stay where the loss is computed. On the CPU a part is a view: the replicas share the
-// memory.
+// Copies each replica's part of the input to its device; on the CPU a part is a view. Targets stay
+// on replica 0's device, which computes the loss.
 void DataParallel::scatter(const TensorBatch& batch, const std::vector<base::Share>& parts) {
     const auto mark = phases_.phase(Phase::scatter);
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
@@ -142,8 +142,8 @@ void DataParallel::scatter(const TensorBatch& batch, const std::vector<base::Sha
     }
 }
 
-// Each thread writes its own replica's parameters, so that the memory is near it, or so that all
-// GPUs receive at once; replicas without samples are left out.
+// Each replica's thread copies its parameters, so that the memory lies near its cores and all GPUs
+// receive at once. Skips replicas without samples.
 void DataParallel::replicate() {
     const auto mark = phases_.phase(Phase::replicate);
     const auto pieces = coalesces_ && replicas_.size() > 1
@@ -176,8 +176,8 @@ void DataParallel::forward() {
     });
 }
 
-// Returns a new leaf: the loss is computed on it, and its gradient goes back to the replicas'
-// graphs.
+// Returns the outputs as a new autograd leaf, from which the loss is computed; its gradient is
+// handed back to the replicas' graphs.
 torch::Tensor DataParallel::gather() const {
     std::vector<torch::Tensor> outputs;
     for (const auto& replica : replicas_) {
@@ -195,8 +195,8 @@ void DataParallel::hand_back(const torch::Tensor& gradient, const std::vector<ba
     }
 }
 
-// On the CPU, autograd computes in the thread that asks for it; on a GPU in a thread of that GPU,
-// on the stream of its forward, and the asking thread waits until all is launched.
+// On the CPU autograd computes in the calling thread. On a GPU it uses the GPU's thread and the
+// forward's stream, and the calling thread waits until all is launched.
 void DataParallel::backward() {
     const auto mark = phases_.phase(Phase::backward);
     threads_.run([this](std::size_t r) {

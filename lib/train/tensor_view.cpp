@@ -37,7 +37,7 @@ comm::DType element_of(torch::Dtype dtype) {
 torch::Dtype dtype_of(comm::DType element) {
     for (const auto& [known, type] : kTypes)
         if (known == element) return type;
-    throw base::Error("internal: an element type that tensors do not have");
+    throw base::Error("internal: no tensor has this element type");
 }
 
 comm::BufferView view_of(const torch::Tensor& tensor) {
@@ -51,13 +51,13 @@ comm::BufferView view_of(const torch::Tensor& tensor) {
 
 torch::Tensor in_memory_order(const torch::Tensor& tensor) {
     if (!tensor.is_non_overlapping_and_dense())
-        throw base::Error("internal: a tensor with gaps was taken for a dense one");
+        throw base::Error("internal: this tensor is not dense");
     return tensor.as_strided({tensor.numel()}, {1});
 }
 
 torch::Tensor viewed_as(const torch::Tensor& flat, const torch::Tensor& like) {
     if (!like.is_non_overlapping_and_dense())
-        throw base::Error("internal: a tensor with gaps was taken for a dense one");
+        throw base::Error("internal: this tensor is not dense");
     return flat.as_strided(like.sizes(), like.strides());
 }
 

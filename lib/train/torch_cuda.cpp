@@ -13,7 +13,7 @@
 namespace ranklab::train {
 namespace {
 
-// In lib/ next to bin/, where the programs' rpath leads.
+// Lies in lib/ next to bin/, found by the programs' rpath.
 constexpr const char* kModule = "libranklab_torch_cuda.so";
 
 struct Module {
@@ -21,7 +21,7 @@ struct Module {
     std::string why_not;
 };
 
-// Never closed: LibTorch's parts register what they have, for good.
+// Never closed, since LibTorch's libraries cannot be unregistered.
 const Module& module() {
     static const Module opened = [] {
         Module m{.handle = dlopen(kModule, RTLD_NOW | RTLD_GLOBAL), .why_not = {}};
@@ -34,7 +34,7 @@ const Module& module() {
 
 template <class Function>
 Function function_named(const char* name) {
-    // POSIX lets dlsym's result be a function's address; C++ has no other word for that.
+    // POSIX allows to call dlsym's result; C++ needs reinterpret_cast for that.
     auto* const function = reinterpret_cast<Function>(dlsym(module().handle, name));
     if (function == nullptr)
         throw base::Error(
@@ -51,9 +51,10 @@ bool has_torch_cuda() {
 void open_torch_cuda() {
     if (module().handle != nullptr) return;
     throw base::EnvironmentError(
-        fmt::format("LibTorch's CUDA part could not be loaded ({}); build where LibTorch and the "
-                    "CUDA runtime are found, or go without",
-                    module().why_not),
+        fmt::format(
+            "LibTorch's CUDA part cannot be loaded ({}); build ranklab where CMake finds it "
+            "and the CUDA runtime, or compute on the CPU",
+            module().why_not),
         {"device cpu", "nvtx"});
 }
 
@@ -61,8 +62,8 @@ void load_torch_cuda() {
     open_torch_cuda();
     if (!at::globalContext().hasCUDA())
         throw base::EnvironmentError(
-            "LibTorch sees no GPU that it can use; look at CUDA_VISIBLE_DEVICES and the driver "
-            "(nvidia-smi), or compute on the CPU",
+            "LibTorch finds no usable GPU; check CUDA_VISIBLE_DEVICES and the driver (nvidia-smi), "
+            "or compute on the CPU",
             {"device cpu"});
 }
 
@@ -74,7 +75,7 @@ std::int64_t peak_gpu_bytes(const std::vector<torch::Device>& gpus) {
     std::int64_t most = 0;
     for (const auto& gpu : gpus) {
         const auto stats = c10::getDeviceAllocator(torch::kCUDA)->getDeviceStats(gpu.index());
-        // The first kind of counter is of all pools together.
+        // Index 0 is the sum over all pools.
         most = std::max<std::int64_t>(most, stats.allocated_bytes[0].peak);
     }
     return most;

@@ -10,9 +10,9 @@ namespace {
 class CudaGraph final : public StepGraph {
   public:
     void capture(const std::function<void()>& work) override {
-        // Nothing from before may end within the capture.
+        // Earlier work must not end within the capture.
         c10::cuda::getCurrentCUDAStream().synchronize();
-        // Captures this thread alone: the loader's threads go on, and may ask for pinned memory
+        // Captures this thread only, since the loader's threads may allocate pinned memory
         // meanwhile.
         graph_.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
         try {
@@ -26,7 +26,7 @@ class CudaGraph final : public StepGraph {
     void replay() override { graph_.replay(); }
 
   private:
-    // The stream is unusable while it captures; the error of ending a broken capture is not the
+    // Ends a failed capture, to make the stream usable again. Ignores its error, which is not the
     // cause.
     void leave_capture() noexcept {
         try {

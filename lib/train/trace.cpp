@@ -48,7 +48,8 @@ bool is_operator(const profiler::KinetoEvent& event) {
            event.endNs() > event.startNs();
 }
 
-// Events of one thread nest: each is a part of the last one that has not ended.
+// Sums times by operator. Events of one thread nest: each lies within the last one that has not
+// ended.
 std::vector<OperatorTime> operators_of(std::vector<const profiler::KinetoEvent*> events) {
     std::ranges::sort(events, {}, [](const auto* e) {
         return std::tuple(e->startThreadId(), e->startNs(), -base::real(e->durationNs()));
@@ -93,7 +94,7 @@ Trace::~Trace() {
     if (running_) profiler::disableProfiler();
 }
 
-// Readers of distributed traces look for "rank" with a blank after its colon.
+// Tools for distributed traces search "rank": with a blank after the colon.
 std::vector<OperatorTime> Trace::save(const std::string& path, int rank, int world_size) {
     base::annotation_hooks = nullptr;
     profiler::addMetadataJson(
@@ -104,7 +105,7 @@ std::vector<OperatorTime> Trace::save(const std::string& path, int rank, int wor
     result->save(path);
     if (!std::filesystem::exists(path))
         throw base::EnvironmentError(
-            fmt::format("the trace {} could not be written; name another place", path), {"trace"});
+            fmt::format("the trace {} cannot be written; name another file", path), {"trace"});
     std::vector<const profiler::KinetoEvent*> events;
     for (const auto& event : result->events())
         if (is_operator(event)) events.push_back(&event);

@@ -1,5 +1,5 @@
-// A trace of this process by LibTorch's profiler (Kineto): operators, GPU kernels, and ranklab's
-// annotations, of all threads, in the format of Chrome's trace viewer.
+// A trace of all threads of this process by LibTorch's profiler (Kineto), in the format of Chrome's
+// trace viewer: operators, GPU kernels, and ranklab's annotations.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ struct OperatorTime {
 
 class Trace : base::Immovable {
   public:
-    /// Begins. One at a time. `gpu`: kernels of the GPU too.
+    /// Starts a trace; one at a time. `gpu`: record GPU kernels, too.
     explicit Trace(bool gpu);
-    /// Ends without a file where save() was not called.
+    /// Ends the trace; without save(), writes no file.
     ~Trace();
-
-    /// Ends, and writes the file. The operators by their self time, longest first. EnvironmentError
-    /// where the file cannot be written.
+    /// Ends the trace and writes the file. Returns the operators by self time, longest first.
+    /// Throws EnvironmentError if the file cannot be written.
     std::vector<OperatorTime> save(const std::string& path, int rank, int world_size);
 
   private:
     bool running_ = true;
 };
 
-/// While it lives, LibTorch's operators and ranklab's annotations are NVTX ranges, and the CUDA
-/// profiler is on: for nsys and ncu. EnvironmentError where LibTorch's CUDA part is missing.
+/// For nsys and ncu: while the object lives, LibTorch's operators and ranklab's annotations are
+/// NVTX ranges, and the CUDA profiler is on. Throws EnvironmentError if LibTorch's CUDA part is
+/// missing.
 class NvtxRanges : base::Immovable {
   public:
     NvtxRanges();

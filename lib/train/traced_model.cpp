@@ -19,7 +19,7 @@ Stack inputs_of(const nn::Model& model, const torch::Tensor& input) {
     return inputs;
 }
 
-// How far the graph's result may be from the model's: roundings of operations in another order.
+// Equal up to the rounding of reordered operations.
 bool close(const torch::Tensor& a, const torch::Tensor& b) {
     const bool wide = a.scalar_type() == torch::kDouble;
     return a.sizes() == b.sizes() && torch::allclose(a, b, wide ? 1e-9 : 1e-3, wide ? 1e-12 : 1e-5);
@@ -47,10 +47,11 @@ TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
     auto& graph = graphs_[input.sizes().vec()];
     if (graph) return *graph;
     const auto refuse = [](const std::string& why) {
-        throw base::OptionError("no traced graph can run this model: " + why + "; leave it out",
+        throw base::OptionError("this model cannot be traced (" + why + "); leave the option out",
                                 {"jit"});
     };
-    // Neither the trace nor the comparison is a step: statistics and random numbers are put back.
+    // Restores running statistics and random numbers, since tracing and comparing are no training
+    // step.
     StateSnapshot rewind(*this, default_generators(input.device()));
     std::shared_ptr<torch::jit::Graph> traced;
     torch::Tensor wanted;
@@ -64,17 +65,17 @@ TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
         traced = state->graph;
         wanted = outputs.front().toTensor().detach();
     } catch (const c10::Error& error) {
-        refuse("it cannot be traced: " + std::string(error.what_without_backtrace()));
+        refuse(error.what_without_backtrace());
     }
     rewind();
     {
-        // An executor of its own: one adapts to what it sees first, and this run has no gradients.
+        // A separate executor: an executor specialises on its first runs, and this one is without
+        // gradients.
         const torch::NoGradGuard no_gradients;
         Stack stack = inputs_of(*this, input);
         torch::jit::GraphExecutor(traced->copy(), "comparison").run(stack);
         rewind();
-        if (!close(stack.front().toTensor(), wanted))
-            refuse("its traced graph computes something else");
+        if (!close(stack.front().toTensor(), wanted)) refuse("its graph computes something else");
     }
     graph = std::make_unique<Graph>(traced);
     return *graph;

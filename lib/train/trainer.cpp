@@ -13,7 +13,7 @@
 namespace ranklab::train {
 namespace {
 
-// The validation crops are the same in every epoch of every run, with any seed.
+// Fixed, so that all epochs and runs validate on the same crops.
 constexpr std::uint64_t kValidationSeed = 0x76616c6964;
 
 std::vector<data::Draw> validation_draws(base::Share part, std::int64_t b, std::int64_t batch) {
@@ -135,7 +135,7 @@ EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Shar
 
 namespace {
 
-/// `bytes` [images, channels, plane] through the table of each one's channel.
+/// Maps `bytes` [images, channels, plane] through the table of their channel.
 template <class T>
 void look_up(const torch::Tensor& table, const std::uint8_t* bytes, std::int64_t planes,
              std::int64_t plane, torch::Tensor& out) {
@@ -158,10 +158,9 @@ std::vector<std::int64_t> batch_sizes(std::int64_t count, const data::Field& fie
     return sizes;
 }
 
-// Copies to a GPU from pinned memory on the current stream: the host does not wait, and the GPU's
-// next operations come after it. The pinned copy is LibTorch's, which does not reuse its memory
-// before the transfer has ended. A loader's own memory would not do: the next batch overwrites it,
-// even if the GPU has not read it yet.
+// Copies to a GPU asynchronously, on the current stream, from pinned memory of LibTorch's, which
+// LibTorch does not reuse before the transfer has ended. The loader's memory cannot be the source:
+// the next batch may overwrite it before the GPU has read it.
 torch::Tensor moved(const torch::Tensor& tensor, torch::Device device) {
     if (device.is_cpu()) return tensor;
     const torch::Tensor pinned = tensor.is_pinned() ? tensor : tensor.pin_memory();
@@ -189,7 +188,7 @@ InputConverter::InputConverter(data::SampleLayout layout, const std::vector<doub
     table_ = torch::stack(tables);
     if (layout_.input.element == data::Element::u8 && table_.size(0) > 1 &&
         table_.size(0) != layout_.input.sizes.front())
-        throw base::Error("a normalisation has one mean for each channel, or one for all");
+        throw base::Error("internal: a normalisation has one mean per channel, or one for all");
 }
 
 TensorBatch InputConverter::operator()(const data::Batch& batch) const {
@@ -203,7 +202,7 @@ torch::Tensor InputConverter::input_of(const data::Batch& batch) const {
     if (layout_.input.element == data::Element::f32)
         return over(batch.input, sizes, torch::kFloat).to(table_.scalar_type());
     if (layout_.input.element == data::Element::i64) return over(batch.input, sizes, torch::kLong);
-    // For a GPU pinned at once, so that it need not be copied to be.
+    // Pinned for a GPU, which saves moved() a copy.
     torch::Tensor input =
         torch::empty(sizes, table_.options().pinned_memory(!placement_.device.is_cpu()));
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(batch.input.get());

@@ -1,4 +1,4 @@
-// One training step, with its phases marked, and the evaluation.
+// A training step with its phases, and the evaluation.
 #pragma once
 
 #include <functional>
@@ -17,23 +17,24 @@
 
 namespace ranklab::train {
 
-/// The interface for a step of one or more micro-batches (Trainer, DataParallel).
+/// A training step of one or more micro-batches, made by Trainer or DataParallel.
 class Stepper {
   public:
     virtual ~Stepper() = default;
 
-    /// Makes forward and backward on this rank's micro-batch, which may be empty. `weight` is its
-    /// share of the global batch: it scales the loss, so that the gradients' sum over ranks and
-    /// micro-batches is the gradient of the mean over all samples. `last`: the step's last one,
-    /// with which gradients are summed. Returns the unscaled mean loss; undefined if empty.
+    /// Makes forward and backward of this rank's micro-batch, which may be empty. `weight`, its
+    /// share of the global batch, scales the loss, so that the gradients' sum over ranks and
+    /// micro-batches is the gradient of the mean over all samples. `last`: the step's last
+    /// micro-batch, which sums gradients over ranks. Returns the unscaled mean loss; undefined if
+    /// the batch is empty.
     virtual torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) = 0;
-    /// To be called after the last micro-batch: waits for the gradients and updates the parameters.
-    /// False where the step was skipped because gradients were not finite (GradScaler).
+    /// Called after the last micro-batch: waits for the gradients and updates the parameters. False
+    /// if the step was skipped because gradients were not finite (GradScaler).
     virtual bool update() = 0;
-    /// The phases that its steps mark, in order. Others are not reported.
+    /// The phases that a step marks, in order.
     virtual std::vector<base::Phase> phases() const = 0;
 
-    /// A step of one micro-batch. Returns the loss; 0 for an empty batch.
+    /// Makes a step of one micro-batch. Returns the loss; 0 for an empty batch.
     double train_step(const TensorBatch& batch, double weight) {
         const torch::Tensor loss = accumulate(batch, weight, true);
         update();
@@ -43,8 +44,8 @@ class Stepper {
 
 class Trainer : public Stepper {
   public:
-    /// Keeps references: all must outlive it. Attaches `sync` to the model's trained parameters.
-    /// `buffers` is null where none are broadcast, `scaler` where the loss is not scaled.
+    /// Keeps references to its arguments. Attaches `sync` to the model's trained parameters.
+    /// Without broadcasts of buffers `buffers` is null; without loss scaling `scaler` is null.
     Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
             BufferSync* buffers = nullptr, GradScaler* scaler = nullptr);
 
@@ -53,7 +54,7 @@ class Trainer : public Stepper {
     std::vector<base::Phase> phases() const override;
 
   protected:
-    /// Rank 0's, before a step's first micro-batch.
+    /// Broadcasts rank 0's buffers before a step's first micro-batch.
     void broadcast_buffers(bool last_of_step);
 
     nn::Model& model_;
@@ -68,21 +69,20 @@ class Trainer : public Stepper {
     bool first_of_step_ = true;
 };
 
-/// The parameters that require gradients, each once, in the order of registration.
+/// The parameters that require gradients, each once, in order of registration.
 std::vector<torch::Tensor> trained_parameters(const nn::Model& model);
-/// Their names in the model, in the same order.
+/// The names of trained_parameters(), in their order.
 std::vector<std::string> trained_parameter_names(const nn::Model& model);
 
-/// Sums over this rank's samples; add them over ranks before dividing.
+/// Sums over this rank's samples, to be added over ranks before dividing by `count`.
 struct EvaluationSums {
     double loss = 0;
-    double correct = 0;  ///< samples, where the targets are classes; a share of one with several
+    double correct = 0;  ///< samples of the right class; of a sample with several targets the share
     std::int64_t count = 0;
 };
 
-/// Makes the test pass (dropout off, no gradients) over samples [begin, end) of `source`, in
-/// batches by `config`. `goes_on`, if given, is asked after each of `turns` batches (as many on all
-/// ranks, so that they can agree); false ends the pass, and the sums are then useless.
+/// Evaluates the samples `part`, in batches by `config`. Calls `goes_on`, if given, `turns` times,
+/// so that all ranks can agree; false ends the pass, and its sums are then invalid.
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,
                         const data::Loader::Config& config, const InputConverter& convert,
                         const std::function<bool()>& goes_on = {}, std::int64_t turns = 0);

@@ -47,30 +47,29 @@ constexpr Quantity shown(Shown place, std::string_view command, Quantity quantit
 }
 
 constexpr std::array kQuantities{
-    shown(
-        Shown::groups, "train",
-        seconds(
-            "step_time_s",
-            "A training step, from before its first sample is gathered to after the optimizer; per "
-            "step the maximum over ranks.")),
+    shown(Shown::groups, "train",
+          seconds("step_time_s",
+                  "A training step, from the wait for its batch to the end of the optimizer; "
+                  "maximum over ranks per step.")),
     part(kStepTime, "data", "data_time_s",
-         "The wait for the loader's next batch; with --workers 0 the step makes it."),
+         "Waiting for the loader's next batch; with --workers 0, making it."),
     part(kStepTime, "copy", "copy_time_s",
-         "Making the model's tensors of the batch: on the device, in its type, normalised."),
+         "Converting the batch to the model's tensors: type, normalisation, transfer to the "
+         "device."),
     part(kStepTime, "scatter", "scatter_time_s",
          "--mode dp: splitting the batch into the replicas' parts."),
     part(kStepTime, "replicate", "replicate_time_s",
          "--mode dp: copying replica 0's parameters and buffers into the others."),
     part(kStepTime, "forward", "forward_time_s", "The network and the loss."),
     part(kStepTime, "gather", "gather_time_s",
-         "--mode dp: outputs brought to replica 0, and their gradient handed back."),
+         "--mode dp: copying outputs to replica 0, and their gradients back."),
     part(kStepTime, "backward", "backward_time_s", "Clearing the gradients and the backward pass."),
     part(kStepTime, "reduce", "reduce_time_s",
-         "--mode dp: adding the replicas' gradients up on replica 0."),
+         "--mode dp: summing the replicas' gradients on replica 0."),
     shown(Shown::summary, "train",
           part(kStepTime, "sync", "sync_exposed_time_s",
-               "From the end of backward until the synchronised gradients are there, and the "
-               "broadcast of buffers; it contains the wait for the slowest rank.")),
+               "From the end of backward until the gradients are summed, plus the broadcast of "
+               "buffers; includes the wait for the slowest rank.")),
     part(kStepTime, "optimizer", "optimizer_time_s", "The parameter update."),
     seconds("replica_forward_time_s",
             "--mode dp of 0.1.0: a replica's own forward time; maximum over replicas."),
@@ -81,25 +80,28 @@ constexpr std::array kQuantities{
     seconds("loader_decode_time_s",
             "Not a phase: resizing the step's samples; sum over the loader's threads."),
     seconds("loader_augment_time_s",
-            "Not a phase: turning the step's samples; sum over the loader's threads."),
+            "Not a phase: rotating the step's samples; sum over the loader's threads."),
     shown(Shown::groups, "train",
           rate_of("throughput_samples_per_s", "samples/s",
-                  "Per step: true samples of all ranks (repeats of the sampler not counted) / "
-                  "maximum over ranks of the step time. The mean is all true samples / the sum of "
-                  "those times.")),
+                  "Per step: true samples of all ranks (the sampler's repeated samples do not "
+                  "count) / step time, maximum over ranks. The mean is all true samples / the sum "
+                  "of the step times.")),
     rate_of("throughput_io_samples_per_s", "samples/s",
             "--ablation: true samples / time of the slowest rank, in trials that only read."),
     rate_of("throughput_synthetic_samples_per_s", "samples/s",
-            "--ablation: the same in trials on one batch that stays in memory."),
+            "--ablation: true samples / time of the slowest rank, in trials on one batch that "
+            "stays in memory."),
     rate_of("throughput_nocomm_samples_per_s", "samples/s",
-            "--ablation: the same in trials without gradient synchronisation."),
+            "--ablation: true samples / time of the slowest rank, in trials without gradient "
+            "synchronisation."),
     rate_of("throughput_compute_samples_per_s", "samples/s",
-            "--ablation: the same in trials with neither reading nor synchronisation."),
+            "--ablation: true samples / time of the slowest rank, in trials with neither reading "
+            "nor synchronisation."),
     rate_of("throughput_full_samples_per_s", "samples/s",
-            "--ablation: the same in trials of the whole step."),
-    seconds("epoch_time_s",
-            "The sum of the times of an epoch's steps, without what lies between them; maximum "
-            "over ranks."),
+            "--ablation: true samples / time of the slowest rank, in trials of the whole step."),
+    seconds(
+        "epoch_time_s",
+        "Sum of the step times of an epoch, without the time between steps; maximum over ranks."),
     seconds(
         "time_to_first_step_s",
         "From the kernel's start of the process to the end of the first step; maximum over ranks."),
@@ -108,51 +110,53 @@ constexpr std::array kQuantities{
         "From comparing the parameters until the checkpoint is on the disk; maximum over ranks."),
     count_of("collectives_per_step", "1", neither, "Reductions per step."),
     count_of("reduced_bytes_per_step", "B", neither,
-             "Bytes of these reductions on a rank, as they travel."),
+             "Bytes that a rank reduces per step, as sent."),
     seconds("communication_s",
-            "Sum over buckets of the transfer, in the steps with communication."),
+            "Sum over buckets of the transfer time, in the pairs' steps with communication."),
     seconds("communication_inside_backward_s",
-            "The part of communication_s inside the backward of the rank that came last."),
+            "The part of communication_s within the backward of the rank that arrives last."),
     seconds("communication_exposed_s",
-            "Step time with communication - step time without, for pairs of steps after the run."),
+            "Step time with communication - step time without, in pairs of steps after the run."),
     seconds("communication_hidden_s",
             "median(inside backward) - median(backward longer), each at least 0."),
     seconds("backward_longer_s",
             "Backward with communication - backward without; each the maximum over ranks."),
-    seconds("step_without_communication_s", "The time of the step of a pair that sends nothing."),
+    seconds("step_without_communication_s",
+            "Step time without communication, in pairs of steps after the run."),
     ratio_of(
         "overlap", more,
         "1 - median(communication_exposed_s) / median(communication_s), bootstrap interval; "
         "n/a outside 0 to 1, below 6 pairs, or where overlap_balance is not within 0.75 .. 1.25."),
     ratio_of("overlap_balance", neither,
-             "(median(exposed) + hidden) / median(total): 1 where stamps and step times agree."),
+             "(median(exposed) + hidden) / median(total): 1 if stamps and step times agree."),
     seconds("transfer_s",
-            "Table communication: shortest of the ranks' times from the arrival of all to the "
-            "finished sum; median over counted steps."),
+            "From the arrival of the last rank to the finished sum of a bucket, minimum over "
+            "ranks; median over counted steps (table communication)."),
     ratio_of("train_loss", less,
              "Per step, before the update: sum over ranks of (local mean loss x samples) / all "
              "samples."),
-    ratio_of("learning_rate", neither, "Per step: the rate of its update."),
+    ratio_of("learning_rate", neither, "The learning rate of each step's update."),
     ratio_of("validation_loss", less,
              "Mean over all test samples, each counted once; one per evaluation."),
     ratio_of("validation_accuracy", more,
-             "Test samples whose class was the most likely / all; one per evaluation."),
+             "Test samples whose class got the highest score / all; one per evaluation."),
     ratio_of("load_imbalance", less,
-             "max / mean - 1 over ranks, of the mean step time without sync; io: of the job time."),
+             "max / mean - 1 over ranks of the mean step time without sync; io: of the job time."),
     joules("gpu_energy_J",
-           "--monitor: of all GPUs that the driver shows the job, idle ones too, from the first "
-           "sample to the last; sum over hosts."),
+           "--monitor: energy of all GPUs that the driver shows the job, including idle ones, from "
+           "the first sample to the last; sum over hosts."),
     joules("gpu_energy_J_per_sample",
-           "gpu_energy_J / true samples of all epochs: warm-up, start and evaluation cost energy "
-           "too."),
+           "gpu_energy_J / true samples of all epochs; includes the energy of start, warm-up and "
+           "evaluation."),
     joules("gpu_energy_J_per_epoch", "gpu_energy_J_per_sample x the set's training samples."),
     joules("cpu_energy_J",
-           "--monitor: of all processor packages (RAPL), whoever uses them; sum over hosts."),
+           "--monitor: energy of all processor packages (RAPL), including other processes' work; "
+           "sum over hosts."),
     joules("cpu_energy_J_per_sample", "cpu_energy_J / true samples of all epochs."),
     joules("cpu_energy_J_per_epoch", "cpu_energy_J_per_sample x the set's training samples."),
     Quantity{"peak_gpu_bytes", "B", cost, less,
-             "Most bytes of tensors on a GPU at a time, from the first step on (the allocator and "
-             "the CUDA context hold more); maximum over ranks and GPUs."},
+             "Peak bytes of tensors on a GPU since the first step, without the allocator's cache "
+             "and the CUDA context; maximum over ranks and GPUs."},
     shown(Shown::compare, "train",
           Quantity{"peak_rss_bytes", "B", cost, less,
                    "Highest resident set of the process (ru_maxrss, Slurm's MaxRSS); maximum over "
@@ -161,57 +165,55 @@ constexpr std::array kQuantities{
     shown(
         Shown::groups, "io",
         seconds("job_time_s",
-                "From the barrier to the end of close, generating included; maximum over ranks.")),
+                "From the barrier to the end of close, including generation; maximum over ranks.")),
     part(kJobTime, "setup", "setup_time_s",
          "Starting worker processes, creating the shared file and its datasets."),
     part(kJobTime, "generate", "generate_time_s", "Computing records: sum over a rank's records."),
-    part(kJobTime, "format", "format_time_s", "Making text of records: sum over a rank's records."),
+    part(kJobTime, "format", "format_time_s",
+         "Formatting records as text: sum over a rank's records."),
     part(kJobTime, "send", "send_time_s",
-         "Handing work or records to others: sum over a rank's records."),
+         "Sending work or records to other processes: sum over a rank's records."),
     part(kJobTime, "wait", "wait_time_s",
-         "Waiting for others or for work: sum over a rank's records."),
+         "Waiting for other processes or for work: sum over a rank's records."),
     part(kJobTime, "open", "open_time_s",
          "Opening files, or creating files and datasets: sum over records."),
     part(kJobTime, "write", "write_time_s", "Writing: sum over a rank's records."),
     part(kJobTime, "fsync", "fsync_time_s",
-         "Until the bytes are on the disk (-e): sum over records."),
+         "fsync (-e), until the bytes are on the device: sum over records."),
     part(kJobTime, "close", "close_time_s",
-         "Closing, and the rename of --rename: sum over records."),
+         "Closing, and renaming with --rename: sum over records."),
     shown(
         Shown::groups, "io",
-        rate_of("write_MiBps", "MiB/s",
-                "Bytes of all ranks' numbers, 8 a value in text too / (last close - first open).")),
+        rate_of(
+            "write_MiBps", "MiB/s",
+            "Bytes of all ranks' values (8 per value, also in text) / (last close - first open).")),
     seconds("read_time_s",
-            "First timed reading of what was written: open + read + parse + close of the slowest "
+            "First timed read of the written records: open + read + parse + close of the slowest "
             "rank."),
     shown(Shown::compare, "io",
-          rate_of("read_MiBps", "MiB/s", "Bytes of all ranks' numbers / read_time_s.")),
+          rate_of("read_MiBps", "MiB/s", "Bytes of all ranks' values / read_time_s.")),
     shown(Shown::summary, "io",
           rate_of("files_per_s", "files/s", "Records of all ranks / (last close - first open).")),
     count_of("file_bytes", "B", neither,
-             "Bytes that all ranks wrote into files: of text 25 a value."),
+             "Bytes that all ranks wrote into files; text has 25 per value."),
     count_of("wrong_elements", "1", less,
              "io: values read back that differ in any bit from what should have been written. "
              "comm: elements of a result that are wrong, of all ranks and messages."),
-    shown(
-        Shown::groups, "comm",
-        Quantity{
-            "time_us", "us", cost, less,
-            "A call of an operation, by --blocking and --average. Alone: of the first operation's "
-            "largest message, out of place. With a suffix (`time_us:allreduce:fp32:sum:1048576`): "
-            "of that operation, type, reduction, message size, and in-place, loaded, host or "
-            "hosts."}),
-    shown(
-        Shown::summary, "comm",
-        rate_of("busbw_GBps", "GB/s",
-                "algbw_GBps x factor: allreduce 2 (n - 1) / n; allgather, reduce_scatter, alltoall "
-                "(n - 1) / n; others 1; not there at one rank.")),
+    shown(Shown::groups, "comm",
+          Quantity{"time_us", "us", cost, less,
+                   "Time of a call, as --blocking and --average define it. Without a suffix: the "
+                   "first operation's largest message, out of place. A suffix "
+                   "(`time_us:allreduce:fp32:sum:1048576`) names the operation, type, reduction "
+                   "and message size, and in-place, loaded, host or hosts."}),
     shown(Shown::summary, "comm",
-          rate_of("algbw_GBps", "GB/s",
-                  "Message size S / time_us, of the same message; 1e9 bytes a second.")),
+          rate_of("busbw_GBps", "GB/s",
+                  "algbw_GBps x factor: allreduce 2 (n - 1) / n; allgather, reduce_scatter, "
+                  "alltoall (n - 1) / n; otherwise 1; none at one rank.")),
+    shown(Shown::summary, "comm",
+          rate_of("algbw_GBps", "GB/s", "Message size S / time_us; 1e9 bytes per second.")),
     seconds("buckets_time_s",
-            "comm --from-model: sum of the times of all buckets' allreduces, each folded by "
-            "--average.")};
+            "comm --from-model: sum of the times of all buckets' allreduces, each reduced over "
+            "ranks by --average.")};
 
 }  // namespace
 

@@ -15,11 +15,11 @@ Schema made_common_settings() {
     Schema rows;
     rows.section("Common")
         .text("config", "FILE", std::nullopt,
-              "INI file of these options (key = value); the command line wins over it")
+              "INI file of these options (key = value); the command line overrides it")
         .bind(&CommonSettings::config, kEssential,
               Role::bookkeeping)  // its settings are stored with the others
         .text("output", "FILE", "results/ranklab.h5",
-              "the shared results file, to which ranklab adds the run; none stores nothing")
+              "the shared results file, to which the run is added; none: store nothing")
         .bind(&CommonSettings::output, kEssential, Role::bookkeeping)
         .text("label", "TEXT", "", "a name to find the run by")
         .bind(&CommonSettings::label, kEssential, Role::bookkeeping)
@@ -36,14 +36,13 @@ Schema made_common_settings() {
                  "cpuset, as far as its cgroup allows)")
         .bind(&CommonSettings::threads, kEssential, kFollowsRanks)
         .real("time-limit", 0.001, std::nullopt,
-              "seconds after which the work ends early, with exit code 6 (7 if --target-ci had its "
+              "end the work after this many seconds, with exit code 6 (7 if --target-ci had its "
               "minimum)")
         .bind(&CommonSettings::time_limit,
               Role::bookkeeping)  // a run that reached it is left out, or marked
-        .real(
-            "monitor", {0.05, 3600}, std::nullopt,
-            "sample what hosts and ranks use (CPU, memory, network, files, GPUs, energy) every so "
-            "many seconds (1)")
+        .real("monitor", {0.05, 3600}, std::nullopt,
+              "seconds between samples of what hosts and ranks use: CPU, memory, network, files, "
+              "GPUs, energy (1)")
         .bare("1")
         .bind(&CommonSettings::monitor, Role::bookkeeping)
         .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
@@ -51,24 +50,24 @@ Schema made_common_settings() {
         .bind(&CommonSettings::expect_ranks,
               Role::bookkeeping)  // the ranks that took part are compared
         .real("lock-timeout", 0, std::nullopt,
-              "seconds to wait for the results file's lock, before the run goes into a file of its "
-              "own")
+              "seconds to wait for the results file's lock; then the run is stored in a separate "
+              "file")
         .bind(&CommonSettings::lock_timeout, Role::bookkeeping)
         .real("stall-timeout", 0, "600",
-              "seconds without progress of a rank after which it ends the job; 0: never")
+              "seconds without progress after which a rank ends the job; 0: never")
         .bind(&CommonSettings::stall_timeout, Role::bookkeeping)
         .flag("dry-run", "print the effective configuration and do no work")
         .bind(&CommonSettings::dry_run, Role::request)
         .flag("quiet",
-              "no header, no progress: one line a run, with its rate and where it is stored")
+              "no header, no progress, one line per run with its rate and where it is stored")
         .bind(&CommonSettings::quiet, Role::bookkeeping)
         .flag("verbose", "show all settings, and all tables of the run")
         .bind(&CommonSettings::verbose, Role::request)
         .excludes({.other = "quiet", .because = "one shows all, the other one line"})
         .excludes({.other = "json", .because = "JSON has everything"})
         .flag("json",
-              "print the run (or all runs of the command) as JSON on stdout, in place of the text; "
-              "--quiet leaves out the progress")
+              "print the run (or all runs of the command) as JSON on stdout instead of text; "
+              "--quiet also hides the progress")
         .bind(&CommonSettings::json, Role::request)
         .excludes({.other = "dry-run", .because = "a dry run has no run to print"})
         .text("json-file", "FILE", std::nullopt, "also write the run as JSON, as --json prints it")
@@ -110,11 +109,10 @@ Schema launch_names() {
 Schema target_row(const std::string& least) {
     return Schema()
         .text("target-ci", "PERCENT", std::nullopt,
-              fmt::format(
-                  "such as 2%: measure until the half-width of the 95 % interval is at most that "
-                  "part of the median; {} is then the minimum, 20 times that or --time-limit the "
-                  "maximum; exit code 7 if it is not reached",
-                  least))
+              fmt::format("such as 2%: measure until the half-width of the 95 % interval is at "
+                          "most this part of the median; {} is then the minimum, and 20 times that "
+                          "or --time-limit the maximum; exit code 7 if not reached",
+                          least))
         .role(Role::times);
 }
 

@@ -146,9 +146,9 @@ class OwnModel(cli.Case):
         shape = ("--input-shape", 8, "--classes", 5)
         save_it = "save it with torch.jit.save(torch.jit.script(model), 'model.pt')"
         for name, code, sentence in (("state", 3, save_it), ("pickled", 3, save_it), ("text", 3, "is not TorchScript"), ("cut", 3, "cut.pt is not TorchScript"),
-                                     ("newer", 3, "or older"), ("missing", 3, "is not a file that can be read"), ("folder", 3, "is not a file that can be read"),
-                                     ("frozen", 2, "has no parameters to train"), ("pair", 2, "answers with a Tuple, and one tensor is expected"),
-                                     ("detached", 2, "does not depend on a parameter to train"), ("nan", 3, "the first gradient's norm is nan")):
+                                     ("newer", 3, "or older"), ("missing", 3, "cannot be read"), ("folder", 3, "cannot be read"),
+                                     ("frozen", 2, "no trainable parameters"), ("pair", 2, "answers with a Tuple, and one tensor is expected"),
+                                     ("detached", 2, "depends on no trainable parameter"), ("nan", 3, "the first gradient's norm is nan")):
             self.assertRefused(code, sentence, "--model", f"{name}.pt", *shape)
 
     def test_impossible_options_are_refused(self):
@@ -157,7 +157,7 @@ class OwnModel(cli.Case):
                                  ("--input-shape 8xa: give sizes", "--input-shape", "8xa", "--classes", 5),
                                  ("cannot compute a batch of 2 such samples: ", "--input-shape", 9, "--classes", 5), ("cannot compute a batch of 2 such samples: ", "--input-shape", "8:int64", "--classes", 5),
                                  ("cannot compute a batch of 2 such samples: ", "--input-shape", "8,8", "--classes", 5),
-                                 ("answers a batch of 2 with 2x5, and 2x6 are expected", "--input-shape", 8, "--classes", 6),
+                                 ("2x5, but the target needs 2x6", "--input-shape", 8, "--classes", 6),
                                  ("--loss mse is of numbers; use --target-shape", "--input-shape", 8, "--classes", 5, "--loss", "mse"),
                                  ("--loss nll is of classes; use --classes", "--input-shape", 8, "--target-shape", 5, "--loss", "nll"),
                                  ("--width, --jit, --dropout and --image-size are for", "--input-shape", 8, "--classes", 5, "--dropout", "off")):
@@ -183,7 +183,7 @@ class OwnModel(cli.Case):
                 ("cut", "y", 3, "is truncated or damaged"), ("none", "y", 3, "none.npy cannot be opened"), ("x", "six", 3, "sample 5 of six.npy is of class 5, and classes are 0 to 4"),
                 ("x", "float", 3, "holds floating-point numbers"), ("x", "x", 3, "holds samples of [8], and [] are expected"), ("nan", "y", 3, "the first gradient's norm is nan")):
             self.assertRefused(code, sentence, *network, "--data", "npy", "--inputs", f"{inputs}.npy", "--targets", f"{targets}.npy")
-        for inputs, code, sentence in (("d.h5", 2, "write FILE:/DATASET"), ("d.h5:/none", 3, "d.h5:/none is damaged, or is not there"), ("d.h5:/words", 3, "is not an array of numbers"),
+        for inputs, code, sentence in (("d.h5", 2, "write FILE:/DATASET"), ("d.h5:/none", 3, "d.h5:/none"), ("d.h5:/words", 3, "is not an array of numbers"),
                                        ("x.npy:/x", 3, "x.npy is not an HDF5 file")):
             self.assertRefused(code, sentence, *network, "--data", "hdf5", "--inputs", inputs, "--targets", "d.h5:/x")
         self.assertRefused(2, "a file for each of 1 inputs", *network, "--data", "npy", "--inputs", "x.npy,x.npy", "--targets", "y.npy")

@@ -32,12 +32,23 @@ inline std::vector<std::int64_t> batch_of(std::int64_t count, std::vector<std::i
     return sizes;
 }
 
-/// Equal numbers at each call: the classes in turn, or a field of normal numbers.
+/// Equal numbers at each call: tokens, or normal numbers.
+inline torch::Tensor small_inputs(const nn::InputShape& input, std::int64_t count,
+                                  torch::Dtype dtype) {
+    torch::manual_seed(99);
+    const auto sizes = batch_of(count, input.input_sizes());
+    return input.is_whole() ? torch::randint(input.classes, sizes, torch::kLong)
+                            : torch::randn(sizes, torch::kDouble).to(dtype);
+}
+
+/// Equal numbers at each call: the classes in turn, or normal numbers.
 inline torch::Tensor small_targets(const nn::InputShape& input, std::int64_t count,
                                    torch::Dtype dtype) {
-    if (input.classifies()) return torch::arange(count).remainder(input.classes);
+    const auto sizes = batch_of(count, input.target_sizes());
+    if (input.classifies())
+        return torch::arange(c10::multiply_integers(sizes)).remainder(input.classes).view(sizes);
     torch::manual_seed(98);
-    return torch::randn(batch_of(count, input.target_sizes()), torch::kDouble).to(dtype);
+    return torch::randn(sizes, torch::kDouble).to(dtype);
 }
 
 }  // namespace ranklab::testing

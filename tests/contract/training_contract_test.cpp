@@ -18,12 +18,20 @@
 
 namespace ranklab::nn {
 
+ModelEntry template_tokens_entry();
+
 RANKLAB_PRINTED_BY_NAME(ModelEntry)
 
 namespace {
 
+std::vector<ModelEntry> all_models() {
+    auto all = models();
+    all.push_back(template_tokens_entry());
+    return all;
+}
+
 TEST(Models, HaveGoodNames) {
-    ranklab::testing::expect_good_names(models());
+    ranklab::testing::expect_good_names(all_models());
 }
 
 class Model : public ::testing::TestWithParam<ModelEntry> {
@@ -38,9 +46,7 @@ class Model : public ::testing::TestWithParam<ModelEntry> {
         return model;
     }
     torch::Tensor inputs(std::int64_t count, torch::Dtype dtype = torch::kFloat) const {
-        torch::manual_seed(99);
-        return torch::randn(testing::batch_of(count, config_.input.input_sizes()), torch::kDouble)
-            .to(dtype);
+        return testing::small_inputs(config_.input, count, dtype);
     }
     torch::Tensor targets(std::int64_t count, torch::Dtype dtype = torch::kFloat) const {
         return testing::small_targets(config_.input, count, dtype);
@@ -51,7 +57,7 @@ class Model : public ::testing::TestWithParam<ModelEntry> {
     const std::int64_t several_ = config_.input.is_volume() ? 2 : 8;
 };
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, Model, ::testing::ValuesIn(models()),
+INSTANTIATE_TEST_SUITE_P(Catalogue, Model, ::testing::ValuesIn(all_models()),
                          ranklab::testing::test_name<ModelEntry>);
 
 bool same_parameters(const nn::Model& a, const nn::Model& b) {
@@ -68,8 +74,9 @@ TEST_P(Model, ScoresEachClassOrTellsAFieldOfEachSample) {
     const auto& in = config_.input;
     for (const std::int64_t count : {1, 3}) {
         const auto scores = model->forward(inputs(count));
-        EXPECT_EQ(scores.sizes(), testing::batch_of(count, in.classifies() ? std::vector{in.classes}
-                                                                           : in.target_sizes()));
+        auto sizes = in.target_sizes();
+        if (in.classifies()) sizes.insert(sizes.begin(), in.classes);
+        EXPECT_EQ(scores.sizes(), testing::batch_of(count, sizes));
         EXPECT_TRUE(torch::isfinite(scores).all().item<bool>());
     }
 }

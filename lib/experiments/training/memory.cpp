@@ -81,14 +81,15 @@ std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
     auto speed = options.speed;
     speed.channels_last = speed.jit = false;
     std::optional<nn::UninitialisedScope> scope;
-    if (!model_input(options).is_own()) scope.emplace();
+    if (!model_entry(options.settings).is_script) scope.emplace();
     return prepared(make_model(options), speed, torch::kCPU);
 }
 
 // Not of a traced network, of a CUDA graph, and of a user's own network, through which an empty
 // batch may not pass.
 bool knows_activations(const TrainingOptions& options) {
-    return !options.speed.jit && !options.speed.cuda_graph && !model_input(options).is_own();
+    return !options.speed.jit && !options.speed.cuda_graph &&
+           !model_entry(options.settings).is_script;
 }
 
 std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {

@@ -8,14 +8,13 @@ namespace ranklab::nn {
 namespace {
 
 // The smallest network with buffers: BatchNorm's running statistics, which each rank computes from
-// its own samples. They do not enter the training loss. Its 5,282 parameters are quick in fp64 too.
+// its own samples and which do not enter the training loss. 5,282 parameters, fast in fp64, too.
 class BnCnn final : public Model {
   public:
     explicit BnCnn(const ModelConfig& config) {
         require_width(config.width, 8, "bn-cnn");
         const std::int64_t channels = 8 / config.width;
-        // The convolutions have no bias, which BatchNorm would cancel: its gradient would be mere
-        // rounding.
+        // No bias: BatchNorm would cancel it, and its gradient would be rounding noise.
         const auto convolution = [](std::int64_t in, std::int64_t out) {
             return torch::nn::Conv2d(torch::nn::Conv2dOptions(in, out, 3).bias(false));
         };

@@ -9,8 +9,8 @@ namespace ranklab::nn {
 namespace {
 
 // The network of PyTorch's basic MNIST example: 1,199,882 parameters, PyTorch's default
-// initialisation. The modules are registered in that example's order, so that one seed gives the
-// same weights.
+// initialisation. Registers the modules in the example's order, so that a seed gives the example's
+// weights.
 class MnistCnn final : public Model {
   public:
     explicit MnistCnn(const ModelConfig& config) : dropout_(config.dropout), ops_(config.ops) {
@@ -25,7 +25,7 @@ class MnistCnn final : public Model {
     }
 
     torch::Tensor forward(const torch::Tensor& images) override {
-        // The ReLU works in place: the convolutions do not need their output in backward.
+        // ReLU in place, since convolutions do not need their output in backward.
         auto x = conv1_->forward(images).relu_();
         x = relu_max_pool_2x2(conv2_->forward(x), ops_);
         const bool drops = dropout_ && is_training();

@@ -1,6 +1,6 @@
-// A template: copy this file to add a model, and put its name into ENTRIES in
-// lib/nn/CMakeLists.txt. It is a real model (softmax regression), compiled, tested by the contract
-// tests and offered as `--model template-softmax`, so that it stays valid.
+// A template: to add a model, copy this file and add its name to ENTRIES in lib/nn/CMakeLists.txt.
+// It is a working model (softmax regression), which the contract tests cover and `--model
+// template-softmax` offers. tests/contract/template_tokens.cpp is the template for tokens.
 #include <torch/nn/modules/linear.h>
 
 #include "nn/model.hpp"
@@ -10,16 +10,15 @@ namespace {
 
 class TemplateSoftmax final : public Model {
   public:
-    // 1. Register every module: an unregistered one is not trained, not synchronised and not
-    // counted.
+    // 1. Register every module: others are not trained, synchronised or counted.
     explicit TemplateSoftmax(const ModelConfig& config) {
         const auto& in = config.input;
         linear_ = register_module(
             "linear", torch::nn::Linear(in.channels * in.height * in.width, in.classes));
     }
 
-    // 2. Map images [N, channels, height, width] to log-probabilities [N, classes]. For other
-    // scores, or for a field of values, override loss() too.
+    // 2. Map images [N, channels, height, width] to log-probabilities [N, classes]. If the output
+    // is anything else, override loss(), too.
     torch::Tensor forward(const torch::Tensor& images) override {
         return torch::log_softmax(linear_->forward(images.flatten(1)), 1);
     }
@@ -30,8 +29,7 @@ class TemplateSoftmax final : public Model {
 
 }  // namespace
 
-// 3. The function's name is the file's name + _entry. The input's shape defines what `--data
-// synthetic` makes.
+// 3. Name the function as the file + _entry. `--data synthetic` makes samples of the input's shape.
 ModelEntry template_softmax_entry() {
     return {.name = "template-softmax",
             .summary = "softmax regression: the template to copy when adding a model",

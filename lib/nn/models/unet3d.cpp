@@ -12,7 +12,7 @@ namespace {
 using torch::nn::Conv3d;
 using torch::nn::ConvTranspose3d;
 
-// With stride 2 and padding 1 it exactly halves, or doubles, the edge.
+// With stride 2 and padding 1 the kernel exactly halves or doubles the edges.
 constexpr std::int64_t kKernel = 4;
 
 Conv3d halving(std::int64_t in, std::int64_t out) {
@@ -28,8 +28,8 @@ void check_input(const ModelConfig& config) {
     const auto& in = config.input;
     if (!in.is_volume() || in.classifies()) {
         throw base::OptionError(
-            "unet3d predicts a field of a volume, but the data are images with classes; use "
-            "another set",
+            "unet3d predicts values of a volume, but the data are images with classes; use another "
+            "set",
             {"data cosmology", "data synthetic"});
     }
     const std::int64_t multiple = config.full_scale ? 64 : 32;
@@ -37,7 +37,7 @@ void check_input(const ModelConfig& config) {
         if (edge >= multiple && edge % multiple == 0) continue;
         throw base::OptionError(
             fmt::format(
-                "unet3d halves a volume's edges {} times, but one is {}; use crops whose edges are "
+                "unet3d halves a volume's edges {} times, but one is {}; use crops with edges of "
                 "multiples of {}",
                 config.full_scale ? 6 : 5, edge, multiple),
             {"crop-edge"});
@@ -45,9 +45,9 @@ void check_input(const ModelConfig& config) {
 }
 
 // The 3D U-Net that predicts gas (temperature, density ...) from dark matter (Harrington et al.,
-// arXiv:2106.12662), as the NERSC tutorial trains it: 116,977,029 parameters, no norms. Going down
-// each layer halves the edges; going up each doubles them and takes the output from below and that
-// of the way down at the same size, concatenated as [from below, from the way down].
+// arXiv:2106.12662), as in the NERSC tutorial: 116,977,029 parameters, no norms. Each layer of the
+// encoder halves the edges; each layer of the decoder doubles them. Its input is [output of the
+// previous decoder layer, output of the encoder layer of equal size].
 class UNet3d final : public Model {
   public:
     explicit UNet3d(const ModelConfig& config)
@@ -78,12 +78,12 @@ class UNet3d final : public Model {
         std::vector<torch::Tensor> on_the_way_down;
         auto x = volumes;
         for (auto& layer : down_) {
-            // In place: a convolution needs its input for backward, not its output.
+            // In place, since a convolution does not need its output in backward.
             x = layer->forward(x);
             torch::leaky_relu_(x, 0.01);
             on_the_way_down.push_back(x);
         }
-        on_the_way_down.pop_back();  // the innermost goes up as it is
+        on_the_way_down.pop_back();  // the innermost layer's output has no partner
         for (std::size_t i = 0; i + 1 < up_.size(); ++i) {
             x = torch::cat({up_[i]->forward(x).relu_(), on_the_way_down.back()}, 1);
             on_the_way_down.pop_back();
@@ -91,8 +91,8 @@ class UNet3d final : public Model {
         return up_.back()->forward(x).tanh_();
     }
 
-    // The loss is L1 over all channels; lambda_rho weighs the peaks of channel 0, the density, once
-    // more as exp(14 x).
+    // L1 over all channels, plus lambda_rho times a term for the peaks of channel 0, the density,
+    // as exp(14 x).
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
         namespace F = torch::nn::functional;
         auto loss = F::l1_loss(output, targets);
@@ -104,10 +104,9 @@ class UNet3d final : public Model {
     }
 
   private:
-    // Works as the original's apply(weights_init): apply visits children in the order of
-    // registration, and each of them is a convolution. The constructors have drawn PyTorch's
-    // default weights before, all of which this replaces; a seed's weights are those of the
-    // original only because they have.
+    // The original's apply(weights_init), which visits children in the order of registration. It
+    // replaces the default weights that the constructors drew, but a seed gives the original's
+    // weights only if they have been drawn.
     void initialise() {
         for (const auto& module : children()) {
             auto parameters = module->named_parameters(/*recurse=*/false);

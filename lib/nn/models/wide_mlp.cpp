@@ -5,8 +5,8 @@
 namespace ranklab::nn {
 namespace {
 
-// A wide network: its 36,818,954 parameters are 147 MB of fp32 gradients, while a small batch is
-// computed quickly, so that communication is a large share of the step.
+// A network whose communication is a large share of the step: 36,818,954 parameters, 147 MB of fp32
+// gradients, and little compute for a small batch.
 class WideMlp final : public Model {
   public:
     explicit WideMlp(const ModelConfig& config) {

@@ -14,8 +14,8 @@
 namespace ranklab::nn {
 namespace {
 
-// Runs mt19937 by the block (M. Matsumoto, T. Nishimura, ACM TOMACS 8 (1998) 3) on torch's state.
-// The loops are written so that the compiler can use vector instructions.
+// mt19937 (M. Matsumoto, T. Nishimura, ACM TOMACS 8 (1998) 3) on torch's state, in blocks: the
+// compiler vectorises the loops.
 class BlockTwister {
   public:
     static constexpr std::size_t kWords = at::MERSENNE_STATE_N;
@@ -23,7 +23,7 @@ class BlockTwister {
     explicit BlockTwister(const at::mt19937_data_pod& state) : state_(state) {}
     const at::mt19937_data_pod& state() const { return state_; }
 
-    // The next words, tempered: at least one, at most `most`; they stay valid until the next call.
+    // Returns the next words, tempered: at least one, at most `most`, valid until the next call.
     std::span<const std::uint32_t> next(std::size_t most) {
         if (state_.left_ == 1) twist();
         const auto begin = static_cast<std::size_t>(state_.next_);
@@ -44,8 +44,8 @@ class BlockTwister {
     static std::uint32_t mix(std::uint32_t u, std::uint32_t v) {
         return (((u & 0x80000000U) | (v & 0x7fffffffU)) >> 1U) ^ ((v & 1U) != 0 ? 0x9908b0dfU : 0U);
     }
-    // The counter of torch, left_, counts down to 1, where the next draw twists; then 625 stands
-    // for 624 words to take.
+    // Torch's counter left_ is the number of words left plus 1: at 1 the next draw twists and sets
+    // 625.
     void twist() {
         constexpr std::size_t kShift = at::MERSENNE_STATE_M;
         auto& s = state_.state_;
@@ -62,8 +62,8 @@ class BlockTwister {
     std::array<std::uint32_t, kWords> words_{};
 };
 
-// Sets factors[i] to 1/keep where torch's Bernoulli number is 1, else to 0. That number is u < keep
-// for u of 53 bits, made of two words.
+// Sets factors[i] to 1/keep if torch's Bernoulli number is 1, otherwise to 0. That number is u <
+// keep, with u of 53 bits from two words.
 template <class T>
 void draw_factors(std::span<T> factors, double keep, BlockTwister& random) {
     const auto limit = static_cast<std::uint64_t>(std::ceil(std::ldexp(keep, 53)));
@@ -72,7 +72,7 @@ void draw_factors(std::span<T> factors, double keep, BlockTwister& random) {
         return (std::uint64_t{high & 0x1FFFFFU} << 32U | low) < limit ? scale : T(0);
     };
     std::size_t i = 0;
-    std::uint32_t waiting = 0;  // the first of a pair whose second is in the next block
+    std::uint32_t waiting = 0;  // first word of a pair whose second is in the next block
     bool has_waiting = false;
     while (i < factors.size()) {
         auto words = random.next(2 * (factors.size() - i) - (has_waiting ? 1 : 0));
@@ -128,7 +128,7 @@ class FastDropout : public torch::autograd::Function<FastDropout> {
     }
 };
 
-// Since torch::dropout takes no generator, this calls its three operations, which do.
+// torch::dropout with a generator, by the three operations that it is made of.
 torch::Tensor dropout_from(const at::Generator& generator, const torch::Tensor& x, double p) {
     return x * torch::empty_like(x).bernoulli_(1 - p, generator).div_(1 - p);
 }
@@ -138,15 +138,15 @@ torch::Tensor dropout_from(const at::Generator& generator, const torch::Tensor& 
 torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train, Ops ops) {
     if (!train || p == 0.0) return x;
     const bool type = x.scalar_type() == torch::kFloat || x.scalar_type() == torch::kDouble;
-    // A trace would record none of what happens here.
+    // A trace cannot record our kernel.
     const bool traced = at::tracer::impl::is_dispatch_enabled();
     const bool ours = ops == Ops::ranklab && !traced;
-    // Where all or nothing is dropped torch draws no numbers, and a bad p is its to refuse.
+    // For p = 0 and 1 torch draws no numbers, and other values outside are its error.
     const bool draws = p > 0 && p < 1;
     const bool fits = ours && draws && x.is_cpu() && type && x.is_contiguous();
     if (fits) return FastDropout::apply(x, p);
-    // Torch returns an empty x itself. Here it becomes a result as of any x, with its factors: what
-    // a step keeps for backward is found with an empty batch (experiments/training/memory.cpp).
+    // For an empty x torch returns x itself. Here it gets factors like any x, since
+    // experiments/training/memory.cpp finds with an empty batch what a step keeps for backward.
     const bool other_numbers = scoped_generator().defined() || x.numel() == 0;
     if (other_numbers && x.is_cpu() && draws) return dropout_from(scoped_generator(), x, p);
     return torch::dropout(x, p, train);

@@ -1,4 +1,4 @@
-// Dropout on the CPU, drawn fast.
+// Fast dropout on the CPU.
 #pragma once
 
 #include <torch/types.h>
@@ -7,14 +7,13 @@
 
 namespace ranklab::nn {
 
-/// Computes torch::dropout(x, p, train): each element is kept with probability 1 - p and scaled by
-/// 1/(1 - p), with the random numbers of LibTorch 2.11: the masks, and torch's generator
-/// afterwards, are the same. Dense CPU tensors of float or double take the fast path; all others,
-/// and all with Ops::libtorch, torch::dropout itself. Inside a GeneratorScope (nn/random.hpp) the
-/// numbers of CPU tensors come from its generator.
+/// Computes torch::dropout(x, p, train) with LibTorch 2.11's masks, and leaves torch's generator in
+/// the same state. Dense CPU tensors of float or double take the fast path; other tensors, and all
+/// with Ops::libtorch, torch::dropout. Inside a GeneratorScope (nn/random.hpp) CPU tensors draw
+/// from its generator.
 ///
-/// Why: LibTorch draws one number at a time, which took an eighth of the MNIST CNN's step; here the
-/// same mt19937 makes them by the block.
+/// Why: LibTorch draws one number at a time, which took an eighth of the MNIST CNN's step. Here
+/// mt19937 makes blocks of the same numbers.
 torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train, Ops ops = Ops::ranklab);
 
 }  // namespace ranklab::nn

@@ -3,7 +3,8 @@
 
 namespace ranklab::nn {
 
-/// Where there are two: our own on the CPU (ADR 0004), or LibTorch's. Same results, other times.
+/// Which kernel to use where ranklab has its own for the CPU (ADR 0004). Results agree, speed
+/// differs.
 enum class Ops { ranklab, libtorch };
 
 }  // namespace ranklab::nn

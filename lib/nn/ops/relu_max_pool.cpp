@@ -7,8 +7,8 @@
 namespace ranklab::nn {
 namespace {
 
-// The place of a maximum in its window, 0..3, is an integer as wide as the value, so that the
-// compiler can use vector instructions on both together.
+// The index of a maximum in its window, 0..3: an integer as wide as the value, so that the compiler
+// vectorises operations on both.
 template <class T>
 using Place = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 constexpr int kNoGradient = 4;
@@ -16,8 +16,8 @@ constexpr int kNoGradient = 4;
 template <class T>
 constexpr torch::Dtype kPlaceType = sizeof(T) == 8 ? torch::kLong : torch::kInt;
 
-// One row of windows. Branches would stall: comparisons select, so that the compiler can use vector
-// instructions.
+// Pools one row of windows. Selects by comparisons instead of branches, so that the compiler
+// vectorises the loop.
 template <class T>
 void pool_row(const T* __restrict top, const T* __restrict bottom, T* __restrict out,
               Place<T>* __restrict place, std::int64_t width) {
@@ -42,7 +42,7 @@ template <class T>
 void unpool_row(const T* __restrict gradient, const Place<T>* __restrict place, T* __restrict top,
                 T* __restrict bottom, std::int64_t width) {
     for (std::int64_t j = 0; j < width; ++j) {
-        const T g = gradient[j] + T(0);  // a sum from 0 as LibTorch makes it: -0 becomes 0
+        const T g = gradient[j] + T(0);  // LibTorch adds to 0, so -0 becomes 0
         const Place<T> where = place[j];
         top[2 * j] = where == 0 ? g : T(0);
         top[2 * j + 1] = where == 1 ? g : T(0);
@@ -51,7 +51,7 @@ void unpool_row(const T* __restrict gradient, const Place<T>* __restrict place, 
     }
 }
 
-// Calls work(row) for every row of windows of all planes, spread over the threads.
+// Calls work(row) for every row of windows of all planes, in parallel.
 template <class Work>
 void for_rows(const torch::Tensor& out, Work work) {
     const std::int64_t rows = out.numel() / out.size(3);
@@ -113,7 +113,7 @@ class ReluMaxPool : public torch::autograd::Function<ReluMaxPool> {
 
 bool fits(const torch::Tensor& x) {
     const bool type = x.scalar_type() == torch::kFloat || x.scalar_type() == torch::kDouble;
-    // A trace would record none of what happens here.
+    // A trace cannot record our kernel.
     return !at::tracer::impl::is_dispatch_enabled() && x.is_cpu() && type && x.dim() == 4 &&
            x.is_contiguous() && x.size(2) % 2 == 0 && x.size(3) % 2 == 0 &&
            x.size(1) * x.size(2) * x.size(3) > 0;

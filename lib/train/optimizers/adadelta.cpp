@@ -16,8 +16,9 @@ namespace {
 // Adadelta (Zeiler 2012, arXiv:1212.5701) as PyTorch defines it; LibTorch's C++ API has none.
 //   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;
 //   u = rho u + (1 - rho) d^2;  p = p - lr d
-// On the CPU ours makes one pass over memory per parameter, where LibTorch's operations on whole
-// tensors make eight. On a GPU LibTorch's operations on lists make one kernel for many parameters.
+// On the CPU ranklab's loop makes one pass over memory per parameter; LibTorch's operations on
+// whole tensors would make eight. On a GPU LibTorch's operations on lists (_foreach_) run one
+// kernel for many parameters.
 class Adadelta final : public Optimizer {
   public:
     Adadelta(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
@@ -64,13 +65,13 @@ class Adadelta final : public Optimizer {
   private:
     static constexpr double kRho = 0.9;
     static constexpr double kEps = 1e-6;
-    static constexpr std::int64_t kGrain = 1 << 14;  // elements a thread takes at least
+    static constexpr std::int64_t kGrain = 1 << 14;  // minimum of elements per thread
 
     struct Lists {
         std::vector<torch::Tensor> parameters, gradients, squares, deltas;
     };
 
-    // The formula as it stands, in the order of torch.optim.Adadelta.
+    // The formula by LibTorch's operations, in the order of torch.optim.Adadelta.
     void update_by_lists(const Lists& lists) {
         const torch::NoGradGuard no_gradients;
         at::_foreach_mul_(lists.squares, kRho);

@@ -12,9 +12,9 @@ namespace {
 constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
 constexpr double kEps = 1e-8;
-constexpr std::int64_t kGrain = 1 << 14;  // elements a thread takes at least
+constexpr std::int64_t kGrain = 1 << 14;  // minimum of elements per thread
 
-// Factors of all elements of a parameter at its k-th step: p -= size * m / (sqrt(v) / root + eps).
+// The factors of a parameter's k-th step: p -= size * m / (sqrt(v) / root + eps).
 struct StepFactors {
     double size;
     double root;
@@ -26,8 +26,8 @@ struct StepFactors {
 // torch.optim.Adam:
 //   m += (1 - b1) (g - m);  v = b2 v + (1 - b2) g^2;
 //   p -= lr / (1 - b1^k) m / (sqrt(v) / sqrt(1 - b2^k) + eps)
-// The number k counts the steps for which a parameter had a gradient. All implementations share
-// this state, so that a checkpoint of one fits the others.
+// k counts a parameter's steps with a gradient. All implementations share this state, so that a
+// checkpoint of one fits the others.
 class AdamState : public Optimizer {
   public:
     void set_lr(double lr) override { lr_ = lr; }
@@ -59,13 +59,13 @@ class AdamState : public Optimizer {
     std::vector<torch::Tensor> parameters_;
     std::vector<torch::Tensor> average_;
     std::vector<torch::Tensor> square_average_;
-    std::vector<torch::Tensor> steps_;  // one number each, fp32 as PyTorch's
+    std::vector<torch::Tensor> steps_;  // k of each parameter, fp32 as in PyTorch
     double lr_;
 };
 
-// Ranklab's own Adam makes one pass over memory without a temporary, where operations on whole
-// tensors make seven and need one as large as the parameter. With the U-Net's 446 MiB memory limits
-// the step.
+// Ranklab's Adam makes one pass over memory without temporaries. Operations on whole tensors make
+// seven and need a temporary as large as the parameter; with the U-Net's 446 MiB, memory limits the
+// step.
 class Adam final : public AdamState {
   public:
     Adam(std::vector<torch::Tensor> parameters, double lr)
@@ -108,7 +108,7 @@ class Adam final : public AdamState {
     }
 };
 
-// The operations of torch::optim::Adam, in its order.
+// torch::optim::Adam's operations, in its order.
 class LibTorchAdam final : public AdamState {
   public:
     LibTorchAdam(std::vector<torch::Tensor> parameters, double lr)
@@ -129,7 +129,7 @@ class LibTorchAdam final : public AdamState {
     }
 };
 
-// LibTorch's fused kernel: one call for all parameters. On a GPU it reads the counts there.
+// LibTorch's fused kernel: one call for all parameters. On a GPU `steps_` lie in GPU memory.
 class FusedAdam final : public AdamState {
   public:
     FusedAdam(std::vector<torch::Tensor> parameters, double lr)

@@ -6,8 +6,8 @@ namespace ranklab::train {
 namespace {
 
 // The state of both implementations, so that a checkpoint of one fits the other. A parameter's
-// buffer is made at its first step with a gradient; until then there is none, and zeros in its
-// place would differ: the first step copies the gradient with the signs of zeros.
+// momentum buffer is made as a copy of its first gradient. Starting from zeros would change the
+// signs of zeros.
 class SgdState : public Optimizer {
   public:
     SgdState(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
@@ -39,7 +39,7 @@ class SgdState : public Optimizer {
     double momentum_;
 };
 
-// The operations of torch::optim::SGD, in its order.
+// torch::optim::SGD's operations, in its order.
 class Sgd final : public SgdState {
   public:
     using SgdState::SgdState;
@@ -68,8 +68,8 @@ class FusedSgd final : public SgdState {
   public:
     using SgdState::SgdState;
 
-    // The kernel treats a whole list as being at its first step or not: parameters at theirs get a
-    // separate call.
+    // The kernel's flag for the first step holds for a whole list: parameters at their first step
+    // get a separate call.
     void step() override {
         const torch::NoGradGuard no_gradients;
         Lists going;

@@ -3,7 +3,7 @@
 namespace ranklab::train {
 namespace {
 
-// No communication: the step's compute alone, and the right choice for one rank.
+// No communication: for one rank, or to time a step's compute.
 class NoSync final : public GradientSync {
   public:
     void attach(std::vector<torch::Tensor> parameters) override {
@@ -27,7 +27,7 @@ class NoSync final : public GradientSync {
 
 SyncEntry none_entry() {
     return {.name = "none",
-            .summary = "no communication: each rank trains alone (the compute part of a step)",
+            .summary = "no communication: each rank trains its own model",
             .keeps_ranks_equal = false,
             .make = [](const SyncSetup&) -> std::unique_ptr<GradientSync> {
                 return std::make_unique<NoSync>();

@@ -171,9 +171,7 @@ TEST(UNet3d, WeighsTheDensitysPeaksInItsLoss) {
 }
 
 TEST(Networks, RefuseAWidthThatDoesNotDivide) {
-    EXPECT_THAT(
-        refusal("resnet50", images(64, 64, 3)),
-        HasSubstr("divisor 3 does not divide the 64 channels of resnet50; use 2 or 4 (--width)"));
+    EXPECT_THAT(refusal("resnet50", images(64, 64, 3)), HasSubstr("use 2 or 4 (--width)"));
     EXPECT_THAT(refusal("resnet18", images(64, 64, 128)), HasSubstr("use 64"));
     EXPECT_THAT(refusal("resnet18", images(64, 64, 0)), HasSubstr("use 1"));
     auto config = volume(64, 64, 64);
