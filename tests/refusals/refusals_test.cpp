@@ -1,5 +1,5 @@
-// Refusals of each program: PROGRAM.json beside this file has rows of a command line, its exit code,
-// and options or values that the only message on stderr must name. A forked child calls the
+// Refusals of each program: PROGRAM.json beside this file has rows of a command line, its exit
+// code, and options or values that the only message on stderr must name. A forked child calls the
 // program's main function for each row; MPI starts only if the refusal needs it.
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -34,9 +34,10 @@ TEST(ThrowErrno, TellsWrongPathsFromWrongPlaces) {
     try {
         throw_errno("mkdir", "a/b", EROFS);
     } catch (const base::Error& error) {
-        EXPECT_EQ(std::string(error.what()),
-                  "a/b: the file system is read-only; name a writable folder (mkdir: Read-only file "
-                  "system)");
+        EXPECT_EQ(
+            std::string(error.what()),
+            "a/b: the file system is read-only; name a writable folder (mkdir: Read-only file "
+            "system)");
         EXPECT_EQ(error.settings(), base::Settings{"output"});
     }
 }

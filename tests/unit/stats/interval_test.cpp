@@ -166,8 +166,8 @@ TEST(Dependence, TheWarningNamesTheEffectiveNumberAndWhatToDo) {
                                " of 100: measure longer");
 }
 
-// By 8,000 simulations 94.3, 94.1 and 93.8 % (standard error 0.3): nearly the 95 % of the interval's
-// name. Below 93 % the estimator is worse than it was.
+// By 8,000 simulations 94.3, 94.1 and 93.8 % (standard error 0.3): nearly the 95 % of the
+// interval's name. Below 93 % the estimator is worse than it was.
 TEST(EstimateMedian, ItsIntervalCoversInShortCorrelatedSeries) {
     const auto covered = [](std::size_t n, double phi) {
         return per_cent(77, [&](Random& random) {
