@@ -12,19 +12,19 @@
 
 namespace ranklab::vocabulary {
 
-/// cost: seconds, bytes; may be summed and averaged. rate: computed from summed costs, never
+/// A cost (seconds, bytes ...) is summed and averaged. A rate follows from summed costs, never
 /// averaged. ratio: never averaged. count: exact.
 enum class Kind { cost, rate, ratio, count };
 
 using stats::Better;
 
-/// Where a measurement is shown by default. Each value includes the places of the later ones.
+/// Where a measurement is shown by default; each place also shows those of the places before it.
 enum class Shown {
     groups,  ///< tables of groups of runs
-    /// `ranklab compare`: few, since each row makes the others less significant (Holm).
+    /// In `ranklab compare`: few, since each further row makes all of them less significant (Holm).
     compare,
     summary,  ///< the page's summary
-    asked     ///< only if named by --measure
+    asked     ///< nowhere: only by name
 };
 
 struct Quantity {
@@ -33,36 +33,36 @@ struct Quantity {
     Kind kind;
     Better better;
     std::string_view definition;    ///< with its formula
-    std::string_view part_of = {};  ///< the time that contains it ("step_time_s")
-    std::string_view phase = {};    ///< its name as a phase of `part_of` ("forward")
+    std::string_view part_of = {};  ///< the whole time that it is a part of ("step_time_s")
+    std::string_view phase = {};    ///< what it is called as a part of that ("forward")
     Shown shown = Shown::asked;
-    std::string_view shown_for = {};  ///< show it for runs of this command
+    std::string_view shown_for = {};  ///< the command of whose runs it is shown
 };
 
-/// A name without its suffix ("time_us" of "time_us:allreduce:fp32:sum:8"). One row describes the
-/// family.
+/// The part of a name before its suffix ("time_us:allreduce:fp32:sum:8"): one row describes all of
+/// a family.
 std::string_view family_of(std::string_view name);
 
-/// All rows; phases are in the order of a step or record.
+/// All of them; parts of a whole stand in the order in which they happen.
 std::span<const Quantity> quantities();
-/// nullptr if there is no such row: a later ranklab stored the measurement.
+/// Returns nullptr where there is none of that name: another program, or a later one, made it.
 const Quantity* find_quantity(std::string_view name);
-/// Throws Error if there is no such row, which is a bug.
+/// Throws Error where there is none: a name in the program that the table lacks is a bug.
 const Quantity& quantity(std::string_view name);
 
-/// Names of the measurements shown at `place` for runs of `command`, in the table's order.
+/// Names of what is shown of runs of that command at that place, in the table's order.
 std::vector<std::string> shown_at(Shown place, std::string_view command);
-/// The times that consist of phases, and the phases of one.
+/// Times that are made of phases, and their phases.
 std::vector<const Quantity*> wholes();
 std::vector<const Quantity*> parts_of(const Quantity& whole);
-/// The part with this phase name. Throws Error if there is none.
+/// The part of that name. Throws Error where there is none.
 const Quantity& part_of(const Quantity& whole, std::string_view phase);
 
-/// The better direction of a stored measurement. For an unknown name by its kind: less cost, more
-/// rate.
+/// The better direction of a stored measurement, whose name may be unknown: a cost should fall and
+/// a rate rise.
 Better better_of(std::string_view name, Kind kind);
 
-// Names that several rooms read; vocabulary_test checks them against the table.
+// The names that several rooms read. Like all names, vocabulary_test checks them against the table.
 inline constexpr std::string_view kStepTime = "step_time_s";
 inline constexpr std::string_view kJobTime = "job_time_s";
 inline constexpr std::string_view kEpochTime = "epoch_time_s";

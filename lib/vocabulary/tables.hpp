@@ -9,23 +9,23 @@ namespace ranklab::vocabulary {
 enum class ColumnType { number, whole, text };
 
 struct Column {
-    std::string_view name;  ///< with its unit, if it has one
+    std::string_view name;  ///< with its unit where it has one
     ColumnType type;
     std::string_view meaning;
 };
 
 struct TableSchema {
     std::string_view name;
-    std::string_view row;  ///< the meaning of a row: "a rank"
+    std::string_view row;  ///< what a row is
     std::span<const Column> columns;
 };
 
 std::span<const TableSchema> tables();
-/// nullptr if there is no such table.
+/// Returns nullptr where there is none of that name.
 const TableSchema* find_table(std::string_view name);
 
-/// First line and column heads of a table of gradient buckets (CSV), which `ranklab train
-/// --buckets` writes and `ranklab comm --from-model` reads.
+/// The lines that mark a CSV as a table of gradient buckets: `ranklab train --buckets` writes it,
+/// `ranklab comm --from-model` reads it.
 inline constexpr std::string_view kBucketTitle =
     "# ranklab: the gradient buckets that a training step reduces, in their order";
 inline constexpr std::string_view kBucketHeader = "bucket,parameters,elements,dtype,bytes";
