@@ -13,7 +13,7 @@ namespace {
 
 using options::Option;
 
-// A command's options, words and values as a function that both shells read, such as
+// A shell function with a command's options, words and values, for both shells:
 // "_ranklab__data_make_mnist".
 std::string function_of(const std::string& command, const std::string& options,
                         const std::string& words, const std::string& values = "") {
@@ -46,7 +46,7 @@ std::string function_of(const Manual& part) {
                        part.schema.most_positional() > 0 ? "files" : "none", values);
 }
 
-// A command that leads to others: "data", "data make".
+// The function of a command that has sub-commands: "data", "data make".
 std::string fork(const std::string& command, const std::vector<std::string>& verbs) {
     return function_of(command, " --help --version", "words " + base::join(verbs, " "));
 }

@@ -24,22 +24,19 @@ namespace fs = std::filesystem;
 const Commands kCommands{
     {"train",
      "trains a network on one or many ranks and times every phase (start with mpirun or srun)"},
-    {"io",
-     "writes the same numbers in ten ways, verified and timed (alone, or with mpirun or srun)"},
+    {"io", "writes the same data in ten ways, verified and timed (alone, or with mpirun or srun)"},
     {"comm",
      "times collectives and messages over MPI and NCCL, verified (start with mpirun or srun)"},
     {"data", "makes, verifies and converts data sets (alone, or with mpirun or srun)"},
-    {"doctor",
-     "where each rank sits, what is wrong and how to mend it (start with mpirun or srun)"},
-    {"report",
-     "what a results file holds: text, tables, one HTML page, plots, JSON, CSV and others"},
+    {"doctor", "what is wrong with a launch, and the ranks' placement (start with mpirun or srun)"},
+    {"report", "shows a results file: text, tables, one HTML page, plots, JSON, CSV and others"},
     {"compare", "is B different from A, with statistics; a gate for CI"},
-    {"predict", "how the time goes on with more ranks, with intervals, or why that is not known"},
+    {"predict", "forecasts the time on more ranks, with intervals, or refuses with the reason"},
     {"sweep", "starts train, io or comm with each combination of values, and compares"},
     {"campaign", "runs the sweeps of an INI file, here or as jobs of Slurm"},
     {"results", "checks, merges, exports, prunes and lists results files"},
     {"completion",
-     "what a shell needs to complete these commands: completion bash, completion zsh"},
+     "prints the completion of these commands for a shell: completion bash, completion zsh"},
 };
 
 void print_help() {
@@ -59,7 +56,7 @@ fs::path program_of(const std::string& command) {
     return base::program_beside("ranklab-" + command);
 }
 
-// The whole stdout of a program.
+// A program's stdout. Throws EnvironmentError if it fails.
 std::string said_by(const std::vector<std::string>& arguments) {
     const std::string line = base::shell_quote(arguments);
     auto output = base::output_of(line);
@@ -69,7 +66,7 @@ std::string said_by(const std::vector<std::string>& arguments) {
 }
 
 const ProgramText kCompletion{
-    "completion", "bash|zsh", "Prints what a shell needs to complete the command lines of ranklab.",
+    "completion", "bash|zsh", "Prints the completion of ranklab's command lines for a shell.",
     "  source <(ranklab completion bash)                          in this shell\n"
     "  ranklab completion zsh > DIR/_ranklab                      DIR is in $fpath\n"};
 
@@ -90,7 +87,7 @@ int print_completion(const options::Options& options) {
     const fs::path program = program_of(name);
     if (!fs::exists(program)) {
         throw base::EnvironmentError(
-            fmt::format("{} is not there: this build was made without it (train needs LibTorch: "
+            fmt::format("{} is not in this build; build it (train needs LibTorch: "
                         "RANKLAB_WITH_TORCH)",
                         program.string()));
     }

@@ -1,5 +1,5 @@
-// Completions for the shells, made of the same rows as --help. Each program prints its own with
-// `--help-as bash|zsh`; `ranklab completion` and the installation join them.
+// Completions for the shells, from the rows of --help. Each program prints its own with `--help-as
+// bash|zsh`; `ranklab completion` and the installation join them.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct ProgramManual {
     std::string command;  ///< "data"
     std::string summary;
     std::vector<Manual> parts;
-    std::string usage = "[options]";  ///< of several verbs: what follows "ranklab data COMMAND"
+    std::string usage = "[options]";  ///< after "ranklab data COMMAND"
 };
 
 /// For a program that is one command.
@@ -31,21 +31,21 @@ inline ProgramManual manual_of(const ProgramText& text, const options::Schema& s
     return {text.command, text.summary, {{text, schema}}};
 }
 
-/// The completion of its command lines, for bash and zsh.
+/// The completion of a program's command lines, for bash and zsh.
 std::string completion(const ProgramManual& program);
 
-/// Prints it where the words ask for it, and says whether they did.
+/// Answers --help-as; returns false without it.
 bool answer_manual(const std::vector<std::string>& words,
                    const std::function<ProgramManual()>& program);
 
 /// Answers --help, --version, --list and --help-as before any verb of a program ("make mnist"), and
-/// returns the exit code; nullopt where none of them is given.
+/// returns the exit code; nullopt without them.
 std::optional<int> answer_early(const ProgramManual& program,
                                 const std::vector<std::string>& words);
-/// The error message for words that begin with none of its verbs.
+/// The error message for words that do not begin with a verb of the program.
 std::string unknown_verb(const ProgramManual& program, const std::vector<std::string>& words);
-/// Runs a program without MPI whose verbs have one word each, and adds help to their schemas:
-/// answers early, or calls `work(verb, its options, words behind it)`.
+/// Runs a program without MPI whose verbs have one word each, and adds --help to their schemas.
+/// Answers early, or calls `work(verb, options, remaining words)`.
 int run_verbs(ProgramManual program, const std::vector<std::string>& words,
               const std::function<int(const std::string&, const options::Options&,
                                       const std::vector<std::string>&)>& work);

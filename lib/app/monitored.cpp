@@ -27,7 +27,7 @@ void add_rows(results::Rows& table, const std::vector<host::GpuRow>& rows) {
                    row.is.clock_MHz, row.is.throttle, row.is.energy_J});
 }
 
-// The samples of all epochs that this process ran, warm-up included; 0 where the run has none.
+// The samples of all epochs of this process, including the warm-up; 0 if the run has none.
 double samples_of(const results::Run& run) {
     const auto* epochs = run.find_table("epochs");
     const auto* samples = epochs ? epochs->find<std::int64_t>("samples") : nullptr;
@@ -35,7 +35,7 @@ double samples_of(const results::Run& run) {
                    : 0;
 }
 
-// A fact says why there is none: the hosts' sum, where each of them measures it.
+// Adds the energy summed over hosts. If any host lacks it, adds a fact with the reason instead.
 void add_energy(results::Run& run, const std::string& of, const std::vector<host::Monitored>& hosts,
                 const auto& energy_of) {
     double joules = 0;

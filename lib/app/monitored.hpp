@@ -1,4 +1,4 @@
-// --monitor: its samples become tables and measurements of the run.
+// Adds the samples of --monitor to the run, as tables and measurements.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace ranklab::app {
 
-/// The tables `monitor` and `gpu_monitor`, and the energy over all hosts, or a fact that says why
-/// it is not known; of a run with epochs also by sample.
+/// Adds the tables `monitor` and `gpu_monitor`, and the energy over all hosts (with epochs also per
+/// sample), or a fact with the reason if it is unknown.
 void add_monitored(results::Run& run, const std::vector<host::Monitored>& hosts);
 
 }  // namespace ranklab::app

@@ -26,12 +26,13 @@
 namespace ranklab::app {
 namespace {
 
-// glibc gives blocks above 128 KiB back to the kernel at every free, and the next step faults them
-// in again. Older versions of glibc take no more than 32 MiB here.
+// Bytes below which glibc keeps freed blocks, the largest value that it accepts (older versions: 32
+// MiB). By default it returns blocks above 128 KiB to the kernel, and each step faults them in
+// again.
 constexpr int kKeepBytes[] = {1 << 30, 32 << 20};
 
-// Opens a stand-in for each standard stream that the caller has closed: otherwise the next file
-// would take its place and get what is printed. Writing to the stand-in fails.
+// Replaces standard streams that the caller has closed by a descriptor that cannot be written.
+// Otherwise the next opened file would get the descriptor's number, and our output.
 void hold_standard_streams() {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
         if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
@@ -46,7 +47,7 @@ int code_of_current_exception() {
     try {
         throw;
     } catch (const comm::PeerError& error) {
-        return static_cast<int>(error.code());  // the rank that failed has said why
+        return static_cast<int>(error.code());  // the rank that failed has printed its error
     } catch (const std::exception& error) {
         const auto failure = base::describe_failure(error);
         base::log::error(failure.sentence, failure.settings);
@@ -85,12 +86,12 @@ std::string allocator_settings() {
 }
 
 void print_text(std::string_view text) {
-    // A failure stays recorded in stdout.
+    // On failure stdout's error flag stays set, for check_printed().
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
 }
 
 void print_whole(std::string_view text) {
-    std::clearerr(stdout);  // of an earlier line that did not matter
+    std::clearerr(stdout);  // ignores errors of earlier lines
     print_text(text);
     check_printed();
 }
@@ -104,8 +105,7 @@ void check_printed() {
     if (flushed && std::ferror(stdout) == 0) return;
     std::clearerr(stdout);
     throw base::EnvironmentError(
-        "what was to be shown could not be written to stdout; is its disk full or the pipe "
-        "closed?");
+        "stdout cannot be written; check for a full disk or a closed pipe");
 }
 
 namespace {
@@ -146,7 +146,7 @@ void ReportOutput::commit() {
 }
 
 void check_json_file(const vocabulary::CommonSettings& common) {
-    // Shows whether the folder lets us make files.
+    // Checks that files can be made in the folder.
     if (common.json_file) results::StagedFile(checked_target(*common.json_file, kJson), kJson);
 }
 

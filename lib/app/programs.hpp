@@ -1,4 +1,4 @@
-// The programs behind apps/*.cpp. Each returns the exit code of main; nothing is thrown past them.
+// The programs of apps/*.cpp. Each returns main's exit code and throws nothing.
 #pragma once
 
 #include "experiments/shared/experiment.hpp"
@@ -13,8 +13,8 @@ int run_experiment(int argc, char** argv, const experiments::Experiment& experim
 /// An MPI program with sub-commands, the first words of its command line. It stores no run.
 int run_tool(int argc, char** argv, const experiments::Tool& tool);
 
-/// `ranklab doctor`: where each rank sits, what is wrong and how to mend it. Exit 5 if the launch
-/// guard would refuse.
+/// `ranklab doctor`: placements, and what is wrong with the launch. Exit 5 if the launch guard
+/// would refuse it.
 int run_doctor(int argc, char** argv);
 
 /// `ranklab report FILE`: no MPI.
@@ -29,7 +29,8 @@ int run_predict(int argc, char** argv);
 /// `ranklab results VERB FILE...`: check, merge, export, prune, list. No MPI.
 int run_results(int argc, char** argv);
 
-/// `ranklab sweep PROGRAM OPTIONS`: every combination as a process of its own. No MPI.
+/// `ranklab sweep PROGRAM OPTIONS`: starts every combination of values as separate processes. No
+/// MPI.
 int run_sweep(int argc, char** argv);
 
 /// `ranklab campaign VERB FILE`: plan, run, submit, status, resume, cancel, collect. No MPI.

@@ -26,13 +26,13 @@ using Json = nlohmann::ordered_json;
 using vocabulary::CommonSettings;
 
 const ProgramText kText{"doctor", "[options]",
-                        "Says where each rank sits, what libraries and GPUs there are, what is "
-                        "wrong with the launch and how to mend it.",
+                        "Shows what is wrong with the launch and the remedy, each rank's "
+                        "placement, the libraries and the GPUs.",
                         "  ranklab doctor                      this process alone\n"
                         "  mpirun -n 2 ranklab doctor          as the job would be started\n"
                         "  srun -n 8 ranklab doctor --threads 4\n"};
 
-constexpr std::size_t kMostRows = 8;  // more would not be one screen
+constexpr std::size_t kMostRows = 8;  // fit on one screen
 constexpr auto kLook = std::chrono::milliseconds(1100);
 
 struct Examination {
@@ -112,7 +112,7 @@ Json rank_json(const host::Placement& p) {
             {"libraries", p.libraries}};
 }
 
-// By docs/schema/doctor.schema.json.
+// One object by docs/schema/doctor.schema.json.
 std::string json_of(const Examination& seen) {
     Json checks = Json::object(), findings = Json::array(), ranks = Json::array(),
          facts = Json::object();
@@ -136,8 +136,8 @@ std::string json_of(const Examination& seen) {
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-// Measures other processes' use of the machine while this job does nothing; returns at once where
-// the system does not report it.
+// Measures other processes' use of the machine while this job sleeps; returns at once if the system
+// does not report it.
 std::vector<host::Use> look_around(comm::Communicator& control,
                                    const std::vector<host::Placement>& placements) {
     host::UseMeter meter(control.rank(), placements);
@@ -147,7 +147,7 @@ std::vector<host::Use> look_around(comm::Communicator& control,
     return comm::gather_values(control, meter.use());
 }
 
-// NCCL is loaded at run time, and only where there is a GPU.
+// NCCL's version; "" without a GPU, since NCCL is loaded only with one.
 std::string nccl_text(const host::Placement& p) {
     if (p.own_gpu.name.empty()) return "";
     try {
@@ -159,7 +159,7 @@ std::string nccl_text(const host::Placement& p) {
 }
 
 int examine(Session& session, const options::Options& given) {
-    // Different options are among the findings: compares the programs alone.
+    // Compares the programs only: different options are findings.
     refuse_other_options(session, "ranklab doctor");
     auto& control = session.control();
     const auto common = given.fields<CommonSettings>();
@@ -186,12 +186,12 @@ int run_doctor(int argc, char** argv) {
         .take(vocabulary::common_settings(), {"threads", "expect-ranks", "stall-timeout"})
         .append(vocabulary::launch_names())
         .text("output", "FILE", "results/ranklab.h5",
-              "where runs are to be stored: do all hosts see the folder? none does not ask")
+              "check that all hosts see the folder of this results file; none: no check")
         .bind(&CommonSettings::output)
         .flag("verbose", "also show every rank, the libraries, facts of the host and variables")
         .excludes({.other = "json", .because = "JSON has everything"})
         .bind(&CommonSettings::verbose)
-        .flag("json", "print all that it found as one JSON object on stdout, in place of the text")
+        .flag("json", "print everything as one JSON object on stdout instead of text")
         .bind(&CommonSettings::json);
     describe_help(schema);
     return run_mpi_program({.text = kText, .schema = schema, .work = examine},

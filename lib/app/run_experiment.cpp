@@ -29,7 +29,7 @@ namespace {
 using experiments::Experiment;
 using vocabulary::CommonSettings;
 
-// Prints on rank 0 alone. Of several runs the last one compares them.
+// Prints on rank 0 only. If there are several runs, the last one compares them.
 class Output {
   public:
     Output(const experiments::Plan& plan, const CommonSettings& common, bool is_root)
@@ -52,8 +52,8 @@ class Output {
     bool is_root_;
 };
 
-// Returns the options that the user asked for and those that every header shows. Coordination of
-// ranks means nothing on one rank.
+// Returns the options that the user set and those that every header shows. On one rank leaves out
+// options of the ranks' coordination.
 std::vector<results::Setting> short_settings(const std::vector<options::Effective>& settled,
                                              const options::Options& given, std::size_t ranks) {
     std::vector<options::Effective> shown;
@@ -124,13 +124,13 @@ void print_listings(const Experiment& experiment) {
     }
 }
 
-// The first run that is not well decides.
+// The exit code of the first run that has one above 0.
 int exit_code_of(const std::vector<results::Run>& runs) {
     const auto bad = std::ranges::find_if(runs, [](const auto& run) { return run.exit_code != 0; });
     return bad == runs.end() ? 0 : bad->exit_code;
 }
 
-// Each sentence once.
+// Prints each reason for an exit code once.
 void say_why(const std::vector<results::Run>& runs) {
     std::set<std::string> said;
     for (const auto& run : runs)
@@ -160,7 +160,7 @@ int deliver(Session& session, const experiments::Runs& runs, const Output& outpu
         [&] {
             if (session.is_root() && !runs.all.empty()) show_and_store(runs.all, output, common);
         },
-        // Rank 0 may wait for the results file's lock, which the others' watchdogs do not see.
+        // The other ranks' watchdogs must not end a wait of rank 0 for the results file's lock.
         [&] {
             if (base::seconds_since(begin) < common.lock_timeout) base::count_progress();
         });
@@ -168,7 +168,7 @@ int deliver(Session& session, const experiments::Runs& runs, const Output& outpu
     return exit_code_of(runs.all);
 }
 
-/// A run, from its options to the results file, on every rank.
+/// Makes a run, from its options to the results file, on every rank.
 int run(Session& session, const Experiment& experiment, const options::Options& words,
         const std::string& command_line) {
     const options::Options given = merge_config(session, words, command_line);
@@ -190,7 +190,7 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
     const auto watch = session.watch(progress, common.stall_timeout);
     RunFacts facts(session, launch, common, plan->uses_gpus());
     auto runs = plan->run({session.control(), progress, &session.start_up(), facts.counted_part()});
-    base::StopSignals::acknowledge();  // a signal has ended the work; storing goes on
+    base::StopSignals::acknowledge();  // a signal that ended the work must not end the storing
     facts.gather();
     if (session.is_root() && !runs.all.empty())
         facts.complete(runs.all, {experiment.command(), command_line,

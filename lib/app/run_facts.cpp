@@ -44,7 +44,7 @@ results::Table use_table(const std::vector<host::Use>& uses) {
     return std::move(table).table();
 }
 
-// Collective: of the parts that all ranks have, in their order.
+// Collective. Gathers the parts that all ranks have, in order.
 std::vector<StartUpPart> gather_parts(comm::Communicator& control, const host::StartUp& mine) {
     const auto ranks = comm::gather_values(control, mine.parts());
     std::size_t common = ranks.front().size();
@@ -96,7 +96,7 @@ experiments::CountedPart RunFacts::counted_part() {
     return {[this] { meter_.begin(); }, [this] { meter_.end(); }};
 }
 
-// One host after the other, so that no rank but the first holds them all.
+// Gathers host by host, so that only rank 0 holds the samples of all hosts.
 void RunFacts::gather_monitored() {
     auto mine = monitor_ ? monitor_->stop() : host::Monitored{};
     for (const auto& place : launch_.placements) {
@@ -135,7 +135,8 @@ void RunFacts::complete_one(results::Run& run, const Origin& origin) const {
     add_context(run);
 }
 
-// Behind the run's own: its first one may say why it is not valid or not complete.
+// Appends the launch's warnings to the run's own, whose first one may give the reason for an
+// invalid run.
 void RunFacts::add_warnings(results::Run& run) const {
     auto warnings = launch_.warnings;
     const auto findings = host::findings_of_run({.uses = uses_});
@@ -148,19 +149,17 @@ void RunFacts::add_warnings(results::Run& run) const {
         run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
     }
     if (build_type() != "Release")
-        warnings.push_back("this is a " + build_type() +
-                           " build: its times are not those of a Release build");
+        warnings.push_back("this is a " + build_type() + " build; measure with a Release build");
     run.warnings.insert(run.warnings.end(), warnings.begin(), warnings.end());
 }
 
-// Missing facts of the machine must not discard measurements.
+// Catches errors: missing facts of the machine must not discard measurements.
 void RunFacts::add_context(results::Run& run) const {
     try {
         const auto context = collect_context(common_.output, launch_.placements);
         run.context.insert(run.context.begin(), context.begin(), context.end());
     } catch (const std::exception& error) {
-        run.warnings.push_back(
-            fmt::format("the machine's facts could not be recorded: {}", error.what()));
+        run.warnings.push_back(fmt::format("facts of the machine are missing: {}", error.what()));
     }
 }
 

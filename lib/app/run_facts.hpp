@@ -1,4 +1,4 @@
-// Facts of a run that the program knows: its command line, its hosts, and how busy they were.
+// Facts of a run from outside the experiment: command line, hosts, and their load.
 #pragma once
 
 #include <memory>
@@ -24,19 +24,19 @@ struct StartUpPart {
 
 class RunFacts {
   public:
-    /// Collective: the work begins. All arguments outlive this object. `on_gpus`: the ranks compute
-    /// on theirs.
+    /// Collective, at the start of the work. Keeps references to its arguments. `on_gpus`: the
+    /// ranks compute on GPUs.
     RunFacts(Session& session, const Launch& launch, const vocabulary::CommonSettings& common,
              bool on_gpus);
 
-    /// For the experiment, which marks the part of its work that counts.
+    /// With it the experiment marks the counted part of its work.
     experiments::CountedPart counted_part();
-    /// Collective: the work is over.
+    /// Collective, at the end of the work.
     void gather();
     struct Origin {
         std::string command;                     ///< "train"
         std::string command_line;                ///< shell-quoted
-        std::vector<results::Setting> settings;  ///< of runs without settings of their own
+        std::vector<results::Setting> settings;  ///< for runs without their own settings
     };
     /// On rank 0: gives each run its origin, an id, hosts, context and warnings.
     void complete(std::vector<results::Run>& runs, const Origin& origin) const;
@@ -60,18 +60,18 @@ class RunFacts {
     std::vector<StartUpPart> start_up_;
 };
 
-/// Facts of this node, the libraries and the allowed environment variables, and what the cgroups of
-/// the ranks' hosts allow.
+/// Facts of this node, the libraries, the allowed environment variables, and the cgroup limits of
+/// the ranks' hosts.
 std::vector<results::Fact> collect_context(const std::string& output_file,
                                            const std::vector<host::Placement>& placements);
 
-/// `on_gpus`: whether the ranks compute on theirs.
+/// The run's table of hosts. `on_gpus`: the ranks compute on GPUs.
 std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements,
                                         bool on_gpus);
 
 /// "# ranks: 2 on 1 node, each 1 thread on 2 cores (node07)".
 std::string placement_line(const std::vector<host::Placement>& placements);
-/// The one-line placement and a line a node, a few lines at any number of ranks.
+/// placement_line() and one line per node, limited to a few lines.
 std::string placement_header(const std::vector<host::Placement>& placements);
 
 }  // namespace ranklab::app

@@ -31,7 +31,7 @@
 namespace ranklab::app {
 namespace {
 
-// A slow file system or a crowded machine, where --stall-timeout is meant for the work.
+// Seconds. A short --stall-timeout is meant for the work, but a slow file system delays the start.
 constexpr double kShortestStart = 15;
 
 double limit_of_start(double stall_timeout_s) {
@@ -45,7 +45,7 @@ std::string gpu_text(const device::GpuList& list) {
     return base::join(names, "; ");
 }
 
-// The log names the rank before MPI knows it, where the launcher gives it.
+// Takes the rank for the log from the launcher, before MPI starts.
 host::StartUp loaded() {
     if (const auto rank = comm::read_launcher().rank) base::log::set_rank(*rank, host::host_name());
     host::StartUp start_up;
@@ -107,8 +107,8 @@ int Session::conclude(const std::function<int()>& work) {
     }
     std::fflush(stdout);
     watchdog_.set_activity("waiting for the other ranks to end");
-    // A rank that is done waits under the watchdog; one that failed gives the others a moment to
-    // fail too.
+    // A rank that is done waits until the watchdog ends it. A rank that failed waits 5 s, since
+    // other ranks may fail, too.
     constexpr double kPatienceOfTheFailed = 5;
     const auto agreed = comm::agree_on_exit(
         mpi_.exit_plane(), code,
@@ -117,17 +117,17 @@ int Session::conclude(const std::function<int()>& work) {
         base::log::error("the other ranks did not reach the end of the run; job aborted");
         comm::MpiEnvironment::abort(code);
     }
-    watchdog_.set_limit(0);  // MPI_Finalize has a limit of its own
+    watchdog_.set_limit(0);  // MPI_Finalize has its own time limit
     mpi_.exit_with(*agreed);
     return *agreed;
 }
 
 namespace {
 
-// How this process starts MPI. A config file may ask for anything, and is not read yet.
+// How this process starts MPI. With a config file, which is not read yet, always with MPI.
 comm::Start start_of(const Program& program, const options::Options& words) {
     const auto common = words.fields<vocabulary::CommonSettings>();
-    // The launch guard refuses the step, in its own words.
+    // Without MPI, so that the launch guard can refuse the step.
     if (comm::is_step_without_pmi() && !common.expect_ranks) return comm::Start::without_mpi;
     if (common.config) return comm::Start::with_mpi;
     const auto needs = program.needs(words);
@@ -153,7 +153,7 @@ int run_mpi_program(const Program& program, const std::vector<std::string>& word
             answered = answer_help(*parsed, schema, text) || answers_early(*parsed);
             if (!answered) start = start_of(program, *parsed);
         } catch (const base::OptionError&) {
-            if (alone) throw;  // otherwise thrown again below, on all ranks
+            if (alone) throw;  // in a job all ranks throw it below
         }
         return 0;
     });
@@ -177,23 +177,22 @@ int run_mpi_program(const Program& program, const std::vector<std::string>& word
 
 namespace fs = std::filesystem;
 
-// Under mpirun's and srun's multiple-program form each rank has its own command line: ranks that
-// would train another model, or another number of steps, must not wait for each other.
+// mpirun and srun can start ranks with different command lines (multiple programs). Ranks with
+// different models or numbers of steps would wait for each other forever.
 void refuse_other_options(Session& session, const std::string& command_line) {
     if (comm::is_same_everywhere(session.control(), command_line)) return;
     const auto lines = comm::gather_texts(session.control(), command_line);
     for (std::size_t rank = 1; rank < lines.size(); ++rank) {
         if (lines[rank] == lines.front()) continue;
         throw base::OptionError(fmt::format(
-            "the ranks were started with different options: rank 0 with '{}', rank {} with '{}'; "
-            "give all the same",
+            "the ranks' options differ, rank 0 has '{}', rank {} has '{}'; start all with the same",
             base::printable(lines.front(), 300), rank, base::printable(lines[rank], 300)));
     }
 }
 
 namespace {
 
-// The nearest one that exists: storing makes what is missing below it.
+// The nearest existing folder above `output`; storing makes the missing folders.
 fs::path folder_above(const fs::path& output) {
     std::error_code unknown;
     fs::path place = fs::absolute(output, unknown).parent_path();
@@ -202,7 +201,8 @@ fs::path folder_above(const fs::path& output) {
     return place;
 }
 
-// A rank alone of what is made for several looks like a slow single device.
+// True for one rank without a launcher: a multi-rank configuration run this way looks like a slow
+// single device.
 bool is_alone(Session& session) {
     return session.control().world_size() == 1 && !comm::read_launcher().world_size;
 }
@@ -221,8 +221,7 @@ host::Evidence evidence_of(const std::vector<host::Placement>& placements, int c
             .on_gpus = on_gpus};
 }
 
-// The file has a name that was not there before: another host may have cached the folder's old
-// contents.
+// Uses a new file name, since another host may have cached the folder's contents.
 std::optional<host::ResultsFolder> look_at_results_folder(
     comm::Communicator& control, const std::vector<host::Placement>& placements,
     const fs::path& output) {
@@ -306,7 +305,7 @@ void warn_of(const Launch& launch, Session& session) {
 }
 
 void check_results_file(Session& session, const vocabulary::CommonSettings& common) {
-    constexpr std::uint64_t kExpectedBytes = 512U << 10U;  // most runs are smaller
+    constexpr std::uint64_t kExpectedBytes = 512U << 10U;  // more than most runs take
     comm::all_or_throw(session.control(), [&] {
         if (!session.is_root()) return;
         check_json_file(common);

@@ -17,11 +17,11 @@ namespace {
 
 constexpr auto kBetweenRedraws = std::chrono::milliseconds(100);
 constexpr auto kBetweenLines = std::chrono::seconds(5);
-constexpr auto kUntilTold = std::chrono::seconds(4);     // before silent work is reported
-constexpr auto kBetweenTold = std::chrono::seconds(30);  // where each report is a line
+constexpr auto kUntilTold = std::chrono::seconds(4);     // until silent work is reported
+constexpr auto kBetweenTold = std::chrono::seconds(30);  // between reports that are lines
 constexpr std::size_t kShortestBar = 10, kLongestBar = 30;
 
-// A terminal that cannot be written to does not end the work.
+// Ignores errors: the work goes on without a terminal.
 void show(const std::string& text) {
     std::fputs(text.c_str(), stderr);
     std::fflush(stderr);
@@ -85,7 +85,7 @@ void TerminalProgress::update(std::int64_t done, std::int64_t total, double rate
     last_sign_ = now;
     time_left_.begin_anew_if(done, now);
     const bool ends_now =
-        done == total && done != last_done_;  // a waiting rank reports the end repeatedly
+        done == total && done != last_done_;  // a waiting rank calls update() repeatedly at the end
     const auto between =
         terminal_ ? Clock::duration(kBetweenRedraws) : Clock::duration(kBetweenLines);
     last_done_ = done;

@@ -1,4 +1,4 @@
-// Progress for a person.
+// Progress on the terminal.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,13 @@
 
 namespace ranklab::app {
 
-/// Estimates how long the rest of some equal units of work will take. The first unit is slow and
-/// does not count: after it alone nothing is known.
+/// Estimates the time left for equal units of work. The first unit is slow and does not count, so
+/// the estimate begins with the second.
 class TimeLeft {
   public:
     using Clock = std::chrono::steady_clock;
 
-    /// A count that is at its first unit, or below where it was, is one of other work.
+    /// Restarts if the count is at its first unit or has fallen: other work has begun.
     void begin_anew_if(std::int64_t done, Clock::time_point now) {
         if (done <= 1 || done < last_) {
             began_ = now;
@@ -44,23 +44,23 @@ class TimeLeft {
     std::int64_t last_ = std::numeric_limits<std::int64_t>::max();
 };
 
-/// How far some work is.
+/// The state of some work, to be shown.
 struct ProgressState {
     std::int64_t done = 0, total = 0;
     std::string_view noun = "steps";
     double rate = 0;
     std::string_view rate_unit = {}, note = {};
     std::optional<double> left_s = {};
-    std::string_view then = {};  ///< what comes behind it for a time that is not known
+    std::string_view then = {};  ///< following work of unknown duration
 };
 /// "12/33 steps  10 samples/s  epoch 1 loss 0.41  1 min 26 s left"
 std::string progress_text(const ProgressState& far);
-/// A bar before that where so many columns have room for both; not longer than they are.
+/// progress_text() in `columns` columns, with a bar in front if there is space.
 std::string progress_bar(const ProgressState& far, std::size_t columns);
 
-/// Shows progress on stderr: a bar with rate and time left on a terminal that obeys control
-/// sequences, plain lines every few seconds otherwise. Names other work that takes more than a few
-/// seconds. Prints on one rank alone.
+/// Shows progress on stderr: a bar with rate and time left on a terminal with control sequences,
+/// otherwise plain lines every few seconds. Also reports other work that takes more than a few
+/// seconds. Prints on one rank only.
 class TerminalProgress final : public base::ProgressSink {
   public:
     explicit TerminalProgress(bool speaks);
@@ -72,9 +72,9 @@ class TerminalProgress final : public base::ProgressSink {
     void activity(std::string_view what) override;
     void finish() override;
 
-    /// "training, 57 of 200 steps": the activity, and how far it is.
+    /// The activity and its state: "training, 57 of 200 steps".
     std::string doing() const;
-    /// Called about every second from another thread: reports work that takes long.
+    /// Called about every second by another thread; reports work that takes long.
     void tick();
 
   private:
@@ -86,15 +86,15 @@ class TerminalProgress final : public base::ProgressSink {
     bool terminal_;
     mutable std::mutex mutex_;
     bool line_open_ = false;
-    bool hushed_ = false;  // finished, until there is something new
+    bool hushed_ = false;  // after finish(), until new work begins
     std::string noun_ = "steps";
     std::string activity_ = "starting";
     TimeLeft time_left_;
     double afterwards_s_ = 0;
     std::string unknown_;
     Clock::time_point last_shown_, last_sign_, activity_began_, last_told_;
-    std::int64_t last_done_ = -1;        // of this work
-    std::int64_t done_ = 0, total_ = 0;  // of this activity; 0: it is not counted
+    std::int64_t last_done_ = -1;        // of the counted work
+    std::int64_t done_ = 0, total_ = 0;  // of the activity; total_ 0: not counted
 };
 
 }  // namespace ranklab::app

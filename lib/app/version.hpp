@@ -1,5 +1,4 @@
-// Version and revision of this build. The texts come from CMake; the revision is read anew at every
-// build.
+// Version and revision of this build, from CMake, which reads the revision at every build.
 #pragma once
 
 #include <string>

@@ -17,7 +17,8 @@ namespace {
 constexpr double kPeriod = 1;
 constexpr double kTurn = 2;
 
-// All ranks of a stalled job stand still at about the same time: rank 0 reports first, and ends it.
+// All ranks of a stalled job reach the limit at about the same time. The longer limit of other
+// ranks lets rank 0 report and end the job.
 double limit_of_rank(double seconds) {
     return seconds > 0 && comm::read_launcher().rank.value_or(0) > 0 ? seconds + kTurn : seconds;
 }
@@ -61,7 +62,7 @@ void Watchdog::look(double seconds) try {
                      {"stall-timeout"});
     comm::MpiEnvironment::abort(base::number_of(base::ExitCode::environment));
 } catch (const std::exception&) {
-    // A look takes memory, which the work may have used up: the next look may succeed.
+    // Out of memory: the next check may succeed.
 }
 
 }  // namespace ranklab::app

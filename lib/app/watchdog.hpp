@@ -1,4 +1,4 @@
-// Ends a job that makes no progress any more.
+// Ends a job that has stalled.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@
 
 namespace ranklab::app {
 
-/// Decides when a rank has stalled, by the time that is passed to it.
+/// Decides whether a rank has stalled.
 class StallRule {
   public:
-    /// Stalled after `limit_s` seconds with the same count; 0: never.
+    /// A rank has stalled after `limit_s` seconds with an unchanged count; 0: never.
     explicit StallRule(double limit_s) : limit_s_(limit_s) {}
 
-    /// Notes that `seconds` have passed and that the counter stands at `count`. A pass counts for
-    /// `most` seconds at most: in a longer one this process itself was stopped.
+    /// Notes that `seconds` have passed and that the counter is at `count`; returns whether the
+    /// rank has stalled. Counts at most `most` seconds, since in a longer pause this process itself
+    /// was stopped.
     bool pass(double seconds, std::int64_t count, double most);
 
   private:
@@ -28,19 +29,19 @@ class StallRule {
     std::optional<std::int64_t> count_;
 };
 
-/// Looks once a second at the counter of base/progress.hpp. Where it stood still for the limit,
-/// this rank reports what it was doing and ends the job with exit code 5. A rank that waits in MPI
-/// for a dead or stopped one stands still as well. MPI need not run yet: then this process ends.
+/// Checks the counter of base/progress.hpp once a second. If the count has not changed for the
+/// limit, reports the rank's present work and ends the job with exit code 5; before MPI has
+/// started, the process. A rank that waits in MPI for a dead or stopped one stalls, too.
 class Watchdog : base::Immovable {
   public:
     /// `seconds` 0: never.
     explicit Watchdog(double seconds);
 
-    /// From now on; the time begins anew.
+    /// Sets the limit and restarts the time.
     void set_limit(double seconds);
-    /// This rank's present work where no `progress` knows it: "starting MPI".
+    /// Sets this rank's present work, "starting MPI", for times without a TerminalProgress.
     void set_activity(const char* what);
-    /// Its activity is named; nullptr: set_activity()'s.
+    /// Takes the activity from `progress`; nullptr: from set_activity().
     void name_activity_of(TerminalProgress* progress);
 
   private:
@@ -51,7 +52,7 @@ class Watchdog : base::Immovable {
     StallRule rule_;
     const char* activity_ = "starting";
     TerminalProgress* progress_ = nullptr;
-    base::Ticker ticker_;  // last: it uses the others
+    base::Ticker ticker_;  // last: it uses the other members
 };
 
 }  // namespace ranklab::app

@@ -34,7 +34,7 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-// "4(x2),2" counts 4.
+// The first number of a Slurm list, 4 of "4(x2),2".
 int number_of(const std::string& text, int otherwise) {
     const int number = std::atoi(text.c_str());
     return number > 0 ? number : otherwise;
@@ -60,7 +60,7 @@ std::vector<std::string> srun_words(const Launch& launch, const Machine& machine
                                    "--mpi=" + (mpi.empty() ? (kIsMpich ? "pmi2" : "pmix") : mpi),
                                    fmt::format("--nodes={}", hosts_of(launch, machine, need)),
                                    fmt::format("--ntasks={}", need.ranks)};
-    // Each rank sees all GPUs of its node and takes its own, so that NCCL reaches its neighbours'.
+    // Each rank sees all GPUs of its node and selects one, so that NCCL can use peer access.
     if (gpus > 0)
         words.insert(words.end(),
                      {fmt::format("--gpus-per-task={}", gpus * need.gpus), "--gpu-bind=none"});
@@ -75,7 +75,7 @@ std::vector<std::string> srun_words(const Launch& launch, const Machine& machine
     return words;
 }
 
-// The family's words for so many cores of each rank.
+// mpirun options (MPICH's or Open MPI's) that bind each rank to `cores` cores.
 std::vector<std::string> binding_options(const Launch& launch, int cores) {
     if (kIsMpich) {
         std::vector<std::string> words{"-bind-to", fmt::format("core:{}", cores)};
@@ -103,7 +103,8 @@ std::vector<std::string> mpirun_words(const Launch& launch, const Need& need) {
     return words;
 }
 
-// In a session of its own: Ctrl-C reaches this process alone, which passes it on.
+// The child's part after fork. Makes a new session, so that Ctrl-C reaches only the parent, which
+// passes it on.
 [[noreturn]] void become(std::vector<char*>& words, const std::filesystem::path& log,
                          pid_t parent) {
     ::setsid();

@@ -1,4 +1,4 @@
-// How a command is started on several ranks, by mpirun or by srun inside an allocation of Slurm.
+// Starts a command on several ranks, by mpirun or, inside an allocation of Slurm, by srun.
 #pragma once
 
 #include <filesystem>
@@ -10,45 +10,44 @@ namespace ranklab::campaign {
 /// Hosts and cores that commands can be started on: those of Slurm's allocation, or this host's.
 struct Machine {
     int hosts = 1;
-    int cores = 1;           ///< of a host
+    int cores = 1;           ///< per host
     bool allocated = false;  ///< by Slurm
 };
 Machine this_machine();
 
 struct Launch {
     bool srun = false;
-    bool cyclic = false;     ///< rank by rank over the hosts; otherwise host after host
-    int ranks_per_node = 0;  ///< at most; 0: as many as there are cores for
-    /// Whether mpirun binds ranks to cores; equal for all points, as numbers depend on it.
+    bool cyclic = false;     ///< place ranks round-robin over hosts; otherwise fill host after host
+    int ranks_per_node = 0;  ///< maximum; 0: as many as the cores allow
+    /// Whether mpirun binds ranks to cores; equal for all points of a sweep, so that they compare.
     bool bound = true;
-    /// Launcher options that replace those for placing and binding ranks; empty: the default ones.
+    /// The user's launcher options in place of ranklab's for placing and binding; empty: ranklab's.
     std::vector<std::string> options = {};
 };
 
-/// The needs of one process of a point; cores and GPUs are each rank's.
+/// What a point needs; cores and GPUs are per rank.
 struct Need {
     int ranks = 1, cores = 1;
-    int gpus = 1;  ///< times as many as the allocation has for a task
+    int gpus = 1;  ///< factor on the allocation's GPUs per task
 };
-/// Whether there are as many cores.
+/// Whether the machine has enough cores.
 bool fits(const Machine& machine, const Need& need);
-/// The launcher's words before the command.
+/// The launcher and its options, to be put before the command.
 std::vector<std::string> launch_words(const Launch& launch, const Machine& machine,
                                       const Need& need);
 
 struct Ending {
-    int code = 0;  ///< of a command that a signal ended: 128 + the signal
+    int code = 0;  ///< exit code; 128 + N if signal N ended the command
     double seconds = 0;
     bool timed_out = false;
 };
-/// Runs the command to its end, its output in `log`. A signal that this process has received
-/// (StopSignals) is passed on as SIGUSR1, at which the ranks store what they have. Past `limit_s`
-/// (0: never) and half a minute more, in which it may end by itself, the command is killed; also
-/// when this process dies.
+/// Runs the command with its output in `log`, and waits for its end. Passes on a received signal
+/// (StopSignals) as SIGUSR1, at which the ranks store what they have. Kills the command half a
+/// minute after `limit_s` (0: never), and when this process dies.
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
                   double limit_s);
 
-/// The last lines that say something, outside of mpirun's blocks between bars where there are any.
+/// The last non-empty lines, if possible outside of mpirun's framed messages.
 std::string end_of_log(const std::filesystem::path& log, std::size_t lines);
 
 }  // namespace ranklab::campaign

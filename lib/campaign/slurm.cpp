@@ -1,4 +1,4 @@
-// The campaign's jobs in Slurm's queue, and how far they are.
+// The campaign's jobs in Slurm's queue, and their state.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -21,7 +21,8 @@ fs::path file_of(const Campaign& campaign, const Job& job, const char* kind) {
     return campaign.folder / "jobs" / fmt::format("{}.{}", job.id, kind);
 }
 
-// For an #SBATCH line, whose quotes are not a shell's, and where % begins a pattern.
+// Quotes a path for an #SBATCH line, which has other quoting rules than a shell, and in which %
+// begins a pattern.
 std::string for_sbatch(const std::string& path) {
     std::string text = "\"";
     for (const char c : path) {
@@ -32,12 +33,14 @@ std::string for_sbatch(const std::string& path) {
     return text + '"';
 }
 
-// Both streams. Slurm's commands ask a dead controller for minutes before they give up.
+// Stdout and stderr of a Slurm command; gives up after 30 s, since Slurm's commands wait for
+// minutes for a dead controller.
 base::ProgramOutput answer_of(const Texts& words) {
     return base::output_of(fmt::format("timeout 30 {} 2>&1", base::shell_quote(words)));
 }
 
-// Two campaigns of one name in two folders are two.
+// The job's name in Slurm, with a hash of the folder: campaigns of one name in two folders are
+// different.
 std::string queue_name(const Campaign& campaign, const Job& job) {
     const auto folder = fs::absolute(campaign.folder).lexically_normal().string();
     return fmt::format("{}.{}.{:06x}", campaign.name, job.id,
@@ -131,7 +134,7 @@ int cancel(const Campaign& campaign) {
     const auto queue = queue_or_throw(campaign);
     for (const auto& job : campaign.jobs) {
         if (!queue.contains(job.id)) continue;
-        // To the batch script alone, which is the sweep: it stores what is measured, and ends.
+        // Signals only the batch script, the sweep, which stores what is measured and ends.
         const auto answer = answer_of({"scancel", "--batch", "--signal=USR1", "--state=RUNNING",
                                        "--name=" + queue_name(campaign, job)});
         const auto rest =
@@ -169,7 +172,7 @@ std::string plan_text(const Campaign& campaign) {
 
 std::string status_text(const Campaign& campaign) {
     const auto queue = queue_of(campaign);
-    std::string text = queue ? "" : "Slurm does not answer: the queue is not known\n";
+    std::string text = queue ? "" : "Slurm does not answer, so the queue is unknown\n";
     int missing_in_all = 0;
     for (const auto& job : campaign.jobs) {
         const int all = processes_of(job), missing = missing_processes(job.sweep);

@@ -24,7 +24,7 @@ void send(comm::Communicator& control, double value, int to) {
     comm::send(control, comm::view(std::span<const double>(&value, 1)), to, kTag);
 }
 
-// Rank 0's part: places the other's answer between the moments of the question and its arrival.
+// Rank 0's part. Takes the time of the answer to be in the middle between question and arrival.
 ClockOffset ask(comm::Communicator& control, int rank, int rounds) {
     ClockOffset best{.error_s = std::numeric_limits<double>::infinity()};
     for (int round = 0; round < rounds; ++round) {
@@ -51,7 +51,7 @@ std::vector<ClockOffset> clock_offsets(comm::Communicator& control,
                                        const std::vector<std::string>& hosts, int rounds) {
     std::unordered_map<std::string_view, std::size_t> numbers;
     std::vector<std::size_t> host_of;  // by rank
-    std::vector<int> asked;            // by host: its first rank but rank 0, where it has another
+    std::vector<int> asked;            // by host: its lowest rank other than rank 0, if any
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
         const auto [place, fresh] = numbers.try_emplace(hosts[rank], asked.size());
         host_of.push_back(place->second);

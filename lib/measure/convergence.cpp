@@ -23,11 +23,9 @@ std::string percent(double fraction) {
 double parse_target(const std::string& text) {
     const auto value = base::percentage_in(text);
     if (!value || !std::isfinite(*value) || !(*value > 0))
-        throw base::OptionError(
-            fmt::format(
-                "the width aimed at is a percentage above 0 with its sign, such as 2%; not '{}'",
-                base::printable(text, 40)),
-            {"target-ci"});
+        throw base::OptionError(fmt::format("'{}' is not a percentage above 0; write it as 2%",
+                                            base::printable(text, 40)),
+                                {"target-ci"});
     return *value / 100;
 }
 

@@ -1,5 +1,4 @@
-// --target-ci: measuring goes on until the median of a cost is known well enough.
-// docs/measurement.md says when that is checked.
+// --target-ci: measures until the interval of a median is narrow enough (docs/how_long.md).
 #pragma once
 
 #include <cstdint>
@@ -11,14 +10,14 @@
 
 namespace ranklab::measure {
 
-/// "2%" is 0.02. OptionError for anything else than a percentage above 0.
+/// Parses "2%" as 0.02. Throws OptionError unless it is a percentage above 0.
 double parse_target(const std::string& text);
 
-/// The result of one look at the samples. Seconds.
+/// The result of one check of the samples, in seconds.
 struct Look {
     std::int64_t samples = 0;
     double median = 0, low = 0, high = 0;
-    /// Half the 95 % interval over the median; NaN where there is no interval.
+    /// The longer side of the 95 % interval over the median; NaN without an interval.
     double half_width = 0;
     double effective_n = 0;
     std::string method;
@@ -26,30 +25,30 @@ struct Look {
 
 class Convergence {
   public:
-    /// Samples that a look takes into account, the newest ones: 2 MiB.
+    /// A check uses at most this many samples, the newest ones (2 MiB).
     static constexpr std::size_t kMostSamples = std::size_t{1} << 18U;
 
-    /// Nothing is asked for: never due, never reached.
+    /// Without --target-ci: never due, never reached.
     Convergence() = default;
-    /// `target`: the relative half-width wanted. The first look is after `least` samples; the next
-    /// ones each after a quarter more, so that all of them together cost little.
+    /// `target`: the relative half-width to reach. Checks after `least` samples, then each time
+    /// after a quarter more, so that all checks together cost little.
     Convergence(double target, std::int64_t least) : target_(target), next_(least) {}
 
     bool wanted() const { return target_ > 0; }
     double target() const { return target_; }
-    /// How many samples there are at the next look, and how many the looks so far have seen.
+    /// Number of samples at the next check, and number that the checks so far have seen.
     std::int64_t next() const { return next_; }
     std::int64_t seen() const { return seen_; }
     bool due(std::int64_t samples) const { return wanted() && !reached_ && samples >= next_; }
 
-    /// Collective. Takes the samples since the last look, equally many on every rank; the slowest
-    /// rank's count. Rank 0 decides for all ranks.
+    /// Collective. Checks with the samples since the last check, equally many on every rank, and
+    /// takes the maximum over ranks. Rank 0 decides for all ranks.
     void look(comm::Communicator& control, std::span<const double> since);
 
     bool reached() const { return reached_; }
-    /// Rank 0's; the last one is what the run says.
+    /// All checks, on rank 0; the run reports the last one.
     const std::vector<Look>& looks() const { return looks_; }
-    /// The verdict on rank 0: "yes (1.7 % after 340 steps)", "NO (3.1 % after 400 steps, 2 %
+    /// The result on rank 0: "yes (1.7 % after 340 steps)", "NO (3.1 % after 400 steps, 2 %
     /// wanted)". `unit`: "steps".
     std::string verdict(const std::string& unit) const;
 

@@ -1,4 +1,4 @@
-// Phases that a device computes, timed where they are computed: by events on the compute stream.
+// Phases of a device, timed by events on the compute stream.
 #pragma once
 
 #include <utility>
@@ -9,19 +9,19 @@
 
 namespace ranklab::measure {
 
-/// Passes marks on to a recorder, and puts an event on the compute stream at both ends of all
-/// phases but data and copy. Nothing waits inside a step: finish_step() does, at its end, and
-/// replaces the host's times, which cover only launches, by the events'. The phases data and copy
-/// keep the host's times, as they are its work. With replicas on several GPUs the phases are those
-/// of the first one: its waiting for others counts in gather and reduce.
+/// Forwards phases to a recorder, and records an event on the compute stream at both ends of every
+/// phase except data and copy, which are the host's work. Only finish_step() waits, at the end of a
+/// step: it replaces the host's times, which cover launches only, by the events'. With replicas on
+/// several GPUs the phases are the first GPU's, whose waiting for other GPUs counts in gather and
+/// reduce.
 class DevicePhases final : public base::PhaseSink {
   public:
     explicit DevicePhases(PhaseRecorder& recorder) : recorder_(recorder) {}
 
     void enter(base::Phase phase) override;
     void leave(base::Phase phase) override;
-    /// Replaces the recorder's end_step(): waits for the compute stream, so that the step's time
-    /// covers all its work.
+    /// To be called instead of the recorder's end_step(). Waits for the compute stream, so that the
+    /// step time covers all work.
     void finish_step();
 
   private:
@@ -32,7 +32,7 @@ class DevicePhases final : public base::PhaseSink {
     };
 
     PhaseRecorder& recorder_;
-    std::vector<Span> spans_;  // made once, used again in every step
+    std::vector<Span> spans_;  // reused in every step
     std::size_t used_ = 0;
 };
 

@@ -14,8 +14,8 @@ void check(std::int64_t warmup, std::int64_t steps) {
     if (warmup < steps) return;
     throw base::OptionError(
         fmt::format(
-            "a warm-up of {} steps, which is the beginning of the "
-            "first epoch, leaves nothing to measure of {}; give more epochs or a shorter warm-up",
+            "a warm-up of {} steps leaves nothing to measure of {} steps; give more epochs or a "
+            "shorter warm-up",
             warmup, steps),
         {"epochs", "warmup"});
 }
@@ -38,8 +38,8 @@ Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t 
 
 Schedule resume_after(Schedule schedule, std::int64_t completed) {
     if (completed >= schedule.total) {
-        throw base::OptionError(fmt::format("all {} planned steps are done: the checkpoint is that "
-                                            "of step {}; give more to go on",
+        throw base::OptionError(fmt::format("all {} planned steps are done, the checkpoint is of "
+                                            "step {}; plan more steps",
                                             schedule.total, completed),
                                 {"steps", "epochs"});
     }
@@ -78,7 +78,7 @@ namespace {
 
 constexpr std::size_t kPieceValues = std::size_t{1} << 15U;  // of all ranks
 
-// Calls `take` with one row of all ranks after the other.
+// Calls `take` with each row of all ranks, in order.
 template <class Take>
 void visit_rows(comm::Communicator& control, std::span<const double> mine, Take take) {
     const auto ranks = static_cast<std::size_t>(control.world_size());

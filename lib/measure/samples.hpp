@@ -1,4 +1,4 @@
-// A run's samples: which steps count, the times of their phases, and every rank's together.
+// A run's samples: the counted steps, the times of their phases, and gathering over ranks.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct Schedule {
     std::int64_t warmup = 0;
     std::int64_t total = 0;
     std::int64_t steps_per_epoch = 1;
-    std::int64_t first = 0;  ///< those before it were done by the run that this one goes on from
+    std::int64_t first = 0;  ///< steps before it were made by the resumed run
 
     std::int64_t counted() const { return total - first - warmup; }
     bool counts(std::int64_t step) const { return step >= first + warmup; }
@@ -29,41 +29,40 @@ struct Schedule {
     bool ends_epoch(std::int64_t step) const { return (step + 1) % steps_per_epoch == 0; }
 };
 
-/// The interface's default: min(10, steps/10).
+/// The default of --warmup: min(10, steps/10).
 std::int64_t default_warmup(std::int64_t steps);
 
-/// `steps` counted steps after `warmup` more.
+/// Schedules `warmup` steps, then `steps` counted ones.
 Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t steps_per_epoch);
 
-/// Schedules whole epochs; the warm-up is the beginning of the first one, since an epoch has every
-/// sample once. OptionError where nothing is left to measure.
+/// Schedules whole epochs. The warm-up is the start of the first epoch, since an epoch has every
+/// sample once. Throws OptionError if nothing is left to measure.
 Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t steps_per_epoch);
 
-/// The rest of a plan of which `completed` steps are done. As many first steps as planned are
-/// warm-up again, but at least one step counts. OptionError where nothing is left.
+/// The rest of a schedule after `completed` steps. It begins with a warm-up again, but at least one
+/// step counts. Throws OptionError if nothing is left.
 Schedule resume_after(Schedule schedule, std::int64_t completed);
 
 using Clock = std::chrono::steady_clock;
 
-/// Seconds of one step: the whole, and what was spent in each phase (0 where a phase was not
-/// marked).
+/// Seconds of one step and of its phases (0 for phases that were not marked).
 struct StepTimes {
     double step = 0;
     std::array<double, base::kPhaseCount> phases{};
 };
 
-/// Keeps the time of every phase of every step of this rank. It reads steady_clock at each mark; no
-/// allocation, no I/O and no synchronisation inside a step.
+/// Records the times of all phases and steps of this rank. Reads steady_clock at each mark; makes
+/// no allocation, I/O or synchronisation within a step.
 class PhaseRecorder final : public base::PhaseSink {
   public:
-    /// So many steps are to come: none of them waits for memory.
+    /// Allocates memory for `steps` steps before they are timed.
     void reserve(std::size_t steps) { steps_.reserve(steps); }
 
     void begin_step();
     void end_step();
-    /// Corrects times of the last ended step that the host's clock cannot measure.
+    /// Replaces a phase's time in the last ended step by one that the host cannot measure.
     void correct_last(base::Phase phase, double seconds);
-    /// A phase may be entered several times a step: the times add up. Phases do not nest.
+    /// Times of a phase that is entered several times per step add up. Phases must not nest.
     void enter(base::Phase phase) override;
     void leave(base::Phase phase) override;
 
@@ -71,15 +70,15 @@ class PhaseRecorder final : public base::PhaseSink {
         Clock::time_point begin;
         Clock::time_point end;
     };
-    /// When the phase was last entered and left; and when the step began.
+    /// The last begin and end of a phase, and the begin of the step.
     Span last(base::Phase phase) const { return last_[base::number_of(phase)]; }
     Clock::time_point step_start() const { return step_start_; }
-    /// The host's seconds of each phase in all steps so far.
+    /// Sum over steps of the host's seconds in each phase.
     const std::array<double, base::kPhaseCount>& host_seconds() const { return host_; }
 
     /// The step that ended last.
     const StepTimes& last_step() const { return current_; }
-    /// All steps so far; and the same, leaving the recorder without any.
+    /// All steps so far; take() also removes them from the recorder.
     const std::vector<StepTimes>& steps() const { return steps_; }
     std::vector<StepTimes> take() { return std::exchange(steps_, {}); }
 
@@ -92,7 +91,7 @@ class PhaseRecorder final : public base::PhaseSink {
     std::array<double, base::kPhaseCount> host_{};
 };
 
-/// The values of rows x ranks, row-major.
+/// Values [rows, ranks], row-major.
 struct RankSamples {
     std::size_t ranks = 1;
     std::vector<double> values;
@@ -101,20 +100,21 @@ struct RankSamples {
     double at(std::size_t row, std::size_t rank) const { return values[row * ranks + rank]; }
 };
 
-// These are collective, with equally many rows on all ranks. Data is gathered in pieces of 256 KiB,
-// or of a row.
+// The functions below are collective, with equally many rows on all ranks. They exchange pieces of
+// 256 KiB, or of a row if that is larger.
 
-/// Every rank's column; the same on every rank. For what needs each rank's value everywhere.
+/// Gathers all ranks' columns on all ranks.
 RankSamples gather_columns(comm::Communicator& control, std::span<const double> mine);
-/// The columns of ranks 0 .. ranks - 1 on rank 0. The other ranks get one column, the rows' maxima.
+/// Gathers the columns of ranks 0 .. ranks - 1 on rank 0. Other ranks get one column, the maxima of
+/// the rows.
 RankSamples gather_samples(comm::Communicator& control, std::span<const double> mine,
                            std::size_t ranks);
 
-/// These return in each row the largest of the ranks' values, or their sum, by one reduction of the
-/// whole column. The bits of a sum may depend on the ranks' places.
+/// Maximum or sum over ranks in each row, by one reduction. The rounding of a sum may depend on
+/// rank placement.
 std::vector<double> largest_of_ranks(comm::Communicator& control, std::vector<double> mine);
 std::vector<double> sums_of_ranks(comm::Communicator& control, std::vector<double> mine);
-/// The sums, added up in the order of ranks: the same bits however ranks lie.
+/// Sum over ranks in each row, in rank order: bitwise independent of rank placement.
 std::vector<double> ordered_sums_of_ranks(comm::Communicator& control,
                                           std::span<const double> mine);
 

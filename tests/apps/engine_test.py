@@ -69,7 +69,7 @@ class Disagreement(cli.Case):
         common = [cli.RANKLAB, "train", "--data", "synthetic", "--output", "none"]
         result = cli.run("mpirun", "-n", 1, *common, "--steps", 20, ":", "-n", 1, *common, "--steps", 30)
         self.assertCode(result, 2)
-        self.assertRegex("\n".join(result.said), r"different options.*\b30\b")
+        self.assertRegex("\n".join(result.said), r"options differ.*\b30\b")
 
     def test_what_two_ranks_cannot_do(self):
         """Refusals at one rank are in tests/refusals."""

@@ -35,7 +35,7 @@ class LaunchGuardTest(Case):
     def test_ranks_of_different_commands_are_named(self):
         result = cli.run("mpirun", "-n", 1, cli.RANKLAB, "io", "--strategy", "binary", "--output", "none", ":", "-n", 1, cli.RANKLAB, "doctor", cwd=self.folder)
         self.assertCode(result, 2)
-        for part in ("different options", "'ranklab io", "'ranklab doctor'"):
+        for part in ("'ranklab io", "'ranklab doctor'"):
             self.assertIn(part, result.stderr)
 
     def test_threads(self):
