@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,7 +18,8 @@ namespace ranklab::comm {
 struct BackendEntry {
     std::string name;
     std::string summary;           ///< one line for --list
-    Memory memory = Memory::host;  ///< where its buffers live
+    Memory memory = Memory::host;  ///< where its buffers lie; device: it needs a GPU for each rank
+    bool one_rank_alone = false;   ///< serves one rank and needs no MPI
     /// Returns "" if this backend can serve such a job here, else a sentence that says why not. All
     /// ranks call it and get the same.
     std::function<std::string(Communicator& control)> refuses;
@@ -36,6 +38,18 @@ struct BackendEntry {
 
 /// Generated: all entries, in CMake's order.
 std::vector<BackendEntry> backends();
+
+inline BackendEntry backend_named(const std::string& name) {
+    const auto all = backends();
+    const auto found = std::ranges::find(all, name, &BackendEntry::name);
+    if (found == all.end()) throw base::Error("internal: no backend is called " + name);
+    return *found;
+}
+/// The first entry whose buffers lie in that memory.
+inline BackendEntry default_backend(Memory memory) {
+    const auto all = backends();
+    return *std::ranges::find(all, memory, &BackendEntry::memory);
+}
 
 // Checks of buffers before the library sees them: there a mistake would be a hang or a crash.
 

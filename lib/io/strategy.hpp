@@ -70,17 +70,21 @@ struct StrategyEntry {
     /// All ranks take part, through MPI even with a single rank; else rank 0 alone writes and the
     /// others wait.
     bool parallel = false;
-    bool processes = false;    ///< writes by job.workers worker processes
-    bool shared_file = false;  ///< one file for all records; otherwise a file per record
+    bool uses_workers = false;  ///< Job::workers processes of the rank write
+    bool shared_file = false;   ///< one file for all records; otherwise a file per record
     /// Whether write() is made by all ranks in step: each calls Place::done equally often, and none
     /// may stop alone. open() of a parallel strategy with a shared file always is.
     bool in_step = false;
     /// Whether all ranks write each record together, a block of its rows each.
     bool (*by_rows)(const Job&) = [](const Job&) { return false; };
+    bool baseline = false;  ///< speedups of a ladder are over this strategy
+    bool async = false;     ///< has Job::async
+    bool dynamic = false;   ///< has Job::dynamic
     std::string extension = ".npy";
     int bytes_per_value = 8;  ///< in the file
     std::function<std::unique_ptr<Strategy>(const Job&, const Place&)> make;
 
+    int workers(const Job& job) const { return uses_workers ? job.workers : 0; }
     int participants(int world_size) const { return parallel ? world_size : 1; }
     /// Headers apart.
     std::int64_t bytes_per_record(std::int64_t size) const { return bytes_per_value * size * size; }

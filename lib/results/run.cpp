@@ -11,6 +11,7 @@
 #include "base/numbers.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
+#include "vocabulary/facts.hpp"
 
 namespace ranklab::results {
 
@@ -45,7 +46,10 @@ std::string Run::setting(std::string_view key) const {
 std::string Run::fact(std::string_view section, std::string_view key) const {
     const auto found = std::ranges::find_if(
         context, [&](const Fact& one) { return one.section == section && one.key == key; });
-    return found == context.end() ? "" : found->value;
+    if (found != context.end()) return found->value;
+    return vocabulary::fact_of_older_run(
+        fmt::format("{}.{}", section, key),
+        [this](std::string_view option) { return setting(option); });
 }
 
 double Run::median(std::string_view name) const {

@@ -112,7 +112,8 @@ struct Run : RunHeader {
     const Table* find_table(std::string_view name) const;
     /// The effective option of that name; "" where there is none.
     std::string setting(std::string_view key) const;
-    /// The value of a fact in the context; "" where it is missing.
+    /// The value of a fact in the context. For a run of an older version, which did not store what
+    /// a catalogue entry can do, the value that its options imply; "" if there is none.
     std::string fact(std::string_view section, std::string_view key) const;
     std::string fact(const vocabulary::FactName& name) const {
         return fact(name.section, name.key);

@@ -34,7 +34,12 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"process.instance", outcome, "another in every process; its runs count as one"},
     {"output.*", outcome, "of the results file"},
     {"storage.*", outcome, "where files lay and reads came from; runs are kept apart by both"},
+    {"storage.participants", outcome, "ranks that write; the strategy and the ranks say it"},
+    {"storage.workers", outcome, "worker processes of a rank that write; 0: the rank itself does"},
+    {"storage.baseline", outcome, "yes: speedups of a ladder are over this strategy"},
+    {"storage.bytes_per_value", outcome, "in the files, for 8 in memory; the strategy says it"},
     {"place.*", outcome, "the load of others meanwhile; another in every run"},
+    {"ladder.baseline", outcome, "the strategy that its speedups are over"},
     {"ladder.*", outcome, "what a comparison of strategies leaves open"},
     {"training.parameters", work, "the settings say it"},
     {"training.memory_*", work, "follows from the settings"},
@@ -51,6 +56,8 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"training.*", noted, "of this training"},
     {"memory_format.*", outcome, "what came out; the setting `channels-last` says what was taken"},
     {"checkpoint.*", outcome, "what came out"},
+    {"communication.memory", outcome,
+     "host or device, where the backend's buffers lie; the setting `backend` says it"},
     {"communication.*", outcome, "what came out"},
     {"collectives.*", outcome, "what came out"},
     {"measuring.*", outcome, "what came out; a run that did not converge is left out"},
@@ -78,6 +85,28 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"hosts", surroundings, "more ranks need more of them", true},
 });
 
+// The fact of runs whose option fits the pattern. A value in '=' is the one of that option.
+struct OlderFact {
+    std::string_view fact;
+    std::string_view option;
+    std::string_view pattern, value;
+};
+constexpr auto kOlderFacts = std::to_array<OlderFact>({
+    {"storage.participants", "strategy", "text-*", "1"},
+    {"storage.participants", "strategy", "binary", "1"},
+    {"storage.participants", "strategy", "process-*", "1"},
+    {"storage.participants", "strategy", "hdf5-serial", "1"},
+    {"storage.workers", "strategy", "process-*", "=workers"},
+    {"storage.workers", "strategy", "*", "0"},
+    {"storage.baseline", "strategy", "text-loop", "yes"},
+    {"storage.baseline", "strategy", "*", "no"},
+    {"storage.bytes_per_value", "strategy", "text-*", "25"},
+    {"storage.bytes_per_value", "strategy", "*", "8"},
+    {"ladder.baseline", "strategy", "*", "text-loop"},
+    {"communication.memory", "backend", "nccl", "device"},
+    {"communication.memory", "backend", "*", "host"},
+});
+
 }  // namespace
 
 std::span<const Fact> facts() {
@@ -102,6 +131,17 @@ const Fact* find_fact(std::string_view name) {
 FactRole role_of_fact(std::string_view name) {
     const Fact* fact = find_fact(name);
     return fact == nullptr ? FactRole::noted : fact->role;
+}
+
+std::string fact_of_older_run(std::string_view name,
+                              const std::function<std::string(std::string_view)>& setting) {
+    for (const OlderFact& row : kOlderFacts) {
+        if (row.fact != name) continue;
+        const std::string option = setting(row.option);
+        if (option.empty() || !fits(option, row.pattern)) continue;
+        return row.value.starts_with('=') ? setting(row.value.substr(1)) : std::string(row.value);
+    }
+    return "";
 }
 
 }  // namespace ranklab::vocabulary

@@ -2,7 +2,9 @@
 // "section.key". A fact without a row is one that another version stores.
 #pragma once
 
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace ranklab::vocabulary {
@@ -30,6 +32,12 @@ std::span<const Fact> facts();
 const Fact* find_fact(std::string_view name);
 /// Returns noted where there is no row.
 FactRole role_of_fact(std::string_view name);
+
+/// The value of a fact that tells what a catalogue entry can do, for a run of an older version,
+/// which did not store it: it follows from the entry that the run's options name. "" for any other
+/// fact. `setting` returns the run's option of that name, or "".
+std::string fact_of_older_run(std::string_view name,
+                              const std::function<std::string(std::string_view)>& setting);
 
 /// Whether the key is that one, or begins like a pattern that ends in '*'.
 bool fits(std::string_view key, std::string_view pattern);

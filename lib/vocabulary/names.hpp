@@ -81,6 +81,11 @@ inline constexpr FactName kCache{"storage", "cache"};
 inline constexpr FactName kFileDirectory{"storage", "directory"};
 inline constexpr FactName kFileSystem{"storage", "file_system"};
 inline constexpr FactName kParticipants{"storage", "participants"};
+inline constexpr FactName kWorkerProcesses{"storage", "workers"};
+inline constexpr FactName kIsBaseline{"storage", "baseline"};
+inline constexpr FactName kBytesPerValue{"storage", "bytes_per_value"};
+inline constexpr FactName kLadderBaseline{"ladder", "baseline"};
+inline constexpr FactName kBackendMemory{"communication", "memory"};
 }  // namespace fact
 
 }  // namespace ranklab::vocabulary

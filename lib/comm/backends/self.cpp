@@ -85,6 +85,7 @@ BackendEntry self_entry() {
     return {.name = "self",
             .summary = "one rank alone, no library in the way",
             .memory = Memory::host,
+            .one_rank_alone = true,
             .refuses = refusal,
             .make = [](Communicator& control) -> std::unique_ptr<Communicator> {
                 if (const auto why = refusal(control); !why.empty())

@@ -159,9 +159,8 @@ std::vector<Listing> Collectives::listings() const {
 
 LaunchNeeds Collectives::needs(const options::Options& given) const {
     const auto settings = given.fields<vocabulary::CollectivesSettings>();
-    return {.mpi = settings.backend != "self",
-            .mpi_from_threads = settings.progress == "thread",
-            .threads = 1};
+    const bool alone = settings.backend && comm::backend_named(*settings.backend).one_rank_alone;
+    return {.mpi = !alone, .mpi_from_threads = settings.progress == "thread", .threads = 1};
 }
 
 std::unique_ptr<Plan> Collectives::settle(const options::Options& given,

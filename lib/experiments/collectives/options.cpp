@@ -94,11 +94,6 @@ MemoryKind settle_memory(CollectivesSettings& settings, const comm::BackendEntry
                                          : MemoryKind::pageable;
 }
 
-const comm::BackendEntry& entry_named(const std::vector<comm::BackendEntry>& all,
-                                      const std::string& name) {
-    return *std::ranges::find(all, name, &comm::BackendEntry::name);
-}
-
 }  // namespace
 
 CollectivesOptions settle_collectives(const options::Options& given, const CommonSettings& common,
@@ -130,13 +125,14 @@ CollectivesOptions settle_collectives(const options::Options& given, const Commo
 
 comm::BackendEntry settle_backend(CollectivesOptions& settled, comm::Communicator& control) {
     auto& settings = settled.settings;
-    const auto all = comm::backends();
+    const auto of_host = comm::default_backend(comm::Memory::host),
+               of_gpus = comm::default_backend(comm::Memory::device);
     const bool host = settings.memory.value_or("device") != "device";
-    const auto& nccl = entry_named(all, "nccl");
-    vocabulary::settle(settings.backend, !host && nccl.refuses(control).empty() ? "nccl" : "mpi");
-    const auto& entry = entry_named(all, *settings.backend);
+    vocabulary::settle(settings.backend,
+                       !host && of_gpus.refuses(control).empty() ? of_gpus.name : of_host.name);
+    auto entry = comm::backend_named(*settings.backend);
     if (const auto why = entry.refuses(control); !why.empty())
-        comm::throw_on_all<base::EnvironmentError>(control, 0, why, {"backend mpi"});
+        comm::throw_on_all<base::EnvironmentError>(control, 0, why, {"backend " + of_host.name});
     comm::all_or_throw(control, [&] { settled.buffers.kind = settle_memory(settings, entry); });
     return entry;
 }

@@ -9,10 +9,13 @@
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/record.hpp"
 #include "results/run.hpp"
+#include "vocabulary/names.hpp"
 
 namespace ranklab::experiments {
 
 namespace {
+
+namespace fact = vocabulary::fact;
 
 std::string strategies_left(const std::vector<results::Run>& runs) {
     std::vector<std::string> left;
@@ -23,11 +26,19 @@ std::string strategies_left(const std::vector<results::Run>& runs) {
     return base::join(left, ", ");
 }
 
+// The first run where the ladder's baseline was not measured.
+const results::Run& baseline_of(const std::vector<results::Run>& runs) {
+    const auto found = std::ranges::find_if(
+        runs, [](const auto& run) { return run.fact(fact::kIsBaseline) == "yes"; });
+    return found == runs.end() ? runs.front() : *found;
+}
+
 // Facts of a comparison: where all its files lay, and which strategies are none of its.
 std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs) {
     std::set<std::string> found;
     for (const auto& run : runs) found.insert(run.fact("storage", "file_system"));
     return {{"ladder", "strategies_left", strategies_left(runs)},
+            {"ladder", "baseline", baseline_of(runs).setting("strategy")},
             {"storage", "file_system", base::join({found.begin(), found.end()}, " ")}};
 }
 
@@ -57,12 +68,6 @@ std::string mark_of(const results::Run& run, const Nearest& nearest) {
     return base::join(marks, "; ");
 }
 
-double base_time(const std::vector<results::Run>& runs) {
-    for (const auto& run : runs)
-        if (run.setting("strategy") == "text-loop") return run.median(vocabulary::kJobTime);
-    return runs.front().median(vocabulary::kJobTime);
-}
-
 // Each sentence once, with how many runs have it.
 std::vector<std::string> shared_warnings(const std::vector<results::Run>& runs) {
     struct Warning {
@@ -85,21 +90,20 @@ std::vector<std::string> shared_warnings(const std::vector<results::Run>& runs) 
     return warnings;
 }
 
-// A row per run. Speedups are over text-loop, or the first row where it was not run.
+// A row per run. Speedups are over baseline_of().
 results::Table ladder_table(const std::vector<results::Run>& runs) {
     results::Rows table("ladder");
-    const double base = base_time(runs);
+    const double base = baseline_of(runs).median(vocabulary::kJobTime);
     double before = stats::kNone;
     for (const auto& run : runs) {
         const auto* job = run.find(vocabulary::kJobTime);
         const auto summary = job == nullptr ? stats::Summary{} : job->summary;
-        const bool processes = run.setting("strategy").starts_with("process");
         const Nearest nearest = nearest_ceiling(run);
         const bool reads = run.find(vocabulary::kReadRate) != nullptr;
         const std::string fsync = run.setting("fsync") == "true" ? "yes" : "no";
         table.add({run.setting("strategy"),
                    std::int64_t{std::atoll(run.fact("storage", "participants").c_str())},
-                   std::int64_t{processes ? std::atoll(run.setting("workers").c_str()) : 0},
+                   std::int64_t{std::atoll(run.fact(fact::kWorkerProcesses).c_str())},
                    static_cast<std::int64_t>(summary.n),
                    summary.median,
                    summary.ci95.low,

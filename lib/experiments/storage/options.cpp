@@ -50,17 +50,22 @@ io::Job job_of(const StorageSettings& settings) {
     return job;
 }
 
+// Throws OptionError if none of the chosen strategies has the option.
+void need_one_with(const char* option, bool io::StrategyEntry::*has,
+                   const std::vector<io::StrategyEntry>& chosen) {
+    if (std::ranges::any_of(chosen, has)) return;
+    std::vector<std::string> able;
+    for (const auto& entry : io::strategies())
+        if (entry.*has) able.push_back(entry.name);
+    const auto names = base::join(able, ",");
+    throw base::OptionError(
+        fmt::format("--{0} is for {1}; leave it out, or give --strategy {1}", option, names));
+}
+
 void check_combination(const StorageSettings& settings,
                        const std::vector<io::StrategyEntry>& chosen) {
-    const auto has = [&](const char* name) {
-        return std::ranges::any_of(chosen, [&](const auto& entry) { return entry.name == name; });
-    };
-    if (settings.async && !has("process-pool"))
-        throw base::OptionError(
-            "--async is for process-pool; leave it out, or give --strategy process-pool");
-    if (settings.dynamic && !has("mpi-send"))
-        throw base::OptionError(
-            "--dynamic is for mpi-send; leave it out, or give --strategy mpi-send");
+    if (settings.async) need_one_with("async", &io::StrategyEntry::async, chosen);
+    if (settings.dynamic) need_one_with("dynamic", &io::StrategyEntry::dynamic, chosen);
     if (settings.directory.empty())
         throw base::OptionError("--directory is empty; name a folder, or . for this one");
     if (settings.chunk > settings.size)

@@ -123,7 +123,7 @@ Comparison comparison_of(const StorageRecord& record, const StorageOptions& opti
         if (mine.empty()) mine = pass.trial.first_wrong;
         if (!pass.trial.compared) continue;
         records += static_cast<double>(pass.trial.records);
-        const std::string words = words_of(pass.who, options.entry.processes);
+        const std::string words = words_of(pass.who, options.entry.uses_workers);
         if (all.readers.find(words) == std::string::npos)
             all.readers += (all.readers.empty() ? "" : ", and ") + words;
     }
@@ -207,7 +207,11 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
     of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));
     of_ranks.finish();
     add_place(run, options, control);
-    run.context.push_back({"storage", "participants", fmt::format("{}", participants)});
+    for (const auto& [key, value] : {std::pair("participants", participants),
+                                     std::pair("workers", options.entry.workers(options.job)),
+                                     std::pair("bytes_per_value", options.entry.bytes_per_value)})
+        run.context.push_back({"storage", key, fmt::to_string(value)});
+    run.context.push_back({"storage", "baseline", options.entry.baseline ? "yes" : "no"});
     add_storage_tables(run, record, options, control);
     add_statistics(run);
 }

@@ -134,7 +134,7 @@ io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup,
             .shared_file = options.entry.shared_file,
             .write_s = fastest(&WriteTrial::slowest_write_s),
             .create_s = fastest(&WriteTrial::slowest_create_s),
-            .workers = options.entry.processes ? options.job.workers : 1};
+            .workers = std::max(1, options.entry.workers(options.job))};
 }
 
 // A reading that should have been cold and is not shown to be is not a measurement.

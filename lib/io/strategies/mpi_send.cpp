@@ -222,6 +222,7 @@ StrategyEntry mpi_send_entry() {
             .summary =
                 "rank 0 sends chunks of records to the ranks (dynamic: to whoever asks), npy files",
             .parallel = true,
+            .dynamic = true,
             .make = make_strategy<MpiSend>};
 }
 

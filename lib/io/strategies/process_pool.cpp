@@ -42,7 +42,8 @@ class ProcessPool final : public ProcessStrategy {
 StrategyEntry process_pool_entry() {
     return {.name = "process-pool",
             .summary = "worker processes, each task brings its grids, npy files",
-            .processes = true,
+            .uses_workers = true,
+            .async = true,
             .make = make_strategy<ProcessPool>};
 }
 

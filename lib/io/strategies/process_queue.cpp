@@ -26,7 +26,7 @@ class ProcessQueue final : public ProcessStrategy {
 StrategyEntry process_queue_entry() {
     return {.name = "process-queue",
             .summary = "worker processes that take ids from one queue, npy files",
-            .processes = true,
+            .uses_workers = true,
             .make = make_strategy<ProcessQueue>};
 }
 

@@ -27,6 +27,7 @@ StrategyEntry text_loop_entry() {
     return {.name = "text-loop",
             .summary = "one process, a loop over every value, text files",
             .order = Order::by_x,
+            .baseline = true,
             .extension = ".txt",
             .bytes_per_value = 25,
             .make = make_strategy<TextLoop>};
