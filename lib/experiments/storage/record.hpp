@@ -1,12 +1,12 @@
-// The record of a run of `ranklab io` on each rank, and the measurements and tables made of it.
+// What one strategy of `ranklab io` measured on this rank, and its run: measurements, tables,
+// warnings, checks.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "experiments/storage/strategy_runner.hpp"
-#include "io/ceilings.hpp"
+#include "experiments/storage/repetition.hpp"
 #include "measure/convergence.hpp"
 #include "results/run.hpp"
 
@@ -14,42 +14,33 @@ namespace ranklab::experiments {
 
 inline constexpr double kMiB = 1048576;
 
-/// The first timed pass of a repetition: the rate of reading is of these.
-inline constexpr const char* kRatedPass = "read 1";
-
-/// One pass of reading.
-struct ReadPass {
-    int repetition = 0;  ///< from 1; warm-up repetitions are not read
-    std::string kind;    ///< kRatedPass, "read 2" (timed) or "check" (another order, for comparing)
-    WhoReads who = WhoReads::writers;
-    ReadTrial trial;
-};
-
 struct StorageRecord {
-    std::vector<WriteTrial> writes;  ///< warm-up first
-    std::vector<ReadPass> reads;
-    /// One value per counted repetition; the same on all ranks that took part.
+    std::vector<Writing> writings;  ///< warm-up first
+    std::vector<ReadPass> passes;
     std::vector<io::Ceilings> ceilings;
-    std::vector<results::Table> tables;  ///< of the strategy: rank 0
-    std::vector<std::string> warnings;
-    measure::Convergence convergence;  ///< of --target-ci
-    bool hit_time_limit = false;       ///< before all planned repetitions were made
-    /// The exit code where something ended it early; a signal's is 128 + N.
-    int ended_by = 0;
+    std::vector<results::Table> tables;  ///< the strategy's own, of its last writing; rank 0
+    std::vector<std::string> warnings;   ///< the strategy's own, of its last writing
+    measure::Convergence convergence;    ///< of --target-ci
+    bool hit_time_limit = false;         ///< before the planned repetitions were made
+    int ended_by = 0;  ///< exit code of the failure that ended it, or 128 + signal; 0: none
+
+    /// A whole repetition, after which `strategy` still holds its tables and warnings.
+    void add(Repetition made, const StorageOptions& options, const io::Strategy& strategy);
+    /// How many of the writings are warm-up.
+    std::size_t warmup(const StorageOptions& options) const;
 };
 
-/// Gathers over the control plane (all ranks call it) and fills measurements, tables, warnings and
-/// verdict; the same valid and exit_code on all ranks.
+/// Fills the run. Collective over `control`. The run is complete on rank 0; `valid` and `exit_code`
+/// are the same on all ranks.
 void fill_storage_run(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                       comm::Communicator& control);
 
-/// Adds the tables io_phases, io_ranks, io_reads and ceilings, and the strategy's. Collective over
-/// `control`.
+/// Adds the tables io_phases, io_ranks, io_reads and ceilings, and the strategy's own. Collective.
 void add_storage_tables(results::Run& run, const StorageRecord& record,
                         const StorageOptions& options, comm::Communicator& control);
 
-/// Makes a run of its own with the table `ladder` of at least one run. `asked`: the number of
-/// strategies; `signal`: the one that ended them, or 0.
+/// The run that compares at least one strategy's run in the table `ladder`. `asked`: number of
+/// strategies of the command; `signal`: the one that ended them, or 0.
 results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, int signal);
 
 }  // namespace ranklab::experiments

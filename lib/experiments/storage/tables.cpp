@@ -22,23 +22,21 @@ namespace {
 using base::IoPhase;
 using base::IoTally;
 
-// One rank's counted repetitions.
+// Sums over one rank's counted writings.
 struct Counted {
     base::IoTimes times;
     IoTally job;
-    double first_open_s = 0;  // since each one's begin, added up
-    double last_close_s = 0;
+    double first_open_s = 0, last_close_s = 0;  // each since its writing began
 };
 
 std::vector<Counted> counted_by_rank(const StorageRecord& record, std::size_t warmup,
                                      comm::Communicator& control) {
     Counted mine;
-    for (std::size_t i = warmup; i < record.writes.size(); ++i) {
-        const WriteTrial& write = record.writes[i];
-        mine.times.merge(write.times);
-        mine.job.add(write.job_s, write.job_s > 0 ? 1 : 0);
-        mine.first_open_s += write.times.first_open_s() - write.begin_s;
-        mine.last_close_s += write.times.last_close_s() - write.begin_s;
+    for (const auto& one : std::span(record.writings).subspan(warmup)) {
+        mine.times.merge(one.times);
+        mine.job.add(one.job_s, one.job_s > 0 ? 1 : 0);
+        mine.first_open_s += one.times.first_open_s() - one.begin_s;
+        mine.last_close_s += one.times.last_close_s() - one.begin_s;
     }
     return comm::gather_values(control, mine);
 }
@@ -50,8 +48,8 @@ double phases_s(const base::IoTimes& times) {
     return sum;
 }
 
-// A record contains its phases except send and wait, which belong to the strategy, and the job
-// contains everything: each one's own time is the rest.
+// The job contains its records, and a record its phases, except send and wait, which the strategy
+// spends between records. The rows record and job have the time that no phase of theirs has.
 results::Table phases_table(const base::IoTimes& times, const IoTally& job) {
     const IoTally& records = times.records();
     const double phases = phases_s(times);
@@ -73,7 +71,7 @@ results::Table phases_table(const base::IoTimes& times, const IoTally& job) {
     return std::move(table).table();
 }
 
-// A row per rank that took part; means.
+// One row per rank that writes: means over repetitions.
 results::Table ranks_table(std::span<const Counted> by_rank, double repetitions) {
     std::vector<std::int64_t> ranks(by_rank.size());
     std::iota(ranks.begin(), ranks.end(), std::int64_t{0});
@@ -99,12 +97,11 @@ results::Table ranks_table(std::span<const Counted> by_rank, double repetitions)
 results::Table reads_table(const StorageRecord& record, const StorageOptions& options,
                            const std::vector<io::CacheEvidence>& caches,
                            comm::Communicator& control) {
-    const auto seconds = measure::largest_of_ranks(
-        control,
-        column_of(record.reads, [](const ReadPass& read) { return read.trial.seconds(); }));
+    const auto seconds =
+        measure::largest_of_ranks(control, column_of(record.passes, &ReadPass::seconds));
     results::Rows table("io_reads");
-    for (std::size_t i = 0; i < record.reads.size(); ++i) {
-        const ReadPass& read = record.reads[i];
+    for (std::size_t i = 0; i < record.passes.size(); ++i) {
+        const ReadPass& read = record.passes[i];
         const double slowest = seconds[i];
         const io::CacheEvidence& seen = caches[i];
         const double mib = base::real(seen.requested) / kMiB;
@@ -119,12 +116,13 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
     return std::move(table).table();
 }
 
-// The strategy's effort, to compare with the ceilings: the slowest writer's phases in its fastest
-// repetition, as ceilings are those of their fastest.
+// The strategy's seconds, to compare with the ceilings: of the slowest process, in the fastest
+// repetition, since a ceiling is the fastest of its measurements, too.
 io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup,
                              const StorageOptions& options, comm::Communicator& control) {
-    const auto fastest = [&](double WriteTrial::*seconds) {
-        const auto slowest = measure::largest_of_ranks(control, column_of(record.writes, seconds));
+    const auto fastest = [&](double Writing::*seconds) {
+        const auto slowest =
+            measure::largest_of_ranks(control, column_of(record.writings, seconds));
         return *std::min_element(slowest.begin() + static_cast<std::ptrdiff_t>(warmup),
                                  slowest.end());
     };
@@ -132,20 +130,20 @@ io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup,
             .bytes = static_cast<double>(options.job.files) *
                      static_cast<double>(options.entry.bytes_per_record(options.job.size)),
             .shared_file = options.entry.shared_file,
-            .write_s = fastest(&WriteTrial::slowest_write_s),
-            .create_s = fastest(&WriteTrial::slowest_create_s),
+            .write_s = fastest(&Writing::slowest_write_s),
+            .create_s = fastest(&Writing::slowest_create_s),
             .workers = std::max(1, options.entry.workers(options.job))};
 }
 
-// A reading that should have been cold and is not shown to be is not a measurement.
+// With --cold, a rated pass that is not shown to be cold makes the run invalid.
 void add_reads(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                comm::Communicator& control) {
     std::vector<io::CacheEvidence> mine;
-    for (const auto& read : record.reads) mine.push_back(read.trial.cache);
+    for (const auto& pass : record.passes) mine.push_back(pass.cache);
     const auto caches = io::merged_over_ranks(control, mine);
-    io::CacheEvidence of_rate;  // the passes that the rate is of
+    io::CacheEvidence of_rate;  // of the rated passes
     for (std::size_t i = 0; i < caches.size(); ++i)
-        if (record.reads[i].kind == kRatedPass) of_rate = io::merged(of_rate, caches[i]);
+        if (record.passes[i].kind == kRatedPass) of_rate = io::merged(of_rate, caches[i]);
     if (of_rate.requested > 0) {
         const auto label = io::label_of(of_rate);
         const bool warm = label.state == io::CacheState::warm;
@@ -156,7 +154,7 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
     run.tables.push_back(reads_table(record, options, caches, control));
     for (std::size_t i = 0; options.cold && i < caches.size(); ++i) {
         const auto label = io::label_of(caches[i]);
-        if (record.reads[i].kind != kRatedPass || label.state == io::CacheState::cold ||
+        if (record.passes[i].kind != kRatedPass || label.state == io::CacheState::cold ||
             run.exit_code != 0)
             continue;
         run.valid = false;
@@ -183,8 +181,9 @@ results::Table ceilings_table(const io::Ceilings& ceilings, const io::StrategyEf
 
 void add_storage_tables(results::Run& run, const StorageRecord& record,
                         const StorageOptions& options, comm::Communicator& control) {
-    const auto warmup = std::min(record.writes.size(), static_cast<std::size_t>(options.warmup()));
-    if (record.writes.size() > warmup) {
+    const auto warmup = record.warmup(options);
+    const bool has_written = record.writings.size() > warmup;
+    if (has_written) {
         const auto by_rank = counted_by_rank(record, warmup, control);
         Counted all;
         for (const auto& one : by_rank) {
@@ -194,10 +193,10 @@ void add_storage_tables(results::Run& run, const StorageRecord& record,
         run.tables.push_back(phases_table(all.times, all.job));
         run.tables.push_back(
             ranks_table(std::span(by_rank).first(options.entry.participants(control.world_size())),
-                        static_cast<double>(record.writes.size() - warmup)));
+                        base::real(record.writings.size() - warmup)));
     }
-    if (!record.reads.empty()) add_reads(run, record, options, control);
-    if (options.measures_ceilings() && record.writes.size() > warmup && options.job.files > 0)
+    if (!record.passes.empty()) add_reads(run, record, options, control);
+    if (options.measures_ceilings() && has_written && options.job.files > 0)
         run.tables.push_back(ceilings_table(io::best_of(record.ceilings),
                                             effort_of(record, warmup, options, control)));
     run.tables.insert(run.tables.end(), record.tables.begin(), record.tables.end());

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "experiments/storage/strategy_runner.hpp"
+#include "experiments/storage/repetition.hpp"
 #include "mpi/shared_folder.hpp"
 #include "mpi_world.hpp"
 #include "vocabulary/settings.hpp"
@@ -42,8 +42,8 @@ std::set<std::int64_t> ids_of(const std::vector<Share>& shares) {
 }
 
 /// The records that this rank wrote.
-std::set<std::int64_t> written_by_me(const StrategyRunner& runner, const StorageOptions& options) {
-    if (const auto written = runner.strategy().written()) return ids_of(*written);
+std::set<std::int64_t> written_by_me(const Repeater& repeater, const StorageOptions& options) {
+    if (const auto written = repeater.strategy().written()) return ids_of(*written);
     const int writers = options.entry.parallel ? world().world_size() : 1;
     if (world().rank() >= writers) return {};
     return ids_of({base::share_of(kFiles, world().rank(), writers)});
@@ -51,20 +51,20 @@ std::set<std::int64_t> written_by_me(const StrategyRunner& runner, const Storage
 
 void expect_read_by_others(const StorageOptions& options) {
     NoProgress progress;
-    StrategyRunner runner(options, world(), progress);
-    runner.write();
-    const ReadPlan plan = plan_for_others(runner.written(), world().rank());
+    Repeater repeater(options, world(), progress);
+    repeater.write({});
+    const ReadPlan plan = plan_for_others(repeater.written(), world().rank());
     auto all = static_cast<double>(plan.count());
     world().allreduce(comm::view(std::span(&all, 1)), comm::ReduceOp::sum);
     EXPECT_EQ(all, kFiles) << "each is read once";
-    const auto mine = written_by_me(runner, options);
+    const auto mine = written_by_me(repeater, options);
     for (const std::int64_t id : ids_of(plan.records))
         EXPECT_EQ(mine.count(id), world().world_size() == 1 ? 1U : 0U) << "record " << id;
     EXPECT_EQ(plan.who, world().world_size() == 1 ? WhoReads::writers : WhoReads::others);
-    const ReadTrial trial = runner.read(plan, true);
-    EXPECT_EQ(trial.wrong, 0) << trial.first_wrong;
-    EXPECT_EQ(trial.records, plan.count());
-    runner.remove();
+    const ReadPass pass = repeater.read(plan, true);
+    EXPECT_EQ(pass.wrong, 0) << pass.first_wrong;
+    EXPECT_EQ(pass.records, plan.count());
+    repeater.remove();
 }
 
 TEST(StorageReaders, NoRankReadsWhatItWrote) {
@@ -92,11 +92,11 @@ TEST(StorageReaders, OfRecordsThatAllWroteTogetherItIsSaidSo) {
     const ranklab::testing::SharedFolder folder;
     const auto options = options_of("hdf5-parallel-collective", folder.path());
     NoProgress progress;
-    StrategyRunner runner(options, world(), progress);
-    runner.write();
-    EXPECT_EQ(plan_for_others(runner.written(), world().rank()).who,
+    Repeater repeater(options, world(), progress);
+    repeater.write({});
+    EXPECT_EQ(plan_for_others(repeater.written(), world().rank()).who,
               world().world_size() == 1 ? WhoReads::writers : WhoReads::together);
-    runner.remove();
+    repeater.remove();
 }
 
 }  // namespace

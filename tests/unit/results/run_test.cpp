@@ -30,6 +30,22 @@ TEST(Run, FindsByName) {
     EXPECT_EQ(run.find_table("nothing"), nullptr);
 }
 
+// Before these facts were stored, the entry's name was all that a run said of it.
+TEST(Run, OfAnOlderVersionHasTheFactsThatItsOptionsImply) {
+    Run run;
+    EXPECT_EQ(run.fact("storage", "workers"), "");
+    run.config = {{"strategy", "process-queue"}, {"workers", "4"}, {"backend", "nccl"}};
+    EXPECT_EQ(run.fact("storage", "workers"), "4");
+    EXPECT_EQ(run.fact("storage", "baseline"), "no");
+    EXPECT_EQ(run.fact("communication", "memory"), "device");
+    run.config.front().value = "text-loop";
+    EXPECT_EQ(run.fact("storage", "workers"), "0");
+    EXPECT_EQ(run.fact("storage", "participants"), "1");
+    EXPECT_EQ(run.fact("storage", "bytes_per_value"), "25");
+    run.context.push_back({"storage", "baseline", "stored"});
+    EXPECT_EQ(run.fact("storage", "baseline"), "stored");
+}
+
 TEST(Measurement, FoldsItsRows) {
     Measurement m;
     m.columns = 2;
