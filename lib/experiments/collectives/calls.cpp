@@ -87,8 +87,7 @@ class Loop {
     }
 
   private:
-    // Touches the vector's pages beforehand, so that no rank is late because the kernel must
-    // provide one.
+    // Page faults within the loop would delay one rank.
     void touch(std::vector<double>& times) const {
         times.resize(static_cast<std::size_t>(calls_));
         times.clear();
@@ -97,7 +96,7 @@ class Loop {
         const double begin = clock_seconds();
         times_.came_s.push_back(begin);
         for (int i = 0; i < calls_; ++i) {
-            be_late();
+            sleep_if_asked();
             next().run();
         }
         caller_.data.synchronize();
@@ -105,7 +104,7 @@ class Loop {
     }
     void timed_call() {
         if (between_ == CallSync::window) return window_call();
-        be_late();
+        sleep_if_asked();
         comm::Prepared& call = next();
         const double begin = clock_seconds();
         call.run();
@@ -117,10 +116,10 @@ class Loop {
         times_.came_s.push_back(begin);
         base::count_progress();
     }
-    // From the agreed moment, also where this rank could not begin then.
+    // Timed from the agreed moment, even if this rank begins later.
     void window_call() {
         const double agreed = agreed_moment();
-        be_late();
+        sleep_if_asked();
         comm::Prepared& call = next();
         double came = clock_seconds();
         if (came > agreed + caller_.clock_error_s) ++times_.late_begins;
@@ -131,12 +130,12 @@ class Loop {
         times_.came_s.push_back(came);
         base::count_progress();
     }
-    // By this rank's clock; rank 0's is the common one.
+    // On this rank's clock. The common clock is rank 0's.
     double agreed_moment() const {
         const double common = clock_seconds() - caller_.clock_offset_s + caller_.ahead_s;
         return comm::from_root(caller_.control, common) + caller_.clock_offset_s;
     }
-    void be_late() const {
+    void sleep_if_asked() const {
         if (caller_.sleep_s > 0)
             std::this_thread::sleep_for(std::chrono::duration<double>(caller_.sleep_s));
     }

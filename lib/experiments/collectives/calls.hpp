@@ -1,4 +1,4 @@
-// The timed loop.
+// The timed loop of `ranklab comm`.
 #pragma once
 
 #include <memory>
@@ -11,21 +11,21 @@
 
 namespace ranklab::experiments {
 
-/// --blocking, by its numbers.
+/// --blocking 0 to 4: what synchronises ranks between two calls.
 enum class CallSync {
-    nothing_loop,    ///< the loop is timed as a whole
-    barrier_inside,  ///< the time contains it
-    nothing,         ///< each call is timed
-    barrier,         ///< outside the time
+    nothing_loop,    ///< nothing; the loop is timed as a whole
+    barrier_inside,  ///< a barrier after each call, within its time
+    nothing,         ///< nothing; each call is timed
+    barrier,         ///< a barrier after each call, outside its time
     window           ///< all ranks begin at an agreed moment of a common clock
 };
 
-/// Whether ranks that are alike come to each call together.
+/// Whether equally fast ranks begin each call at the same time.
 constexpr bool begins_together(CallSync between) {
     return between != CallSync::nothing_loop && between != CallSync::nothing;
 }
 
-/// --average, by its numbers.
+/// --average 0 to 3: how the ranks' times of a call become one.
 enum class RankReduction { rank_0, mean, shortest, longest };
 
 struct Policy {
@@ -38,50 +38,49 @@ struct Policy {
 
 std::string text_of(CallSync between);
 
-/// Combines one call's times, which are NaN for ranks without a part in it; NaN where no rank has
-/// one. rank_0 takes the first rank that has.
+/// One time of the ranks' times of a call. Ranks without a part in it have NaN; if all do, returns
+/// NaN. rank_0 takes the lowest rank with a part.
 double over_ranks(std::span<const double> of_ranks, RankReduction policy);
 
-/// Combines the ranks' times of each call, in us, for one message where a call has several. Between
-/// two ranks only the first one times the whole way there and back. Collective.
+/// Microseconds per message of each call, folded over ranks. Of an operation between two ranks only
+/// rank 0's time counts: it contains both directions. Collective.
 std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const double> seconds,
                                   comm::Operation operation, RankReduction policy);
 
-/// --fault: what is done on purpose, to see that it is found.
+/// --fault: an error made on purpose, to test that it is detected.
 struct Fault {
-    int flips_on_rank = -1;   ///< a bit of its results
-    int sleeps_on_rank = -1;  ///< before each call
+    int flips_on_rank = -1;   ///< flips a bit of this rank's results
+    int sleeps_on_rank = -1;  ///< delays each call of this rank by sleep_s
     double sleep_s = 0;
 };
+/// Throws OptionError unless the text is flip:RANK or sleep:RANK:MS.
 Fault parse_fault(const std::string& text);
 
-/// This rank's own times.
+/// Times of one loop on this rank.
 struct CallTimes {
-    /// One value per counted call; Between::nothing_loop has only one: the loop's time per call.
+    /// One value per call. With CallSync::nothing_loop one value: the mean.
     std::vector<double> seconds;
-    std::vector<double> came_s;  ///< when this rank came to each of them, by its clock
+    std::vector<double> came_s;  ///< begin of each of these calls, on this rank's clock
     double wall_s = 0;           ///< of the whole loop
-    /// With Between::window: calls that this rank began after the agreed moment.
-    int late_begins = 0;
-    /// Those of a later loop come behind these.
+    int late_begins = 0;         ///< CallSync::window: calls begun after the agreed moment
+
+    /// Appends the times of a later loop.
     void add(const CallTimes& later);
 };
 
-/// The parts that calls need; all outlive it.
+/// What the calls of one rank need. All of it must outlive the calls.
 struct Caller {
     comm::Communicator& data;
     comm::Communicator& control;                             ///< of the same ranks
-    std::span<const std::unique_ptr<comm::Prepared>> calls;  ///< taken in turn
-    /// This rank's clock minus the common one.
-    double clock_offset_s = 0;
-    /// With Between::window: the time until all ranks know the agreed moment.
-    double ahead_s = 0;
+    std::span<const std::unique_ptr<comm::Prepared>> calls;  ///< made in turn
+    double clock_offset_s = 0;  ///< this rank's clock minus the common clock
+    double ahead_s = 0;         ///< CallSync::window: from the announcement to the agreed moment
     double clock_error_s = 0;
-    double sleep_s = 0;  ///< before each call: a fault
+    double sleep_s = 0;  ///< before each call (--fault)
 };
 
-/// Makes `calls` calls, all of which are counted. Collective over the ranks of `data`, including
-/// those without a part in the operation.
+/// Makes and times `calls` calls. Collective over the ranks of `data`, including ranks without a
+/// part in the operation.
 CallTimes time_calls(const Caller& caller, CallSync between, int calls);
 
 }  // namespace ranklab::experiments

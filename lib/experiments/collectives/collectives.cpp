@@ -5,79 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/collectives/options.hpp"
 #include "experiments/collectives/sweep.hpp"
-#include "experiments/shared/stop_poll.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
 namespace {
-
-class CollectivesRun {
-  public:
-    CollectivesRun(const CollectivesOptions& options, const comm::BackendEntry& backend,
-                   const RunContext& context)
-        : options_(options),
-          backend_(backend),
-          context_(context),
-          data_(backend_.make(context.control)),
-          sweep_(options_, backend_, *data_, context.control, [this] { return ends(); }),
-          stop_(context.control) {
-        context_.progress.counts("visits");
-        context_.started("making the data plane");
-    }
-
-    results::Run make() {
-        context_.counting.begins();
-        while (visit()) {
-        }
-        if (!sweep_.has_times()) refuse_after_a_stop(context_.control, end_.stopped_by);
-        context_.counting.ends();
-        results::Run run;
-        fill_collectives_run(run, sweep_, end_, options_, backend_, context_.control);
-        return run;
-    }
-
-  private:
-    // True while there is another message to be visited: the same on all ranks.
-    bool visit() {
-        context_.progress.activity(sweep_.next());
-        const bool first = sweep_.done() == 0;
-        const bool whole = sweep_.step();
-        if (first && context_.start_up != nullptr)
-            context_.start_up->finish("the first message size");
-        const auto done = static_cast<std::int64_t>(sweep_.done());
-        context_.progress.update(done, static_cast<std::int64_t>(sweep_.planned()),
-                                 static_cast<double>(done) / base::seconds_since(began_),
-                                 "visits/s", sweep_.next());
-        return whole && sweep_.done() < sweep_.planned() && !ends();
-    }
-    // The same on all ranks: rank 0's clock, and signals of any.
-    bool ends() {
-        if (stop_.ask()) {
-            end_.stopped_by = stop_.signal();
-            return true;
-        }
-        const double limit = options_.common.time_limit.value_or(0);
-        if (limit <= 0) return false;
-        end_.hit_time_limit =
-            comm::from_root(context_.control, base::seconds_since(began_) > limit);
-        return end_.hit_time_limit;
-    }
-
-    const CollectivesOptions& options_;
-    const comm::BackendEntry& backend_;
-    const RunContext& context_;
-
-    std::unique_ptr<comm::Communicator> data_;
-    Sweep sweep_;
-    StopPoll stop_;
-    SweepEnd end_;
-    base::Clock::time_point began_ = base::Clock::now();
-};
 
 class CollectivesPlan final : public Plan {
   public:
@@ -104,7 +39,10 @@ class CollectivesPlan final : public Plan {
     }
     bool prints_as_nccl_tests() const override { return settled_.settings.format == "nccl-tests"; }
     Runs run(const RunContext& context) const override {
-        return {{CollectivesRun(settled_, backend_, context).make()}};
+        const Sweep sweep = run_sweep(settled_, backend_, context);
+        Runs runs;
+        fill_collectives_run(runs.all.emplace_back(), sweep, context.control);
+        return runs;
     }
 
   private:

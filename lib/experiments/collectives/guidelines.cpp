@@ -21,10 +21,16 @@ using comm::Operation;
 
 constexpr double kMatters = 1.1;
 
-// Both sides have equal message sizes S. The right side does at least as much.
+// Both sides have equal message sizes. The right side does at least the work of the left one.
 struct Guideline {
     Operation left;
     std::vector<Operation> right;
+
+    std::string text() const {
+        std::vector<std::string> names;
+        for (const auto operation : right) names.emplace_back(comm::name_of(operation));
+        return fmt::format("{} <= {}", comm::name_of(left), base::join(names, " + "));
+    }
 };
 const std::vector<Guideline>& guidelines() {
     static const std::vector<Guideline> all{
@@ -39,24 +45,16 @@ const std::vector<Guideline>& guidelines() {
     return all;
 }
 
-std::string text_of(const Guideline& guideline) {
-    std::vector<std::string> right;
-    for (const auto operation : guideline.right) right.emplace_back(comm::name_of(operation));
-    return fmt::format("{} <= {}", comm::name_of(guideline.left), base::join(right, " + "));
-}
-
-// The sum of the right side's times and of its intervals' upper ends; nullopt where one was not
-// timed.
+// Sums times and both ends of the intervals. nullopt if an operation was not timed at that size.
 std::optional<Timed> sum_of(const std::vector<Operation>& operations, std::uint64_t bytes,
                             const TimedMessages& timed) {
     Timed sum{.us = 0, .ci = {0, 0}, .calls = std::numeric_limits<std::size_t>::max()};
     for (const auto operation : operations) {
         const auto found = timed.find({operation, bytes});
         if (found == timed.end()) return std::nullopt;
-        sum.us += found->second.us;
-        sum.ci.low += found->second.ci.low;
-        sum.ci.high += found->second.ci.high;
-        sum.calls = std::min(sum.calls, found->second.calls);
+        const auto& [us, ci, calls] = found->second;
+        sum = {
+            sum.us + us, {sum.ci.low + ci.low, sum.ci.high + ci.high}, std::min(sum.calls, calls)};
     }
     return sum;
 }
@@ -68,32 +66,30 @@ std::string verdict_of(const Timed& left, const Timed& right) {
     return left.us <= right.us ? "holds" : "cannot tell";
 }
 
-// Some of many comparisons look violated by chance: one size of several counts only if a neighbour
-// is violated, too.
+// Among many comparisons some look violated by chance: of several sizes one counts only if a
+// neighbour is violated, too.
 void ignore_isolated_violations(std::span<GuidelineRow> rows) {
     if (rows.size() < 2) return;
     const auto broken = [&](std::size_t i) {
-        return rows[i].left_us > kMatters * rows[i].right_us;
+        return i < rows.size() && rows[i].ratio() > kMatters;
     };
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const bool has_neighbour =
-            (i > 0 && broken(i - 1)) || (i + 1 < rows.size() && broken(i + 1));
-        if (rows[i].verdict == "VIOLATED" && !has_neighbour) rows[i].verdict = "cannot tell";
-    }
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].verdict == "VIOLATED" && !broken(i - 1) && !broken(i + 1))
+            rows[i].verdict = "cannot tell";
 }
 
-// A group has one level, load and type; sums alone, out of place where there is such a form.
+// By level, load and type. Reductions by sum only; out of place if the operation has that form.
 using Group = std::tuple<std::string, std::string, std::string>;
 std::map<Group, TimedMessages> timed_of(const results::Run& run, const Sweep& sweep) {
     std::map<Group, TimedMessages> all;
-    for (const auto& row : sweep.rows()) {
+    for (const auto& row : sweep.rows) {
         const auto& [operation, dtype, reduction, in_place, part] = row.message;
         if (row.us.empty() || row.ranks < 2 || (in_place && comm::has_form(operation, false)))
             continue;
         if (comm::reduces(operation) && (reduction.op != comm::ReduceOp::sum || reduction.average))
             continue;
         const auto s = summary_of(run, row);
-        // Equal parts of each rank, which sizes that ranks do not divide are not.
+        // Rounded down to equal parts per rank, so that operations compare at one size.
         const std::uint64_t parts = static_cast<std::uint64_t>(row.ranks) * comm::size_of(dtype);
         const std::uint64_t bytes = std::max(parts, row.message.bytes(row.ranks) / parts * parts);
         all[{row.level, row.load, dtype_of(row.message)}][{operation, bytes}] = {s.median, s.ci95,
@@ -102,12 +98,11 @@ std::map<Group, TimedMessages> timed_of(const results::Run& run, const Sweep& sw
     return all;
 }
 
-// One warning for all, with the worst of them.
 std::string warning_of(const std::vector<GuidelineRow>& broken, const std::string& library) {
     const auto& worst = *std::ranges::max_element(broken, {}, &GuidelineRow::ratio);
     return fmt::format(
-        "{} comparison(s) of operations are violated (table guidelines), most {} at {}, {:.2f} "
-        "times: another algorithm of the library may be faster; try {}",
+        "{} guideline(s) violated (table guidelines), worst {} at {} by {:.2f} times: another "
+        "algorithm of the library may be faster; try {}",
         broken.size(), worst.guideline, base::human_bytes(static_cast<double>(worst.bytes)),
         worst.ratio(), tuning_of(worst.left, library));
 }
@@ -130,7 +125,7 @@ std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed) {
             const auto left = sum_of({guideline.left}, bytes, timed);
             const auto right = sum_of(guideline.right, bytes, timed);
             if (!left || !right) continue;
-            rows.push_back({text_of(guideline), guideline.left, bytes, left->us, right->us,
+            rows.push_back({guideline.text(), guideline.left, bytes, left->us, right->us,
                             verdict_of(*left, *right)});
         }
         ignore_isolated_violations(std::span(rows).subspan(first));
@@ -154,7 +149,8 @@ std::string tuning_of(Operation operation, const std::string& library) {
     return "the library's choice of algorithm for it";
 }
 
-void add_guidelines(results::Run& run, const Sweep& sweep, const std::string& library) {
+void add_guidelines(results::Run& run, const Sweep& sweep) {
+    const std::string library = sweep.backend.library();
     results::Rows table("guidelines");
     std::vector<GuidelineRow> broken;
     for (const auto& [group, timed] : timed_of(run, sweep)) {

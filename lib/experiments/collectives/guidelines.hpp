@@ -1,6 +1,6 @@
-// Performance guidelines of an MPI library, without a reference machine: no operation takes longer
-// than others that do the same together (Traff, Gropp & Thakur, Self-Consistent MPI Performance
-// Guidelines, 2010).
+// Performance guidelines of an MPI library, which need no reference machine: no operation may take
+// longer than other operations that together do the same (Traff, Gropp & Thakur, Self-Consistent
+// MPI Performance Guidelines, 2010).
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace ranklab::experiments {
 
-/// An operation's time at a message size: median and its interval, in microseconds.
+/// Median and interval in us.
 struct Timed {
     double us = 0;
     stats::Interval ci;
     std::size_t calls = 0;
 };
-/// Messages of one level, load, type and reduction; out of place where the operation can be.
+/// By operation and bytes: messages of one level, load and type, reduced by sum.
 using TimedMessages = std::map<std::pair<comm::Operation, std::uint64_t>, Timed>;
 
 struct GuidelineRow {
@@ -35,16 +35,15 @@ struct GuidelineRow {
     double ratio() const { return left_us / right_us; }
 };
 
-/// Checks each size at which all operations of a guideline were timed. VIOLATED: the left side's
-/// interval lies above the right side's sum of upper ends, by more than a tenth, and so at a
-/// neighbouring size, too; fewer than 20 calls give no verdict.
+/// Checks each size at which all operations of a guideline were timed. VIOLATED: the interval of
+/// the left side lies more than a tenth above the sum of the right side's upper ends, and a
+/// neighbouring size is violated, too. Fewer than 20 calls give no verdict.
 std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed);
 
-/// The setting by which that library ("Open MPI v4.1.4, ...") takes another algorithm.
+/// The setting that makes the library ("Open MPI v4.1.4, ...") use another algorithm.
 std::string tuning_of(comm::Operation operation, const std::string& library);
 
-/// Adds the table `guidelines`, where it has rows, and a warning of violations to a run that has
-/// its measurements.
-void add_guidelines(results::Run& run, const Sweep& sweep, const std::string& library);
+/// Adds the table `guidelines`, if it has rows, and a warning of violations.
+void add_guidelines(results::Run& run, const Sweep& sweep);
 
 }  // namespace ranklab::experiments

@@ -12,8 +12,8 @@ namespace ranklab::experiments {
 
 namespace {
 
-constexpr double kOld = 3;        // seconds
-constexpr double kDrift = 50e-6;  // quartz clocks without steering: twice 20 ppm, and some
+constexpr double kOld = 3;        // s
+constexpr double kDrift = 50e-6;  // s per s, between two quartz clocks of 20 ppm, with a margin
 
 Level part_of(comm::Communicator& data, comm::Communicator& control, std::string name, int color,
               bool active) {
@@ -44,7 +44,7 @@ HostsOfJob hosts_of_job(comm::Communicator& control) {
 std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control,
                                const HostsOfJob& hosts, bool all) {
     std::vector<Level> levels;
-    const std::shared_ptr<void> nobody;  // the caller owns both
+    const std::shared_ptr<void> nobody;  // the caller owns both communicators
     levels.push_back({.name = "job",
                       .ranks = control.world_size(),
                       .data = {nobody, &data},
@@ -71,12 +71,11 @@ void JobClocks::refresh() {
 }
 
 double JobClocks::error_s() const {
-    const double least_sure =
-        std::ranges::max(offsets_, {}, &measure::ClockOffset::error_s).error_s;
-    if (!several_hosts_) return least_sure;
+    const double largest = std::ranges::max(offsets_, {}, &measure::ClockOffset::error_s).error_s;
+    if (!several_hosts_) return largest;
     const double age =
         measure::clock_seconds() - offsets_[static_cast<std::size_t>(control_.rank())].at_s;
-    return least_sure + kDrift * std::max(age, kOld);
+    return largest + kDrift * std::max(age, kOld);
 }
 
 }  // namespace ranklab::experiments

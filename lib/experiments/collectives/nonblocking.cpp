@@ -15,10 +15,10 @@
 
 namespace ranklab::experiments {
 
-// The numbers stay near 1: none becomes a denormal, which would take longer.
+// The numbers converge to 1: denormals would take longer.
 void Compute::unit() {
     for (float& number : numbers_) number = number * 0.5F + 0.5F;
-    asm volatile("" : : "g"(&numbers_[0]) : "memory");  // so that no unit is left out
+    asm volatile("" : : "g"(&numbers_[0]) : "memory");  // the compiler must keep every unit
 }
 
 void Compute::work(std::int64_t units, const std::function<void()>& between) {
@@ -30,7 +30,7 @@ void Compute::work(std::int64_t units, const std::function<void()>& between) {
     }
 }
 
-// The quickest of a few trials: a longer one was interrupted.
+// The fastest of five trials, since others were interrupted.
 std::int64_t Compute::units_of(double seconds) {
     constexpr std::int64_t kTrial = 2000;
     double quickest = 1;
@@ -65,8 +65,8 @@ using base::seconds_between;
 
 class Starter {
   public:
-    Starter(const Caller& caller, MpiProgress help, Compute& compute)
-        : caller_(caller), help_(help), compute_(compute) {}
+    Starter(const Caller& caller, MpiProgress progress, Compute& compute)
+        : caller_(caller), progress_(progress), compute_(compute) {}
 
     double pure() {
         caller_.data.barrier();
@@ -95,8 +95,8 @@ class Starter {
 
   private:
     void work_beside(comm::Request& request, std::int64_t units, double& tested) {
-        if (help_ == MpiProgress::thread) return work_while_a_thread_looks(request, units);
-        if (help_ == MpiProgress::none) return compute_.work(units);
+        if (progress_ == MpiProgress::thread) return work_while_a_thread_polls(request, units);
+        if (progress_ == MpiProgress::none) return compute_.work(units);
         compute_.work(units, [&] {
             const auto begin = Clock::now();
             request.test();
@@ -104,8 +104,8 @@ class Starter {
         });
     }
 
-    // The rank's other thread makes no MPI call meanwhile: MPI_THREAD_SERIALIZED is enough.
-    void work_while_a_thread_looks(comm::Request& request, std::int64_t units) {
+    // This thread makes no MPI call meanwhile: MPI_THREAD_SERIALIZED suffices.
+    void work_while_a_thread_polls(comm::Request& request, std::int64_t units) {
         std::atomic<bool> ends = false;
         auto helper = std::async(std::launch::async, [&] {
             while (!ends.load(std::memory_order_relaxed) && !request.test())
@@ -113,19 +113,19 @@ class Starter {
         });
         compute_.work(units);
         ends.store(true, std::memory_order_relaxed);
-        helper.get();  // throws what the library said to the thread
+        helper.get();  // rethrows an error of the library
     }
 
     const Caller& caller_;
-    MpiProgress help_;
+    MpiProgress progress_;
     Compute& compute_;
 };
 
 }  // namespace
 
-StartedTimes time_started(const Caller& caller, const Policy& policy, MpiProgress help,
+StartedTimes time_started(const Caller& caller, const Policy& policy, MpiProgress progress,
                           Compute& compute) {
-    Starter starter(caller, help, compute);
+    Starter starter(caller, progress, compute);
     StartedTimes times;
     for (int i = 0; i < policy.warmup; ++i) starter.pure();
     for (int i = 0; i < policy.calls; ++i) times.pure.push_back(starter.pure());

@@ -1,4 +1,4 @@
-// A started operation behind calibrated compute: how much of it does the compute hide?
+// --nonblocking: how much of a started operation calibrated compute hides.
 #pragma once
 
 #include <array>
@@ -13,14 +13,13 @@
 
 namespace ranklab::experiments {
 
-/// Computes multiplications and additions of numbers in the first-level cache, in units of under a
-/// microsecond.
+/// Multiplications and additions in the first-level cache, in units of under a microsecond.
 class Compute {
   public:
     Compute() { numbers_.fill(0.5F); }
-    /// Does `units` units; `between` is called some twenty times on the way, where it is given.
+    /// Computes `units` units, and calls `between` some twenty times meanwhile.
     void work(std::int64_t units, const std::function<void()>& between = {});
-    /// Units that take about so long on this core now.
+    /// Units that take about `seconds` on this core now.
     std::int64_t units_of(double seconds);
 
   private:
@@ -29,34 +28,35 @@ class Compute {
     std::array<float, 512> numbers_;
 };
 
-/// A thread that computes on this rank's cores while it lives.
+/// --with-load: a thread that computes on this rank's cores until its destruction.
 class Load {
   public:
     Load();
-    /// CPU time of the load so far.
+    /// CPU time of the thread so far.
     double cpu_seconds();
 
   private:
     std::jthread thread_;
 };
 
-/// How MPI progresses while the rank computes.
+/// What drives MPI progress while the rank computes: nothing, polls from the compute loop, or a
+/// thread.
 enum class MpiProgress { none, poll, thread };
 
-/// The times of each counted call, as OSU's non-blocking tests take them.
+/// Times of each counted call, as OSU's non-blocking benchmarks define them.
 struct StartedTimes {
-    std::vector<double> pure;     ///< start and wait, with nothing between
-    std::vector<double> compute;  ///< the same compute alone
-    std::vector<double> overall;  ///< start, compute, wait
-    std::vector<double> init, test, wait;
+    std::vector<double> pure;              ///< start and wait, nothing between
+    std::vector<double> compute;           ///< the compute alone
+    std::vector<double> overall;           ///< start, compute, wait
+    std::vector<double> init, test, wait;  ///< parts of overall: start, polls, wait
 };
 
-/// Measures this rank's own times, in seconds. Collective. The compute takes as long as the
-/// operation alone: its median over calls, the longest over ranks. A barrier precedes each call.
-StartedTimes time_started(const Caller& caller, const Policy& policy, MpiProgress help,
+/// Times of this rank in seconds. The compute takes as long as the operation alone: the median over
+/// calls, of the slowest rank. A barrier precedes each call. Collective.
+StartedTimes time_started(const Caller& caller, const Policy& policy, MpiProgress progress,
                           Compute& compute);
 
-/// In us, the longest over ranks, of which those that have no part bring no times. Collective.
+/// Maximum over the participating ranks, in us. Other ranks give empty `seconds`. Collective.
 StartedTimes longest_us(comm::Communicator& control, StartedTimes seconds, int calls);
 
 }  // namespace ranklab::experiments

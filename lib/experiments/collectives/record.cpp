@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -26,29 +27,29 @@ void add_fact(results::Run& run, std::string key, std::string value) {
     run.context.push_back({"collectives", std::move(key), std::move(value)});
 }
 
-// As Measurement::rank_reduction says it. Between two ranks the first one's time alone counts.
-std::string reduction_of(const Message& message, const CollectivesOptions& options) {
+// As Measurement::rank_reduction. Between two ranks only rank 0's time counts.
+std::string reduction_of(const Message& message, const Sweep& sweep) {
     constexpr std::array kWords{"none", "mean", "min", "max"};
     return comm::is_between_two(message.operation)
                ? "none"
-               : kWords.at(base::number_of(options.policy.over_ranks));
+               : kWords.at(base::number_of(sweep.options.policy.over_ranks));
 }
 
-// The headline of a run: its first operation's largest message.
+// The headline of a run: the largest message of its first form.
 const MessageRow* headline_of(const Sweep& sweep) {
     const MessageRow* found = nullptr;
-    for (const auto& row : sweep.rows()) {
-        if (row.us.empty() || !row.has_form_of(sweep.rows().front())) continue;
+    for (const auto& row : sweep.rows) {
+        if (row.us.empty() || !row.has_form_of(sweep.rows.front())) continue;
         if (found == nullptr || row.message.bytes(row.ranks) > found->message.bytes(found->ranks))
             found = &row;
     }
     return found;
 }
 
-void add_headline(results::Run& run, const MessageRow& row, const CollectivesOptions& options) {
+void add_headline(results::Run& run, const MessageRow& row, const Sweep& sweep) {
     add_fact(run, "headline", row.name());
     run.measurements.push_back(
-        one_column(vocabulary::kCallTime, kAxis, reduction_of(row.message, options), row.us));
+        one_column(vocabulary::kCallTime, kAxis, reduction_of(row.message, sweep), row.us));
     const auto add = [&](std::string_view name, double (Message::*rate_of)(double, int) const) {
         const double in_one_us = (row.message.*rate_of)(1, row.ranks);
         const std::vector<double> moved(row.us.size(), in_one_us);
@@ -58,27 +59,27 @@ void add_headline(results::Run& run, const MessageRow& row, const CollectivesOpt
     add(vocabulary::kBusBandwidth, &Message::busbw_GBps);
 }
 
-void add_measurements(results::Run& run, const Sweep& sweep, const CollectivesOptions& options) {
-    if (const auto* headline = headline_of(sweep)) add_headline(run, *headline, options);
+void add_measurements(results::Run& run, const Sweep& sweep) {
+    if (const auto* headline = headline_of(sweep)) add_headline(run, *headline, sweep);
     std::vector<double> passes;
-    for (const auto& row : sweep.rows()) {
+    for (const auto& row : sweep.rows) {
         if (row.us.empty()) continue;
         run.measurements.push_back(
-            one_column(measurement_of(row), kAxis, reduction_of(row.message, options), row.us));
+            one_column(measurement_of(row), kAxis, reduction_of(row.message, sweep), row.us));
         if (row.bucket < 0) continue;
         passes.resize(row.us.size(), 0);
         for (std::size_t pass = 0; pass < passes.size(); ++pass) passes[pass] += row.us[pass] / 1e6;
     }
     if (passes.empty()) return;
-    const auto reduction = reduction_of(sweep.rows().front().message, options);
+    const auto reduction = reduction_of(sweep.rows.front().message, sweep);
     run.measurements.push_back(one_column("buckets_time_s", "pass", reduction, passes));
 }
 
-// All checks of one kind together.
+// Sums over the checks of several messages.
 struct Checks {
     std::int64_t wrong = 0;
     std::size_t messages = 0, wrong_messages = 0, unchecked = 0;
-    std::string first;
+    std::string first;  // "3 of NAME": the first message with wrong elements
 
     void add(const std::string& name, const std::optional<std::int64_t>& found) {
         if (!found) {
@@ -93,100 +94,85 @@ struct Checks {
     }
 };
 
-bool is_barrier(const MessageRow& row) {
-    return row.message.operation == comm::Operation::barrier;
-}
-
-Checks checks_of_elements(const Sweep& sweep) {
-    Checks all;
-    for (const auto& row : sweep.rows()) {
-        if (is_barrier(row)) continue;
-        all.add(row.name(), row.wrong);
-        if (row.started) all.add("a started " + row.name(), row.started_wrong);
-    }
-    return all;
-}
-
-CheckResult elements_verdict(const Checks& all, const CollectivesOptions& options) {
+CheckResult elements_result(const Checks& all, int checks) {
     constexpr const char* kCheck = "all results correct";
     if (all.wrong > 0)
         return {kCheck, "failed",
-                fmt::format("{} element{} wrong, in {} of {} messages; the first: {}", all.wrong,
+                fmt::format("{} element{} wrong, in {} of {} messages; first: {}", all.wrong,
                             all.wrong == 1 ? " is" : "s are", all.wrong_messages, all.messages,
                             all.first)};
     if (all.messages == 0)
-        return {kCheck, "not verified",
-                options.policy.checks == 0 ? "--check 0" : "no message was finished"};
+        return {kCheck, "not verified", checks == 0 ? "--check 0" : "no message was finished"};
     if (all.unchecked > 0)
         return {kCheck, "not verified",
-                fmt::format("{} of {} messages were checked, all of them right", all.messages,
+                fmt::format("only {} of {} messages were checked, without an error", all.messages,
                             all.messages + all.unchecked)};
-    return {kCheck, "passed",
-            fmt::format("{} messages, each in {} call(s) after the timed ones", all.messages,
-                        options.policy.checks)};
+    return {
+        kCheck, "passed",
+        fmt::format("{} messages, each in {} call(s) after the timed ones", all.messages, checks)};
 }
 
-// It has no elements; what it promises is seen in the moments of its calls.
-std::optional<CheckResult> barrier_verdict(const Sweep& sweep) {
+CheckResult barrier_result(const Checks& all) {
     constexpr const char* kCheck = "no rank leaves a barrier before all have come";
-    if (std::ranges::none_of(sweep.rows(), is_barrier)) return std::nullopt;
-    Checks all;
-    for (const auto& row : sweep.rows())
-        if (is_barrier(row)) all.add(row.name(), row.wrong);
     if (all.messages == 0)
-        return CheckResult{kCheck, "not verified", "its calls are looked at with --blocking 3"};
-    if (all.wrong == 0) return CheckResult{kCheck, "passed", "by more than the clocks' error"};
-    return CheckResult{kCheck, "failed",
-                       fmt::format("a rank left a barrier early in {} calls", all.wrong)};
+        return {kCheck, "not verified", "barriers are checked with --blocking 3"};
+    if (all.wrong == 0) return {kCheck, "passed", "by more than the clocks' error"};
+    return {kCheck, "failed", fmt::format("a rank left a barrier early in {} calls", all.wrong)};
 }
 
-void add_verdicts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options) {
-    const Checks all = checks_of_elements(sweep);
-    std::vector<CheckResult> verdicts;
-    if (!std::ranges::all_of(sweep.rows(), is_barrier))
-        verdicts.push_back(elements_verdict(all, options));
-    if (const auto barrier = barrier_verdict(sweep)) verdicts.push_back(*barrier);
-    if (all.messages > 0)
+void add_checks(results::Run& run, const Sweep& sweep) {
+    Checks elements, barriers;
+    for (const auto& row : sweep.rows) {
+        (row.is_barrier() ? barriers : elements).add(row.name(), row.wrong);
+        if (row.started && !row.is_barrier())
+            elements.add("a started " + row.name(), row.started_wrong);
+    }
+    const auto has_any = [](const Checks& all) { return all.messages + all.unchecked > 0; };
+    std::vector<CheckResult> results;
+    if (has_any(elements))
+        results.push_back(elements_result(elements, sweep.options.policy.checks));
+    if (has_any(barriers)) results.push_back(barrier_result(barriers));
+    if (elements.messages > 0)
         run.measurements.push_back(
-            one_column("wrong_elements", "run", "sum", {static_cast<double>(all.wrong)}));
-    fill_verdicts(run, verdicts);
-    for (const auto& verdict : verdicts)
-        if (verdict.result == "not verified")
-            run.warnings.push_back(
-                fmt::format("NOT VERIFIED: {} ({})", verdict.check, verdict.detail));
+            one_column("wrong_elements", "run", "sum", {static_cast<double>(elements.wrong)}));
+    fill_verdicts(run, results);
+    for (const auto& one : results)
+        if (one.result == "not verified")
+            run.warnings.push_back(fmt::format("NOT VERIFIED: {} ({})", one.check, one.detail));
 }
 
-void add_late_rank(results::Run& run, const Sweep& sweep) {
-    const Straggler late = sweep.arrivals().verdict();
-    if (late.rank < 0) return;
-    const std::string& host = sweep.hosts().by_rank[static_cast<std::size_t>(late.rank)];
-    const std::string who = fmt::format("rank {} on {} {}", late.rank, host, late.how);
+void add_straggler(results::Run& run, const Sweep& sweep) {
+    const Straggler straggler = sweep.arrivals.straggler();
+    if (straggler.rank < 0) return;
+    const std::string& host = sweep.hosts.by_rank[static_cast<std::size_t>(straggler.rank)];
+    const std::string who = fmt::format("rank {} on {} {}", straggler.rank, host, straggler.how);
     run.warnings.push_back(who + ": times include waiting for it");
-    add_fact(run, "late_rank", fmt::format("{}", late.rank));
+    add_fact(run, "late_rank", fmt::format("{}", straggler.rank));
     add_fact(run, "late", who);
 }
 
-void add_facts(results::Run& run, const Sweep& sweep, const CollectivesOptions& options,
-               const std::string& library) {
-    const auto between = options.policy.between;
+void add_facts(results::Run& run, const Sweep& sweep) {
+    const auto between = sweep.options.policy.between;
     add_fact(run, "policy", text_of(between));
-    add_fact(run, "library", library);
+    add_fact(run, "library", sweep.backend.library());
     add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
-    const double skew = sweep.arrivals().skew_s();
+    const double skew = sweep.arrivals.skew_s();
     if ((between == CallSync::barrier || between == CallSync::barrier_inside) && !std::isnan(skew))
         add_fact(run, "barrier_exit_skew_us", fmt::format("{:.2f}", skew * 1e6));
-    if (options.model) add_fact(run, "model", options.model->model);
+    if (sweep.options.model) add_fact(run, "model", sweep.options.model->model);
 }
 
-void mark_end(results::Run& run, const Sweep& sweep, const SweepEnd& end, bool buckets) {
-    const auto how_far = buckets ? std::string("before all buckets were timed")
-                                 : fmt::format("after {} of {} visits of its {} messages",
-                                               sweep.done(), sweep.planned(), sweep.rows().size());
-    if (run.valid && end.hit_time_limit) {
+void mark_early_end(results::Run& run, const Sweep& sweep) {
+    const auto how_far =
+        sweep.options.model
+            ? std::string("before all buckets were timed")
+            : fmt::format("after {} of {} visits of its {} messages", sweep.visits_done,
+                          sweep.visits_planned, sweep.rows.size());
+    if (run.valid && sweep.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
     }
-    mark_stopped(run, end.stopped_by, how_far + ": the numbers cover what was done");
+    mark_stopped(run, sweep.stopped_by, how_far + ": the numbers cover what was done");
 }
 
 }  // namespace
@@ -212,24 +198,21 @@ std::string measurement_of(const MessageRow& row) {
     return fmt::format("{}:{}", vocabulary::kCallTime, row.name());
 }
 
-void fill_collectives_run(results::Run& run, const Sweep& sweep, const SweepEnd& end,
-                          const CollectivesOptions& options, const comm::BackendEntry& backend,
-                          comm::Communicator& control) {
-    const std::string library = backend.library();
-    add_verdicts(run, sweep, options);
-    mark_end(run, sweep, end, options.model.has_value());
-    add_measurements(run, sweep, options);
+void fill_collectives_run(results::Run& run, const Sweep& sweep, comm::Communicator& control) {
+    add_checks(run, sweep);
+    mark_early_end(run, sweep);
+    add_measurements(run, sweep);
     RankMeasurements of_ranks(run, control);
     of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));
     of_ranks.finish();
-    add_facts(run, sweep, options, library);
-    add_late_rank(run, sweep);
+    add_facts(run, sweep);
+    add_straggler(run, sweep);
     if (control.world_size() == 1)
         run.warnings.push_back(
             "single rank: times are call and copy overhead only; start several: " + base::mpirun() +
             " -n 2");
     add_statistics(run);
-    add_collectives_tables(run, sweep, options, library);
+    add_collectives_tables(run, sweep);
 }
 
 }  // namespace ranklab::experiments

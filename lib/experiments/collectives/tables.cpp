@@ -21,7 +21,7 @@ namespace {
 using comm::Operation;
 using results::Rows;
 
-constexpr double kPerByte = 1e3;  // bytes / us are MB/s; GB/s are a thousand times as many
+constexpr double kMBpsPerGBps = 1e3;  // 1 B/us is 1 MB/s
 
 std::string redop_of(const Message& message) {
     return comm::reduces(message.operation) ? std::string(word_of(message.reduction)) : "none";
@@ -43,7 +43,7 @@ std::string mark_of(const MessageRow& row) {
     constexpr double kMany = 0.05;
     std::vector<std::string> marks;
     if (row.load == "loaded")
-        marks.push_back(fmt::format("the compute kernel had {:.0f} % of the time",
+        marks.push_back(fmt::format("the compute load ran {:.0f} % of the time",
                                     100 * stats::mean_of_finite(row.load_shares)));
     const double late = row.late_begins / base::real(row.us.size());
     if (late > kMany)
@@ -54,11 +54,11 @@ std::string mark_of(const MessageRow& row) {
 
 results::Table messages_table(const results::Run& run, const Sweep& sweep) {
     Rows table("messages");
-    for (const auto& row : sweep.rows()) {
+    for (const auto& row : sweep.rows) {
         if (row.us.empty()) continue;
         const auto s = summary_of(run, row);
         const auto& m = row.message;
-        // One call has no spread.
+        // A single call has no spread.
         const auto spread = [&](double value) { return row.us.size() == 1 ? stats::kNone : value; };
         table.add({std::string(comm::name_of(m.operation)),
                    row.level,
@@ -89,19 +89,20 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// Overlap can be judged if communication is as long as computation, and both together are not
-// shorter than the overlapped time.
+// Overlap needs communication about as long as compute, and an overlapped time not above their
+// sum. Returns why it cannot be judged, or "".
 std::string overlap_mark(double overall, double compute, double pure) {
     constexpr double kOff = 1.25;
     if (compute > kOff * pure || pure > kOff * compute)
         return "compute and communication are not equally long";
-    return overall > kOff * (compute + pure) ? "longer than both one after the other" : "";
+    return overall > kOff * (compute + pure) ? "longer than compute and communication in sequence"
+                                             : "";
 }
 
-results::Table nonblocking_table(const Sweep& sweep, const CollectivesOptions& options) {
+results::Table nonblocking_table(const Sweep& sweep) {
     Rows table("nonblocking");
     const auto median = [](const std::vector<double>& us) { return stats::summarise(us).median; };
-    for (const auto& row : sweep.rows()) {
+    for (const auto& row : sweep.rows) {
         if (!row.started) continue;
         const auto& [pure, compute, overall, init, test, wait] = *row.started;
         std::vector<double> overlap;
@@ -113,7 +114,7 @@ results::Table nonblocking_table(const Sweep& sweep, const CollectivesOptions& o
             mark.empty() ? stats::estimate_median(overlap) : stats::MedianEstimate();
         table.add({std::string(comm::name_of(row.message.operation)), row.level, row.load,
                    dtype_of(row.message), redop_of(row.message), std::int64_t{row.ranks},
-                   whole(row.message.bytes(row.ranks)), options.settings.progress,
+                   whole(row.message.bytes(row.ranks)), sweep.options.settings.progress,
                    whole(overall.size()), median(overall), median(compute), median(init),
                    median(test), median(wait), median(pure), percent.value, percent.ci.low,
                    percent.ci.high, mark});
@@ -124,7 +125,7 @@ results::Table nonblocking_table(const Sweep& sweep, const CollectivesOptions& o
 results::Table buckets_table(const results::Run& run, const Sweep& sweep,
                              const BucketTable& model) {
     Rows table("buckets");
-    for (const auto& row : sweep.rows()) {
+    for (const auto& row : sweep.rows) {
         const auto s = summary_of(run, row);
         const auto& m = row.message;
         const auto& bucket = model.rows[row.bucket];
@@ -140,12 +141,12 @@ std::string mark_of(const stats::LineFit& fit) {
     constexpr double kFar = 0.5;
     constexpr std::size_t kFewest = 5;
     if (fit.n < kFewest || !std::isfinite(fit.beta)) return "fewer than 5 message sizes: no line";
-    if (!(fit.beta_ci.low > 0)) return "larger messages hardly take longer: no bandwidth is known";
-    if (fit.worst > kFar) return "not one line: the library or the caches change on the way";
+    if (!(fit.beta_ci.low > 0)) return "larger messages hardly take longer: no bandwidth";
+    if (fit.worst > kFar) return "not one line: the library's algorithm or the caches change";
     return "";
 }
 
-// The rows have one form and different sizes.
+// `rows` differ only in size.
 void add_fit(Rows& table, const results::Run& run, std::span<const MessageRow> rows) {
     std::vector<stats::LinePoint> points;
     for (const auto& row : rows)
@@ -157,7 +158,7 @@ void add_fit(Rows& table, const results::Run& run, std::span<const MessageRow> r
         std::tie(rows.front().message, rows.front().level, rows.front().load);
     const bool is_known = fit.beta_ci.low > 0;
     const auto bandwidth = [&](double beta) {
-        return is_known ? 1 / beta / kPerByte : stats::kNone;
+        return is_known ? 1 / beta / kMBpsPerGBps : stats::kNone;
     };
     table.add({std::string(comm::name_of(message.operation)), level, load, dtype_of(message),
                redop_of(message), message.in_place ? "in-place" : "out-of-place", whole(fit.n),
@@ -166,10 +167,10 @@ void add_fit(Rows& table, const results::Run& run, std::span<const MessageRow> r
                is_known ? fit.alpha / fit.beta : stats::kNone, 100 * fit.worst, mark_of(fit)});
 }
 
-// The rows of a form are adjacent.
+// Rows of one form are adjacent.
 results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     Rows table("fits");
-    std::span<const MessageRow> rest(sweep.rows());
+    std::span<const MessageRow> rest(sweep.rows);
     while (!rest.empty()) {
         const auto other = std::ranges::find_if(
             rest, [&](const MessageRow& row) { return !row.has_form_of(rest.front()); });
@@ -181,19 +182,19 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// Only then does a time cover the whole operation: it does not where ranks that are done early
-// count, or go on.
+// Guidelines compare whole operations: the slowest rank's time of calls that all ranks begin
+// together.
 bool allows_guidelines(const Policy& policy) {
     return policy.over_ranks == RankReduction::longest && begins_together(policy.between);
 }
 
 results::Table clocks_table(const Sweep& sweep) {
-    const auto& hosts = sweep.hosts().by_rank;
+    const auto& hosts = sweep.hosts.by_rank;
     Rows table("clocks");
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        const auto& clock = sweep.clocks().offsets()[rank];
+        const auto& clock = sweep.clocks[rank];
         table.add({whole(rank), hosts[rank], clock.offset_s * 1e6, clock.error_s * 1e6,
-                   sweep.arrivals().late_s(rank) * 1e6, sweep.arrivals().last_share(rank)});
+                   sweep.arrivals.late_s(rank) * 1e6, sweep.arrivals.last_share(rank)});
     }
     return std::move(table).table();
 }
@@ -209,19 +210,19 @@ std::string dtype_of(const Message& message) {
     return message.operation == Operation::barrier ? "none" : std::string(word_of(message.dtype));
 }
 
-void add_collectives_tables(results::Run& run, const Sweep& sweep,
-                            const CollectivesOptions& options, const std::string& library) {
+void add_collectives_tables(results::Run& run, const Sweep& sweep) {
+    const auto& options = sweep.options;
     if (options.model) {
         run.tables.push_back(buckets_table(run, sweep, *options.model));
     } else {
         run.tables.push_back(messages_table(run, sweep));
         run.tables.push_back(fits_table(run, sweep));
-        if (allows_guidelines(options.policy)) add_guidelines(run, sweep, library);
+        if (allows_guidelines(options.policy)) add_guidelines(run, sweep);
     }
-    if (std::ranges::any_of(sweep.rows(),
+    if (std::ranges::any_of(sweep.rows,
                             [](const MessageRow& row) { return row.started.has_value(); }))
-        run.tables.push_back(nonblocking_table(sweep, options));
-    if (sweep.hosts().by_rank.size() > 1) run.tables.push_back(clocks_table(sweep));
+        run.tables.push_back(nonblocking_table(sweep));
+    if (sweep.hosts.by_rank.size() > 1) run.tables.push_back(clocks_table(sweep));
 }
 
 }  // namespace ranklab::experiments

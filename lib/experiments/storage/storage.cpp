@@ -31,7 +31,7 @@ class StoragePlan final : public Plan {
         return {{"bytes", fmt::format("{:.0f}", bytes_), true}};
     }
     Runs run(const RunContext& context) const override {
-        return Schedule(settled_.strategies, context).runs();
+        return run_schedule(settled_.strategies, context);
     }
 
   private:

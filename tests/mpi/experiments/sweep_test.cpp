@@ -22,15 +22,20 @@ options::Schema schema() {
     return all;
 }
 
+class NoProgress final : public base::ProgressSink {
+  public:
+    void update(std::int64_t, std::int64_t, double, std::string_view, std::string_view) override {}
+    void activity(std::string_view) override {}
+    void finish() override {}
+};
+
 class Swept {
   public:
     explicit Swept(const std::vector<std::string>& words)
         : settled_(settled_of(words)),
           backend_(settle_backend(settled_, world())),
-          data_(backend_.make(world())),
-          sweep_(settled_, backend_, *data_, world(), [] { return false; }) {
-        while (sweep_.done() < sweep_.planned()) sweep_.step();
-        fill_collectives_run(run, sweep_, {}, settled_, backend_, world());
+          sweep_(run_sweep(settled_, backend_, context_)) {
+        fill_collectives_run(run, sweep_, world());
     }
     const std::vector<std::string>& texts(const char* column) const {
         return *run.find_table("messages")->find<std::string>(column);
@@ -38,7 +43,6 @@ class Swept {
     const std::vector<std::int64_t>& wholes(const char* column) const {
         return *run.find_table("messages")->find<std::int64_t>(column);
     }
-    const Sweep& sweep() const { return sweep_; }
 
     results::Run run;
 
@@ -51,7 +55,8 @@ class Swept {
 
     CollectivesOptions settled_;
     comm::BackendEntry backend_;
-    std::unique_ptr<comm::Communicator> data_;
+    NoProgress progress_;
+    RunContext context_{world(), options_, progress_};
     Sweep sweep_;
 };
 

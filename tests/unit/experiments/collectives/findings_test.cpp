@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "experiments/collectives/calls.hpp"
 #include "experiments/collectives/guidelines.hpp"
-#include "experiments/collectives/late.hpp"
+#include "experiments/collectives/stragglers.hpp"
 #include "stats/summary.hpp"
 #include "thrown_sentence.hpp"
 
@@ -30,7 +30,7 @@ RankSamples calls(std::size_t count, double late) {
 TEST(Arrivals, NameTheRankThatAllWaitFor) {
     Arrivals arrivals(3);
     arrivals.add(calls(50, 0.02), 1e-6);
-    const auto late = arrivals.verdict();
+    const auto late = arrivals.straggler();
     EXPECT_EQ(late.rank, 1);
     EXPECT_NEAR(arrivals.late_s(1), 0.02, 1e-4);
     EXPECT_THAT(late.how, AllOf(HasSubstr("20 ms"), HasSubstr("100 %")));
@@ -41,14 +41,14 @@ TEST(Arrivals, NameNobodyWhereAllAreAlike) {
     Arrivals arrivals(3);
     arrivals.add(calls(50, 0), 1e-6);
     EXPECT_NEAR(arrivals.skew_s(), 2e-6, 1e-9);
-    EXPECT_EQ(arrivals.verdict().rank, -1);
+    EXPECT_EQ(arrivals.straggler().rank, -1);
 }
 
 TEST(Arrivals, TellNothingOfFewCalls) {
     Arrivals arrivals(3);
     EXPECT_TRUE(std::isnan(arrivals.last_share(1)));
     arrivals.add(calls(9, 0.02), 1e-6);
-    EXPECT_EQ(arrivals.verdict().rank, -1);
+    EXPECT_EQ(arrivals.straggler().rank, -1);
 }
 
 TEST(Arrivals, LeaveOutRanksWithoutAPart) {
@@ -56,7 +56,7 @@ TEST(Arrivals, LeaveOutRanksWithoutAPart) {
     Arrivals arrivals(3);
     arrivals.add(came, 1e-6);
     EXPECT_DOUBLE_EQ(arrivals.last_share(2), 0);
-    EXPECT_EQ(arrivals.verdict().rank, -1);
+    EXPECT_EQ(arrivals.straggler().rank, -1);
 }
 
 TEST(RankReduction, FoldsThoseThatTookPart) {

@@ -1,4 +1,4 @@
-#include "experiments/collectives/late.hpp"
+#include "experiments/collectives/stragglers.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 namespace ranklab::experiments {
 namespace {
 
-constexpr std::size_t kMostKept = 1024;  // calls of each rank: what is kept of all stays bounded
-constexpr double kWorthNaming = 100e-6;  // seconds
+constexpr std::size_t kMostKept = 1024;  // calls of each rank, which bounds the memory
+constexpr double kWorthNaming = 100e-6;  // s
 
 std::string time_text(double seconds) {
     return seconds < 1e-3 ? fmt::format("{:.0f} us", seconds * 1e6)
@@ -36,7 +36,7 @@ double second_largest(std::vector<double> values) {
     return values[1];
 }
 
-// The latest of the ranks' moments of each call, on one clock; -infinity where no rank came.
+// The latest moment of each call over ranks; -infinity if no rank has one.
 std::vector<double> latest(std::vector<double> moments, comm::Communicator& control) {
     for (double& moment : moments)
         if (std::isnan(moment)) moment = -HUGE_VAL;
@@ -102,8 +102,7 @@ double Arrivals::skew_s() const {
     return stats::summarise(skews_).median;
 }
 
-// Late in most calls, and far behind the others' own lateness.
-Straggler Arrivals::verdict() const {
+Straggler Arrivals::straggler() const {
     constexpr std::size_t kFewestCalls = 10;
     if (calls_ < kFewestCalls || late_.size() < 2) return {};
     std::vector<double> late;
