@@ -20,19 +20,16 @@ struct BackendEntry {
     std::string summary;           ///< one line for --list
     Memory memory = Memory::host;  ///< where its buffers lie; device: it needs a GPU for each rank
     bool one_rank_alone = false;   ///< serves one rank and needs no MPI
-    /// Returns "" if this backend can serve such a job here, else a sentence that says why not. All
-    /// ranks call it and get the same.
+    /// Why the backend cannot serve these ranks here; "" if it can. Collective; equal on all ranks.
     std::function<std::string(Communicator& control)> refuses;
-    /// Makes the data communicator of all ranks; called by all of them. Bootstraps over `control`.
-    /// Throws on all ranks, with the same sentence, where refuses() has one.
+    /// Makes the data communicator of all ranks, bootstrapped over `control`. Collective. Throws on
+    /// all ranks if refuses() gives a reason.
     std::function<std::unique_ptr<Communicator>(Communicator& control)> make;
-    /// The library behind it, for the run's record: "NCCL 2.28.9 (/opt/nccl/lib/libnccl.so.2)". May
-    /// load it.
+    /// Library and version, "NCCL 2.28.9 (/opt/nccl/lib/libnccl.so.2)". May load the library.
     std::function<std::string()> library;
-    /// Prepares an operation that is called many times; the communicator must outlive it.
-    /// Collective.
+    /// Prepares an operation; the communicator must outlive it. Collective.
     std::function<std::unique_ptr<Prepared>(Communicator& data, const Transfer& transfer)> prepare;
-    /// Whether it has that form of the operation.
+    /// Whether the backend has that form of the operation.
     std::function<bool(Operation operation, bool in_place)> offers;
 };
 
@@ -51,9 +48,9 @@ inline BackendEntry default_backend(Memory memory) {
     return *std::ranges::find(all, memory, &BackendEntry::memory);
 }
 
-// Checks of buffers before the library sees them: there a mistake would be a hang or a crash.
+// Checks before a library call, in which a wrong buffer would hang or crash.
 
-/// `whole` holds one `part` per rank, of the same type.
+/// Throws Error unless `whole` holds one `part` per rank, of the same type.
 inline void need_whole_of_parts(const BufferView& part, const BufferView& whole, int ranks,
                                 const char* call) {
     if (whole.count == part.count * static_cast<std::size_t>(ranks) && whole.dtype == part.dtype)
@@ -63,11 +60,12 @@ inline void need_whole_of_parts(const BufferView& part, const BufferView& whole,
                     call, part.count, ranks, whole.count));
 }
 
-/// For the backends that work in host memory.
+/// Throws MpiError for device memory.
 inline void need_host(const BufferView& buffer, const char* backend) {
     if (buffer.memory == Memory::host) return;
     throw base::MpiError(
-        fmt::format("the {} backend was given GPU memory; compute elsewhere, or use another",
+        fmt::format("backend {} works in host memory and was given GPU memory; compute on the CPU, "
+                    "or use another backend",
                     backend),
         {"device cpu", "backend nccl"});
 }

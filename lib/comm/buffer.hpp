@@ -15,9 +15,8 @@ namespace ranklab::comm {
 using DType = base::Element;
 using base::size_of;
 enum class Memory { host, device };
-enum class ReduceOp { sum, min, max };
 
-/// `count` elements at `data`; does not own them.
+/// `count` elements at `data`, not owned.
 struct BufferView {
     void* data = nullptr;
     std::size_t count = 0;
@@ -41,7 +40,7 @@ constexpr DType dtype_of() {
     return DType::u8;
 }
 
-/// visit(T{}) of that type: from one that is known at run time to one that the compiler knows.
+/// Calls visit(T{}) with the C++ type of `dtype`.
 template <class Visit>
 auto visit_type(DType dtype, Visit visit) {
     switch (dtype) {
@@ -63,7 +62,7 @@ auto visit_type(DType dtype, Visit visit) {
     throw base::Error("internal: an element type without a C++ type");
 }
 
-/// A view of contiguous host memory; read-only where the collective only sends it.
+/// A view of contiguous host memory. Collectives that only send it do not write to it.
 template <class T, std::size_t N>
 BufferView view(std::span<T, N> values) {
     return {const_cast<void*>(static_cast<const void*>(values.data())), values.size(),

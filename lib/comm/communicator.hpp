@@ -1,11 +1,9 @@
-// A group of ranks and their common operations. Collectives are called by all ranks of the group in
-// the same order with the same counts; errors throw base::Error. Buffers with no elements are
-// allowed.
+// A group of ranks and its collectives, which all ranks of the group call in the same order with
+// the same counts, from one thread at a time. Errors throw base::Error. Empty buffers are allowed.
 //
-// Device memory (a backend whose BackendEntry says so): an operation begins after the work on the
-// compute stream (device/stream.hpp), and is "complete" for that stream: work put on it later comes
-// after the operation. The host does not wait; barrier() and synchronize() do, and Request::test()
-// asks. One thread at a time.
+// In device memory (BackendEntry::memory) an operation is ordered on the compute stream
+// (device/stream.hpp): after earlier work on that stream, before later work. Only barrier() and
+// synchronize() make the host wait; Request::test() polls.
 #pragma once
 
 #include <memory>
@@ -15,16 +13,16 @@
 
 namespace ranklab::comm {
 
-/// A started operation. Call wait() before the buffer is read, written or freed; the destructor
-/// waits too. For device memory wait() makes the compute stream wait, and an error of the operation
-/// may be thrown by a later call.
+/// A started operation. The buffer must not be read, written or freed before wait(); the destructor
+/// waits, too. In device memory wait() makes the compute stream wait, and a later call may throw
+/// the operation's error.
 class Request {
   public:
     class State {
       public:
         virtual ~State() = default;
         virtual void wait() = 0;
-        virtual bool test() = 0;  ///< true once complete; gives the library a chance to progress
+        virtual bool test() = 0;  ///< true once complete; drives the library's progress
     };
 
     Request() = default;
@@ -37,7 +35,7 @@ class Request {
         if (state_ && state_->test()) state_.reset();
         return !state_;
     }
-    /// Gives the operation up, for a caller that ends the process because other ranks did not come.
+    /// Leaks the operation instead of waiting: other ranks did not come, and the process ends.
     void abandon() { static_cast<void>(state_.release()); }
 
   private:
@@ -56,22 +54,20 @@ class Communicator {
 
     virtual void barrier() = 0;
     virtual void broadcast(BufferView buffer, int root) = 0;
-    /// In place; all ranks get the same bits.
+    /// In place. All ranks get equal bits.
     virtual void allreduce(BufferView buffer, ReduceOp op) = 0;
     virtual Request start_allreduce(BufferView buffer, ReduceOp op) = 0;
-    /// receive.count = send.count * world_size(), rank r's part at r * send.count.
+    /// receive.count = send.count * world_size(); rank r's part begins at r * send.count.
     virtual void allgather(BufferView send, BufferView receive) = 0;
     /// send.count = receive.count * world_size(); rank r gets the reduction of part r.
     virtual void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) = 0;
-    /// Ranks of equal color form a group, ordered by key, then rank.
+    /// Ranks of equal color form a group, ordered by key, then by rank.
     virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
-    /// Makes the host wait for all operations on device memory; in host memory a Request's wait()
-    /// suffices.
+    /// Makes the host wait for all operations on device memory. Does nothing in host memory.
     virtual void synchronize() {}
 };
 
-/// The communicator of the backend 'self': one rank without MPI; a collective copies or does
-/// nothing.
+/// One rank without MPI: collectives copy or do nothing.
 std::unique_ptr<Communicator> make_self();
 
 }  // namespace ranklab::comm

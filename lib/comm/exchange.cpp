@@ -51,7 +51,7 @@ constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::max();
 struct Outcome {
     std::exception_ptr failure;
     int code = 0;
-    bool is_heard = false;  // of another rank's, which has the sentence
+    bool is_from_peer = false;  // a PeerError
 };
 
 Outcome outcome_of(const std::function<void()>& work) {
@@ -67,7 +67,7 @@ Outcome outcome_of(const std::function<void()>& work) {
     }
 }
 
-// Ends the job alone: the other ranks are in a collective that this rank left.
+// Ends the job from this rank: the others hang in a collective that it left.
 [[noreturn]] void end_job(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);
@@ -81,8 +81,8 @@ Outcome outcome_of(const std::function<void()>& work) {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// Returns whether the request completes within `timeout`. Between looks it calls `beat` and sleeps
-// for an eighth of the time waited, so that it is not late by more.
+// Polls until the request completes; false after `timeout`. Between polls it calls `beat` and
+// sleeps an eighth of the time waited so far, which bounds the delay.
 bool completes(Request& request, Seconds timeout, const std::function<void()>& beat) {
     constexpr Clock::duration kShortest = std::chrono::microseconds(20),
                               kLongest = std::chrono::milliseconds(2);
@@ -96,10 +96,11 @@ bool completes(Request& request, Seconds timeout, const std::function<void()>& b
     return true;
 }
 
-// The lowest of the ranks that failed by themselves reports the error.
+// The rank that reports the error is the lowest bid. A rank with an error of its own bids below one
+// with a PeerError.
 std::int64_t bid(const Communicator& control, const Outcome& mine) {
     if (!mine.failure) return kNobody;
-    return control.rank() + (mine.is_heard ? control.world_size() : 0);
+    return control.rank() + (mine.is_from_peer ? control.world_size() : 0);
 }
 
 void settle(Communicator& control, const Outcome& mine, std::int64_t lowest) {
@@ -121,7 +122,7 @@ void all_or_throw_polling(Communicator& control, const std::function<void()>& wo
                           const std::function<void()>& beat) {
     constexpr Seconds kPatience(10), kForever(std::numeric_limits<double>::infinity());
     const Outcome mine = outcome_of(work);
-    // On the heap: an abandoned request may still be written to.
+    // On the heap, since MPI may still write to it after the request is abandoned.
     auto first = std::make_unique<std::int64_t>(bid(control, mine));
     Request request = control.start_allreduce(view(std::span(first.get(), 1)), ReduceOp::min);
     try {
@@ -138,7 +139,7 @@ std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s)
     std::int32_t largest = code;
     Request request = comm.start_allreduce(view(std::span(&largest, 1)), ReduceOp::max);
     if (completes(request, Seconds(timeout_s), [] {})) return largest;
-    request.abandon();  // or its destructor would wait for it, and the caller ends the process
+    request.abandon();  // the caller ends the process; the destructor would wait
     return std::nullopt;
 }
 

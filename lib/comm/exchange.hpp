@@ -1,4 +1,4 @@
-// Texts, verdicts and exit codes exchanged between ranks over the control plane.
+// Values, errors and exit codes exchanged between ranks over the control plane. All collective.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,20 @@
 
 namespace ranklab::comm {
 
-/// Every rank's text, by rank, on every rank.
+/// Texts of all ranks, on every rank.
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine);
-/// Whether all ranks have the same text, by 64 bits of it: small reductions, however long it is.
+/// Whether all ranks have the same text. Compares 64-bit hashes, so that long texts stay cheap.
 bool is_same_everywhere(Communicator& control, const std::string& mine);
 /// Root's text, on every rank.
 std::string broadcast_text(Communicator& control, const std::string& text, int root);
-/// EnvironmentError where the bytes are not such a value: they are of another build.
+/// Throws EnvironmentError if the bytes are no such value: the sender is another build of ranklab.
 template <class Value>
 Value unpack_or_throw(const std::string& bytes) {
     if (auto value = base::unpacked<Value>(bytes)) return *std::move(value);
     throw base::EnvironmentError(
-        "a rank speaks another form: install the same ranklab on every node, and start it on all "
-        "ranks");
+        "ranks run different ranklab builds; install one build on every node");
 }
-/// Every rank's value, by rank, on every rank: all that base::pack takes.
+/// Values of all ranks, on every rank, of any type that base::packed takes.
 template <class Value>
 std::vector<Value> gather_values(Communicator& control, const Value& mine) {
     std::vector<Value> all;
@@ -43,7 +42,7 @@ std::vector<Value> gather_values(Communicator& control, const Value& mine) {
     }
     return all;
 }
-/// Root's value, on every rank: the same.
+/// Root's value, on every rank, of any type that base::packed takes.
 template <class Value>
 Value from_root(Communicator& control, Value mine, int root = 0) {
     if constexpr (std::is_trivially_copyable_v<Value>) {
@@ -53,32 +52,32 @@ Value from_root(Communicator& control, Value mine, int root = 0) {
         return unpack_or_throw<Value>(broadcast_text(control, base::packed(mine), root));
     }
 }
-/// The ranks' values as one, on every rank.
+/// The reduction of all ranks' values, on every rank.
 template <class Value>
 Value reduced(Communicator& control, Value mine, ReduceOp op) {
     control.allreduce(view(std::span(&mine, 1)), op);
     return mine;
 }
 
-/// Thrown on the ranks whose own part went well; the rank that failed has the sentence.
+/// Thrown on the ranks that did not fail themselves: another rank throws the error itself.
 struct PeerError : base::Error {
     using base::Error::Error;
 };
 
-/// Runs `work` on each rank; all ranks learn the result, so that none waits for one that failed. If
-/// any threw, the lowest of them rethrows its error and all others throw PeerError with its exit
-/// code. A PeerError of a group within the group counts only where no rank has an error of its own.
+/// Runs `work` on each rank. If any rank throws, all throw, so that none waits for a failed rank:
+/// the lowest one rethrows its error, the others throw PeerError with its exit code. A PeerError
+/// from `work` itself counts only if no rank has an error of its own.
 void all_or_throw(Communicator& control, const std::function<void()>& work);
 
-/// Like together(), for long work in which some ranks may have no part: a rank that is done sleeps
-/// between looks and calls `beat` at each. A rank that failed waits 10 s for the others, which may
-/// be in a collective that it left; then it prints its error and ends the job.
+/// all_or_throw() for long work: a rank that is done sleeps between polls, and calls `beat` at
+/// each. A failed rank waits 10 s for the others, which may hang in a collective that it left; then
+/// it prints its error and ends the job.
 void all_or_throw_polling(
     Communicator& control, const std::function<void()>& work,
     const std::function<void()>& beat = [] {});
 
-/// For errors that all ranks know: rank `speaker` throws an ErrorType with the sentence, the others
-/// a PeerError with the same sentence and exit code, so that it is printed once.
+/// Throws an error that all ranks know: ErrorType on rank `speaker`, PeerError with the same exit
+/// code on the others, so that the sentence is printed once.
 template <class ErrorType>
 [[noreturn]] void throw_on_all(const Communicator& control, int speaker,
                                const std::string& sentence, const base::Settings& settings = {}) {
@@ -87,9 +86,9 @@ template <class ErrorType>
     throw PeerError(sentence, error.code());
 }
 
-/// The largest code of all ranks; nullopt if the others did not come within `timeout_s`
-/// (they may be dead or in another collective; infinity: the watchdog ends the wait). `comm` must
-/// be used for nothing else.
+/// The largest exit code of all ranks. nullopt if other ranks did not come within `timeout_s`: they
+/// may be dead or in another collective (infinity: the watchdog ends the wait). `comm` must be used
+/// for nothing else.
 std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s);
 
 }  // namespace ranklab::comm

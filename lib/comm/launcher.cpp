@@ -19,18 +19,17 @@ struct Names {
     const char* launcher;
     const char* size;
     const char* rank;
-    // A variable that this launcher alone sets, where others share the two.
-    const char* sign = nullptr;
+    const char* sign = nullptr;  // set by this launcher only, if others set `size` and `rank`, too
 };
 
-// Nearest first: mpirun inside a Slurm allocation sets its variables and leaves Slurm's. jsrun
-// comes before Open MPI, whose variables it sets too; launchers with PMI come before PMI.
+// Innermost first: mpirun inside a Slurm allocation leaves Slurm's variables set. jsrun also sets
+// Open MPI's variables, and several launchers set PMI's.
 constexpr Names kLaunchers[] = {
     {"JSM's jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK"},
     {"Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
     {"Hydra's mpiexec", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"},  // of MPICH and Intel MPI
     {"Flux's flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
-    // As --mpi=cray_shasta, srun sets what PALS does; as --mpi=pmi2, what PMI does.
+    // srun --mpi=cray_shasta also sets PALS's variables, srun --mpi=pmi2 PMI's.
     {"Slurm's srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "PALS_RANKID"},
     {"Slurm's srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "PMI_JOBID"},
     {"PALS's mpiexec", "PMI_SIZE", "PALS_RANKID"},
@@ -39,7 +38,7 @@ constexpr Names kLaunchers[] = {
     {"Slurm's srun", "SLURM_NTASKS", "SLURM_PROCID"},
 };
 
-// More variables that a launcher gives to each process it starts.
+// Other variables that launchers set for each process.
 constexpr const char* kTaskNames[] = {"PMIX_RANK",
                                       "PMIX_NAMESPACE",
                                       "PMI_SIZE",
@@ -74,7 +73,7 @@ std::string own_launchers(const std::string& launcher) {
     return std::string(words) + ", or its own " + base::mpirun();
 }
 
-// MPICH starts each process of such a step as one alone, and the launch guard compares the counts.
+// Under MPICH each task is a job of one rank, which the launch guard reports.
 bool is_step_without_pmi([[maybe_unused]] const Lookup& lookup) {
 #ifdef OPEN_MPI
     const auto is_set = [&](const char* name) { return lookup(name) != nullptr; };

@@ -1,5 +1,4 @@
-// MPI from MPI_Init_thread to MPI_Finalize, and the control communicator; or one process without
-// MPI.
+// MPI from MPI_Init_thread to MPI_Finalize, with the control communicator; or one rank without MPI.
 #pragma once
 
 #include <memory>
@@ -10,34 +9,32 @@
 
 namespace ranklab::comm {
 
-/// without_mpi: the process is the only rank. Open MPI's start and end take 0.3 s. one_thread: no
-/// other thread calls MPI, so that the library needs no locks, which take a fifth and more of the
-/// shortest allreduce at any level above MPI_THREAD_SINGLE (Open MPI 4.1).
+/// without_mpi: one rank; saves the 0.3 s that Open MPI takes to start and end. one_thread: only
+/// one thread calls MPI (MPI_THREAD_SINGLE). At any higher level Open MPI 4.1 locks, which takes a
+/// fifth or more of the shortest allreduce.
 enum class Start { with_mpi, one_thread, without_mpi };
 
 class MpiEnvironment {
   public:
-    /// With MPI it calls MPI_Init_thread; throws MpiError if with_mpi gets less than
-    /// MPI_THREAD_SERIALIZED. Errors are returned and checked on a duplicate of the world: MPI's
-    /// default handler would abort first.
+    /// Throws MpiError if with_mpi gets less than MPI_THREAD_SERIALIZED. The communicators return
+    /// errors, since MPI's default handler would abort.
     explicit MpiEnvironment(Start start = Start::with_mpi);
-    /// Calls MPI_Finalize. If it has not returned after 10 s, the process exits with exit_with()'s
-    /// code: the work is done, and some libraries never return (MPICH 4.0.2 over UCX).
+    /// Calls MPI_Finalize. After 10 s without return the process exits with exit_with()'s code:
+    /// some libraries never return (MPICH 4.0.2 over UCX).
     ~MpiEnvironment();
 
-    /// A duplicate of the world, for options, ids and timings; never the measured one. Without MPI:
-    /// 'self'.
+    /// All ranks, for options, ids and timings: never the measured communicator.
     Communicator& control() { return *control_; }
 
-    /// A second communicator of all ranks, for the exit code alone: a rank that failed within a
-    /// collective of the other one can still use it.
+    /// All ranks, for the exit code only: usable after a rank failed within a collective of
+    /// control().
     Communicator& exit_plane() { return *exit_plane_; }
 
     /// The code that all ranks have agreed on.
     void exit_with(int code) { exit_code_ = code; }
 
-    /// Ends all ranks at once with this exit code, where they no longer agree; before MPI_Init has
-    /// returned, this process alone. Any thread may call it.
+    /// Ends all ranks with this exit code; before MPI_Init has returned, this process only. Any
+    /// thread may call it.
     [[noreturn]] static void abort(int exit_code);
     static bool running();                 ///< MPI is initialised and not yet finalised
     static std::string library_version();  ///< "Open MPI v4.1.4, ...", "MPICH 4.0.2": one line

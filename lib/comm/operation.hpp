@@ -1,5 +1,4 @@
-// Operations that are prepared once and called many times, for measurements: the same on every
-// backend that offers them. Training calls the Communicator instead.
+// Operations that a benchmark prepares once and calls many times. Training calls the Communicator.
 #pragma once
 
 #include <array>
@@ -18,7 +17,7 @@ enum class Operation {
     reduce_scatter,
     alltoall,
     sendrecv,   ///< to the next rank, from the one before
-    barrier,    ///< no buffers
+    barrier,    ///< without buffers
     latency,    ///< a ping-pong between the first rank and the last
     bandwidth,  ///< many messages from the first rank to the last, then a short answer
 };
@@ -33,15 +32,15 @@ constexpr std::string_view name_of(Operation operation) {
 ///   allreduce, broadcast, reduce, sendrecv, latency, bandwidth: send and receive hold `count`
 ///   allgather: send `count`, receive n x count; reduce_scatter: the other way round; alltoall:
 ///   both n x count
-/// In place: reduce_scatter's `receive` holds the whole, all others' what it says above, and `send`
-/// lies in it: the whole of it (allreduce, reduce, alltoall, reduce_scatter) or this rank's part
-/// (allgather). broadcast is always in place: it has `receive` alone.
+/// In place `send` lies in `receive`: all of it (allreduce, reduce, alltoall, reduce_scatter) or
+/// this rank's part (allgather). reduce_scatter's `receive` then holds n x count. broadcast is
+/// always in place and has only `receive`.
 struct Transfer {
     Operation operation = Operation::allreduce;
     BufferView send = {};
     BufferView receive = {};
     ReduceOp op = ReduceOp::sum;
-    bool average = false;  ///< of a sum: divided by the number of ranks; integers are cut off
+    bool average = false;  ///< divide the sum by the number of ranks; integers truncate
     int root = 0;          ///< of broadcast and reduce
 
     bool in_place() const {
@@ -52,23 +51,23 @@ struct Transfer {
     }
 };
 
-/// A transfer that its backend has prepared. Its buffers must outlive it. Collective, as the
-/// operation is; for device memory see communicator.hpp.
+/// A transfer that its backend has prepared; the buffers must outlive it. run() and start() are
+/// collective. Device memory: see communicator.hpp.
 class Prepared {
   public:
     virtual ~Prepared() = default;
-    /// Once, from beginning to end.
+    /// Makes the operation once and completes it.
     virtual void run() = 0;
-    /// Starts the operation and returns; the ranks may work meanwhile. One at a time.
+    /// Starts the operation and returns. Only one may be under way.
     virtual Request start() = 0;
 
-    /// Where this rank's result is after it: in place, a backend may leave it in another part.
+    /// This rank's result. In place, its position within the buffer depends on the backend.
     virtual BufferView result() const = 0;
 };
 
-/// Messages from one end to the other that one run() of this operation stands for.
+/// One-way messages in one run().
 constexpr int messages_of(Operation operation) {
-    constexpr int kWindow = 64;  // as OSU's osu_bw
+    constexpr int kWindow = 64;  // as osu_bw
     return operation == Operation::bandwidth ? kWindow : operation == Operation::latency ? 2 : 1;
 }
 constexpr bool reduces(Operation operation) {
@@ -78,17 +77,17 @@ constexpr bool reduces(Operation operation) {
 constexpr bool is_between_two(Operation operation) {
     return operation == Operation::latency || operation == Operation::bandwidth;
 }
-/// Whether `rank` has a part in it: of two ranks' operations the others have none.
+/// False for the ranks that an operation between two ranks leaves out.
 constexpr bool takes_part(Operation operation, int rank, int ranks) {
     return !is_between_two(operation) || rank == 0 || rank == ranks - 1;
 }
-/// Whether `rank` receives anything by it.
+/// Whether `rank` receives a result.
 constexpr bool has_result(const Transfer& transfer, int rank, int ranks) {
     if (transfer.operation == Operation::reduce) return rank == transfer.root;
     if (transfer.operation == Operation::bandwidth) return rank == ranks - 1;
     return transfer.operation != Operation::barrier && takes_part(transfer.operation, rank, ranks);
 }
-/// Whether it has that form in MPI, and so on most backends.
+/// Whether MPI, and so most backends, has that form.
 constexpr bool has_form(Operation operation, bool in_place) {
     if (operation == Operation::broadcast) return in_place;
     return !in_place || operation == Operation::alltoall || operation == Operation::allgather ||

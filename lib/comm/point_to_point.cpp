@@ -50,7 +50,7 @@ void scatterv(Communicator& communicator, const BufferView& send,
     }
     std::vector<int> lengths, begins;
     if (communicator.rank() == root) {
-        static_cast<void>(mpi_count(send.count));  // then every begin fits too
+        static_cast<void>(mpi_count(send.count));  // throws; otherwise every offset fits, too
         int begin = 0;
         for (const std::size_t count : counts) {
             lengths.push_back(static_cast<int>(count));

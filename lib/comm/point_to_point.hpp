@@ -1,5 +1,5 @@
-// Messages from one rank to another, or to each, in host memory, over the MPI backend. A message
-// has at most 2^31 - 1 elements.
+// Messages between ranks in host memory, over the MPI backend. A message has at most 2^31 - 1
+// elements.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,26 @@ namespace ranklab::comm {
 
 inline constexpr int kAnyRank = -1;
 
-/// Returns when `message` may be written to again: a short one at once, a long one perhaps only
-/// when the other rank receives it. Messages of one tag between two ranks stay in order.
+/// Returns when `message` may be overwritten: a short one at once, a long one perhaps only once the
+/// other rank receives it. Messages of one tag between two ranks stay in order.
 void send(Communicator& communicator, const BufferView& message, int to, int tag);
 
-/// Waits for a message of that tag from rank `from`, or from kAnyRank, into `buffer`, whose count
-/// is the most it may have (a longer one throws MpiError), and says who sent it. The waiting takes
-/// a whole core.
+/// Receives a message of that tag from rank `from`, or from kAnyRank, and returns the sender.
+/// Throws MpiError if the message is longer than `buffer`. Busy-waits.
 int receive(Communicator& communicator, const BufferView& buffer, int from, int tag);
 
-/// Returns the sender of the next such message, which is still to be received; nullopt where none
-/// has arrived. Does not wait, and gives MPI a chance to progress.
+/// The sender of a message that has arrived and can be received; nullopt if there is none. Does not
+/// wait; drives MPI progress.
 std::optional<int> probe(Communicator& communicator, int from, int tag);
 
-/// Collective. On `root` the first counts[0] elements of `send` go to rank 0, the next counts[1] to
-/// rank 1, and so on; counts may differ and be 0, and their sum is send.count, at most 2^31 - 1.
-/// The other ranks' `send` and `counts` are not looked at. receive.count is this rank's count, and
-/// `receive` does not overlap `send`. For one rank without MPI it is a copy.
+/// MPI_Scatterv: on `root`, counts[r] elements of `send` go to rank r, in order of ranks; the
+/// counts sum up to send.count. Other ranks' `send` and `counts` are ignored. receive.count is this
+/// rank's count; `receive` must not overlap `send`. Collective; one rank without MPI copies.
 void scatterv(Communicator& communicator, const BufferView& send,
               std::span<const std::size_t> counts, const BufferView& receive, int root);
 
-/// A pointer to its MPI_Comm, for other libraries (parallel HDF5), which lives as long as
-/// `communicator`; nullptr where there is no MPI behind it (the backends self and nccl).
+/// Its MPI_Comm, for parallel HDF5, valid as long as `communicator`; nullptr if it is no MPI
+/// communicator.
 const void* native_mpi(const Communicator& communicator);
 
 }  // namespace ranklab::comm

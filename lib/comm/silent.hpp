@@ -1,4 +1,4 @@
-// A communicator that can be silenced: the same program, with and without its communication.
+// A communicator that can skip its communication, for timing a step's compute alone.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace ranklab::comm {
 
-/// Passes everything on to `real`, which must outlive it. While silent, operations that move data
-/// return at once and leave the buffers as they are: for timing a step's compute with the same
-/// arithmetic. All ranks switch together, with nothing under way.
+/// Forwards to `real`, which must outlive it. While silent, operations return at once and leave the
+/// buffers unchanged, so that the step's arithmetic stays the same. All ranks must switch together,
+/// with no operation under way.
 class SilentCommunicator final : public Communicator {
   public:
     explicit SilentCommunicator(Communicator& real) : real_(real) {}

@@ -1,8 +1,8 @@
+#include "comm/small_floats.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <type_traits>
-
-#include "comm/buffer.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -11,7 +11,7 @@
 namespace ranklab::comm {
 namespace {
 
-// The arrays never overlap: saying so spares each loop its check.
+// The arrays do not overlap: __restrict saves each loop the check for it.
 template <class Combine>
 void combine(const std::uint16_t* __restrict in, std::uint16_t* __restrict inout, std::size_t count,
              Combine with) {
@@ -23,8 +23,8 @@ bool is_nan(std::uint16_t bits) {
     return (bits & 0x7fffU) > Format::kInfinity;
 }
 
-// Maps sign and magnitude to two's complement and back (it is its own inverse): the integers have
-// the order of the numbers, so that comparing needs no conversion.
+// Maps sign and magnitude to two's complement, and back: integers in the order of the numbers,
+// which compare without a conversion to float.
 std::int16_t ordered(std::uint16_t bits) {
     const auto value = static_cast<std::int16_t>(bits);
     return static_cast<std::int16_t>(value ^ ((value >> 15) & 0x7fff));
@@ -38,8 +38,8 @@ std::uint16_t pick(std::uint16_t a, std::uint16_t b, Pick which) {
 }
 
 #if defined(__x86_64__)
-// Sums by the processor's own conversions, eight at a time: several times as fast as ours. Returns
-// how many it summed.
+// Sums by the processor's conversions, eight at a time: several times faster than narrow(). Returns
+// the number of elements summed.
 __attribute__((target("avx,f16c"))) std::size_t sum_f16_by_eights(const std::uint16_t* in,
                                                                   std::uint16_t* inout,
                                                                   std::size_t count) {
@@ -66,7 +66,8 @@ void sum(const std::uint16_t* in, std::uint16_t* inout, std::size_t count) {
     if (std::is_same_v<Format, Float16Format> && has_f16c)
         done = sum_f16_by_eights(in, inout, count);
 #endif
-    // float has more than twice the digits of either format: rounding twice equals rounding once.
+    // float has more than twice the digits of either format, so rounding twice equals rounding
+    // once.
     combine(in + done, inout + done, count - done, [](std::uint16_t a, std::uint16_t b) {
         return Format::narrow(Format::widen(a) + Format::widen(b));
     });

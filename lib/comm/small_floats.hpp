@@ -1,6 +1,5 @@
-// The 16-bit floating-point types of training: IEEE binary16 (fp16) and bfloat16. The compilers we
-// support do not all have types for them, so these classes carry the bits; arithmetic happens in
-// float.
+// IEEE binary16 (fp16) and bfloat16, and their reductions on the CPU. Some supported compilers lack
+// such types, so these classes hold the bits and compute in float.
 #pragma once
 
 #include <bit>
@@ -9,8 +8,8 @@
 
 namespace ranklab::comm {
 
-/// The differences of the two formats. narrow() rounds to nearest, ties to even; a NaN becomes the
-/// one quiet NaN, so that ranks that combine NaNs in another order still hold the same bits.
+/// narrow() rounds to nearest, ties to even. Every NaN becomes the same quiet NaN, so that ranks
+/// hold equal bits whatever the order in which they combine NaNs.
 struct Float16Format {
     static constexpr std::uint16_t kInfinity = 0x7c00;
     static constexpr std::uint16_t kNan = 0x7e00;
@@ -37,16 +36,15 @@ using Float16 = SmallFloat<Float16Format>;
 using BFloat16 = SmallFloat<BFloat16Format>;
 static_assert(sizeof(Float16) == 2 && sizeof(BFloat16) == 2);
 
-/// Returns yes ? a : b without the branch that compilers put around floating-point arithmetic,
-/// which would prevent vectorised loops.
+/// yes ? a : b without a branch, which would keep the compiler from vectorising loops.
 constexpr std::uint32_t choose(bool yes, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t mask = 0U - static_cast<std::uint32_t>(yes);
     return (a & mask) | (b & ~mask);
 }
 
-// No branches and no tables: loops over these are vectorised. Denormals are made by adding a number
-// whose last bit has their weight, which also rounds them; nothing depends on the processor's
-// flush-to-zero mode.
+// Without branches and tables, so that loops are vectorised. A denormal results from adding a
+// number whose last bit has the denormal's weight, which also rounds it. The processor's
+// flush-to-zero mode has no effect.
 
 inline float Float16Format::widen(std::uint16_t bits) {
     constexpr std::uint32_t kRebias = (127U - 15U) << 23U;
@@ -64,9 +62,8 @@ inline float Float16Format::widen(std::uint16_t bits) {
 inline std::uint16_t Float16Format::narrow(float value) {
     constexpr std::uint32_t kTooLarge = 143U << 23U;  // 2^16: infinity even before rounding
     constexpr std::uint32_t kSmallest = 113U << 23U;
-    constexpr std::uint32_t kDenormalUnit = 126U
-                                            // 0.5: its last bit is 2^-24, as a denormal's.
-                                            << 23U;
+    // 0.5, whose last bit has the weight of a denormal's: 2^-24.
+    constexpr std::uint32_t kDenormalUnit = 126U << 23U;
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7fffffffU;
     const float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(kDenormalUnit);
@@ -89,11 +86,11 @@ inline std::uint16_t BFloat16Format::narrow(float value) {
     return static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? kNan : rounded);
 }
 
-enum class ReduceOp;
+enum class ReduceOp { sum, min, max };
 
-/// Reductions of arrays on the CPU, for a library that has no such types: inout[i] = inout[i] op
-/// in[i]. A sum is the exact sum rounded once; -0 is below +0; a NaN on either side gives NaN. In
-/// all of them the order of the two sides does not matter, down to the bits.
+/// inout[i] = inout[i] op in[i], for MPI, which has no such types. A sum is the exact sum, rounded
+/// once; -0 is below +0; a NaN on either side gives NaN. Swapping `in` and `inout` gives equal
+/// bits.
 template <class Format>
 void reduce_small_floats(const std::uint16_t* in, std::uint16_t* inout, std::size_t count,
                          ReduceOp op);

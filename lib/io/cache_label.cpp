@@ -38,7 +38,8 @@ OpenFile open_to_read(const fs::path& file) {
     return opened;
 }
 
-// Since Linux 5.0 (CVE-2019-5489) mincore calls every page resident unless one of these holds.
+// Since Linux 5.0 (CVE-2019-5489) mincore reports every page as resident unless the process owns
+// the file or may write it.
 bool mincore_is_true(const OpenFile& file, const fs::path& path) {
     return file.status.st_uid == ::geteuid() ||
            ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
@@ -76,11 +77,11 @@ std::optional<std::uint64_t> delivered_bytes() {
 void evict(const fs::path& file) {
     const OpenFile opened = open_to_read(file);
     const int descriptor = opened.descriptor.get();
-    // The cache keeps data that is not yet on the device. Some file systems refuse fsync for files
-    // that were only read.
+    // Pages that are not yet on the device stay in the cache. Some file systems refuse fsync for
+    // files that were only read.
     if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
         base::throw_errno("fsync", file, errno, kSetting);
-    // The kernel may refuse: the pages stay, and residency_of says so.
+    // If the kernel refuses, the pages stay, and residency_of() shows it.
     static_cast<void>(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED));
 }
 
@@ -95,30 +96,30 @@ FileSystem stricter(const FileSystem& a, const FileSystem& b) {
 }
 
 std::string resident_text(const CacheEvidence& e) {
-    if (!e.before) return "how much lay in the page cache before is not known";
+    if (!e.before) return "the share in the page cache before is unknown";
     return fmt::format("{:.1f} % of {} lay in the page cache before", 100 * e.before->share(),
                        base::human_bytes(base::real(e.before->bytes)));
 }
 
 std::string delivered_text(const CacheEvidence& e) {
-    if (!e.delivered) return "what the block layer delivered is not known";
-    return fmt::format("the block layer delivered {} for {} that were read",
+    if (!e.delivered) return "the block layer's bytes are unknown";
+    return fmt::format("the block layer delivered {} of {} read",
                        base::human_bytes(base::real(*e.delivered)),
                        base::human_bytes(base::real(e.requested)));
 }
 
-// Caches that neither number sees.
+// Caches that neither number covers.
 std::string unseen_text(const FileSystem& where) {
     if (where.kind == Kind::own_cache)
-        return fmt::format("{} has a cache of its own, which is not seen", where.name);
-    return fmt::format("what {} or its device caches is not seen", where.name);
+        return fmt::format("{} has a cache of its own, which is not measured", where.name);
+    return fmt::format("caches of {} and its device are not measured", where.name);
 }
 
 bool delivered_all(const CacheEvidence& e) {
     return e.delivered && base::real(*e.delivered) >= kDeliveredAll * base::real(e.requested);
 }
 
-// Or it is not known: then it contradicts nothing.
+// An unknown byte count also returns true: it cannot contradict a warm cache.
 bool delivered_nothing(const CacheEvidence& e) {
     const auto most = kDeliveredNothing * base::real(e.requested) + base::real(kForeignBytes);
     return !e.delivered || base::real(*e.delivered) <= most;
@@ -131,8 +132,8 @@ CacheState state_of(const CacheEvidence& e) {
     if (resident >= kWarmShare)
         return delivered_nothing(e) ? CacheState::warm : CacheState::unknown;
     if (resident > kColdShare) return CacheState::mixed;
-    // An empty page cache alone proves nothing: another cache may lie behind it, and files may have
-    // holes.
+    // An empty page cache alone does not prove a cold read: the file system may have a cache of its
+    // own, and files may have holes.
     return delivered_all(e) && e.file_system.kind != Kind::own_cache ? CacheState::cold
                                                                      : CacheState::unknown;
 }

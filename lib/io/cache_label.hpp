@@ -1,5 +1,4 @@
-// The label of a read, from measurements alone: cold, warm, mixed or unknown. The rules and their
-// limits are in docs/writing.md.
+// Whether a read was cold, warm or mixed, by measurements. docs/writing.md has the rules.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +14,13 @@
 
 namespace ranklab::io {
 
-/// Resident pages of one file, or the sum over many files.
+/// The part of one or several files in the page cache.
 struct Residency {
-    std::uint64_t bytes = 0;  ///< how large the files are
-    /// The bytes in this node's page cache: whole pages, at most `bytes`.
-    std::uint64_t resident = 0;
+    std::uint64_t bytes = 0;  ///< size of the files
+    std::uint64_t resident =
+        0;  ///< bytes in this node's page cache, in whole pages, at most `bytes`
 
-    /// 0 where they are empty.
+    /// 0 for empty files.
     double share() const { return bytes == 0 ? 0 : base::real(resident) / base::real(bytes); }
     Residency& operator+=(const Residency& other) {
         bytes += other.bytes;
@@ -30,27 +29,26 @@ struct Residency {
     }
 };
 
-/// Asks mincore(2). nullopt where its answer is not reliable: it says "all" to a process that
-/// neither owns the file nor may write to it. EnvironmentError or OptionError where the file cannot
-/// be opened.
+/// By mincore(2). nullopt if its answer is not reliable: to a process that neither owns the file
+/// nor may write it, all pages look resident. Throws EnvironmentError or OptionError if the file
+/// cannot be opened.
 std::optional<Residency> residency_of(const std::filesystem::path& file);
 
-/// The bytes that the block layer has fetched for this process since it began (read_bytes of
-/// /proc/self/io): the difference of two calls came from the device in between, for any purpose.
-/// nullopt where the kernel does not count or report them.
+/// Bytes that the block layer has read for this process since its start, for any purpose
+/// (read_bytes of /proc/self/io). nullopt if the kernel does not report them.
 std::optional<std::uint64_t> delivered_bytes();
 
-/// Has the file written to its device and asks the page cache to drop it (fsync, posix_fadvise
-/// DONTNEED). Mapped pages stay; residency_of says how much stays. EnvironmentError where the file
+/// Writes the file back and asks the kernel to drop its pages (fsync, posix_fadvise DONTNEED).
+/// Mapped pages stay: residency_of() measures what stays. Throws EnvironmentError if the file
 /// cannot be opened or written back.
 void evict(const std::filesystem::path& file);
 
-/// Evidence about one read, or several (files, ranks).
+/// Evidence about one read, or about several files or ranks.
 struct CacheEvidence {
     base::FileSystem file_system;
-    std::uint64_t requested = 0;                    ///< bytes that were read
-    std::optional<Residency> before = Residency{};  ///< just before the reading; nullopt: not known
-    /// The bytes that the block layer delivered meanwhile; nullopt: not known.
+    std::uint64_t requested = 0;                    ///< bytes read
+    std::optional<Residency> before = Residency{};  ///< just before the read; nullopt: unknown
+    /// Bytes that the block layer delivered during the read; nullopt: unknown.
     std::optional<std::uint64_t> delivered = 0;
 
     static auto fields(auto& self) {
@@ -59,8 +57,8 @@ struct CacheEvidence {
     }
 };
 
-/// Merges two sides. A number that one side lacks is unknown; where the file systems differ, the
-/// one that allows less is named (memory, then own_cache, network, other, disk).
+/// Sums of both. A number that either side lacks is unknown. Of different file systems the one with
+/// the larger FileSystemKind stays, which allows less to be concluded.
 CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b);
 std::vector<CacheEvidence> merged_over_ranks(comm::Communicator& ranks,
                                              const std::vector<CacheEvidence>& mine);
@@ -73,12 +71,13 @@ struct CacheLabel {
     std::string why;   ///< one sentence, with the numbers
 };
 
-/// At most this share resident before: cold, if the block layer says so too. At least that: warm.
+/// Resident share before the read: cold up to the one, warm from the other on, if the block layer's
+/// bytes agree.
 inline constexpr double kColdShare = 0.01;
 inline constexpr double kWarmShare = 0.99;
-/// From this share of the read bytes on the block layer delivered "all", and up to the other
-/// "nothing" (with kForeignBytes, since it also counts other reads of the process, such as pages of
-/// its program).
+/// Delivered share of the read bytes: "all" from the one on, "nothing" up to the other plus
+/// kForeignBytes, since the block layer also counts other reads of the process, such as pages of
+/// its program.
 inline constexpr double kDeliveredAll = 0.95;
 inline constexpr double kDeliveredNothing = 0.05;
 inline constexpr std::uint64_t kForeignBytes = std::uint64_t{1} << 20U;

@@ -28,7 +28,8 @@ using base::IoPhase;
 
 constexpr const char* kSetting = "directory";
 
-// Removes a killed run's files of these names at the start, and its own at the end.
+// Removes files of these names at its construction, which a killed run may have left, and at its
+// end.
 class RawFiles : base::Immovable {
   public:
     explicit RawFiles(std::vector<fs::path> paths) : paths_(std::move(paths)) {
@@ -64,7 +65,7 @@ class Measurement {
     }
 
   private:
-    // Each record as RecordWriter does it: open, one write(), fsync, close.
+    // Each record as RecordWriter writes it: open, one write(), fsync, close.
     std::pair<Ceiling, Ceiling> write_own_files() {
         std::optional<RawFiles> files;
         Bytes record;
@@ -113,7 +114,7 @@ class Measurement {
         return {all_bytes(), slowest(writing_s(times))};
     }
 
-    // Each rank its records; or of every record its rows.
+    // Writes this rank's records, or its rows of every record.
     void put_all(const base::Descriptor& file, const fs::path& path, std::span<const char> record,
                  base::IoTimes& times) {
         const bool by_rows = work_.rows > 0;
@@ -152,7 +153,7 @@ class Measurement {
 std::string mark_of(CeilingKind kind, double percent, const StrategyEffort& strategy) {
     if (!(percent > base::kMostOfCeiling)) return "";
     return fmt::format("{:.1f} % of {}: not the limit{}", percent, name_of(kind),
-                       strategy.workers > 1 ? "; it is of one process" : "");
+                       strategy.workers > 1 ? "; measured with one process" : "");
 }
 
 }  // namespace

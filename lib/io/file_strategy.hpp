@@ -1,4 +1,4 @@
-// The common part of strategies that write a file per record. Private to this room and its tests.
+// Base of the strategies that write a file per record. Private to this room and its tests.
 #pragma once
 
 #include <functional>
@@ -31,8 +31,7 @@ class FileStrategy : public Strategy {
     const Job& job() const { return job_; }
     const Place& place() const { return place_; }
 
-    /// Generates, writes and reports the records of the shares that `next` gives, until one is
-    /// empty.
+    /// Generates and writes the records of each share that `next` returns, until a share is empty.
     void produce(const std::function<base::Share()>& next) const {
         const Grid grid(job_.size);
         RecordWriter writer(job_, encoding_, place_.times);
@@ -44,7 +43,7 @@ class FileStrategy : public Strategy {
     void produce(base::Share share) const {
         produce([&] { return std::exchange(share, {}); });
     }
-    /// Vectorised and by_y.
+    /// The vectorised formula, by_y.
     virtual void generate(const Grid& grid, std::int64_t id, Values& values) const {
         fill_record(grid, Order::by_y, job_.files, id, 0, job_.size, values);
     }
@@ -68,7 +67,7 @@ class FileStrategy : public Strategy {
     Encoding encoding_;
 };
 
-/// One process, a whole record at once.
+/// Rank 0 writes, a whole record at a time.
 template <Encoding encoding>
 class ArrayStrategy : public FileStrategy {
   public:
@@ -76,11 +75,11 @@ class ArrayStrategy : public FileStrategy {
     void write() override { produce({0, job().files}); }
 };
 
-/// The work that rank 0 handed to one rank by messages.
+/// The work that rank 0 assigned to one rank by messages.
 struct AssignedWork {
-    std::int64_t chunks = 0;   ///< that were not empty
-    std::int64_t records = 0;  ///< in them
-    std::int64_t bytes = 0;    ///< that rank 0 sent it to say so
+    std::int64_t chunks = 0;  ///< not empty
+    std::int64_t records = 0;
+    std::int64_t bytes = 0;  ///< of rank 0's messages
     void add(const base::Share& chunk, std::int64_t message_bytes) {
         chunks += chunk.count > 0 ? 1 : 0;
         records += chunk.count;
@@ -90,8 +89,9 @@ struct AssignedWork {
 
 inline results::Table chunk_table(const std::vector<AssignedWork>& by_rank) {
     results::Rows rows("chunks");
-    for (const auto& handed : by_rank)
-        rows.add({std::int64_t{std::ssize(rows)}, handed.chunks, handed.records, handed.bytes});
+    for (const auto& assigned : by_rank)
+        rows.add(
+            {std::int64_t{std::ssize(rows)}, assigned.chunks, assigned.records, assigned.bytes});
     return std::move(rows).table();
 }
 

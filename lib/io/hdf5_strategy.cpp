@@ -56,10 +56,11 @@ std::vector<Remark> fallback_remarks(const Transfers& transfers) {
     std::vector<Remark> remarks;
     for (const auto& [transfer, count] : transfers) {
         if (!transfer.fell_back()) continue;
-        remarks.push_back({fmt::format(
-            "HDF5 did not do {} of {} transfers collectively, as it was asked to (actual mode: {}; "
-            "cause: {}), so this row does not measure collective writing",
-            count, all, io_mode_name(transfer), cause_name(transfer))});
+        remarks.push_back(
+            {fmt::format("{} of {} collective transfers were not collective (HDF5's mode: {}; "
+                         "cause: {}): this is "
+                         "no measurement of collective writing",
+                         count, all, io_mode_name(transfer), cause_name(transfer))});
     }
     return remarks;
 }
@@ -78,7 +79,7 @@ std::string dataset_name(const Job& job, std::int64_t id) {
     return is_single(job) ? "data" : record_name(id);
 }
 
-// The sizes of a record, preceded by the number of records where one dataset holds several.
+// Extents of a dataset; with Layout::single the first is the number of records.
 std::vector<std::int64_t> extents(const Job& job, std::int64_t records, std::int64_t edge) {
     if (is_single(job)) return {records, edge, edge};
     return {edge, edge};
@@ -89,7 +90,7 @@ class Hdf5Reader final : public Reader {
     Hdf5Reader(const Job& job, fs::path path, IoTimes& times)
         : job_(job), path_(std::move(path)), times_(times) {}
 
-    // With --read-only it may be anybody's file.
+    // Checks names and extents: with --read-only the file may come from elsewhere.
     void read(std::int64_t id, std::span<double> values) override {
         open(id);
         {
@@ -116,8 +117,8 @@ class Hdf5Reader final : public Reader {
     std::optional<hdf5::Object> dataset_;  // closed before the file
 };
 
-// The size of data.h5, the library's metadata included. HDF5 1.10 does not survive a write that
-// fails (docs/adr/0001), so the room is checked before.
+// Upper bound of the size of data.h5 with metadata. Free space is checked before writing, since
+// HDF5 1.10 crashes after a failed write (docs/adr/0001).
 std::uint64_t file_bytes(const Job& job) {
     constexpr double kBytesPerRecord = 8192;
     constexpr double kBytesPerFile = 1 << 20;
@@ -157,7 +158,7 @@ void Hdf5Strategy::open() {
     const auto mark = place_.times.phase(IoPhase::open);
     comm::all_or_throw(place_.ranks, [&] { check_place(); });
     unfinished_ = true;
-    // Where MPI-IO fails on one rank alone, the others wait inside it, or all wait until close().
+    // If MPI-IO fails on one rank, the others may hang inside it.
     comm::all_or_throw_polling(place_.ranks, [&] {
         const auto options = options_of(job_, place_, form_);
         file_ = std::make_unique<hdf5::RecordFile>(made_path(), options);
@@ -165,7 +166,7 @@ void Hdf5Strategy::open() {
     make_datasets();
 }
 
-// To HDF5 all refusals of the system are alike.
+// HDF5 does not report why the system refused.
 void Hdf5Strategy::check_place() const {
     if (place_.ranks.rank() != 0) return;
     std::error_code unknown;
@@ -216,7 +217,7 @@ void Hdf5Strategy::produce(const hdf5::Object& dataset, const Part& part,
         box.count.insert(box.count.begin(), part.records);
     }
     if (requested == hdf5::Requested::collective) {
-        // The first ranks wait for the others: this is not counted as writing.
+        // Waiting for the slowest rank does not count as writing.
         const auto mark = place_.times.phase(IoPhase::wait);
         place_.ranks.barrier();
     }
@@ -230,11 +231,11 @@ void Hdf5Strategy::write() {
         for (std::int64_t id = share.first; id < share.end(); ++id) produce_record(id);
         close_dataset();
     } catch (...) {
-        failure_ = std::current_exception();  // close() throws it, where the other ranks come too
+        failure_ = std::current_exception();  // close() throws, where all ranks meet
     }
 }
 
-// By this rank alone, in pieces of at most kMostBytesAtOnce.
+// Independent of other ranks, in pieces of at most kMostBytesAtOnce.
 void Hdf5Strategy::produce_record(std::int64_t id) {
     const auto begin = IoTimes::Clock::now();
     const hdf5::Object& dataset = dataset_of(id);
@@ -255,15 +256,14 @@ void Hdf5Strategy::close() {
     close_dataset();
     {
         const auto mark = place_.times.phase(IoPhase::close);
-        // HDF5 closes a shared file on all ranks together, and a rank would wait inside it for one
-        // that stopped or failed in its independent writes: so all meet before.
+        // Closing a shared file is collective: a rank that failed in an independent write would
+        // leave the others waiting inside HDF5.
         comm::all_or_throw_polling(place_.ranks, [&] {
             if (failure_) std::rethrow_exception(failure_);
         });
         comm::all_or_throw_polling(place_.ranks, [&] { file_->close(); });
     }
-    // Called once, when HDF5 will write nothing more. The rest counts as close: the file is done
-    // after it.
+    // HDF5 writes no more.
     if (job_.fsync) {
         const auto mark = place_.times.phase(IoPhase::fsync);
         comm::all_or_throw(place_.ranks, [&] { file_->sync(); });
@@ -278,7 +278,7 @@ void Hdf5Strategy::close() {
     values_ = {};
 }
 
-// All have closed it, and synced it by its name, before.
+// All ranks have closed the file, and synced it by its temporary name.
 void Hdf5Strategy::rename_made() {
     comm::all_or_throw(place_.ranks, [&] {
         if (place_.ranks.rank() != 0) return;

@@ -1,6 +1,5 @@
-// The common part of strategies that write one HDF5 file, data.h5: the file, its datasets (one per
-// record, or one for all), reading back, and HDF5's report on its transfers. Private to this room
-// and its tests.
+// Base of the strategies that write one HDF5 file, data.h5, with a dataset per record or one for
+// all. Private to this room and its tests.
 #pragma once
 
 #include <algorithm>
@@ -19,30 +18,30 @@
 
 namespace ranklab::io {
 
-/// The outcomes of the calls of H5Dwrite, with their counts.
+/// Numbers of H5Dwrite calls, by how HDF5 made them.
 using Transfers = std::map<hdf5::Transfer, std::int64_t>;
 
-/// Gathers the transfers of all ranks on every rank. Collective.
+/// Sums over ranks, on every rank. Collective.
 Transfers gather_transfers(comm::Communicator& ranks, const hdf5::RecordFile& file);
-/// A sentence for each way in which collective requests fell back.
+/// A warning for each way in which HDF5 did not honour collective requests.
 std::vector<Remark> fallback_remarks(const Transfers& transfers);
 
 /// A rank generates and writes at most this many bytes of values at a time.
 inline constexpr std::int64_t kMostBytesAtOnce = std::int64_t{256} << 20;
 
-/// independent and collective: all ranks write through MPI-IO; the place's backend is mpi. With
-/// collective they write in step, and open datasets together.
+/// independent, collective: all ranks write through MPI-IO, and the place's backend is mpi. With
+/// collective, writing and opening datasets are collective calls.
 enum class Hdf5Form { serial, independent, collective };
 
 class Hdf5Strategy : public Strategy {
   public:
     Hdf5Strategy(const Job& job, const Place& place, Hdf5Form form)
         : job_(job), place_(place), form_(form), grid_(job.size) {}
-    /// Removes what was begun and not finished.
+    /// Removes an unfinished file.
     ~Hdf5Strategy() override;
 
     void open() override;
-    /// This rank's share of the records, each by itself.
+    /// Writes this rank's share, record by record.
     void write() override;
     void close() override;
     std::unique_ptr<Reader> reader(base::IoTimes& times) const override;
@@ -51,8 +50,8 @@ class Hdf5Strategy : public Strategy {
     std::vector<Remark> warnings() const override { return warnings_; }
 
   protected:
-    /// A part of the records [first_record, + records): of each the rows [first_row, + rows). Where
-    /// `records` is not 1 it has all rows.
+    /// Rows [first_row, + rows) of records [first_record, + records). Several records have all
+    /// rows.
     struct Part {
         std::int64_t first_record = 0;
         std::int64_t records = 0;
@@ -63,11 +62,11 @@ class Hdf5Strategy : public Strategy {
     const Job& job() const { return job_; }
     const Place& place() const { return place_; }
 
-    /// The dataset that holds record `id`, opened. It is the same one for all with Layout::single.
+    /// The open dataset that holds record `id`: with Layout::single the only one.
     const hdf5::Object& dataset_of(std::int64_t id);
     void produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested);
-    /// Counts `records` done since `begin`, of which this rank wrote `bytes`. The ranks' sum
-    /// counts.
+    /// Adds records that took since `begin`, and the bytes that this rank wrote of them. The sum
+    /// over ranks counts, so ranks that write a record together pass records = 1 on one rank only.
     void end_records(base::IoTimes::Clock::time_point begin, std::int64_t records,
                      std::int64_t bytes) const;
     void close_dataset();
@@ -94,7 +93,7 @@ class Hdf5Strategy : public Strategy {
     std::int64_t open_id_ = -1;
     Values values_;
     bool unfinished_ = false;
-    std::exception_ptr failure_;  // of write()
+    std::exception_ptr failure_;  // of write(), which close() throws
     std::vector<results::Table> tables_;
     std::vector<Remark> warnings_;
 };

@@ -1,4 +1,4 @@
-// The records to write, equal for all strategies of the ladder, and the ranks that read them back.
+// The records that a strategy writes, and the reader that reads them back.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,56 +12,55 @@
 
 namespace ranklab::io {
 
-/// files: a dataset per record. single: one dataset [n, size, size].
+/// files: a dataset per record. single: one dataset [files, size, size].
 enum class Layout { files, single };
 
-/// Settings of the parallel-HDF5 strategies and, where they apply, of hdf5-serial.
+/// Settings of the HDF5 strategies.
 struct Hdf5Settings {
     Layout layout = Layout::files;
-    std::int64_t chunk = 0;  ///< edge of square chunks of a record; 0: contiguous
-    /// Objects of at least this many bytes begin at its multiples; 1: none. The default is a cache
-    /// line: the kernel copies to other places a fifth slower (docs/writing.md).
+    std::int64_t chunk = 0;  ///< edge of square chunks; 0: contiguous
+    /// Objects of at least this many bytes begin at its multiples. The default is a cache line: to
+    /// other addresses the kernel copies a fifth slower (docs/writing.md).
     std::uint64_t alignment = 64;
     std::vector<std::pair<std::string, std::string>> hints;  ///< MPI-IO's, in the order given
     bool early_allocation = true;
-    bool fill = false;  ///< datasets are filled with zeros when their room is allocated
+    bool fill = false;  ///< write zeros when a dataset's space is allocated
     bool collective_metadata = true;
     bool latest_format = false;
 };
 
 struct Job {
-    std::int64_t files = 15;  ///< n, records
+    std::int64_t files = 15;  ///< number of records
     std::int64_t size = 100;  ///< a record is size x size float64
-    int workers = 1;          ///< processes of the process strategies
-    /// For process-pool: hands out tasks without waiting for each result.
-    bool async = false;
-    bool dynamic = false;          ///< mpi-send: ranks ask for the next chunk
-    std::int64_t chunk_files = 1;  ///< of --dynamic: records handed out at a time
+    int workers = 1;          ///< worker processes (StrategyEntry::uses_workers)
+    bool async = false;    ///< assign tasks without waiting for each result (StrategyEntry::async)
+    bool dynamic = false;  ///< ranks request the next chunk (StrategyEntry::dynamic)
+    std::int64_t chunk_files = 1;  ///< with `dynamic`: records in a chunk
     bool fsync = false;
-    bool rename = false;  ///< give a file a temporary name until it is whole
+    bool rename = false;  ///< a file has a temporary name until it is complete
 
-    std::filesystem::path directory;  ///< exists when a strategy is opened
-    /// The worker program of the process strategies; empty: ranklab-io-worker next to this one.
+    std::filesystem::path directory;  ///< must exist before open()
+    /// Program of the worker processes; empty: ranklab-io-worker next to this program.
     std::filesystem::path worker_program;
     Hdf5Settings hdf5;
 
     std::int64_t values_per_record() const { return size * size; }
 };
 
-/// Reads records back, one after the other, on one rank alone: no collectives.
+/// Reads records back on one rank, without collectives.
 class Reader {
   public:
     virtual ~Reader() = default;
-    /// Reads the size x size values of record `id` as they lie in the file. DataError where there
-    /// are fewer or more, or the file is faulty.
+    /// Reads the size x size values of record `id`. Throws DataError if the file has fewer or more
+    /// values, or is damaged.
     virtual void read(std::int64_t id, std::span<double> values) = 0;
 };
 
-/// "data00042" and an ending: the names that the original gives (at least five digits).
+/// "data00042": at least five digits, as in the original program.
 inline std::string record_name(std::int64_t id) {
     return fmt::format("data{:05}", id);
 }
-/// The file's name with --rename until it is whole: ".data00042.npy.tmp" in its folder.
+/// The file's name until it is complete (--rename): ".data00042.npy.tmp" in the same folder.
 inline std::filesystem::path temporary_of(const std::filesystem::path& path) {
     return path.parent_path() / fmt::format(".{}.tmp", path.filename().string());
 }

@@ -5,9 +5,8 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 
-// Makes several versions of a function, chosen by the processor: without SSE 4.1 trunc() is a call.
-// None of them may use fused multiply-adds (-ffp-contract=off, and no version enables them): NumPy
-// does not.
+// Compiles a function for several processors: without SSE 4.1 trunc() is a call. No version may use
+// fused multiply-adds, which NumPy does not use (-ffp-contract=off).
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define RANKLAB_VERSIONS __attribute__((target_clones("avx512f", "avx2", "sse4.1", "default")))
@@ -24,7 +23,7 @@ std::vector<double> axis(double first, std::int64_t size) {
     return values;
 }
 
-// Python's v mod 1: fmod, then + 1 where that is negative. v - trunc(v) is fmod(v, 1), exactly.
+// Python's v % 1: fmod(v, 1), plus 1 if negative. v - trunc(v) equals fmod(v, 1) exactly.
 inline double floored_mod_1(double v) {
     const double rest = v - std::trunc(v);
     return rest < 0 ? rest + 1 : rest;
@@ -36,7 +35,7 @@ inline double value(double x, double y, double t_over_n) {
     return floored_mod_1(a * a * b + b * b * a + t_over_n);
 }
 
-// The sum a^2 b + b^2 a is the same, to the bit, when x and y are exchanged.
+// One function for both orders: a^2 b + b^2 a has equal bits after exchanging x and y.
 RANKLAB_VERSIONS
 void fill_row(const double* a, const double* aa, double fixed, std::size_t count, double t_over_n,
               double* out) {
@@ -51,7 +50,7 @@ void fill_row(const double* a, const double* aa, double fixed, std::size_t count
 Grid::Grid(std::int64_t size)
     : x(axis(0 - base::real(size) / 2, size)), y(axis(500 - base::real(size) / 2, size)) {}
 
-// The attribute noipa: no inlining, no cloning, no knowledge of the body.
+// noipa: no inlining, no cloning, no assumptions about the body.
 __attribute__((noipa)) double value_at(double x, double y, double n, double t) {
     return value(x, y, t / n);
 }
@@ -63,7 +62,7 @@ void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t,
         throw base::Error("internal: a record's rows do not fit their buffer");
     const double t_over_n = base::real(t) / base::real(n);
     const auto& of_rows = order == Order::by_y ? grid.y : grid.x;
-    // Once for all rows: v / 10, and its square. The same operations in the same order.
+    // v / 10 and its square, once for all rows: the same operations in the same order.
     auto tenths = order == Order::by_y ? grid.x : grid.y;
     for (double& v : tenths) v /= 10;
     auto squares = tenths;

@@ -1,6 +1,6 @@
-// The numbers that the ladder writes: f(x, y, n, t) = ((x/10)^2 (y/10) + (y/10)^2 (x/10) + t/n) mod
-// 1 in float64, evaluated left to right and without fused multiply-adds, with Python's floored
-// modulo: exactly NumPy's bits (tests/oracle). All results lie in [0, 1].
+// The values of the records: f(x, y, n, t) = ((x/10)^2 (y/10) + (y/10)^2 (x/10) + t/n) mod 1 in
+// float64, evaluated left to right without fused multiply-adds, with Python's floored modulo. Equal
+// to NumPy's bit by bit (tests/oracle). All results lie in [0, 1].
 #pragma once
 
 #include <sys/mman.h>
@@ -21,40 +21,39 @@ struct Grid {
     std::int64_t size() const { return std::ssize(x); }
 };
 
-/// The first index of a record: by_y is numpy.meshgrid's (row r, column c: f(x[c], y[r])), by_x the
-/// original's double loop (f(x[r], y[c])), its transpose.
+/// Row r, column c of a record: f(x[c], y[r]) as numpy.meshgrid (by_y), or its transpose
+/// f(x[r], y[c]) as the original program's double loop (by_x).
 enum class Order { by_y, by_x };
 
-/// Computes one value in a call that the compiler may not inline, vectorise or hoist, so that a
-/// loop over it takes the time of a loop over scalars.
+/// One value, in a call that the compiler may not inline, vectorise or hoist: a loop over it takes
+/// as long as a loop over scalars.
 double value_at(double x, double y, double n, double t);
 
-/// Rows [first_row, first_row + rows) of record t of n into out (rows x size values), vectorised.
+/// Computes rows [first_row, first_row + rows) of record t of n, rows x size values. Vectorised.
 void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t,
                  std::int64_t first_row, std::int64_t rows, std::span<double> out);
 
-/// The arrays of numpy.meshgrid(x, y), which the original's workers receive or build: for the
-/// elements (r, c) first all x[c], then all y[r].
+/// numpy.meshgrid(x, y), which workers of the original program receive or build: all x[c] of the
+/// elements (r, c), then all y[r].
 std::vector<double> meshgrids(std::int64_t size);
 
-/// Computes out[i] = f(x[i], y[i]) from the two meshgrids. Vectorised.
+/// Computes out[i] = f(x[i], y[i], n, t) from the two meshgrids. Vectorised.
 void fill_from_meshgrid(std::span<const double> x, std::span<const double> y, double n, double t,
                         std::span<double> out);
 
-/// An allocator for std::vector with large pages, out of which write() copies a fifth faster.
-/// Elements without a value stay uninitialised: resize() writes nothing.
+/// An allocator with large pages, from which write() copies a fifth faster. resize() leaves new
+/// elements uninitialised.
 template <class T>
 class LargePages {
   public:
     using value_type = T;
     LargePages() = default;
     template <class U>
-    LargePages(const LargePages<U>&) {
-    }  // NOLINT(google-explicit-constructor): what allocators must have
+    LargePages(const LargePages<U>&) {}  // NOLINT(google-explicit-constructor): allocators need it
 
     T* allocate(std::size_t count) {
         if (!large(count)) return static_cast<T*>(::operator new(count * sizeof(T)));
-        // Not from malloc: what it hands out again lies on the small pages that it had before.
+        // Not from malloc, which reuses memory on small pages.
         const std::size_t bytes = whole_pages(count);
         void* mapped = ::mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -28,11 +28,10 @@ using base::IoPhase;
 
 struct SocketPair {
     base::Descriptor ours;
-    // Its number is above those in a worker, so that a dup2 does not overwrite another one.
-    base::Descriptor theirs;
+    base::Descriptor theirs;  // above kQueueDescriptor, so that no dup2 in the worker overwrites it
 };
 
-// Not pipes: writing to a dead worker is an error here and no signal.
+// Sockets, not pipes: writing to a dead worker returns an error and raises no signal.
 SocketPair socket_pair(int type) {
     int ends[2];
     SocketPair pair;
@@ -43,13 +42,13 @@ SocketPair socket_pair(int type) {
     }
     if (!pair.theirs)
         throw base::EnvironmentError(
-            fmt::format("there is no socket for another worker ({}); use fewer",
+            fmt::format("no socket for another worker ({}); use fewer workers",
                         std::strerror(errno)),
             {"workers"});
     return pair;
 }
 
-// 0, or the error.
+// Returns 0 or the error number.
 int spawn(std::vector<std::string> words, int channel, int queue, pid_t& process) {
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
@@ -67,19 +66,18 @@ int spawn(std::vector<std::string> words, int channel, int queue, pid_t& process
 std::string how_it_ended(int status) {
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
-        return fmt::format(
-            "was killed by signal {} ({}){}", signal, ::strsignal(signal),
-            signal == SIGKILL ? ", perhaps by the kernel because memory ran out" : "");
+        return fmt::format("was killed by signal {} ({}){}", signal, ::strsignal(signal),
+                           signal == SIGKILL ? ", perhaps because memory ran out" : "");
     }
     return fmt::format("ended with exit code {} before its work was done", WEXITSTATUS(status));
 }
 
 [[noreturn]] void throw_ended(const std::string& how) {
     throw base::EnvironmentError(
-        fmt::format("{}; its last file may be incomplete, run it again", how));
+        fmt::format("{}; its last file may be incomplete; run again", how));
 }
 
-// The error that a worker met, as the kind that it was.
+// Rethrows a worker's error as the kind that its exit code tells.
 [[noreturn]] void throw_reported(const std::string& name, const WorkerReport& report) {
     const std::string sentence = fmt::format("{}: {}", name, report.sentence.data());
     base::Settings settings;
@@ -96,7 +94,7 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
     const fs::path program =
         job.worker_program.empty() ? base::program_beside("ranklab-io-worker") : job.worker_program;
     SocketPair pair = socket_pair(SOCK_STREAM);
-    // A task that fits leaves the parent free for others sooner. The system's limit may give less.
+    // A task that fits into the buffer does not block the parent. The system may allow less.
     const int room = 1 << 20;
     ::setsockopt(pair.ours.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     const int error = spawn({program.string(), kind == WorkerKind::pool ? "pool" : "queue",
@@ -105,7 +103,7 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
                             pair.theirs.get(), queue, process_);
     if (error != 0)
         throw base::EnvironmentError(fmt::format("worker {} cannot be started from {}: {}; install "
-                                                 "it beside ranklab-io, or use fewer",
+                                                 "it next to ranklab-io, or use fewer workers",
                                                  number, program.string(), std::strerror(error)),
                                      {"workers"});
     channel_ = std::move(pair.ours);
@@ -118,7 +116,7 @@ void WorkerProcess::send(std::span<const double> task) {
         const ssize_t done = ::send(channel_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) {
-            receive();  // it may have said why it ended
+            receive();  // throws the worker's error if it reported one
             throw_lost();
         }
         bytes = bytes.subspan(done);
@@ -192,14 +190,14 @@ void ProcessStrategy::send(std::size_t worker, std::span<const double> task) {
 bool ProcessStrategy::offer(std::int64_t id) {
     const auto mark = place().times.phase(IoPhase::send);
     const double task = base::real(id);
-    // Where all workers are gone there is no room either, and hear() finds out who was first.
+    // Fails, too, if all workers are gone: wait_for_report() throws their error.
     return ::send(queue_.get(), &task, sizeof task, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof task;
 }
 
-std::optional<std::size_t> ProcessStrategy::hear(bool room_in_queue) {
+std::optional<std::size_t> ProcessStrategy::wait_for_report(bool or_room) {
     std::vector<pollfd> sockets;
     for (const auto& worker : workers_) sockets.push_back({worker.socket(), POLLIN, 0});
-    if (room_in_queue) sockets.push_back({queue_.get(), POLLOUT, 0});
+    if (or_room) sockets.push_back({queue_.get(), POLLOUT, 0});
     {
         const auto mark = place().times.phase(IoPhase::wait);
         if (::poll(sockets.data(), sockets.size(), -1) < 0) return std::nullopt;
@@ -237,7 +235,7 @@ std::vector<results::Table> ProcessStrategy::tables() const {
 }
 
 std::vector<Remark> ProcessStrategy::warnings() const {
-    cpu_set_t usable;  // of up to 1,024 cores
+    cpu_set_t usable;  // up to 1,024 cores
     if (::sched_getaffinity(0, sizeof usable, &usable) != 0) return {};
     const int cores = CPU_COUNT(&usable);
     if (job().workers <= cores) return {};

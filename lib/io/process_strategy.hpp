@@ -1,5 +1,5 @@
-// The common part of process-pool and process-queue: worker processes (io/worker.hpp) and the table
-// "tasks". Private to this room and its tests.
+// Base of process-pool and process-queue: worker processes (io/worker.hpp) and the table "tasks".
+// Private to this room and its tests.
 #pragma once
 
 #include <sys/socket.h>
@@ -18,28 +18,27 @@
 
 namespace ranklab::io {
 
-/// One worker, started clean by posix_spawn: a fork after MPI_Init would share MPI's memory and
-/// sockets.
+/// A worker process. posix_spawn starts a new program, since a fork after MPI_Init would share
+/// MPI's memory and sockets.
 class WorkerProcess : base::Immovable {
   public:
-    /// `queue`: the workers' end of the queue; negative: none. EnvironmentError where it cannot be
-    /// started.
+    /// `queue`: descriptor of the workers' end of the queue; negative: none. Throws
+    /// EnvironmentError if the process cannot be started.
     WorkerProcess(const Job& job, WorkerKind kind, int number, int queue);
     ~WorkerProcess() { end(); }
 
     int socket() const { return channel_.get(); }
     void send(std::span<const double> task);
-    /// Waits for the next report. Throws the worker's error, or an EnvironmentError that says how
-    /// it ended.
+    /// Waits for the next report. Throws the worker's error, or EnvironmentError if it ended.
     WorkerReport receive();
-    /// No more work comes: it finishes the record at hand. It should end by itself.
+    /// Announces that no more work comes: the worker finishes its record and ends.
     void dismiss() noexcept { ::shutdown(channel_.get(), SHUT_WR); }
-    /// Dismisses it and waits for its end; says how it ended, "" as it should.
+    /// Dismisses the worker and waits for its end. Returns how it failed, or "".
     std::string end();
     void add(const WorkerReport& report);
 
     WorkerReport sum;          ///< of its reports
-    std::int64_t reports = 0;  ///< since it was ready
+    std::int64_t reports = 0;  ///< after the one that said ready
 
   private:
     [[noreturn]] void throw_lost();
@@ -51,31 +50,30 @@ class WorkerProcess : base::Immovable {
 
 class ProcessStrategy : public FileStrategy {
   public:
-    /// With at_once the workers do not wait for each other.
+    /// at_once: the workers write at the same time, not one after the other.
     ProcessStrategy(const Job& job, const Place& place, WorkerKind kind, bool at_once)
         : FileStrategy(job, place, Encoding::npy), kind_(kind), at_once_(at_once) {}
-    /// The workers end first.
+    /// Ends the workers.
     ~ProcessStrategy() override;
 
     void open() override;
     void close() override;
 
-    /// "tasks" has a row per worker: worker, tasks, bytes_sent_per_task and bytes_received_per_task
-    /// (0 without a task), busy_s (in its records), wait_s (for tasks).
+    /// The table "tasks": one row per worker.
     std::vector<results::Table> tables() const override;
     std::vector<base::IoTimes> writers() const override;
     std::vector<Remark> warnings() const override;
 
   protected:
     void send(std::size_t worker, std::span<const double> task);
-    /// Puts an id in the queue that all workers share; false where it is full.
+    /// Puts an id in the queue that all workers share; false if it is full.
     bool offer(std::int64_t id);
-    /// No more ids come.
+    /// Announces that no more ids come.
     void close_queue() { queue_.reset(); }
-    /// Waits until a worker reports, and counts its report; or, with `room_in_queue`, until the
-    /// queue takes ids again. nullopt: the queue has room, or a signal came.
-    std::optional<std::size_t> hear(bool room_in_queue = false);
-    std::int64_t records() const { return records_; }  ///< that the workers have reported
+    /// Waits for a report, counts it and returns the worker. With `or_room`, also waits for room in
+    /// the queue. nullopt: the queue has room, or a signal came.
+    std::optional<std::size_t> wait_for_report(bool or_room = false);
+    std::int64_t records() const { return records_; }  ///< that workers have reported
 
   private:
     WorkerKind kind_;

@@ -18,9 +18,9 @@
 #include "base/handle.hpp"
 #include "base/npy_header.hpp"
 
-// Formatting is nearly all of a text strategy's time: std::to_chars (Ryu printf) takes 60 ns a
-// value, glibc's printf 170. The ladder's numbers have few bits after the point: one exact
-// multiplication of 64-bit integers gives 19 digits.
+// Formatting takes nearly all the time of a text strategy: std::to_chars (Ryu printf) 60 ns per
+// value, glibc's printf 170 ns. Most values are multiples of 2^-64: one exact 128-bit
+// multiplication gives 19 digits.
 
 namespace ranklab::io {
 
@@ -45,7 +45,7 @@ struct DigitPairs {
 };
 constexpr DigitPairs kPairs;
 
-// Returns value * 2^64 where that is a whole number below 2^64; 0 otherwise. value > 0.
+// value * 2^64 if that is an integer below 2^64, otherwise 0. value > 0.
 std::uint64_t as_fraction_of_2_to_64(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     const int exponent = static_cast<int>(bits >> 52U) - 1023;  // of the leading bit
@@ -59,7 +59,7 @@ std::uint64_t as_fraction_of_2_to_64(double value) {
     return mantissa >> down;
 }
 
-// Removes what was begun, unless it was finished: a failed write leaves no half of a file.
+// Removes the file unless finish() was called: a failed write leaves no partial file.
 class Unfinished : base::Immovable {
   public:
     explicit Unfinished(fs::path path) : path_(std::move(path)) {}
@@ -73,12 +73,12 @@ class Unfinished : base::Immovable {
     bool finished_ = false;
 };
 
-// Writes both in one call where the system takes them at once: the second then begins at a better
-// place for the page cache than after a first piece of 128 bytes.
+// One writev() for both: after a separate write of a 128 B header the page cache would copy the
+// second part to worse addresses.
 void write_all(int fd, std::span<const char> first, std::span<const char> second,
                const fs::path& path) {
     while (!first.empty() || !second.empty()) {
-        // The parameter of writev is not const, but it changes nothing.
+        // writev does not change its buffers, although its parameter is not const.
         const iovec parts[] = {{const_cast<char*>(first.data()), first.size()},
                                {const_cast<char*>(second.data()), second.size()}};
         const ssize_t written = ::writev(fd, parts, 2);
@@ -92,7 +92,8 @@ void write_all(int fd, std::span<const char> first, std::span<const char> second
 }
 
 [[noreturn]] void damaged(const fs::path& path, const std::string& what) {
-    throw base::DataError(fmt::format("{} {}; it is not as it was written", path.string(), what));
+    throw base::DataError(
+        fmt::format("{} {}; it is not as ranklab io wrote it", path.string(), what));
 }
 
 void read_all(int fd, std::span<std::byte> bytes, const fs::path& path) {
@@ -105,7 +106,7 @@ std::string header_of(std::int64_t size) {
     return base::npy_header("<f8", {size, size});
 }
 
-// Each value ends with a blank, and a row's last one with a line feed.
+// A blank ends each value, and a line feed the last one of a row.
 void parse_text(const Bytes& text, std::size_t size, std::span<double> values,
                 const fs::path& path) {
     const char* at = text.data();
@@ -127,7 +128,7 @@ char* write_value(double value, char* to) {
     const std::uint64_t fraction = value > 0 && value < 1 ? as_fraction_of_2_to_64(value) : 0;
     if (fraction == 0)
         return std::to_chars(to, to + kLongestValue, value, std::chars_format::scientific, 18).ptr;
-    // fraction * 10^(18 + e) / 2^64 has 19 digits before the point for one e in 1 .. 20; the
+    // For one e in 1 .. 20, fraction * 10^(18 + e) / 2^64 has 19 digits before the point. The
     // product stays below 2^64 * 10^19 < 2^128.
     Wide scaled = Wide{fraction} * (kTenTo18 * 10U);
     int e = 1;
@@ -138,7 +139,7 @@ char* write_value(double value, char* to) {
     auto digits = static_cast<std::uint64_t>(scaled >> 64U);
     const auto rest = static_cast<std::uint64_t>(scaled);
     constexpr std::uint64_t kHalf = std::uint64_t{1} << 63U;
-    // Rounds to nearest, ties to even, as glibc does.
+    // Rounds to nearest, ties to even, as glibc.
     if (rest > kHalf || (rest == kHalf && digits % 2 == 1)) ++digits;
     if (digits == kTenTo18 * 10U) {
         digits = kTenTo18;
@@ -147,7 +148,7 @@ char* write_value(double value, char* to) {
     to[0] = static_cast<char>('0' + digits / kTenTo18);
     to[1] = '.';
     digits %= kTenTo18;
-    for (int at = 18; at > 0; at -= 2) {  // by pairs: std::to_chars is a fifth slower
+    for (int at = 18; at > 0; at -= 2) {  // pairs of digits: a fifth faster than std::to_chars
         std::memcpy(to + at, kPairs.text + 2 * (digits % 100), 2);
         digits /= 100;
     }
@@ -213,7 +214,7 @@ void write_new(const fs::path& path, std::span<const char> first, std::span<cons
         if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
     }
     const auto mark = times.phase(IoPhase::close);
-    // Network file systems say here that what was written has no room.
+    // Network file systems report a full disk here.
     if (::close(file.release()) != 0) base::throw_errno("close", path, errno, kSetting);
     if (finish.rename && ::rename(made.c_str(), path.c_str()) != 0)
         base::throw_errno("rename", path, errno, kSetting);

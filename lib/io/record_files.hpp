@@ -1,4 +1,4 @@
-// A file per record: the common part of all such strategies.
+// Text and npy files with one record each.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,15 @@
 
 namespace ranklab::io {
 
-/// The longest text of a finite float64 in this form ("-1.797693134862315708e+308").
+/// Length of the longest "%.18e" of a finite float64, "-1.797693134862315708e+308".
 inline constexpr std::size_t kLongestValue = 26;
 
-/// Writes `value`, which is finite, as C's printf("%.18e") does, and returns the end. `to` has room
-/// for kLongestValue characters.
+/// Writes a finite `value` as printf("%.18e") and returns the end. `to` has room for kLongestValue
+/// characters.
 char* write_value(double value, char* to);
 
-/// text: numpy.savetxt's bytes ("%.18e", a blank between values, a line a row). npy: numpy.save's.
+/// text: bytes of numpy.savetxt ("%.18e", blanks between values, one line per row). npy: bytes of
+/// numpy.save.
 enum class Encoding { text, npy };
 
 const char* extension_of(Encoding encoding);
@@ -28,19 +29,19 @@ std::filesystem::path record_path(const Job& job, Encoding encoding, std::int64_
 
 struct Finish {
     bool fsync = false;
-    bool rename = false;  ///< a temporary name (temporary_of) until it is whole
+    bool rename = false;  ///< a temporary name (temporary_of) until the file is complete
 };
-/// Makes a file of `first` and the following bytes, by one write() where the system takes them at
-/// once. Marks open, write, fsync, close. EnvironmentError where it cannot be written; then the
-/// partial file is removed.
+/// Makes a file of `first` and then `second`, by one write() if the system takes them at once.
+/// Marks the phases open, write, fsync and close. Throws EnvironmentError on failure, and removes
+/// the partial file.
 void write_new(const std::filesystem::path& path, std::span<const char> first,
                std::span<const char> second, Finish finish, base::IoTimes& times);
 
-/// Writes records, each in a file of its own.
+/// Writes each record to a file of its own.
 class RecordWriter {
   public:
     RecordWriter(const Job& job, Encoding encoding, base::IoTimes& times);
-    /// Writes size x size values. Marks format, and the phases of write_new.
+    /// Writes size x size values. Marks the phase format and those of write_new().
     void write(std::int64_t id, std::span<const double> values);
     std::int64_t bytes_of_last() const { return bytes_; }
 
@@ -54,7 +55,7 @@ class RecordWriter {
     std::int64_t bytes_ = 0;
 };
 
-/// Reads them back. Marks open, read, parse, close. Its DataErrors name the file.
+/// Marks the phases open, read, parse and close. Errors name the file.
 class RecordReader final : public Reader {
   public:
     RecordReader(const Job& job, Encoding encoding, base::IoTimes& times);
@@ -64,7 +65,7 @@ class RecordReader final : public Reader {
     const Job& job_;
     Encoding encoding_;
     base::IoTimes& times_;
-    std::string header_;  // npy: what every file begins with; text: nothing
+    std::string header_;  // of every npy file; text: ""
     Bytes buffer_;
 };
 

@@ -1,5 +1,5 @@
-// A strategy of the file-writing ladder, and their catalogue. Each is one file in strategies/ and
-// one word in CMakeLists.txt.
+// The strategies of the file-writing ladder. Each is one file in strategies/ and one word in
+// CMakeLists.txt.
 #pragma once
 
 #include <functional>
@@ -18,48 +18,47 @@
 
 namespace ranklab::io {
 
-/// The parts that a strategy needs on each rank; all outlive it.
+/// What a strategy needs on each rank. All of it must outlive the strategy.
 struct Place {
-    comm::Communicator& ranks;  ///< those that take part, for this strategy's own messages
-    base::IoTimes& times;       ///< where this rank marks its phases while writing
-    /// Called after each record that this rank or its worker has finished, with the number of new
-    /// ones; cheap. Throws base::Interrupted where the user has asked to stop. In step
-    /// (StrategyEntry::in_step) it is collective, now and then.
+    comm::Communicator& ranks;  ///< that write, for the strategy's own messages
+    base::IoTimes& times;       ///< gets this rank's phases while it writes
+    /// To be called with the number of records that this rank and its workers have finished since
+    /// the last call. Cheap. Throws base::Interrupted after a stop signal. With
+    /// StrategyEntry::in_step some of the calls are collective.
     std::function<void(std::int64_t)> done;
 };
 
-/// A sentence for who reads the numbers, and the settings that mend what it says.
+/// A warning about the measurement, and the settings that remove its cause.
 struct Remark {
     std::string sentence;
     base::Settings settings = {};
 };
 
-/// The verbs are called in this order, each by all ranks of the place, each timed. open: makes what
-/// the first record needs (worker processes, the shared file and its datasets). write: generates
-/// and writes this rank's share. close: does the rest; then all records are in files. An error
-/// throws on its own rank; the others may be waiting in a collective then.
+/// One writing of all records. open(), write() and close() are called in this order by all ranks of
+/// the place, and each is timed. An error throws on its own rank only, while others may wait in a
+/// collective.
 class Strategy {
   public:
     virtual ~Strategy() = default;
-    virtual void open() = 0;
-    virtual void write() = 0;
-    virtual void close() = 0;
+    virtual void open() = 0;   ///< worker processes; the shared file and its datasets
+    virtual void write() = 0;  ///< generates and writes this rank's share
+    virtual void close() = 0;  ///< after it, all records are in files
 
-    /// `times` gets open, read, parse and close.
+    /// `times` gets the phases open, read, parse and close.
     virtual std::unique_ptr<Reader> reader(base::IoTimes& times) const = 0;
     virtual std::filesystem::path file_of(std::int64_t id) const = 0;
 
-    /// The records that this rank wrote last, where they differ from its part by base::share_of (in
-    /// a strategy that is not parallel: from all on rank 0).
+    /// The records that this rank wrote. nullopt: its part by base::share_of, or, if the strategy
+    /// is not parallel, all on rank 0.
     virtual std::optional<std::vector<base::Share>> written() const { return std::nullopt; }
-    /// The times of each of this rank's processes that wrote at the same time in the last writing.
-    /// Empty: one process wrote, and the place has its times.
+    /// Times of each process that wrote for this rank at the same time. Empty: the rank itself
+    /// wrote, and Place::times has its times.
     virtual std::vector<base::IoTimes> writers() const { return {}; }
 
-    /// Further tables of the last writing (bytes per task, collective modes): complete on rank 0
-    /// after close(), which gathered them.
+    /// The strategy's own tables (bytes per task, collective modes), gathered by close(). Complete
+    /// on rank 0.
     virtual std::vector<results::Table> tables() const { return {}; }
-    /// Sentences that mark the row: a collective request that fell back.
+    /// Warnings about the writing, such as collective requests that HDF5 made independent.
     virtual std::vector<Remark> warnings() const { return {}; }
 };
 
@@ -67,26 +66,26 @@ struct StrategyEntry {
     std::string name;     ///< as in --strategy
     std::string summary;  ///< one line for --list
     Order order = Order::by_y;
-    /// All ranks take part, through MPI even with a single rank; else rank 0 alone writes and the
-    /// others wait.
+    /// All ranks write, with MPI even for a single rank. Otherwise rank 0 writes and the others
+    /// wait.
     bool parallel = false;
     bool uses_workers = false;  ///< Job::workers processes of the rank write
     bool shared_file = false;   ///< one file for all records; otherwise a file per record
-    /// Whether write() is made by all ranks in step: each calls Place::done equally often, and none
-    /// may stop alone. open() of a parallel strategy with a shared file always is.
+    /// write() is collective: all ranks call Place::done equally often, and none may stop alone.
+    /// open() of a parallel strategy with a shared file always is.
     bool in_step = false;
-    /// Whether all ranks write each record together, a block of its rows each.
+    /// Whether each rank writes a block of rows of every record.
     bool (*by_rows)(const Job&) = [](const Job&) { return false; };
     bool baseline = false;  ///< speedups of a ladder are over this strategy
     bool async = false;     ///< has Job::async
     bool dynamic = false;   ///< has Job::dynamic
     std::string extension = ".npy";
-    int bytes_per_value = 8;  ///< in the file
+    int bytes_per_value = 8;  ///< in the file; a value has 8 B in memory
     std::function<std::unique_ptr<Strategy>(const Job&, const Place&)> make;
 
     int workers(const Job& job) const { return uses_workers ? job.workers : 0; }
     int participants(int world_size) const { return parallel ? world_size : 1; }
-    /// Headers apart.
+    /// Without headers.
     std::int64_t bytes_per_record(std::int64_t size) const { return bytes_per_value * size * size; }
 };
 

@@ -32,12 +32,12 @@ using base::IoPhase;
 using base::IoTimes;
 using base::seconds_since;
 
-/// The time between progress reports of a queue's worker: short enough for a progress bar, and long
-/// enough not to wake the parent for every small file.
+/// Between reports of a queue's worker: short enough for a progress bar, long enough not to wake
+/// the parent for every small file.
 constexpr auto kBetweenReports = std::chrono::milliseconds(50);
 
-/// Returns false where the parent is gone.
-bool tell(const WorkerReport& report) {
+/// Returns false if the parent has ended.
+bool send_report(const WorkerReport& report) {
     return ::send(kChannelDescriptor, &report, sizeof report, MSG_NOSIGNAL) == sizeof report;
 }
 
@@ -46,7 +46,7 @@ bool parent_is_gone() {
     return ::recv(kChannelDescriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-/// Returns false where the other end is closed.
+/// Returns false if the other end is closed.
 bool receive_all(int socket, std::span<std::byte> to) {
     while (!to.empty()) {
         const ssize_t got = ::recv(socket, to.data(), to.size(), MSG_WAITALL);
@@ -57,7 +57,7 @@ bool receive_all(int socket, std::span<std::byte> to) {
     return true;
 }
 
-/// Generates a record from meshgrids and writes it.
+/// Generates records from meshgrids and writes them.
 class RecordMaker {
   public:
     explicit RecordMaker(const Job& job)
@@ -84,8 +84,8 @@ class RecordMaker {
     Values values_;
 };
 
-/// Works as the originals: a pool's worker gets the meshgrids with every task, a queue's builds
-/// them once.
+/// As in the original program, a pool's worker gets the meshgrids with every task, and a queue's
+/// worker builds them once.
 void serve(WorkerKind kind, const Job& job) {
     const bool pool = kind == WorkerKind::pool;
     const auto own = pool ? std::vector<double>() : meshgrids(job.size);
@@ -93,7 +93,7 @@ void serve(WorkerKind kind, const Job& job) {
     const std::span<const double> grids = pool ? std::span(task).subspan(1) : std::span(own);
     RecordMaker maker(job);
     WorkerReport report;
-    bool goes_on = tell(report);
+    bool goes_on = send_report(report);
     auto last_report = Clock::now();
     while (goes_on && !parent_is_gone()) {
         const auto begin = Clock::now();
@@ -104,12 +104,12 @@ void serve(WorkerKind kind, const Job& job) {
         ++report.records;
         if (!pool && Clock::now() - last_report < kBetweenReports) continue;
         report.times = std::exchange(maker.times, {});
-        goes_on = tell(std::exchange(report, {}));
+        goes_on = send_report(std::exchange(report, {}));
         last_report = Clock::now();
     }
     report.times = maker.times;
-    if (report.records > 0) tell(report);
-    // The worker serves until the parent dismisses it.
+    if (report.records > 0) send_report(report);
+    // Waits until the parent dismisses this worker.
     receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(task)));
 }
 
@@ -118,12 +118,12 @@ int fail(base::ExitCode code, std::string_view sentence, std::string_view settin
     report.code = code;
     sentence.copy(report.sentence.data(), report.sentence.size() - 1);
     setting.copy(report.setting.data(), report.setting.size() - 1);
-    tell(report);
+    send_report(report);
     return base::number_of(code);
 }
 
-/// Closes MPI's sockets and shared memory: a worker that held them would keep a lost rank's
-/// connections alive.
+/// Closes inherited sockets and shared memory of MPI: they would keep the connections of a dead
+/// rank alive.
 void close_all_from(int first) {
     std::vector<int> open;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
@@ -132,8 +132,8 @@ void close_all_from(int first) {
         if (descriptor >= first) ::close(descriptor);
 }
 
-/// Signals that ask to stop reach the whole group: the parent decides what follows.
-void settle_in(WorkerKind kind) {
+/// Ignores stop signals, which reach the whole process group: the parent decides.
+void prepare_process(WorkerKind kind) {
     for (const int signal : base::kStopSignals) std::signal(signal, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -163,12 +163,12 @@ int worker_main(int argc, char** argv) {
     try {
         const auto kind =
             argv[1] == std::string_view("pool") ? WorkerKind::pool : WorkerKind::queue;
-        settle_in(kind);
+        prepare_process(kind);
         serve(kind, job_of(argv));
         return 0;
     } catch (const std::bad_alloc&) {
         return fail(base::ExitCode::environment,
-                    "there is not enough memory for its records; use fewer workers", "workers");
+                    "not enough memory for its records; use fewer workers", "workers");
     } catch (const std::exception& error) {
         const auto [sentence, code, settings] = base::describe_failure(error);
         return fail(code, sentence, settings.empty() ? "" : settings.front());

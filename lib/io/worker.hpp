@@ -1,14 +1,13 @@
-// The worker processes of process-pool and process-queue, and what passes between them and their
-// parent. The program ranklab-io-worker loads neither MPI nor HDF5 nor LibTorch, so that it starts
-// in milliseconds:
+// The worker processes of process-pool and process-queue, and their messages. The program
+// ranklab-io-worker loads neither MPI nor HDF5 nor LibTorch, so that it starts in milliseconds:
 //
 //   ranklab-io-worker pool|queue FILES SIZE FSYNC RENAME DIRECTORY
 //
-// Its parent sends a pool's worker one task after the other: the record's id and both meshgrids, as
-// doubles. The workers of a queue build their grids themselves and take ids, also doubles, from one
-// shared packet socket. They send WorkerReports: one when the worker is ready, one for each task of
-// a pool, one about every 50 ms and a last one from a queue's worker. A worker whose socket ends
-// has ended.
+// A pool's worker gets one task after the other from its parent: the record's id and both
+// meshgrids, as doubles. A queue's worker builds its grids and takes ids, as doubles, from a packet
+// socket that all workers share. Both send WorkerReports: one when ready; then a pool's worker one
+// per task, a queue's worker one about every 50 ms and a last one. End of file on its socket means
+// that the worker has ended.
 #pragma once
 
 #include <array>
@@ -22,23 +21,23 @@ namespace ranklab::io {
 
 enum class WorkerKind { pool, queue };
 
-/// The descriptors of a worker: a stream socket to its parent, and the queue.
+/// Descriptors in a worker: a stream socket to its parent, and the queue.
 inline constexpr int kChannelDescriptor = 3;
 inline constexpr int kQueueDescriptor = 4;
 
-/// Since the last report; or why the worker ends.
+/// Work since the last report, or the error that ends the worker.
 struct WorkerReport {
     std::int64_t records = 0;
-    double wait_s = 0;  ///< until there was a task, and all of it
+    double wait_s = 0;  ///< until a task had arrived completely
     base::IoTimes times;
     base::ExitCode code = base::ExitCode::ok;
-    std::array<char, 1000> sentence{};  ///< of the failure, cut where it is longer
-    std::array<char, 16> setting{};     ///< that mends it
+    std::array<char, 1000> sentence{};  ///< the error's message, truncated
+    std::array<char, 16> setting{};     ///< an option that removes the error's cause
 };
-static_assert(std::is_trivially_copyable_v<WorkerReport>, "a report travels as its bytes");
+static_assert(std::is_trivially_copyable_v<WorkerReport>, "a report is sent as its bytes");
 
-/// Serves until the parent has no more work or is gone, and returns the exit code: 0, or that of
-/// the error that it reported. Started by hand it explains itself on stderr and returns 2.
+/// Works until the parent has no more work or has ended. Returns 0, or the exit code of the error
+/// that it reported. Started by hand, it prints what it is and returns 2.
 int worker_main(int argc, char** argv);
 
 }  // namespace ranklab::io

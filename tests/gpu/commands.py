@@ -10,7 +10,7 @@ import subprocess
 import time
 
 NO_GPU_CODES = (5, 77)  # environment; every test of the program skipped
-NO_GPU_WORDS = ("no GPU can be used", "needs a GPU", "has no GPU to work with", "the CUDA runtime lists no GPU")
+NO_GPU_WORDS = ("no GPU can be used", "needs a GPU", "finds no GPU", "the CUDA runtime lists no GPU")
 
 
 class Failed(Exception):

@@ -24,7 +24,7 @@
 namespace ranklab::comm {
 namespace {
 
-// MPI does not pass the operation to a user's function: each has one of its own.
+// MPI does not tell a user function its operation, so each operation has a function.
 template <class Format, ReduceOp op>
 void reduce(void* in, void* inout, int* count, MPI_Datatype*) {
     reduce_small_floats<Format>(static_cast<const std::uint16_t*>(in),
@@ -45,7 +45,7 @@ MpiRequest::MpiRequest(std::vector<MPI_Request> requests, std::function<void()> 
 MpiRequest::~MpiRequest() {
     for (auto& request : requests_)
         if (request != MPI_REQUEST_NULL && MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            base::log::warn("MPI_Wait failed while a request was dropped");
+            base::log::warn("MPI_Wait failed while a request was destroyed");
 }
 
 void MpiRequest::wait() {
@@ -84,8 +84,7 @@ MPI_Op MpiOwnOps::op(DType dtype, ReduceOp op) const {
     return all.at(base::number_of(op));
 }
 
-// In the order of DType. 16-bit floating-point numbers travel as their bits: MpiOwnOps can reduce
-// them.
+// In the order of DType. 16-bit floating-point numbers travel as uint16; MpiOwnOps reduces them.
 MPI_Datatype mpi_type(DType dtype) {
     static const std::array kTypes{MPI_UINT8_T, MPI_INT32_T,  MPI_INT64_T, MPI_FLOAT,
                                    MPI_DOUBLE,  MPI_UINT16_T, MPI_UINT16_T};
@@ -95,7 +94,7 @@ MPI_Datatype mpi_type(DType dtype) {
 int mpi_count(std::size_t count) {
     if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
         throw base::MpiError(
-            "a buffer has more elements than MPI's int counts can say; use smaller messages, "
+            "a buffer has more than the 2^31 - 1 elements that MPI counts; use smaller messages, "
             "buckets or files");
     }
     return static_cast<int>(count);
@@ -120,8 +119,8 @@ MpiCommunicator::MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiOwnOps>
     MPI_Comm_free(&node);
 }
 
-// One communicator more for each node would take several times as long where many ranks share a
-// core.
+// Counts ranks per node from the known nodes: MPI_Comm_split_type takes several times as long if
+// many ranks share a core.
 MpiCommunicator::MpiCommunicator(MPI_Comm comm, const MpiCommunicator& whole)
     : comm_(comm), own_ops_(whole.own_ops_), node_(whole.node_) {
     begin();
@@ -213,7 +212,8 @@ void mpi_done(int rc, const char* call) {
 
 namespace {
 
-// Ends the process while it lives. MPI allows no second call while one hangs, so MPI is not called.
+// While the ticker lives, ends the process after 10 s, without MPI, which allows no second call
+// while one hangs.
 base::Ticker exit_if_it_hangs(const char* call, int code) {
     constexpr auto kPatience = std::chrono::seconds(10);
     return {kPatience, [=](double) {
@@ -234,16 +234,16 @@ MpiEnvironment::MpiEnvironment(Start start) {
     const int wanted = start == Start::one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     int provided = MPI_THREAD_SINGLE;
     {
-        // Open MPI 4.1's mpirun may never end if a rank dies while it connects: a signal waits
-        // until then.
+        // Signals wait: Open MPI 4.1's mpirun may never end if a rank dies while it connects.
         const base::StopSignalsBlocked connecting;
         mpi_check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
     }
     if (provided < std::min<int>(wanted, MPI_THREAD_SERIALIZED)) {
         MPI_Finalize();
         throw base::MpiError(
-            "this MPI library gives no thread support (MPI_THREAD_SERIALIZED is needed); build it "
-            "with threads");
+            "this MPI library has no thread support (MPI_THREAD_SERIALIZED is needed); build it "
+            "with "
+            "threads");
     }
     MPI_Comm duplicate = MPI_COMM_NULL;
     mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &duplicate), "MPI_Comm_dup");
@@ -255,7 +255,7 @@ MpiEnvironment::~MpiEnvironment() {
     if (!running()) return;
     const auto limit = exit_if_it_hangs("MPI_Finalize", exit_code_);
     try {
-        // The library's end may miss a rank that is still inside another call.
+        // MPI_Finalize may fail while a rank is still inside another call.
         control_->barrier();
     } catch (const std::exception& error) {
         base::log::warn(fmt::format("the barrier before MPI_Finalize failed: {}", error.what()));
@@ -271,7 +271,7 @@ void MpiEnvironment::abort(int exit_code) {
         const auto limit = exit_if_it_hangs("MPI_Abort", exit_code);
         MPI_Abort(MPI_COMM_WORLD, exit_code);
     }
-    std::_Exit(exit_code);  // no MPI, or a library that returns from MPI_Abort all the same
+    std::_Exit(exit_code);  // without MPI, or if the library returned from MPI_Abort
 }
 
 bool MpiEnvironment::running() {
@@ -285,7 +285,7 @@ std::string MpiEnvironment::library_version() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(text, &length);
-    return base::mpi_library_name(text);  // not `length`: Open MPI counts the NUL
+    return base::mpi_library_name(text);  // without `length`, in which Open MPI counts the NUL
 }
 
 }  // namespace ranklab::comm

@@ -1,4 +1,4 @@
-// The MPI backend: its communicator, requests and checks. Private to comm: it shows mpi.h.
+// The MPI backend: communicator, requests and checks. Private to comm, since it includes mpi.h.
 #pragma once
 
 #include <mpi.h>
@@ -15,16 +15,16 @@
 
 namespace ranklab::comm {
 
-/// Throws MpiError with the call and MPI's own text unless rc is MPI_SUCCESS.
+/// Throws MpiError with the call and MPI's text unless rc is MPI_SUCCESS.
 void mpi_check(int rc, const char* call);
-/// mpi_check of a call that waits for other ranks: its end counts as progress.
+/// The same, for a call that waits for other ranks: its return counts as progress.
 void mpi_done(int rc, const char* call);
 
 MPI_Datatype mpi_type(DType dtype);
-/// MPI's counts are int: a longer buffer, which the caller has to cut, throws MpiError.
+/// Throws MpiError if the count exceeds MPI's int.
 int mpi_count(std::size_t count);
 
-/// MPI's requests that were started together; `finish` is called once all of them are complete.
+/// MPI requests of one operation; `finish` is called once all are complete.
 class MpiRequest final : public Request::State, base::Immovable {
   public:
     explicit MpiRequest(
@@ -40,14 +40,14 @@ class MpiRequest final : public Request::State, base::Immovable {
     std::function<void()> finish_;
 };
 
-/// Reductions that MPI lacks, for 16-bit floating-point numbers; their bits travel as MPI_UINT16_T.
+/// Reductions of 16-bit floating-point numbers, which MPI lacks; their bits travel as MPI_UINT16_T.
 class MpiOwnOps : base::Immovable {
   public:
-    /// After MPI_Init; freed before MPI_Finalize, with the last communicator that shares it.
+    /// Made after MPI_Init, freed before MPI_Finalize with the last communicator that shares it.
     MpiOwnOps();
     ~MpiOwnOps();
 
-    /// One of these, or the library's own where it has it.
+    /// For 16-bit floating-point types one of these, otherwise the library's operation.
     MPI_Op op(DType dtype, ReduceOp op) const;
 
   private:
@@ -56,8 +56,8 @@ class MpiOwnOps : base::Immovable {
 
 class MpiCommunicator final : public Communicator, base::Immovable {
   public:
-    /// Takes over `comm`, which has all ranks of the job, and frees it. `own_ops` is what all
-    /// communicators of a job share.
+    /// Takes over `comm`, which has all ranks of the job. All communicators of a job share
+    /// `own_ops`.
     MpiCommunicator(MPI_Comm comm, std::shared_ptr<const MpiOwnOps> own_ops);
     ~MpiCommunicator() override;
 
@@ -79,7 +79,7 @@ class MpiCommunicator final : public Communicator, base::Immovable {
     MPI_Op mpi_op(DType dtype, ReduceOp op) const { return own_ops_->op(dtype, op); }
 
   private:
-    // A part of a job whose nodes are known.
+    // A part of `whole`, which knows each rank's node.
     MpiCommunicator(MPI_Comm comm, const MpiCommunicator& whole);
     void begin();
 
@@ -92,7 +92,7 @@ class MpiCommunicator final : public Communicator, base::Immovable {
     int node_ = 0;  // the lowest rank of the job on this node
 };
 
-/// An operation of a communicator of the MPI backend, which outlives it.
+/// `data` must be an MpiCommunicator, and outlive the operation.
 std::unique_ptr<Prepared> prepare_mpi(Communicator& data, const Transfer& transfer);
 
 }  // namespace ranklab::comm

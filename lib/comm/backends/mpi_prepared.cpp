@@ -16,12 +16,12 @@
 namespace ranklab::comm {
 namespace {
 
-constexpr int kTag = 7472;  // of no meaning; the communicator is the caller's own
+constexpr int kTag = 7472;  // any: the communicator belongs to the caller
 
 using Requests = std::vector<MPI_Request>;
 
-// Divides every element by `by`, in host memory and in place: the last step of an average where the
-// library has none. Integers are rounded towards zero, as in C++. The buffer may lie at any byte.
+// Divides every element in place: the last step of an average, which MPI lacks. Integers round
+// towards zero. The buffer may be unaligned.
 void divide(const BufferView& buffer, int by) {
     visit_type(buffer.dtype, [&](auto value) {
         using T = decltype(value);
@@ -39,8 +39,7 @@ void divide(const BufferView& buffer, int by) {
     });
 }
 
-// One transfer: begins it and adds its requests, or makes it from beginning to end without
-// requests.
+// Makes an operation, or, with a list of requests, starts it and appends its requests.
 using Form = std::function<void(Requests*)>;
 
 class MpiPrepared final : public Prepared {
@@ -66,10 +65,10 @@ class MpiPrepared final : public Prepared {
 
     Form form_;
     BufferView result_;
-    int divisor_;  // of an average, where this rank has the result; else 1
+    int divisor_;  // of an average; otherwise 1
 };
 
-// The arguments of an operation in MPI's terms.
+// The arguments of the MPI calls.
 struct Parts {
     const MpiCommunicator& communicator;
     const Transfer& transfer;
@@ -93,7 +92,7 @@ MPI_Request* added(Requests& requests) {
     return &requests.emplace_back(MPI_REQUEST_NULL);
 }
 
-// The call, or the same begun: its arguments are the same but for the request.
+// The blocking call or its non-blocking variant, which takes a request after the same arguments.
 template <class Call, class Begin, class... Arguments>
 Form form(const char* name, Call call, Begin begin, Arguments... arguments) {
     return [=](Requests* begun) {
@@ -106,7 +105,7 @@ Form allreduce(const Parts& p) {
                 p.received(), p.type(), p.op(), p.comm());
 }
 
-// Only the root may say that it works in place.
+// MPI allows MPI_IN_PLACE on the root only.
 Form reduce(const Parts& p) {
     const void* in = p.rank() == p.transfer.root ? p.in_or_in_place() : p.in();
     return form("MPI_Reduce", MPI_Reduce, MPI_Ireduce, in, p.out(), p.received(), p.type(), p.op(),
@@ -151,7 +150,7 @@ Form sendrecv(const Parts& p) {
     };
 }
 
-// Between two ranks there is no started form: these are made from beginning to end.
+// Operations between two ranks have no started form.
 
 Form latency(const Parts& p) {
     const bool first = p.rank() == 0;
@@ -164,7 +163,7 @@ Form latency(const Parts& p) {
     };
 }
 
-// The answer says to the sender that all has come.
+// The answer tells the sender that all messages have arrived.
 Form bandwidth(const Parts& p) {
     const bool first = p.rank() == 0;
     const int other = first ? p.ranks() - 1 : 0;
@@ -197,7 +196,7 @@ Form form_of(const Parts& p) {
 BufferView result_of(const Parts& p) {
     BufferView result = p.transfer.receive;
     if (p.transfer.operation == Operation::reduce_scatter && p.transfer.in_place())
-        result.count = p.sent_to_each();  // MPI leaves it at the beginning
+        result.count = p.sent_to_each();  // at the beginning of the buffer
     if (!has_result(p.transfer, p.rank(), p.ranks())) result.count = 0;
     return result;
 }
@@ -209,7 +208,7 @@ std::unique_ptr<Prepared> prepare_mpi(Communicator& data, const Transfer& transf
     need_host(transfer.send, "mpi");
     need_host(transfer.receive, "mpi");
     if (is_between_two(transfer.operation) && communicator.world_size() < 2)
-        throw base::Error("internal: one rank has nobody to send to");
+        throw base::Error("internal: an operation between two ranks on one rank");
     const Parts parts{communicator, transfer};
     return std::make_unique<MpiPrepared>(form_of(parts), result_of(parts),
                                          transfer.average ? communicator.world_size() : 1);

@@ -13,21 +13,21 @@
 namespace ranklab::comm {
 namespace {
 
-// Why not, by the lowest rank that cannot; the same on all ranks.
+// The lowest rank that cannot use NCCL, and the reason; "" if all can. Equal on all ranks.
 struct Refusal {
     int rank = 0;
-    std::string sentence;  // "" if all can
+    std::string sentence;
 };
 
 #ifdef RANKLAB_HAS_NCCL
 
-// Checks that this rank makes alone. The library comes last: a node without a GPU never loads it.
+// This rank's own reason. The library is loaded last, never on a node without a GPU.
 std::string own_refusal() {
     const auto list = device::list_gpus();
     if (list.gpus.empty()) {
         return fmt::format(
-            "backend 'nccl' has no GPU to work with: {}; start it on a node with a GPU, or use "
-            "another backend",
+            "backend 'nccl' finds no GPU: {}; start it on a node with a GPU, or use another "
+            "backend",
             list.why_none);
     }
     try {
@@ -38,14 +38,14 @@ std::string own_refusal() {
     return {};
 }
 
-// A UUID is one GPU's in the whole world: two containers on a node have two host names and one GPU.
+// Identified by UUID: two containers on a node have different host names and may share a GPU.
 std::string own_gpu(int local_rank) {
     const auto gpus = device::list_gpus().gpus;
     const auto& gpu = gpus.at(device::gpu_of(local_rank, static_cast<int>(gpus.size())));
     return fmt::format("{} ({})", gpu.name, gpu.uuid);
 }
 
-// NCCL would fail with "invalid usage", or hang.
+// With a shared GPU NCCL fails with "invalid usage", or hangs.
 std::string shared_gpu_refusal(const std::vector<std::string>& gpu_of_rank) {
     std::map<std::string, std::size_t> users;
     for (std::size_t rank = 0; rank < gpu_of_rank.size(); ++rank)
@@ -70,7 +70,7 @@ std::string library_text() {
     return fmt::format("NCCL {} ({})", nccl_version_text(library->version), library->path);
 }
 
-// Connects all ranks, after refusal_of found no obstacle.
+// Connects all ranks, none of which refuses.
 std::unique_ptr<Communicator> connected(Communicator& control) {
     auto own = control.split(0, control.rank());
     const auto library = load_nccl();
@@ -95,8 +95,7 @@ std::unique_ptr<Communicator> connected(Communicator& control) {
 
 #else
 
-// The entry stays in the catalogue: a refusal that says what is missing helps more than an unknown
-// name.
+// The entry stays in the catalogue, so that the error says what the build lacks.
 constexpr const char* kWhy =
     "backend 'nccl' is not in this build: set RANKLAB_NCCL_ROOT to a folder with include/nccl.h "
     "and CUDA_HOME to a CUDA toolkit, and build again; or use another backend";

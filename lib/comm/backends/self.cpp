@@ -15,7 +15,7 @@ void copy(const BufferView& from, const BufferView& to) {
     if (from.bytes() != 0) std::memmove(to.data, from.data, from.bytes());
 }
 
-// The communicator of one rank without an MPI library: every collective is a copy or does nothing.
+// One rank without an MPI library.
 class SelfCommunicator final : public Communicator {
   public:
     int rank() const override { return 0; }
@@ -48,7 +48,7 @@ class SelfCommunicator final : public Communicator {
     }
 };
 
-// An operation of one rank: a copy, or nothing.
+// Copies, or does nothing in place.
 class SelfPrepared final : public Prepared {
   public:
     explicit SelfPrepared(const Transfer& transfer) : transfer_(transfer) {}
@@ -72,7 +72,7 @@ std::unique_ptr<Prepared> prepare_self(Communicator&, const Transfer& transfer) 
 }
 
 std::string refusal(const Communicator& control) {
-    return control.world_size() == 1 ? "" : "backend 'self' serves one rank; use another";
+    return control.world_size() == 1 ? "" : "backend 'self' serves one rank; use another backend";
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ std::unique_ptr<Communicator> make_self() {
 
 BackendEntry self_entry() {
     return {.name = "self",
-            .summary = "one rank alone, no library in the way",
+            .summary = "one rank, without a library",
             .memory = Memory::host,
             .one_rank_alone = true,
             .refuses = refusal,

@@ -12,17 +12,16 @@
 namespace ranklab::comm {
 namespace {
 
-// Collectives are called as nccl-tests and PyTorch do: they return once the work is on the stream.
-// The watchdog handles a missing rank: a non-blocking communicator could be aborted, but NCCL 2.28
-// then starts a thread for every collective, which would be measured.
+// Blocking as in nccl-tests and PyTorch: calls return once the operation is on the stream. A
+// non-blocking communicator could be aborted while a rank is missing, but NCCL 2.28 then starts a
+// thread for every collective, which would be measured. The watchdog handles missing ranks.
 ncclConfig_t blocking_config() {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 1;
     return config;
 }
 
-// Where the user makes NCCL non-blocking (NCCL_COMM_BLOCKING=0), calls are still under way when
-// they return.
+// Waits for a call that the user made non-blocking (NCCL_COMM_BLOCKING=0).
 ncclResult_t settled(const NcclLibrary& library, ncclComm_t comm, ncclResult_t rc) {
     while (rc == ncclInProgress && comm != nullptr) {
         const ncclResult_t asked = library.get_async_error(comm, &rc);
@@ -69,12 +68,12 @@ NcclChannel::~NcclChannel() {
 
 void NcclChannel::need_alive() const {
     if (comm_ != nullptr) return;
-    throw base::NcclError("this NCCL communicator was aborted before: " + failure_);
+    throw base::NcclError("this NCCL communicator was aborted: " + failure_);
 }
 
 void NcclChannel::begin(const char* call) {
     check_async();
-    device::select_gpu(place_.gpu);  // LibTorch's threads may have another
+    device::select_gpu(place_.gpu);  // a thread of LibTorch may have selected another
     ready_.record(device::compute_stream());
     device::wait_on(stream_.get(), ready_);
     last_call_ = call;
@@ -89,7 +88,7 @@ void NcclChannel::end(const char* call, ncclResult_t rc) {
     }
 }
 
-// Errors between calls: a rank that died, a network that broke.
+// Throws errors that occurred between calls: a rank died, the network broke.
 void NcclChannel::check_async() {
     need_alive();
     ncclResult_t state = ncclSuccess;
@@ -97,8 +96,7 @@ void NcclChannel::check_async() {
     if (state != ncclInProgress) end(last_call_, state);
 }
 
-// Kernels that wait for a missing rank spin until they are aborted: without this the process could
-// not end.
+// Kernels that wait for a missing rank spin until they are aborted, and the process could not end.
 void NcclChannel::abort() noexcept {
     try {
         device::select_gpu(place_.gpu);

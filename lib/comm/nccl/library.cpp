@@ -13,12 +13,11 @@
 namespace ranklab::comm {
 namespace {
 
-// ncclCommSplit came with it.
-constexpr int kOldestVersion = NCCL_VERSION(2, 18, 1);
+constexpr int kOldestVersion = NCCL_VERSION(2, 18, 1);  // the first with ncclCommSplit
 
 template <class Function>
 void find(void* handle, const char* name, const std::string& path, Function& function) {
-    // POSIX lets dlsym's result be a function's address; C++ has no other word for that.
+    // POSIX allows this conversion of dlsym's result.
     function = reinterpret_cast<Function>(dlsym(handle, name));
     if (function != nullptr) return;
     throw base::EnvironmentError(fmt::format(
@@ -36,24 +35,24 @@ std::shared_ptr<const NcclLibrary> take(void* handle, const std::string& path) {
     library->check(library->get_version(&library->version), "ncclGetVersion");
     if (library->version >= kOldestVersion) return library;
     throw base::EnvironmentError(
-        fmt::format(
-            "{} is NCCL {}, and {} is the oldest that serves: set RANKLAB_NCCL_LIBRARY to a newer "
-            "libnccl.so.2, or use another backend",
-            path, nccl_version_text(library->version), nccl_version_text(kOldestVersion)),
+        fmt::format("{} is NCCL {}, older than {}; set RANKLAB_NCCL_LIBRARY to a newer "
+                    "libnccl.so.2, or use "
+                    "another backend",
+                    path, nccl_version_text(library->version), nccl_version_text(kOldestVersion)),
         {"backend mpi"});
 }
 
 const char* advice(ncclResult_t rc) {
     switch (rc) {
         case ncclUnhandledCudaError:
-            return "see with nvidia-smi and ranklab doctor that the GPU and its driver work";
+            return "check the GPU and its driver with nvidia-smi and ranklab doctor";
         case ncclSystemError:
-            return "see that the nodes reach each other (NCCL_SOCKET_IFNAME names the interface) "
-                   "and that /dev/shm is not full";
+            return "check that nodes reach each other (NCCL_SOCKET_IFNAME names the interface) and "
+                   "that /dev/shm is not full";
         case ncclRemoteError:
-            return "another rank or the network failed first: look for its message";
+            return "another rank or the network failed first; look for its message";
         default:
-            return "NCCL_DEBUG=WARN shows more";
+            return "NCCL_DEBUG=WARN prints more";
     }
 }
 

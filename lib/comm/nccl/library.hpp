@@ -1,5 +1,4 @@
-// libnccl, loaded when it is first needed (docs/adr/0005), and the one check of its calls. Private
-// to comm: it shows nccl.h.
+// libnccl, loaded at first use (docs/adr/0005). Private to comm, since it includes nccl.h.
 #pragma once
 
 #include <nccl.h>
@@ -13,8 +12,7 @@
 
 namespace ranklab::comm {
 
-// The functions that we call. Each becomes a member of NcclLibrary (get_version, ...) of the type
-// in nccl.h.
+// The functions in use. Each becomes a member of NcclLibrary with its type in nccl.h.
 #define RANKLAB_NCCL_FUNCTIONS(X)             \
     X(get_version, ncclGetVersion)            \
     X(get_error_string, ncclGetErrorString)   \
@@ -39,28 +37,27 @@ struct NcclLibrary {
 #define RANKLAB_NCCL_MEMBER(member, function) decltype(&::function) member = nullptr;
     RANKLAB_NCCL_FUNCTIONS(RANKLAB_NCCL_MEMBER)
 #undef RANKLAB_NCCL_MEMBER
-    std::string path;  ///< what was loaded
+    std::string path;  ///< of the loaded file
     int version = 0;   ///< 22809 is 2.28.9
 
-    /// Throws NcclError with the call, NCCL's texts and what to do unless rc is ncclSuccess.
+    /// Throws NcclError with the call, NCCL's texts and advice unless rc is ncclSuccess.
     void check(ncclResult_t rc, const char* call) const;
 };
 
 /// "2.28.9" for 22809.
 std::string nccl_version_text(int version);
 
-/// Where libnccl is looked for, first to last. `lookup` returns nullptr for an unset name.
-/// RANKLAB_NCCL_LIBRARY is the only place if it is set, since a skipped override would falsify
-/// measurements. Else: the build's, that of the wheels next to RANKLAB_TORCH_ROOT, the loader's.
+/// Paths to try, in order. If RANKLAB_NCCL_LIBRARY is set it is the only one: to skip it silently
+/// would falsify measurements. Otherwise: the build's, the wheel's next to RANKLAB_TORCH_ROOT, the
+/// loader's. `lookup` returns nullptr for an unset variable.
 std::vector<std::string> nccl_search_path(const std::function<const char*(const char*)>& lookup);
 
-/// The first of `paths` that can be loaded, with all its functions; EnvironmentError with all that
-/// was tried if none can, or if it is too old. Never unloaded: its threads may outlive our use of
-/// it.
+/// Loads the first of `paths` that can be loaded. Throws EnvironmentError with the loader's texts
+/// if none can, or if the library is too old. Never unloaded, since its threads go on.
 std::shared_ptr<const NcclLibrary> load_nccl(const std::vector<std::string>& paths);
 std::shared_ptr<const NcclLibrary> load_nccl();
 
-/// The message of check(). `last_error` is NCCL's own text, which may be empty.
+/// The message of check(). `last_error`: ncclGetLastError's text, may be empty.
 std::string nccl_sentence(const char* call, ncclResult_t rc, const std::string& text,
                           const std::string& last_error);
 

@@ -15,9 +15,8 @@ namespace {
 
 void need_device(const BufferView& buffer) {
     if (buffer.memory == Memory::device) return;
-    throw base::NcclError(
-        "the nccl backend carries GPU memory alone, and this rank computes on the CPU",
-        {"device cuda", "backend mpi"});
+    throw base::NcclError("backend nccl works in GPU memory, and this rank computes on the CPU",
+                          {"device cuda", "backend mpi"});
 }
 
 void need_root(int root, int ranks) {
@@ -35,12 +34,12 @@ class NcclRequest final : public Request::State, base::Immovable {
             if (!ordered_) channel_->order_compute_after(end_);
             channel_->recycle(std::move(end_));
         } catch (const std::exception& error) {
-            base::log::warn(fmt::format("while a request was dropped: {}", error.what()));
+            base::log::warn(fmt::format("while a request was destroyed: {}", error.what()));
         }
     }
 
     void wait() override {
-        ordered_ = true;  // or it failed, and the destructor need not say so again
+        ordered_ = true;  // even if the call throws, so that the destructor does not warn again
         channel_->order_compute_after(end_);
     }
     bool test() override {

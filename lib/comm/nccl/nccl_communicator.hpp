@@ -1,5 +1,5 @@
-// The NCCL backend's communicator, and the order between its stream and the compute stream. Private
-// to comm: it shows nccl.h. Not for several threads at once.
+// The NCCL backend: its communicator, ordered with the compute stream. Private to comm, since it
+// includes nccl.h. For one thread at a time.
 #pragma once
 
 #include <nccl.h>
@@ -16,7 +16,7 @@
 
 namespace ranklab::comm {
 
-/// Which rank of how many, on which GPU. `gpu` -1: the one that NCCL finds selected.
+/// A rank and its GPU. `gpu` -1: the GPU that is selected.
 struct NcclPlace {
     int rank = 0;
     int ranks = 1;
@@ -27,33 +27,32 @@ struct NcclPlace {
 ncclComm_t init_nccl_rank(const NcclLibrary& library, const ncclUniqueId& id,
                           const NcclPlace& place);
 
-/// One NCCL communicator with a stream of its own.
+/// An NCCL communicator with a stream of its own.
 class NcclChannel : base::Immovable {
   public:
     /// Takes over `comm`. The calling thread's GPU becomes `place.gpu`.
     NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm,
                 const NcclPlace& place);
-    /// Destroys the communicator, or aborts it where an error is on its way: the other ranks may
-    /// not come.
+    /// Destroys the communicator. During stack unwinding aborts it, since other ranks may not come.
     ~NcclChannel();
 
-    /// Calls put(library, comm, stream), which enqueues one operation, named `call`, after the work
-    /// on the compute stream.
+    /// Calls put(library, comm, stream) to enqueue one operation after the work on the compute
+    /// stream. `call`: its name, for errors.
     template <class Put>
     void enqueue(const char* call, Put put) {
         begin(call);
         end(call, put(*library_, comm_, stream_.get()));
     }
-    /// The point in our stream after all that was enqueued until now. recycle() takes it back.
+    /// An event after all operations enqueued so far. recycle() takes it back.
     device::Event mark();
     void recycle(device::Event event);
     /// Later work on the compute stream waits for `event`; the host does not.
     void order_compute_after(const device::Event& event);
     bool done(const device::Event& event);
-    /// The host waits for all that was enqueued.
+    /// Makes the host wait for all enqueued operations.
     void synchronize();
 
-    /// ncclCommSplit. `place` is this rank's in the part.
+    /// ncclCommSplit. `place`: of this rank in the new communicator.
     std::shared_ptr<NcclChannel> split(int color, int key, NcclPlace place);
 
   private:
@@ -68,16 +67,15 @@ class NcclChannel : base::Immovable {
     ncclComm_t comm_;  // nullptr once aborted
     NcclPlace place_;
     device::Stream stream_;
-    device::Event ready_;  // of the compute stream; recorded anew for each operation
-    // Kept for reuse: making an event costs more than an operation.
-    std::vector<device::Event> events_;
-    const char* last_call_ = "nothing";  // for the sentence about what failed
-    std::string failure_;                // why it was aborted
+    device::Event ready_;                // on the compute stream, recorded for each operation
+    std::vector<device::Event> events_;  // reused: creating one costs more than an operation
+    const char* last_call_ = "nothing";  // for error messages
+    std::string failure_;                // why the communicator was aborted
 };
 
 class NcclCommunicator final : public Communicator {
   public:
-    /// `control` has the same ranks as `channel`, in host memory, and is used for nothing else.
+    /// `control`: of the same ranks, in host memory, used for nothing else.
     NcclCommunicator(std::shared_ptr<NcclChannel> channel, std::unique_ptr<Communicator> control);
 
     int rank() const override { return control_->rank(); }
@@ -95,7 +93,7 @@ class NcclCommunicator final : public Communicator {
     std::unique_ptr<Communicator> split(int color, int key) override;
     void synchronize() override { channel_->synchronize(); }
 
-    /// Enqueues what `put` makes; see NcclChannel::enqueue.
+    /// NcclChannel::enqueue, as a request.
     template <class Put>
     Request start(const char* call, const Put& put) {
         channel_->enqueue(call, put);
@@ -106,11 +104,11 @@ class NcclCommunicator final : public Communicator {
     Request started();
 
     std::unique_ptr<Communicator> control_;
-    std::shared_ptr<NcclChannel> channel_;  // requests under way hold it too
-    device::Buffer scratch_;                // what a barrier reduces
+    std::shared_ptr<NcclChannel> channel_;  // shared with requests under way
+    device::Buffer scratch_;                // that barrier() reduces
 };
 
-/// An operation of such a communicator, which outlives it.
+/// `data` must be an NcclCommunicator, and outlive the operation.
 std::unique_ptr<Prepared> prepare_nccl(Communicator& data, const Transfer& transfer);
 
 }  // namespace ranklab::comm

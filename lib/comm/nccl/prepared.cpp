@@ -9,7 +9,7 @@
 namespace ranklab::comm {
 namespace {
 
-// The call that is put on the stream.
+// Enqueues the operation on the stream.
 using Put = std::function<ncclResult_t(const NcclLibrary&, ncclComm_t, cudaStream_t)>;
 
 struct Parts {
@@ -55,7 +55,7 @@ Put allgather(const Parts& p) {
     };
 }
 
-// In place, NCCL leaves a rank's part where it was in the whole.
+// Offset of this rank's part in bytes: in place, NCCL leaves it at its position in the whole.
 std::size_t own_part(const Parts& p) {
     return p.transfer.in_place() ? p.bytes_of(p.sent_to_each()) * static_cast<std::size_t>(p.rank)
                                  : 0;
@@ -68,7 +68,7 @@ Put reduce_scatter(const Parts& p) {
     };
 }
 
-// One operation of several, in which no message waits for another.
+// Several calls as one operation: within a group no message waits for another.
 Put grouped(Put put) {
     return [put = std::move(put)](const auto& nccl, auto comm, auto stream) {
         const auto begun = nccl.group_start();
@@ -118,7 +118,7 @@ Put latency(const Parts& p) {
     };
 }
 
-// Without an answer: a stream's own order says when all has come.
+// Without an answer: the stream's order says when all messages have arrived.
 Put bandwidth(const Parts& p) {
     return [p](const auto& nccl, auto comm, auto stream) {
         const int other = p.rank == 0 ? p.ranks - 1 : 0;
@@ -132,7 +132,7 @@ Put bandwidth(const Parts& p) {
     };
 }
 
-// Nothing for a barrier, which is the communicator's.
+// Empty for a barrier, which the communicator makes, and for ranks without a part.
 Put put_of(const Parts& p) {
     if (p.transfer.operation == Operation::barrier) return {};
     if (!takes_part(p.transfer.operation, p.rank, p.ranks)) return {};

@@ -1,4 +1,4 @@
-// The third strategy: the same numbers as they lie in memory, in NumPy's npy files.
+// Values as they lie in memory, in NumPy's npy files.
 #include "io/file_strategy.hpp"
 
 namespace ranklab::io {

@@ -1,5 +1,5 @@
-// The tenth strategy: all ranks take part in every write, each with a block of a record's rows or,
-// where one dataset holds all records, with all its records in one call.
+// All ranks take part in every write: each with a block of a record's rows or, if one dataset holds
+// all records, with all its records in one call.
 #include <algorithm>
 
 #include "base/numbers.hpp"
@@ -24,7 +24,7 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
         close_dataset();
     }
 
-    /// A record that is larger than a rank may hold goes by rows in either layout.
+    /// Records too large for a rank's memory are written by rows in either layout, too.
     static bool goes_by_rows(const Job& job) {
         return job.hdf5.layout == Layout::files || records_at_once(job) == 0;
     }
@@ -34,8 +34,8 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
         return kMostBytesAtOnce / (8 * job.values_per_record());
     }
 
-    /// Visits this rank's share of `total` in pieces of at most `step`: equally many on all ranks,
-    /// by rank 0's share, which is the longest.
+    /// Calls `piece` for this rank's share of `total` in pieces of at most `step`. All ranks make
+    /// as many calls as rank 0, whose share is the longest.
     template <class Piece>
     void in_pieces(std::int64_t total, std::int64_t step, Piece piece) const {
         const int ranks = place().ranks.world_size();
@@ -71,8 +71,7 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
 
 StrategyEntry hdf5_parallel_collective_entry() {
     return {.name = "hdf5-parallel-collective",
-            .summary =
-                "all ranks, one HDF5 file through MPI-IO, every write made by all of them together",
+            .summary = "all ranks, one HDF5 file through MPI-IO, every write collective",
             .parallel = true,
             .shared_file = true,
             .in_step = true,

@@ -1,5 +1,5 @@
-// The ninth strategy: all ranks make all datasets of one HDF5 file together, as parallel HDF5
-// demands, then each writes whole records of its own without waiting.
+// All ranks create all datasets of one HDF5 file together, as parallel HDF5 demands. Then each
+// writes its own records without waiting for others.
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "io/hdf5_strategy.hpp"

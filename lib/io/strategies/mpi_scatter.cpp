@@ -1,5 +1,4 @@
-// Rank 0 scatters the numbers of the records (MPI_Scatterv), and every rank writes those it has
-// been given.
+// Rank 0 scatters the ids of the records (MPI_Scatterv), and every rank writes its own.
 #include <numeric>
 
 #include "comm/point_to_point.hpp"
@@ -8,7 +7,7 @@
 namespace ranklab::io {
 namespace {
 
-// Ids are int32 as in the original; MPI counts no more either.
+// Ids are int32 as in the original; MPI counts no further.
 class MpiScatter final : public FileStrategy {
   public:
     MpiScatter(const Job& job, const Place& place) : FileStrategy(job, place, Encoding::npy) {}
@@ -18,22 +17,22 @@ class MpiScatter final : public FileStrategy {
         std::size_t i = 0;
         produce([&] { return i < ids.size() ? base::Share{ids[i++], 1} : base::Share{}; });
     }
-    std::vector<results::Table> tables() const override { return {chunk_table(handed_)}; }
+    std::vector<results::Table> tables() const override { return {chunk_table(assigned_)}; }
 
   private:
     std::vector<std::int32_t> scattered() {
         auto& ranks = place().ranks;
         const bool root = ranks.rank() == 0;
         const auto mark = place().times.phase(root ? base::IoPhase::send : base::IoPhase::wait);
-        handed_.assign(ranks.world_size(), {});
+        assigned_.assign(ranks.world_size(), {});
         std::vector<std::int32_t> all(root ? job().files : 0);
         std::iota(all.begin(), all.end(), 0);
         std::vector<std::size_t> counts;
         for (int rank = 0; root && rank < ranks.world_size(); ++rank) {
             const base::Share part = base::share_of(job().files, rank, ranks.world_size());
             counts.push_back(part.count);
-            handed_[rank].add(part,
-                              rank == 0 ? 0 : part.count * std::int64_t{sizeof(std::int32_t)});
+            assigned_[rank].add(part,
+                                rank == 0 ? 0 : part.count * std::int64_t{sizeof(std::int32_t)});
         }
         std::vector<std::int32_t> mine(
             base::share_of(job().files, ranks.rank(), ranks.world_size()).count);
@@ -41,17 +40,16 @@ class MpiScatter final : public FileStrategy {
         return mine;
     }
 
-    std::vector<AssignedWork> handed_;
+    std::vector<AssignedWork> assigned_;
 };
 
 }  // namespace
 
 StrategyEntry mpi_scatter_entry() {
-    return {
-        .name = "mpi-scatter",
-        .summary = "rank 0 scatters the records' numbers to the ranks (MPI_Scatterv), npy files",
-        .parallel = true,
-        .make = make_strategy<MpiScatter>};
+    return {.name = "mpi-scatter",
+            .summary = "rank 0 scatters the records' ids to the ranks (MPI_Scatterv), npy files",
+            .parallel = true,
+            .make = make_strategy<MpiScatter>};
 }
 
 }  // namespace ranklab::io

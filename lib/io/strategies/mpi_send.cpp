@@ -1,5 +1,5 @@
-// Rank 0 hands out the records by messages, and every rank, rank 0 too, writes what it has been
-// given: a share each, or chunk by chunk on request (--dynamic).
+// Rank 0 assigns records by messages, and every rank, rank 0 too, writes its own: one share each,
+// or chunk by chunk on request (--dynamic).
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,13 +18,13 @@ namespace {
 using base::IoPhase;
 using base::Share;
 
-constexpr int kChunkTag = 77;  // the original's
+constexpr int kChunkTag = 77;  // as in the original
 constexpr int kRequestTag = 78;
 constexpr std::int64_t kChunkBytes = 2 * sizeof(std::int64_t);
 constexpr std::uint8_t kNext = 1;
-constexpr std::uint8_t kGaveUp = 0;  // in place of another request: this rank has failed
+constexpr std::uint8_t kGaveUp = 0;  // the rank failed and requests no more
 
-// The message has left when this returns, even if the other rank is busy.
+// Does not wait for the other rank: the message is short.
 void send_chunk(comm::Communicator& ranks, const Share& chunk, int to) {
     const std::array<std::int64_t, 2> message{chunk.first, chunk.count};
     comm::send(ranks, comm::view(std::span(message)), to, kChunkTag);
@@ -40,53 +40,52 @@ void request(comm::Communicator& ranks, std::uint8_t what) {
     comm::send(ranks, comm::view(std::span(&what, 1)), 0, kRequestTag);
 }
 
-// Chunks of records 0..files-1 in ascending order, and rank 0's side of the others' requests,
-// served from a thread of its own: rank 0 writes records itself; if it looked for requests between
-// its records, each would wait for two of them (docs/writing.md has the measurement). The thread
-// sleeps between looks instead of waiting inside MPI, which would take a core from the work.
+// Assigns chunks of records in ascending order, on rank 0. A thread answers the requests of other
+// ranks: rank 0 writes records itself, and between two of its records each request would wait
+// (docs/writing.md has the measurement). The thread sleeps between polls, since waiting inside MPI
+// takes a core.
 //
-// While it lives, only its thread uses `ranks`, and other threads of this process make no MPI calls
-// (MPI_THREAD_SERIALIZED is enough then). It ends when every other rank knows that there are no
-// more chunks, or has reported a failure, which closes the queue for all.
+// While the server lives, only its thread uses `ranks` and MPI (MPI_THREAD_SERIALIZED suffices).
+// The thread ends when every other rank knows that there are no more chunks, or has failed. A
+// failure closes the queue for all.
 class ChunkServer {
   public:
     ChunkServer(comm::Communicator& ranks, std::int64_t files, std::int64_t chunk_files)
         : ranks_(ranks),
           files_(files),
           chunk_files_(std::min(chunk_files, std::max<std::int64_t>(files, 1))),
-          handed_(ranks.world_size()),
+          assigned_(ranks.world_size()),
           waited_for_(ranks.world_size() - 1) {
         if (waited_for_ > 0) thread_ = base::thread_without_signals([this] { serve(); });
     }
-    // Closes the queue and serves until all others know it, so that none keeps waiting, even after
-    // an error.
+    // Closes the queue and answers until all other ranks know it, even after an error.
     ~ChunkServer() {
         close();
         if (thread_.joinable()) thread_.join();
     }
 
-    // The next chunk; one of no records when there is none. Any thread may call.
+    // The next chunk; empty if there are no more. Any thread may call.
     Share take() {
         const std::int64_t first = next_.fetch_add(chunk_files_);
         if (first < files_) return {first, std::min(chunk_files_, files_ - first)};
-        close();  // so that the number stays small, however often it is asked for
+        close();  // keeps next_ from overflowing
         return {files_, 0};
     }
-    // Waits for the thread's end, and throws what it failed with.
+    // Waits for the thread's end, and rethrows its error.
     void finish() {
         if (thread_.joinable()) thread_.join();
         if (failure_) std::rethrow_exception(failure_);
     }
-    // Valid after finish(): the records that each rank got over MPI, and the time of its answers
-    // (phase send).
-    const std::vector<AssignedWork>& handed() const { return handed_; }
+    // Valid after finish(): work that each other rank got, and the time of the answers (phase
+    // send).
+    const std::vector<AssignedWork>& assigned() const { return assigned_; }
     const base::IoTimes& times() const { return times_; }
 
   private:
     void close() { next_.store(files_); }
 
-    // Looks often while requests come, and seldom while the ranks write long records: a look takes
-    // some microseconds of a core that rank 0 uses.
+    // Polls often while requests come, and rarely while ranks write long records: a poll takes some
+    // microseconds of rank 0's core.
     void serve() {
         constexpr std::chrono::microseconds kShortest{10};
         constexpr std::chrono::microseconds kLongest{200};
@@ -105,7 +104,7 @@ class ChunkServer {
             close();
         }
     }
-    // False: there is no request.
+    // Returns false if there is no request.
     bool serve_one() {
         if (!comm::probe(ranks_, comm::kAnyRank, kRequestTag)) return false;
         base::count_progress();
@@ -120,7 +119,7 @@ class ChunkServer {
         }
         const Share chunk = take();
         send_chunk(ranks_, chunk, rank);
-        handed_[rank].add(chunk, kChunkBytes);
+        assigned_[rank].add(chunk, kChunkBytes);
         if (chunk.count == 0) --waited_for_;
         return true;
     }
@@ -129,9 +128,9 @@ class ChunkServer {
     std::int64_t files_;
     std::int64_t chunk_files_;
     std::atomic<std::int64_t> next_{0};
-    std::vector<AssignedWork> handed_;
+    std::vector<AssignedWork> assigned_;
     base::IoTimes times_;
-    int waited_for_;  // ranks that do not know yet that there is no more
+    int waited_for_;  // ranks that do not know yet that there are no more chunks
     std::exception_ptr failure_;
     std::thread thread_;
 };
@@ -141,20 +140,20 @@ class MpiSend final : public FileStrategy {
     MpiSend(const Job& job, const Place& place) : FileStrategy(job, place, Encoding::npy) {}
 
     void write() override {
-        handed_.assign(place().ranks.world_size(), {});
+        assigned_.assign(place().ranks.world_size(), {});
         written_.clear();
         if (job().dynamic)
             is_root() ? serve_and_work() : ask_and_work();
         else
             produce(noted(is_root() ? send_shares() : received_share()));
     }
-    std::vector<results::Table> tables() const override { return {chunk_table(handed_)}; }
+    std::vector<results::Table> tables() const override { return {chunk_table(assigned_)}; }
     std::optional<std::vector<Share>> written() const override { return written_; }
 
   private:
     bool is_root() const { return place().ranks.rank() == 0; }
 
-    /// Chunks in a row are one part of what is written.
+    /// Adds the chunk to written_, merged with the one before if adjacent.
     Share noted(const Share& chunk) {
         if (!written_.empty() && written_.back().end() == chunk.first)
             written_.back().count += chunk.count;
@@ -163,15 +162,15 @@ class MpiSend final : public FileStrategy {
         return chunk;
     }
 
-    // Sends all shares before rank 0's own work: in the published program rank 0 wrote its chunk at
-    // its place in the order of ranks, and the later ranks waited for that.
+    // Sends all shares before rank 0 writes its own. In the published program rank 0 wrote its
+    // chunk first, and later ranks waited.
     Share send_shares() {
         const auto mark = place().times.phase(IoPhase::send);
         auto& ranks = place().ranks;
         for (int rank = 0; rank < ranks.world_size(); ++rank) {
             const Share share = base::share_of(job().files, rank, ranks.world_size());
             if (rank > 0) send_chunk(ranks, share, rank);
-            handed_[rank].add(share, rank > 0 ? kChunkBytes : 0);
+            assigned_[rank].add(share, rank > 0 ? kChunkBytes : 0);
         }
         return base::share_of(job().files, 0, ranks.world_size());
     }
@@ -193,8 +192,8 @@ class MpiSend final : public FileStrategy {
             const auto mark = place().times.phase(IoPhase::wait);
             server.finish();
         }
-        handed_ = server.handed();
-        handed_.front() = own;
+        assigned_ = server.assigned();
+        assigned_.front() = own;
         place().times.merge(server.times());
     }
 
@@ -206,24 +205,24 @@ class MpiSend final : public FileStrategy {
                 return noted(receive_chunk(place().ranks));
             });
         } catch (...) {
-            request(place().ranks, kGaveUp);  // rank 0 would wait for the next request
+            request(place().ranks, kGaveUp);  // otherwise rank 0 waits for the next request
             throw;
         }
     }
 
-    std::vector<AssignedWork> handed_;
+    std::vector<AssignedWork> assigned_;
     std::vector<Share> written_;  // by this rank
 };
 
 }  // namespace
 
 StrategyEntry mpi_send_entry() {
-    return {.name = "mpi-send",
-            .summary =
-                "rank 0 sends chunks of records to the ranks (dynamic: to whoever asks), npy files",
-            .parallel = true,
-            .dynamic = true,
-            .make = make_strategy<MpiSend>};
+    return {
+        .name = "mpi-send",
+        .summary = "rank 0 sends chunks of records to the ranks (--dynamic: on request), npy files",
+        .parallel = true,
+        .dynamic = true,
+        .make = make_strategy<MpiSend>};
 }
 
 }  // namespace ranklab::io

@@ -1,6 +1,5 @@
-// The fourth strategy: a pool of worker processes. As in the original, every task sends the two
-// meshgrids through a pipe, 16 bytes for every 8 written; with a blocking apply one worker works at
-// a time.
+// A pool of worker processes. Every task brings its two meshgrids, 16 B for each 8 B written, as in
+// the original program. Without --async one worker works at a time, as with a blocking apply().
 #include "base/numbers.hpp"
 #include "io/process_strategy.hpp"
 
@@ -12,7 +11,7 @@ class ProcessPool final : public ProcessStrategy {
     ProcessPool(const Job& job, const Place& place)
         : ProcessStrategy(job, place, WorkerKind::pool, job.async) {}
 
-    // The tasks go round: the next free worker gets the next one.
+    // The next free worker gets the next task.
     void write() override {
         std::vector<double> task{0};
         const auto grids = meshgrids(job().size);
@@ -29,10 +28,10 @@ class ProcessPool final : public ProcessStrategy {
                 send(turn, task);
                 turn = (turn + 1) % busy.size();
             }
-            if (const auto worker = hear())
+            if (const auto worker = wait_for_report())
                 busy[*worker] = false;
             else
-                place().done(0);  // a signal came
+                place().done(0);  // throws after a signal
         }
     }
 };

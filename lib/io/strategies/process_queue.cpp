@@ -1,5 +1,4 @@
-// The fifth strategy: worker processes that build their grids once and take ids, 8 bytes each, from
-// one queue.
+// Worker processes that build their grids once and take ids, 8 B each, from one queue.
 #include "io/process_strategy.hpp"
 
 namespace ranklab::io {
@@ -16,7 +15,7 @@ class ProcessQueue final : public ProcessStrategy {
             while (next < job().files && offer(next)) ++next;
             const bool more = next < job().files;
             if (!more) close_queue();
-            if (!hear(more)) place().done(0);  // a signal may have come
+            if (!wait_for_report(more)) place().done(0);  // throws after a signal
         }
     }
 };

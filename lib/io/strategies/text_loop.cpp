@@ -1,5 +1,5 @@
-// The first strategy: a loop over rows and columns, one value at a time, as text. It works as a
-// scalar language does, at the speed of a compiled one.
+// A loop over rows and columns, one value at a time, as text: what a scalar language does, at the
+// speed of a compiled one.
 #include "base/numbers.hpp"
 #include "io/file_strategy.hpp"
 

@@ -1,4 +1,4 @@
-// The second strategy: a whole record by one vectorised expression; the files are still text.
+// A whole record by one vectorised expression, as text.
 #include "io/file_strategy.hpp"
 
 namespace ranklab::io {

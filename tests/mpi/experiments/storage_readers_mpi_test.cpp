@@ -5,6 +5,7 @@
 #include <set>
 
 #include "experiments/storage/repetition.hpp"
+#include "mpi/no_progress.hpp"
 #include "mpi/shared_folder.hpp"
 #include "mpi_world.hpp"
 #include "vocabulary/settings.hpp"
@@ -16,13 +17,6 @@ using base::Share;
 using ranklab::testing::world;
 
 constexpr std::int64_t kFiles = 23;
-
-class NoProgress final : public base::ProgressSink {
-  public:
-    void update(std::int64_t, std::int64_t, double, std::string_view, std::string_view) override {}
-    void activity(std::string_view) override {}
-    void finish() override {}
-};
 
 StorageOptions options_of(const std::string& strategy, const std::filesystem::path& folder) {
     StorageOptions options;
@@ -50,7 +44,7 @@ std::set<std::int64_t> written_by_me(const Repeater& repeater, const StorageOpti
 }
 
 void expect_read_by_others(const StorageOptions& options) {
-    NoProgress progress;
+    ranklab::testing::NoProgress progress;
     Repeater repeater(options, world(), progress);
     repeater.write({});
     const ReadPlan plan = plan_for_others(repeater.written(), world().rank());
@@ -91,7 +85,7 @@ TEST(StorageReaders, NorOfChunksThatWentToWhoeverAsked) {
 TEST(StorageReaders, OfRecordsThatAllWroteTogetherItIsSaidSo) {
     const ranklab::testing::SharedFolder folder;
     const auto options = options_of("hdf5-parallel-collective", folder.path());
-    NoProgress progress;
+    ranklab::testing::NoProgress progress;
     Repeater repeater(options, world(), progress);
     repeater.write({});
     EXPECT_EQ(plan_for_others(repeater.written(), world().rank()).who,

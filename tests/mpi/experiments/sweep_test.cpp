@@ -5,6 +5,7 @@
 
 #include "experiments/collectives/sweep.hpp"
 #include "measure/clock_offset.hpp"
+#include "mpi/no_progress.hpp"
 #include "mpi_world.hpp"
 #include "options/options.hpp"
 #include "vocabulary/settings.hpp"
@@ -21,13 +22,6 @@ options::Schema schema() {
     all.offer("backend", {"mpi", "self", "nccl"});
     return all;
 }
-
-class NoProgress final : public base::ProgressSink {
-  public:
-    void update(std::int64_t, std::int64_t, double, std::string_view, std::string_view) override {}
-    void activity(std::string_view) override {}
-    void finish() override {}
-};
 
 class Swept {
   public:
@@ -55,7 +49,7 @@ class Swept {
 
     CollectivesOptions settled_;
     comm::BackendEntry backend_;
-    NoProgress progress_;
+    ranklab::testing::NoProgress progress_;
     RunContext context_{world(), options_, progress_};
     Sweep sweep_;
 };
