@@ -22,10 +22,9 @@ namespace {
 
 constexpr const char* kTableSetting = "from-model";
 constexpr std::string_view kTableSuffix = ".csv";
-// A larger file is not such a table: one row a parameter of the largest networks takes some 100 KB.
+// One row per parameter of the largest networks takes some 100 KB.
 constexpr std::size_t kMostTableBytes = std::size_t{4} << 20;
-constexpr std::int64_t kMostElements =
-    1'000'000'000'000;  // in a row; the sum over all rows still fits
+constexpr std::int64_t kMostElements = 1'000'000'000'000;  // in a row; sums cannot overflow
 constexpr std::size_t kColumns = 5;
 
 std::optional<BucketRow> row_in(std::string_view line, std::size_t number) {
@@ -42,7 +41,7 @@ std::optional<BucketRow> row_in(std::string_view line, std::size_t number) {
     return good ? std::optional(row) : std::nullopt;
 }
 
-// The rest of "# model: resnet50".
+// The value of a line "# NAME: VALUE".
 std::optional<std::string> said(std::string_view line, std::string_view name) {
     const std::string begin = fmt::format("# {}: ", name);
     if (!line.starts_with(begin)) return std::nullopt;
@@ -102,8 +101,8 @@ BucketTable parse_bucket_table(const std::string& text) {
         table.rows.push_back(*row);
     }
     if (table.model.empty() || parameters < 1)
-        throw base::DataError("it does not say its model and parameters (lines '# model: ...')");
-    // One that was cut short lacks rows.
+        throw base::DataError("it lacks the lines '# model: ...' and '# parameters: ...'");
+    // A truncated table lacks rows.
     if (elements != parameters)
         throw base::DataError(fmt::format(
             "its rows hold {} elements, and the model has {} parameters", elements, parameters));
@@ -118,10 +117,11 @@ BucketTable bucket_table(const std::string& name_or_file) {
             return parse_bucket_table(std::string(one.text));
     const auto models = shipped_models();
     throw base::OptionError(
-        fmt::format("there are no gradient buckets of a model '{}' here: there "
-                    "are those of {}, and of a file (a name with a / or with .csv at its end){}",
-                    base::printable(name_or_file, 40), base::join(models, ", "),
-                    base::or_did_you_mean(name_or_file, models)),
+        fmt::format(
+            "no gradient buckets of a model '{}'; give {}, or a file (with a / or ending in "
+            ".csv){}",
+            base::printable(name_or_file, 40), base::join(models, ", "),
+            base::or_did_you_mean(name_or_file, models)),
         {kTableSetting});
 }
 

@@ -1,5 +1,5 @@
-// The gradient buckets of a model, which a training step reduces: from the tables shipped with
-// ranklab or from one that `ranklab train --dry-run --buckets FILE` wrote.
+// The gradient buckets that a training step of a model reduces: a table shipped with ranklab, or
+// one written by `ranklab train --dry-run --buckets FILE`.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 namespace ranklab::experiments {
 
 struct BucketRow {
-    std::int64_t parameters = 0;  ///< tensors that share the bucket
+    std::int64_t parameters = 0;  ///< tensors in the bucket
     std::int64_t elements = 0;
-    base::Element dtype = base::Element::f32;  ///< as it travels
+    base::Element dtype = base::Element::f32;  ///< in transfers
     std::int64_t bytes = 0;
 };
 
@@ -25,9 +25,9 @@ struct BucketTable {
 
 std::vector<std::string> shipped_models();
 
-/// The table of a shipped model, or of a file where the name has a '/' or ends in .csv. OptionError
-/// where there is no model of that name; DataError where the file is missing, not such a table, or
-/// only a part of one.
+/// The table of a shipped model, or, if the name has a '/' or ends in .csv, of a file. Throws
+/// OptionError for an unknown model, DataError for a file that is missing, truncated or no such
+/// table.
 BucketTable bucket_table(const std::string& name_or_file);
 
 BucketTable parse_bucket_table(const std::string& text);

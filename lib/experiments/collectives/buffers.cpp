@@ -21,10 +21,9 @@ std::size_t whole_pages(std::size_t bytes) {
     return (bytes + kPage - 1) / kPage * kPage;
 }
 
-// A call's parts of the two pools, with the offset, and how many calls have parts of their own.
 struct Parts {
-    std::size_t send = 0, receive = 0;  // bytes
-    std::size_t calls = 1;
+    std::size_t send = 0, receive = 0;  // bytes of one call, with the offset
+    std::size_t calls = 1;              // with parts of their own
 };
 
 Parts parts_of(const Message& message, const BufferPlan& plan, int ranks) {
@@ -53,8 +52,8 @@ std::shared_ptr<char> zeroed_pages(std::size_t bytes, bool locked) {
         mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED)
         throw base::EnvironmentError(
-            fmt::format("{} of memory cannot be had ({}); make the largest message smaller", size,
-                        std::strerror(errno)),
+            fmt::format("{} of memory cannot be allocated ({}); make the largest message smaller",
+                        size, std::strerror(errno)),
             {"max-bytes"});
     std::shared_ptr<char> pages(static_cast<char*>(data),
                                 [length](char* begin) { munmap(begin, length); });
@@ -65,7 +64,7 @@ std::shared_ptr<char> zeroed_pages(std::size_t bytes, bool locked) {
                 "pageable memory",
                 size, std::strerror(errno)),
             {"memory pageable"});
-    std::memset(data, 0, bytes);  // the pages are there before anything is timed
+    std::memset(data, 0, bytes);  // page faults must not be timed
     return pages;
 }
 
@@ -88,7 +87,7 @@ Memory::Memory(std::size_t bytes, MemoryKind kind) : bytes_(bytes) {
 
 void Memory::ensure(std::size_t bytes, MemoryKind kind) {
     if (bytes <= bytes_) return;
-    *this = Memory();  // before the larger one is asked for
+    *this = Memory();  // frees before it allocates
     *this = Memory(bytes, kind);
 }
 

@@ -1,4 +1,4 @@
-// The memory that messages are sent from and received into.
+// Send and receive buffers.
 #pragma once
 
 #include <cstddef>
@@ -17,26 +17,25 @@ enum class MemoryKind { pageable, pinned, device };
 
 struct BufferPlan {
     MemoryKind kind = MemoryKind::pageable;
-    std::size_t unalign = 0;  ///< bytes behind a page's begin
-    /// The least size of the pool, of which each call takes another part; 0: no rotation.
-    std::size_t pool_bytes = 0;
+    std::size_t unalign = 0;  ///< offset in bytes from a page's begin
+    std::size_t pool_bytes =
+        0;  ///< --rotate-buffers: calls use different parts of it; 0: one buffer
 };
 
-/// The bytes that a rank needs for the message and for other calls. Each buffer stays as large as
-/// the largest message.
+/// Bytes of a rank's send and receive buffers.
 struct MemoryNeed {
     std::uint64_t send = 0, receive = 0;
 };
 MemoryNeed memory_of(const Message& message, const BufferPlan& plan, int ranks);
 
-/// One piece of memory, zeroed, which begins at a page.
+/// Zeroed memory that begins at a page.
 class Memory {
   public:
     Memory() = default;
-    /// EnvironmentError where there is no room, or the system locks no pages.
+    /// Throws EnvironmentError if the memory cannot be allocated or locked.
     Memory(std::size_t bytes, MemoryKind kind);
     char* data() const { return pages_ ? pages_.get() : static_cast<char*>(device_.data()); }
-    /// Becomes a new one where it is smaller.
+    /// Allocates anew if smaller than `bytes`; the contents are lost.
     void ensure(std::size_t bytes, MemoryKind kind);
 
   private:
@@ -45,14 +44,14 @@ class Memory {
     std::size_t bytes_ = 0;
 };
 
-/// One rank's buffers, for one message after the other; they grow to the largest message.
+/// One rank's buffers, used by one message after the other.
 class Buffers {
   public:
-    /// With room for that at once, so that what cannot be had is known before anything is timed.
+    /// Allocates `need` at once, so that a lack of memory shows before anything is timed.
     explicit Buffers(const BufferPlan& plan, const MemoryNeed& need = {});
 
-    /// The transfers that calls take in turn: one, or with rotation as many as the pool holds.
-    /// Valid until it is called again.
+    /// The transfers that calls use in turn: one, or with rotation as many as the pool holds. Valid
+    /// until the next call.
     std::vector<comm::Transfer> transfers(const Message& message, int root, int ranks, int rank);
 
   private:

@@ -19,7 +19,7 @@ namespace {
 using comm::DType;
 using comm::ReduceOp;
 
-// In the order of tables.
+// In the order of the result tables.
 constexpr std::array kTypes{DType::f32, DType::f16, DType::bf16, DType::f64,
                             DType::i32, DType::i64, DType::u8};
 constexpr std::array<std::pair<std::string_view, Reduction>, 4> kReductions{
@@ -35,7 +35,7 @@ std::vector<std::string> words_of(const Table& table, Word word) {
     return words;
 }
 
-// The places in `words` that the option `name` names; `other` are second words for the same places.
+// Indexes of the words that the option `name` gives. `other`: synonyms, by the same indexes.
 std::vector<std::size_t> chosen(const std::string& given, const char* name,
                                 const std::vector<std::string>& words,
                                 const std::vector<std::string>& other = {}) {
@@ -76,9 +76,9 @@ std::string_view summary_of(comm::Operation operation) {
         "each rank gets its part of the reduction",
         "each rank gets a part from each rank",
         "each rank sends to the next one and receives from the one before",
-        "no rank goes on before all have come",
+        "no rank goes on before all have arrived",
         "half a ping-pong between the first rank and the last",
-        "64 messages at once from the first rank to the last, of which one is told"};
+        "64 messages at once from the first rank to the last; the time is of one"};
     return kSummaries.at(static_cast<std::size_t>(operation));
 }
 
@@ -119,7 +119,7 @@ constexpr std::size_t kMostSizes = 1000;
 void need_possible(std::uint64_t bytes) {
     if (bytes <= kMostBytes) return;
     throw base::OptionError(
-        fmt::format("a message of {} bytes is more than any machine sends (2^50)", bytes));
+        fmt::format("a message of {} bytes is above the limit of 2^50 bytes", bytes));
 }
 
 bool Message::is_in_parts() const {
@@ -149,7 +149,7 @@ double Message::algbw_GBps(double us, int ranks) const {
 
 double Message::busbw_GBps(double us, int ranks) const {
     if (ranks < 2) return stats::kNone;
-    // nccl-tests' factors (its doc/PERFORMANCE.md), with the glossary's message sizes.
+    // The factors of nccl-tests' doc/PERFORMANCE.md.
     const double others = (ranks - 1.0) / ranks;
     const double factor = operation == Operation::allreduce ? 2 * others
                           : is_in_parts()                   ? others
@@ -180,10 +180,10 @@ std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t l
                           : next * factor;
     }
     if (sizes.size() > kMostSizes)
-        throw base::OptionError(
-            fmt::format("that are more than {} message sizes; take a larger step (-i is a step in "
-                        "bytes, -f a factor; -n says how many calls are timed)",
-                        kMostSizes));
+        throw base::OptionError(fmt::format(
+            "more than {} message sizes; take a larger step in bytes (-i) or factor (-f); "
+            "-n is the number of timed calls",
+            kMostSizes));
     return sizes;
 }
 

@@ -18,13 +18,11 @@ using comm::BufferView;
 using comm::DType;
 using comm::Operation;
 
-// The largest whole number up to which a type holds them all, and its unit in the last place of 1.
 struct Precision {
-    double whole;
-    double unit;
+    double whole;  // the type holds all whole numbers up to this one
+    double unit;   // in the last place of 1
 };
-// In the order of DType. A sum that does not fit into u8 may wrap or saturate at 255: Open MPI 4.1
-// does both.
+// In the order of DType. Sums above 255 in u8 are avoided: Open MPI 4.1 wraps or saturates.
 constexpr std::array<Precision, 7> kPrecisions{{{255, 0},
                                                 {0x1p31, 0},
                                                 {0x1p31, 0},
@@ -33,14 +31,14 @@ constexpr std::array<Precision, 7> kPrecisions{{{255, 0},
                                                 {0x1p11, 0x1p-10},
                                                 {0x1p8, 0x1p-7}}};
 
-// The finaliser of MurmurHash3: each bit of the result depends on each of the number's.
+// The finaliser of MurmurHash3: each bit of the result depends on each bit of the number.
 std::uint64_t mixed(std::uint64_t number) {
     number = (number ^ number >> 33U) * 0xff51afd7ed558ccdU;
     number = (number ^ number >> 33U) * 0xc4ceb9fe1a85ec53U;
     return number ^ number >> 33U;
 }
 
-// With fewer numbers than this a place no longer differs from its neighbours.
+// With fewer values an index no longer differs from its neighbours.
 constexpr double kFewestNumbers = 3;
 
 template <class T>
@@ -51,7 +49,7 @@ T as(double value) {
         return static_cast<T>(static_cast<float>(value));
 }
 
-// The numbers from place `first` on, until they come again.
+// The values from index `first` on, at most one period.
 template <class T, class NumberAt>
 std::vector<T> period(std::size_t first, std::size_t count, NumberAt number_at) {
     std::vector<T> numbers;
@@ -60,7 +58,7 @@ std::vector<T> period(std::size_t first, std::size_t count, NumberAt number_at) 
     return numbers;
 }
 
-// Calls take(bytes in the buffer, count) for stretches of at most a period.
+// Calls take(data, count) for consecutive pieces of at most one period.
 template <class Take>
 void each_period(const BufferView& buffer, Take take) {
     auto* bytes = static_cast<char*>(buffer.data);
@@ -84,7 +82,7 @@ std::size_t differing(const char* bytes, const std::vector<T>& expected, std::si
     return wrong;
 }
 
-// Most stretches are right bit by bit, which is seen at memory's speed.
+// Compares pieces by memcmp first: most are correct, and memcmp runs at memory bandwidth.
 template <class NumberAt>
 std::size_t wrong_numbers(const BufferView& buffer, std::size_t first, double tolerance,
                           NumberAt number_at) {
@@ -122,7 +120,7 @@ Pattern::Pattern(const Message& message, int ranks, std::uint64_t salt)
     if (reduction_.average) tolerance_ = (ranks + 2) * unit;
 }
 
-// As if drawn by lot, so that no number of ranks makes places, ranks or calls alike.
+// Pseudo-random, so that no number of ranks makes indexes, ranks or calls alike.
 std::uint64_t Pattern::number(int rank, std::size_t index) const {
     const auto r = static_cast<std::uint64_t>(rank);
     const std::uint64_t place = index % kPeriod;
@@ -165,8 +163,7 @@ std::size_t Pattern::wrong_of_reduction(const BufferView& buffer, std::size_t fi
 
 void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host,
                   int rank) {
-    constexpr int kPoison =
-        0xA5;  // in types of several bytes neither a number of the pattern nor a sum of them
+    constexpr int kPoison = 0xA5;  // in types of several bytes no value or sum of the pattern
     const bool sends = message.operation != Operation::broadcast || rank == host.root;
     if (host.receive.bytes() > 0) std::memset(host.receive.data, kPoison, host.receive.bytes());
     if (message.operation == Operation::broadcast && sends) pattern.fill(host.receive, rank, 0);
@@ -208,8 +205,7 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const Buffe
 
 namespace {
 
-// A copy of a transfer's buffers in host memory, to fill and to compare; buffers in host memory are
-// used themselves.
+// Host copies of a transfer's device buffers, to fill and compare. Host buffers are used directly.
 class HostSide {
   public:
     explicit HostSide(const comm::Transfer& transfer) : transfer_(transfer), host_(transfer) {
@@ -235,7 +231,7 @@ class HostSide {
                                    stream);
         device::synchronize(stream);
     }
-    // A view of the part that `on_device` is of, with what the device holds now.
+    // Copies `on_device`, which lies in the receive buffer, to the host.
     BufferView fetched(const BufferView& on_device) const {
         if (!is_on_device() || on_device.count == 0) return on_device;
         BufferView host = on_device;
@@ -258,7 +254,7 @@ class HostSide {
     Memory send_, receive_;
 };
 
-// The bit is in the first element's last byte: in every type the change exceeds a sum's tolerance.
+// In the first element's most significant byte: in every type the change exceeds the tolerance.
 void flip_a_bit(const comm::BufferView& result) {
     if (result.count == 0) return;
     static_cast<unsigned char*>(result.data)[comm::size_of(result.dtype) - 1] ^= 1U;

@@ -1,5 +1,5 @@
-// Numbers that identify the rank and the place they come from, and the results of operations on
-// them: every element of a result is compared.
+// Test values for calls: each depends on its rank and index, so that every element of a result can
+// be checked.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,22 @@
 
 namespace ranklab::experiments {
 
-/// The numbers of one call: whole numbers with a period of 8191 elements, so small that a sum over
-/// ranks fits into the type and is exact whatever its order. With too many ranks for that, some
-/// ranks send zeros, different ones at each place. An average of floating-point numbers may be off
-/// by (n + 2) units in the last place.
+/// Values of one call: whole numbers with a period of 8191 elements, so small that their sum over
+/// ranks is exact in the type in any order. If there are too many ranks for that, some ranks,
+/// different ones at each index, send zeros. An average of floating-point numbers over n ranks may
+/// be off by n + 2 units in the last place.
 class Pattern {
   public:
-    /// `salt`: another one gives other numbers, so that what an earlier call left is wrong.
+    /// Another `salt` gives other values, so that a result left by an earlier call counts as wrong.
     Pattern(const Message& message, int ranks, std::uint64_t salt);
 
     static constexpr std::size_t kPeriod = 8191;
 
-    /// Elements first, first + 1, ... of what `rank` sends.
+    /// Fills with values first, first + 1, ... of `rank`.
     void fill(const comm::BufferView& buffer, int rank, std::size_t first) const;
-    /// How many elements of the buffer are not what `rank` sends ...
+    /// Number of elements that differ from the values of `rank`.
     std::size_t wrong_of_rank(const comm::BufferView& buffer, int rank, std::size_t first) const;
-    /// ... and not what the reduction makes of all ranks' elements.
+    /// Number of elements that differ from the reduction over ranks.
     std::size_t wrong_of_reduction(const comm::BufferView& buffer, std::size_t first) const;
 
   private:
@@ -36,16 +36,15 @@ class Pattern {
     Reduction reduction_;
     int ranks_;
     std::uint64_t salt_;
-    std::uint64_t most_ = 251;  // numbers are 1 ... most_
-    std::size_t every_ = 1;     // of so many ranks one sends such a number, the others 0
+    std::uint64_t most_ = 251;  // values are 1 ... most_
+    std::size_t every_ = 1;     // one of this many ranks sends such a value, the others 0
     double tolerance_ = 0;      // relative
 };
 
-/// Fills a rank's host memory for one message: the numbers that it sends, in place or not, and
-/// poison where a result will be.
+/// Fills a rank's buffers in host memory: the values that it sends, and poison where it receives.
 void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host,
                   int rank);
-/// Elements of this rank's result, where Prepared::result() says it is, that are wrong.
+/// Wrong elements of this rank's result (Prepared::result()).
 std::size_t wrong_in(const Message& message, const Pattern& pattern, const comm::BufferView& result,
                      int root, int rank, int ranks);
 
@@ -53,11 +52,11 @@ enum class Form { run, started };
 
 struct CheckedCall {
     Form form = Form::run;
-    std::uint64_t salt = 0;    ///< another one of each check
-    bool flips_a_bit = false;  ///< a fault: in the result
+    std::uint64_t salt = 0;    ///< a different one for each check
+    bool flips_a_bit = false;  ///< of the result (--fault)
 };
-/// Makes the call on numbers of its own and counts the wrong elements of this rank's result.
-/// Collective in `data`.
+/// Makes the call on test values and counts wrong elements of this rank's result. Collective over
+/// `data`.
 std::int64_t wrong_of_call(const Message& message, comm::Communicator& data,
                            const comm::Transfer& transfer, comm::Prepared& call,
                            const CheckedCall& how);

@@ -23,16 +23,17 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr long double kGB = 1e9L;
-// From this size on wrong options are to blame, not a small disk: no file system could hold it.
+// Up to this size the disk is too small (EnvironmentError when the run starts); above, and above
+// the size of the file system, the options are wrong.
 constexpr long double kAbsurd = 1e12L;
 
 struct Room {
-    fs::path folder;  ///< the nearest one that exists
+    fs::path folder;  // the nearest that exists
     long double whole = 0;
     long double free = 0;
 };
 
-// Where the system does not say, 2^64 bytes.
+// If the system does not tell, both sizes are 2^64 bytes.
 Room room_at(const fs::path& directory) {
     std::error_code error;
     fs::path folder = fs::absolute(directory, error);
@@ -57,8 +58,7 @@ void check_room(const StorageOptions& options) {
     const Room room = room_at(options.job.directory);
     if (needed.records <= room.free) return;
     throw base::EnvironmentError(fmt::format(
-        "{} needs {}, and {} has {:.6g} GB free; free some space, or name another place with "
-        "--directory",
+        "{} needs {}, and {} has {:.6g} GB free; free some space, or give another --directory",
         options.entry.name, needed.arithmetic, room.folder.string(), room.free / kGB));
 }
 
@@ -67,12 +67,12 @@ std::string why_foreign_hdf5(const fs::path& path) try {
     const auto members = hdf5::File::open_to_read(path).root().members();
     return members == std::vector<std::string>{"output"}
                ? ""
-               : "holds other things than the group /output";
+               : "has other members than the group /output";
 } catch (const base::Error& error) {
     return fmt::format("cannot be opened: {}", error.what());
 }
 
-// By its first bytes; one that was only made is empty.
+// By the first bytes. A killed run may leave an empty file.
 std::string why_foreign_record(const fs::path& path) {
     std::string head(128, '\0');
     std::ifstream file(path, std::ios::binary);
@@ -83,10 +83,10 @@ std::string why_foreign_record(const fs::path& path) {
     static const std::regex text("^-?\\d\\.\\d{18}e[+-]\\d\\d[ \\n]");
     const bool known =
         head.empty() || std::regex_search(head, path.extension() == ".npy" ? npy : text);
-    return known ? "" : "does not begin as a record of ranklab io";
+    return known ? "" : "does not begin like a record of ranklab io";
 }
 
-// data.h5; or data00000.npy and its like, as far as there are records.
+// data.h5, or data00000.npy up to the last record's name.
 bool is_to_be_written(const fs::path& path, const StorageOptions& options) {
     const std::string stem = path.stem().string();
     if (!stem.starts_with("data") || path.extension() != options.entry.extension) return false;
@@ -101,9 +101,8 @@ void need_records(const StorageOptions& options) {
         ((options.entry.shared_file ? "data" : "data00000") + options.entry.extension);
     std::error_code unknown;
     if (options.job.files == 0 || fs::exists(first, unknown)) return;
-    throw base::DataError(
-        fmt::format("there is no {}; --read-only reads what a run of {} with --keep left there",
-                    first.string(), options.entry.name));
+    throw base::DataError(fmt::format("there is no {}; first write it with --strategy {} --keep",
+                                      first.string(), options.entry.name));
 }
 
 }  // namespace
@@ -120,10 +119,10 @@ void check_fits(const StorageOptions& options) {
     const Footprint needed = footprint(options.job, options.entry);
     const Room room = room_at(options.job.directory);
     if (needed.records <= std::max(room.whole, kAbsurd)) return;
-    throw base::OptionError(
-        fmt::format("{} needs {}, and all of the file system of {} is {:.6g} GB; take fewer "
-                    "--files or a smaller --size",
-                    options.entry.name, needed.arithmetic, room.folder.string(), room.whole / kGB));
+    throw base::OptionError(fmt::format(
+        "{} needs {}, and the file system of {} has {:.6g} GB in all; take fewer --files "
+        "or a smaller --size",
+        options.entry.name, needed.arithmetic, room.folder.string(), room.whole / kGB));
 }
 
 void check_files(const StorageOptions& options) {
@@ -154,7 +153,7 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
 
 StorageFolder::~StorageFolder() {
     if (control_.rank() != 0 || options_.keeps_files()) return;
-    std::error_code ignored;  // not empty: has other files
+    std::error_code ignored;  // a folder that is not empty stays
     for (const auto& path : made_) fs::remove(path, ignored);
 }
 
@@ -163,16 +162,15 @@ void StorageFolder::make(const fs::path& path) {
     const auto status = fs::status(path, error);
     if (fs::is_directory(status)) return;
     if (fs::exists(status))
-        throw base::OptionError(fmt::format(
-            "{} is a file, and --directory takes a folder; give another name", path.string()));
+        throw base::OptionError(
+            fmt::format("{} is a file; give a folder as --directory", path.string()));
     if (error && error != std::errc::no_such_file_or_directory) {
         if (!options_.write()) base::throw_read_errno("stat", path, error.value(), "directory");
         base::throw_errno("stat", path, error.value(), "directory");
     }
     if (!options_.write())
-        throw base::DataError(fmt::format(
-            "there is no folder {}; --read-only reads what a run with --keep left there",
-            path.string()));
+        throw base::DataError(
+            fmt::format("there is no folder {}; first write it with --keep", path.string()));
     if (path.has_parent_path()) make(path.parent_path());
     if (fs::create_directory(path, error)) made_.insert(made_.begin(), path);
     if (error) base::throw_errno("mkdir", path, error.value(), "directory");

@@ -1,4 +1,4 @@
-// The folder that a run of `ranklab io` writes into, and whether there is room in it.
+// The folder in which `ranklab io` writes, and whether the records fit.
 #pragma once
 
 #include <filesystem>
@@ -11,26 +11,26 @@
 
 namespace ranklab::experiments {
 
-/// The most that a run has on the file system at once.
+/// What one strategy's records take on the file system.
 struct Footprint {
-    long double records = 0;  ///< bytes of one strategy's records
-    std::string arithmetic;   ///< "15 x 100 x 100 x 8 B = 1.2 MB"
+    long double records = 0;  ///< bytes
+    std::string arithmetic;   ///< "15 records x 100 x 100 values x 8 B = 0.0012 GB"
 };
 Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy);
 
-/// OptionError, with the arithmetic, where the records can never fit into the file system, or one
-/// of them not into memory. Changes nothing.
+/// Throws OptionError if the records can never fit into the file system, or one record not into
+/// memory.
 void check_fits(const StorageOptions& options);
 
-/// OptionError where the strategy would replace a file that is not ranklab's. No change.
+/// Throws OptionError if the strategy would replace a file that ranklab io did not write.
 void check_files(const StorageOptions& options);
 
-/// Rank 0 makes the folder and its parents where they are missing, and removes those that it made
-/// at the end if they are empty, but for --keep. Both arguments outlive it.
+/// Rank 0 makes the folder and missing parents. At the end it removes those of them that are empty,
+/// except with --keep. Both arguments must outlive it.
 class StorageFolder : base::Immovable {
   public:
-    /// Collective. OptionError or EnvironmentError where the folder is impossible, cannot be
-    /// written or has no room; DataError where it is only to be read and missing.
+    /// Throws OptionError or EnvironmentError if the folder cannot be made or written, or has no
+    /// room; with --read-only DataError if it is missing. Collective.
     StorageFolder(comm::Communicator& control, const StorageOptions& options);
     ~StorageFolder();
 

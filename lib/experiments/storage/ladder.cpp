@@ -1,4 +1,4 @@
-// The table that several strategies in one command end in.
+// The comparison of several strategies: a run with the table `ladder`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ const results::Run& baseline_of(const std::vector<results::Run>& runs) {
     return found == runs.end() ? runs.front() : *found;
 }
 
-// Facts of a comparison: where all its files lay, and which strategies are none of its.
+// Facts of the comparison: strategies that it lacks, its baseline, the file systems of its files.
 std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs) {
     std::set<std::string> found;
     for (const auto& run : runs) found.insert(run.fact("storage", "file_system"));
@@ -42,7 +42,7 @@ std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs
             {"storage", "file_system", base::join({found.begin(), found.end()}, " ")}};
 }
 
-// The nearest ceiling of the run's table `ceilings`, whether it limits or not.
+// The nearest ceiling in the run's table `ceilings`, even if it is not the limit.
 struct Nearest {
     std::string ceiling = "n/a";
     double percent = stats::kNone;
@@ -68,10 +68,10 @@ std::string mark_of(const results::Run& run, const Nearest& nearest) {
     return base::join(marks, "; ");
 }
 
-// Each sentence once, with how many runs have it.
+// Each warning once, with its strategy or the number of runs that have it.
 std::vector<std::string> shared_warnings(const std::vector<results::Run>& runs) {
     struct Warning {
-        std::string text, strategy;  // of the first
+        std::string text, strategy;  // strategy: of the first run
         int count = 0;
     };
     std::vector<Warning> all;
@@ -136,7 +136,7 @@ results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, 
     all.warnings = shared_warnings(runs);
     const auto is_cut = [](const auto& run) { return !run.cut_short().empty(); };
     const auto cut = std::ranges::count_if(runs, is_cut);
-    const auto how_far = fmt::format("{} of {} strategies were measured, {} of them not whole",
+    const auto how_far = fmt::format("{} of {} strategies were measured, {} of them incompletely",
                                      runs.size(), asked, cut);
     mark_stopped(all, signal, "after " + how_far);
     if (signal != 0 || (runs.size() == asked && cut == 0)) return all;

@@ -33,7 +33,7 @@ std::vector<int> numbers(int first, int end) {
     return ranks;
 }
 
-// Returns for each record the rank that reads it.
+// The rank that reads each record: `ranks` share them in equal parts.
 std::vector<int> shared_out(std::size_t files, const std::vector<int>& ranks) {
     std::vector<int> by_record;
     const int parts = static_cast<int>(ranks.size());
@@ -69,8 +69,8 @@ ReadPlan plan_of(const WrittenBy& written, const std::vector<int>& reader, int r
     return plan;
 }
 
-// The shift from a record's writer to its reader, in ranks: the smallest that takes most records to
-// another node.
+// The smallest distance in ranks from writer to reader with which most records are read on another
+// node.
 int best_step(const WrittenBy& written) {
     const auto ranks = static_cast<int>(written.node.size());
     std::vector<std::int64_t> wrote(ranks);
@@ -87,7 +87,7 @@ int best_step(const WrittenBy& written) {
     return best;
 }
 
-// Those who may read what rank 0 wrote: of other nodes where there are some.
+// Readers of what rank 0 wrote: the ranks of other nodes, or, if there are none, all but rank 0.
 std::vector<int> others_than_rank_0(const WrittenBy& written) {
     const auto others = numbers(1, static_cast<int>(written.node.size()));
     std::vector<int> apart;
@@ -125,7 +125,7 @@ WrittenBy planned_writers(const StorageOptions& options, comm::Communicator& con
 
 void note_writers(WrittenBy& written, const io::Strategy& strategy, comm::Communicator& control) {
     const auto mine = strategy.written();
-    if (!mine) return;  // as it was: on all ranks alike, which have one strategy
+    if (!mine) return;  // on all ranks: they have the same strategy
     const auto all = comm::gather_values(control, *mine);
     for (std::size_t rank = 0; rank < all.size(); ++rank)
         for (const Share& share : all[rank])
@@ -140,7 +140,7 @@ ReadPlan plan_in_order(const WrittenBy& written, int rank) {
 ReadPlan plan_for_others(const WrittenBy& written, int rank) {
     const auto ranks = static_cast<int>(written.node.size());
     if (ranks == 1) return plan_in_order(written, rank);
-    if (!written.known) {  // another order than the timed one's is all that there is
+    if (!written.known) {  // another rank than in the timed passes
         auto shifted = numbers(1, ranks);
         shifted.push_back(0);
         return plan_of(written, shared_out(written.writer.size(), shifted), rank);

@@ -1,5 +1,6 @@
-// The ranks that read back: reading one's own page cache proves nothing about the file, so other
-// ranks read than wrote, if possible on other nodes. docs/writing.md.
+// Which rank reads which record back. A rank that reads what it wrote reads its own page cache,
+// which proves nothing about the file: so other ranks read, if possible on other nodes.
+// docs/writing.md.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,20 @@
 namespace ranklab::experiments {
 
 enum class WhoReads {
-    writers,           ///< each record its writer (rank 0: also what its worker processes wrote)
-    all,               ///< all ranks, each a part, of any writer
-    others,            ///< no rank what it wrote, all on the writers' nodes
-    some_other_nodes,  ///< the same, some of them on other nodes than the writer
-    other_nodes,       ///< the same, each on another node than the writer
-    together,          ///< ranks that wrote each record together, a block of rows each
-    unknown            ///< it was written by an earlier run
+    writers,           ///< each rank reads the records that it (or its worker processes) wrote
+    all,               ///< each rank reads a part, some records of its own
+    others,            ///< each rank reads records written by other ranks of its node
+    some_other_nodes,  ///< written by other ranks, some of them on other nodes
+    other_nodes,       ///< written by ranks of other nodes
+    together,          ///< all ranks wrote a block of rows of each record
+    unknown            ///< an earlier run wrote the records
 };
-/// A cell of the table io_reads: "own", "shared out", "other ranks'", ...
+/// The cell of the table io_reads: "own", "shared out", "other ranks'", ...
 std::string order_of(WhoReads who);
-/// "read by other ranks of the same node": the end of a sentence on what was verified.
+/// "read by other ranks of the same node"
 std::string words_of(WhoReads who, bool worker_processes);
 
-/// The parts of the records that one rank reads.
+/// The records that one rank reads.
 struct ReadPlan {
     std::vector<base::Share> records = {};
     WhoReads who = WhoReads::writers;
@@ -35,23 +36,23 @@ struct ReadPlan {
     std::int64_t count() const;
 };
 
-/// All that plans follow from. The same on all ranks.
+/// Who wrote the records. The same on all ranks.
 struct WrittenBy {
-    std::vector<std::string> node;  ///< by rank of the job
-    std::vector<int> writer;        ///< by record: its rank
-    int writers = 1;                ///< ranks that took part
-    bool together = false;          ///< each wrote rows of every record
-    bool known = true;
+    std::vector<std::string> node;  ///< host name of each rank
+    std::vector<int> writer;        ///< rank that wrote each record
+    int writers = 1;                ///< number of ranks that write
+    bool together = false;          ///< each writes rows of every record
+    bool known = true;              ///< false: an earlier run wrote
 };
 
-/// As base::share_of shares them out to the ranks that write. Collective.
+/// The writers by base::share_of. Collective.
 WrittenBy planned_writers(const StorageOptions& options, comm::Communicator& control);
-/// Collective: after each writing.
+/// Corrects the writers after a writing (io::Strategy::written). Collective.
 void note_writers(WrittenBy& written, const io::Strategy& strategy, comm::Communicator& control);
 
-/// Each rank its part, in order.
+/// Each rank reads its base::share_of.
 ReadPlan plan_in_order(const WrittenBy& written, int rank);
-/// No rank what it wrote where there is another: preferably of another node.
+/// With several ranks no rank reads what it wrote. Ranks of other nodes are preferred.
 ReadPlan plan_for_others(const WrittenBy& written, int rank);
 
 }  // namespace ranklab::experiments

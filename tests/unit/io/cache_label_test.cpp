@@ -9,6 +9,7 @@
 namespace ranklab::io {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Kind = base::FileSystemKind;
 
