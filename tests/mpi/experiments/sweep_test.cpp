@@ -50,7 +50,7 @@ class Swept {
     CollectivesOptions settled_;
     comm::BackendEntry backend_;
     ranklab::testing::NoProgress progress_;
-    RunContext context_{world(), options_, progress_};
+    RunContext context_{world(), progress_};
     Sweep sweep_;
 };
 
