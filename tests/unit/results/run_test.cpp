@@ -32,7 +32,7 @@ TEST(Run, FindsByName) {
 
 // Before these facts were stored, the entry's name was all that a run said of it.
 TEST(Run, OfAnOlderVersionHasTheFactsThatItsOptionsImply) {
-    Run run;
+    results::Run run;
     EXPECT_EQ(run.fact("storage", "workers"), "");
     run.config = {{"strategy", "process-queue"}, {"workers", "4"}, {"backend", "nccl"}};
     EXPECT_EQ(run.fact("storage", "workers"), "4");
