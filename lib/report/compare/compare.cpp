@@ -25,23 +25,23 @@ void add_new(Names& names, const std::string& name) {
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-// A run that could not be verified is left out; one that never had a table of checks (made by
-// another program) is taken at its word.
+// Whether the run has a table of checks of which none passed. A run of another program has no such
+// table and counts.
 bool nothing_verified(const Run& run) {
     const results::Table* table = run.find_table("verification");
     const auto* checks = table == nullptr ? nullptr : table->find<std::string>("result");
     return checks != nullptr && !checks->empty() && std::ranges::count(*checks, "passed") == 0;
 }
 
-// "" where they count.
+// Returns "" for a run that counts.
 std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     const auto code = static_cast<base::ExitCode>(run.exit_code);
-    // This comes before `valid`: a run that did not converge may be marked as invalid.
+    // Checked before `valid`, since a run that did not converge may also be marked as invalid.
     if (code == base::ExitCode::invalid_measurement) return "not converged or cache-tainted";
     if (!run.valid) return "invalid";
     if (run.verified() == "NO") return "verification failed";
     if (code == base::ExitCode::time_limit) return "ended by the time limit";
-    // A run below a threshold counts as any other: without it a regression would be hidden.
+    // A run below a threshold counts: leaving it out would hide a regression.
     if (run.exit_code != 0 && code != base::ExitCode::below_threshold)
         return fmt::format("exit code {}", run.exit_code);
     if (run.measurements.empty())
@@ -87,7 +87,7 @@ void need_runs(const char* which, const SideSummary& side) {
                       unverified ? base::Settings{"with-unverified"} : base::Settings{});
 }
 
-// In the order of their first run.
+// The names of all measurements with a value, in the order in which they are met.
 Names all_measurements(const Runs& runs) {
     Names names;
     for (const Run* run : runs)
@@ -96,8 +96,8 @@ Names all_measurements(const Runs& runs) {
     return names;
 }
 
-// The requested measurements, by default the headline ones of the command, as far as the runs have
-// them.
+// The requested measurements that the runs have; by default the headline measurements of the
+// command.
 Names measurements_of(const std::string& command, const Runs& runs, const Names& asked) {
     const Names all = all_measurements(runs);
     if (asked == Names{"all"}) return all;
@@ -120,7 +120,7 @@ void check_asked(const Names& asked, const Runs& runs) {
     }
 }
 
-// One value a process: repetitions within one share its memory, its place and its moment.
+// One value per process, the median of its runs: runs of one process are not independent.
 Values values_of(const Runs& runs, const std::string& measurement) {
     InsertionOrderedMap<std::string, Values> of_processes;
     for (const Run* run : runs)
@@ -131,7 +131,7 @@ Values values_of(const Runs& runs, const std::string& measurement) {
     return values;
 }
 
-// The first run's that has it; all must agree on the unit.
+// Returns the measurement of the first run that has it. Throws DataError if units differ.
 const Measurement& measurement_of(const Runs& runs, const std::string& name) {
     const Measurement* first = nullptr;
     for (const Run* run : runs) {
@@ -149,7 +149,7 @@ const Measurement& measurement_of(const Runs& runs, const std::string& name) {
     return *first;
 }
 
-// Its verdict is still to come: it depends on how many rows there are.
+// A row without its verdict, which close_rows() sets: Holm's correction needs all rows.
 CompareRow open_row(const std::string& name, const Configuration& one) {
     const Measurement& measurement = measurement_of(both(one.a, one.b), name);
     CompareRow row{.measurement = name,
@@ -168,7 +168,7 @@ bool enough(const CompareRow& row) {
     return std::min(row.difference.n_a, row.difference.n_b) >= stats::kFewestRuns;
 }
 
-// Counts that are zero on both sides have no ratio, and are as equal as can be.
+// Whether all values of both sides are the same number; zero counts, which have no ratio, too.
 bool all_equal(const CompareRow& row) {
     const auto is_first = [&](double value) { return value == row.a.front(); };
     return !row.a.empty() && std::ranges::all_of(row.a, is_first) &&
@@ -178,13 +178,13 @@ bool all_equal(const CompareRow& row) {
 Outcome outcome_of(const CompareRow& row, double min_effect) {
     if (!enough(row)) return Outcome::too_few_runs;
     if (all_equal(row)) return Outcome::same;
-    // There is no ratio to zero, and none of a negative difference that says which is better.
+    // Medians of 0 and below have no meaningful ratio.
     if (!(row.median_a > 0) || !(row.median_b >= 0)) return Outcome::changed;
     return stats::judge(row.difference, row.corrected_p, min_effect, row.better);
 }
 
-// Corrects p-values over all rows with enough runs, then sets the verdicts, or the runs needed
-// where there is none.
+// Corrects the p-values over all rows with enough runs. Then sets the verdict of each row and, for
+// rows without a verdict, the number of runs needed.
 void close_rows(Comparison& comparison) {
     std::vector<CompareRow*> rows;
     Values p;

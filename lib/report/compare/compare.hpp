@@ -20,12 +20,12 @@ struct CompareOptions {
     double min_effect = 0.03;
     /// The measurements; empty: the command's headline ones; {"all"}: all.
     std::vector<std::string> measurements = {};
-    std::vector<std::string> ignore = {};  ///< what may differ: KEY, or KEY* for all that begin so
-    bool with_unverified = false;          ///< also count runs of which nothing was verified
+    std::vector<std::string> ignore = {};  ///< keys that may differ: KEY, or KEY* as a prefix
+    bool with_unverified = false;          ///< also count runs without a passed check
 };
 
 struct Side {
-    std::string name;  ///< as asked for: "old.h5", "label:base"
+    std::string name;  ///< the user's word for it: "old.h5", "label:base"
     std::vector<results::Run> runs;
 };
 
@@ -38,8 +38,8 @@ struct CompareQuery {
     std::vector<std::string> where;
 };
 
-/// Reads the runs of both sides, without their samples. OptionError where a side matches nothing;
-/// the errors of results::ResultFile for a file that is none.
+/// Reads the runs of both sides, without their samples. Throws OptionError if a side matches no
+/// run, and the errors of results::ResultFile if a file is not a results file.
 std::pair<Side, Side> read_sides(const CompareQuery& asked);
 
 using Outcome = stats::Verdict;
@@ -50,31 +50,32 @@ struct CompareRow {
     vocabulary::Better better = vocabulary::Better::neither;
     double median_a = stats::kNone, median_b = stats::kNone;  ///< of the runs' values
     stats::Difference difference;
-    double corrected_p = stats::kNone;  ///< Holm's, over all rows that have enough runs
+    double corrected_p = stats::kNone;  ///< by Holm, over all rows that have enough runs
     Outcome outcome = Outcome::too_few_runs;
-    /// The runs per side that would find the smallest change of interest; 0: not known, or the row
-    /// has its verdict.
+    /// Runs per side that would detect the smallest change of interest; 0: not known, or the row
+    /// has a verdict.
     std::size_t runs_needed = 0;
-    std::vector<double> a = {}, b = {};  ///< the values, one a process
+    std::vector<double> a = {}, b = {};  ///< a value per process
 
     bool is_open() const {
         return outcome == Outcome::too_noisy || outcome == Outcome::too_few_runs;
     }
 };
 
-/// A setting or fact of which the two sides do not have the same values.
+/// A setting or fact whose values differ between the sides.
 struct DifferingKey {
     std::string key;
     std::vector<std::string> a, b;  ///< the values that occur
-    /// The difference had to be allowed; otherwise it is a fact that is only noted.
+    /// The difference was allowed (--ignore); false: a fact that may always differ, which is only
+    /// noted.
     bool allowed = false;
 };
 
 /// The runs of one configuration.
 struct CompareGroup {
     std::string command;
-    model::Conditions settings;  ///< that all of them share
-    std::string title;           ///< what distinguishes it
+    model::Conditions settings;  ///< shared by all its runs
+    std::string title;           ///< what distinguishes the configuration from the others
     std::size_t runs_a = 0, runs_b = 0;
     std::size_t shared = 0;  ///< runs that are on both sides
     std::vector<DifferingKey> differing;
@@ -86,7 +87,7 @@ struct CompareGroup {
 
 struct SideSummary {
     std::string name;
-    /// The runs that are compared, or would be if the other side had their counterpart.
+    /// Usable runs: those of configurations that the other side lacks, too.
     std::size_t runs = 0;
     std::string first_utc, last_utc;
     std::vector<std::string> labels, versions, revisions;
@@ -97,20 +98,21 @@ struct Comparison {
     double min_effect = 0.03;
     SideSummary a, b;
     std::vector<CompareGroup> groups;
-    std::vector<std::string> only_a, only_b;  ///< configurations without a counterpart
+    std::vector<std::string> only_a, only_b;  ///< configurations that the other side lacks
 
     std::size_t count(Outcome outcome) const;
-    /// A and B are the same ones, so that they say nothing of a difference.
+    /// A and B are the same runs, which show no difference.
     bool same_runs() const;
-    /// Rows without a verdict, and configurations that one side lacks.
+    /// Number of rows without a verdict and of configurations that one side lacks.
     std::size_t inconclusive() const;
-    /// The outcome is worse where a row is; otherwise inconclusive, better, changed or same.
+    /// "worse" if any row is; otherwise the first that applies of inconclusive, better, changed and
+    /// same.
     std::string overall() const;
 };
 
-/// OptionError where runs of A and B are of one command and differ in settings or surroundings that
-/// were not allowed to, have no command in common, or lack a requested measurement. Error with the
-/// code invalid_measurement where no run of a side can be used.
+/// Throws OptionError if A and B have no command in common, if their runs of one command differ in
+/// settings or surroundings that may not differ, or if they lack a requested measurement. Throws
+/// Error with the code invalid_measurement if no run of a side is usable.
 Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
 
 /// The verdicts that make a gate fail.
@@ -118,17 +120,17 @@ struct Gate {
     bool fail_on_regression = false;
     bool fail_on_inconclusive = false;
 };
-/// Returns below_threshold where a row is worse, invalid_measurement where one has no verdict, if
-/// the gate asks for it; 0 otherwise.
+/// Returns below_threshold if the gate fails on a worse row, invalid_measurement if it fails on a
+/// row without a verdict, else 0.
 int exit_code_of(const Comparison& comparison, const Gate& gate);
 
-/// The verdict, a table per configuration, and further notes for the reader.
+/// The verdict, a table per configuration, and notes.
 std::string comparison_text(const Comparison& comparison, const Gate& gate);
 /// One object by docs/schema/compare.schema.json, ending in a newline; NaN and infinities are null.
 std::string comparison_json(const Comparison& comparison, const Gate& gate);
-/// For a comment on a change.
+/// Markdown for a comment on a pull request.
 std::string comparison_markdown(const Comparison& comparison, const Gate& gate);
-/// "" without a gate; otherwise whether it passes, and why.
+/// Whether the gate passes, with the reason; "" without a gate.
 std::string gate_line(const Comparison& comparison, const Gate& gate);
 
 }  // namespace ranklab::report::compare

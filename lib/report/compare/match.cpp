@@ -25,8 +25,8 @@ using OfSides = std::pair<Values, Values>;
 
 constexpr const char* kNothing = "(none)";
 
-// Conditions that must be equal for two runs to be compared. A flag that is not set equals one that
-// the program did not have.
+// Conditions that must be equal for two runs to be compared. Flags that are not set are left out,
+// so that an older version without the flag counts as equal.
 Conditions decisive_conditions(const Run& run) {
     Conditions conditions{{"command", run.command}};
     for (const auto& [key, value, number] : run.config) {
@@ -36,7 +36,7 @@ Conditions decisive_conditions(const Run& run) {
         conditions[key] = vocabulary::setting_row(key).role == options::Role::kept ? "set" : value;
     }
     conditions.merge(model::decisive_facts(run));
-    // The setting `ranks` of an old `ranklab io`: those that a strategy used, of the world's.
+    // Old versions of `ranklab io` stored a setting `ranks`: the ranks that a strategy used.
     const bool some = run.command == "io" && conditions.contains("ranks");
     conditions[some ? "world_size" : "ranks"] = fmt::format("{}", run.hosts.size());
     conditions["nodes"] = fmt::format("{}", model::node_count(run));
@@ -44,11 +44,11 @@ Conditions decisive_conditions(const Run& run) {
     for (const auto& [key, value] : {std::pair{"devices", model::devices_of(run)},
                                      {"file_system", model::file_system_of(run)}})
         if (!value.empty()) conditions[key] = value;
-    if (model::cache_kind(run) == "cold") conditions["cache"] = "cold";  // matches only itself
+    if (model::cache_kind(run) == "cold") conditions["cache"] = "cold";  // matches cold runs only
     return conditions;
 }
 
-// Facts that may matter and differ too often to be refused: said where they differ.
+// Facts whose differences are noted but not refused, since they differ often.
 Conditions noted_conditions(const Run& run) {
     Values cpus;
     for (const auto& row : run.hosts) cpus.insert(row.cpus);
@@ -62,7 +62,7 @@ Conditions noted_conditions(const Run& run) {
     return conditions;
 }
 
-// All keys that may be allowed to differ, including those that always are. A command never may.
+// All keys that --ignore may name, including those that may always differ, without "command".
 std::set<std::string> keys_of(const Runs& runs) {
     std::set<std::string> keys;
     for (const Run* run : runs) {
@@ -103,12 +103,14 @@ std::map<std::string, OfSides> values_by_key(const Configuration& one,
     return values;
 }
 
-// A difference of times then does not show a change, so the message does not offer to ignore it.
+// Whether the key defines the work. Times of different work cannot be compared, so the message does
+// not offer to ignore the key.
 bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }
 
-// Neither side has the other's: a comparison would show the settings, not the change.
+// Throws OptionError if a command's configurations occur on one side each: a comparison would show
+// the effect of the settings, not of the change.
 void refuse_counterparts_that_differ(const All& all, const std::vector<std::string>& ignore) {
     std::map<std::string, Configuration> alone;  // by command
     for (const auto& one : all)
@@ -226,8 +228,7 @@ std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
 
 std::vector<DifferingKey> differing_keys(const Configuration& one,
                                          const std::vector<std::string>& ignore) {
-    constexpr std::size_t kMostValues =
-        3;  // with more values it is a fact of each run, and not comparable
+    constexpr std::size_t kMostValues = 3;  // a key with more values varies from run to run
     std::vector<DifferingKey> keys;
     const auto add = [&](const std::string& key, const OfSides& values, bool allowed) {
         if (values.first != values.second)

@@ -19,8 +19,8 @@ using results::Detail;
 using results::ResultFile;
 using results::Run;
 
-// A revision matches by its beginning; the stored one is shortened, so a word that begins with it
-// matches too.
+// Whether one revision is a prefix of the other: the stored revision is shortened, and so may be
+// the word.
 bool is_revision(const Run& run, const std::string& word) {
     constexpr std::size_t kShortest = 7;
     const std::string clean = run.git_revision.substr(0, run.git_revision.find('-'));
@@ -28,7 +28,7 @@ bool is_revision(const Run& run, const std::string& word) {
                              (clean.size() >= kShortest && word.starts_with(clean)));
 }
 
-// The prefixes of a word, and the runs that it fits.
+// A prefix of the user's word ("label:"), and which runs the word then selects.
 struct By {
     std::string_view prefix;
     bool (*fits)(const Run& run, const std::string& word);
@@ -85,7 +85,7 @@ Word meaning_of(const std::string& word) {
 Side side_of(const Word& word, const fs::path& file, const CompareQuery& asked) {
     const model::Selection selection(asked.where);
     Side side{word.is_file() ? word.value : fmt::format("{} in {}", word.shown, file.string()), {}};
-    bool any = false;  // fits the word, whether or not it meets the conditions
+    bool any = false;  // a run fits the word, whether or not it meets the conditions
     ResultFile(file).visit(
         Detail::summaries,
         [&](const Run& run) {

@@ -1,4 +1,4 @@
-// A comparison for a person, for a program, and for a comment on a change.
+// A comparison as text, JSON and Markdown.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::string of_group(const Comparison& comparison, const CompareGroup& group) {
     return comparison.groups.size() == 1 ? "" : fmt::format(" ({})", group.title);
 }
 
-// All further notes for the reader.
+// The notes below all tables.
 Lines notes_of(const Comparison& comparison) {
     Lines lines;
     for (const auto& [which, side] : {std::pair{"A", &comparison.a}, {"B", &comparison.b}})
@@ -209,7 +209,7 @@ std::string comparison_markdown(const Comparison& comparison, const Gate& gate) 
     return text;
 }
 
-// NaN and infinities are written as null by the library itself.
+// The JSON library writes NaN and infinities as null.
 std::string comparison_json(const Comparison& comparison, const Gate& gate) {
     Json groups = Json::array();
     for (const auto& group : comparison.groups) groups.push_back(group_json(group));

@@ -20,19 +20,19 @@ namespace {
 
 using results::Run;
 
-constexpr std::size_t kMostBlocks = 10, kFewestSteps = 4;  // the last: in a block
-constexpr double kNoticeable = 3;                          // percent; less is not worth a try
+constexpr std::size_t kMostBlocks = 10, kFewestSteps = 4;  // kFewestSteps: per block
+constexpr double kNoticeable = 3;                          // percent; smaller gains are not advised
 constexpr double kSmallBatch = 0.15;     // the update's share of a rank's computing
-constexpr double kGoodEfficiency = 0.8;  // POP's mark: from here on computing limits
+constexpr double kGoodEfficiency = 0.8;  // POP's threshold: above it computing limits
 constexpr const char* kLossNames[] = {"imbalance between nodes", "imbalance in a node",
                                       "waiting for samples", "uneven steps", "summing gradients"};
 
 struct Facts {
     const Run& run;
-    Parts whole = {};                // zeros where the run does not store them
+    Parts whole = {};                // zeros if the run did not store them
     std::vector<Parts> blocks = {};  // of successive steps
     double steps_s = 0;
-    // The first rank and its host; the others are taken to be alike. NaN: not known.
+    // Of the first rank and its host; other hosts are assumed to be equal. NaN: not known.
     double ranks = 0, threads = 1, own_cores = stats::kNone, all_cores = stats::kNone;
 
     double setting(const char* name) const {
@@ -43,7 +43,8 @@ struct Facts {
     double start_up_percent() const {
         return 100 * start_up_s() / std::max(run.duration_s, start_up_s() + steps_s);
     }
-    // With 95 % of its mean over the blocks by Student's t (batch means).
+    // The value over all steps, with the 95 % interval of its mean over the blocks (batch means,
+    // Student's t).
     template <class Function>
     Cell estimate(const Function& of) const {
         std::vector<double> values;
@@ -59,7 +60,8 @@ struct Facts {
     }
 };
 
-// PyTorch's reducer (c10d) waits inside of backward, where nothing tells its wait from computing.
+// Runs with c10d are not measured: PyTorch's reducer waits inside backward, where its wait cannot
+// be told from computing.
 Facts facts_of(const Run& run) {
     Facts f{run};
     const auto* const step = run.find("step_time_s");
@@ -105,9 +107,9 @@ struct Cause {
     }
 };
 
-// The first that holds. Phases of threads that share cores contain each other's time, so that of
-// the losses the wait for input alone counts before them. The start of a run of some steps says
-// nothing about a whole training.
+// Returns the first cause that holds. Threads that share cores lengthen each other's phases, so
+// causes of sharing come before the losses, except the wait for input. With --steps the start-up is
+// not judged: the run is shorter than a training.
 Cause cause_of(const Facts& f) {
     const auto& p = f.whole;
     const double input_s = p.lost_s(Parts::input), imbalance_s = p.imbalance_s(),
@@ -161,7 +163,7 @@ Frame parts_frame(const Facts& f) {
                      {.name = "efficiency", .unit = "1", .interval = true}};
     const auto add = [&](const char* name, double seconds, const Cell& factor) {
         const double percent = f.whole.percent_of(seconds);
-        if (percent >= 0.05)  // less is shown as 0
+        if (percent >= 0.05)  // smaller shares would be shown as 0
             frame.rows.push_back({{name, Cell(seconds), Cell(percent), factor}, {}});
     };
     add("computing", f.whole.computing_s(), {});
@@ -176,8 +178,9 @@ Frame parts_frame(const Facts& f) {
     return frame;
 }
 
-// The longest of: a step without its wait for samples; the threads that make them (HDF5 reads for
-// one at a time); all of the work on the host's cores.
+// The step time with so many loader threads: the longest of the step without its wait for samples,
+// the loader threads' time (HDF5 reads for one thread at a time), and all work divided by the
+// host's cores.
 double step_with(const Facts& f, const Parts& p, double workers) {
     const double rest = p.step_s() - p.lost_s(Parts::input),
                  reads = f.run.setting("data") == "hdf5" ? p.reading_s : 0,
@@ -189,19 +192,20 @@ double step_with(const Facts& f, const Parts& p, double workers) {
 struct Remedy {
     bool holds;
     std::string option;
-    Cell gain, at_most = {};  // percent of the step; no gain where it is not measured
+    Cell gain, at_most = {};  // percent of the step; gain: measured, at_most: a bound
 };
 
 std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
                                  const predict::CapAdvice& cap) {
     const auto& p = f.whole;
     const double fixed = p.percent_of(p.fixed_s());
-    // The fewest that do not take longest; a batch whose step has a tenth of fixed time at most.
+    // The fewest loader threads that do not limit the step. `growth`: of the batch, until at most a
+    // tenth of the step is fixed time.
     const double workers = std::clamp(std::ceil(0.98 * p.loader_s() / step_with(f, p, HUGE_VAL)),
                                       1.0, 16.0),
                  growth = std::clamp(std::exp2(std::ceil(std::log2(9 * fixed / (100 - fixed)))),
                                      2.0, 16.0),
-                 // Decoding keeps some cores busy.
+                 // without the cores that decoding keeps busy
         threads = std::floor(f.all_cores / f.ranks - p.decoding_s / p.step_s()),
                  ranks = std::max(1.0, std::floor(f.all_cores / f.threads)) *
                          static_cast<double>(model::node_count(f.run)),
@@ -211,7 +215,7 @@ std::vector<Remedy> remedies_for(const Facts& f, const Cause& cause,
     };
     const auto saved = [](double ratio) { return 100 * (1 - 1 / ratio); };
     const auto imbalance = [](const Parts& one) { return one.imbalance_s(); };
-    const auto computing = [&](double now, double then) {  // where no part of it is serial
+    const auto computing = [&](double now, double then) {  // a bound: no part is serial
         return p.percent_of((1 - now / then) * p.computing_s());
     };
     return {

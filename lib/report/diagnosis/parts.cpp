@@ -32,11 +32,11 @@ Parts::Loss Parts::largest_loss() const {
     return largest;
 }
 
-// On the ideal network each rank goes on at its own pace, but its update waits for the last rank.
+// On an ideal network ranks compute at their own pace, and the update waits for the last rank.
 Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step) {
     const std::size_t ranks = run.hosts.size(), count = (end_step - first_step) * ranks;
     const bool synchronised = run.setting("mode") == "ddp" && run.setting("sync") != "none";
-    const auto samples = [&](const char* name) {  // zeros where the run has no such part
+    const auto samples = [&](const char* name) {  // zeros if the run has no such part
         const auto* const found = run.find(name);
         if (found == nullptr || found->samples.size() < end_step * ranks) return Values(count);
         const auto some = std::span(found->samples).subspan(first_step * ranks, count);

@@ -16,7 +16,7 @@ using forecast::Estimate;
 using forecast::Scaling;
 
 constexpr const char *kMeasured = "measured", *kMemory = "memory_per_rank_bytes";
-constexpr double kLeastWeight = 0.005;  // of a model that is named
+constexpr double kLeastWeight = 0.005;  // models of smaller weight are not named
 
 // The command that measures these numbers of ranks.
 std::string run_at(const Measured& measured, const std::vector<double>& ranks) {
@@ -25,12 +25,12 @@ std::string run_at(const Measured& measured, const std::vector<double>& ranks) {
         return std::ranges::find(ranks, point.ranks) != ranks.end();
     });
     if (measured.sweep.empty()) return list + " ranks" + (again ? " again" : "");
-    // A sweep of the same label makes only what is missing.
+    // A sweep with the same label starts only the missing runs.
     return fmt::format("{} --ranks {} --repeat 3{}", measured.sweep, list,
                        again ? " --label again" : "");
 }
 
-// A time as the user's quantity.
+// A time converted to the measured quantity.
 Cell shown(const Measured& measured, double ranks, const Estimate& time) {
     const auto& [low, high] = time.interval;
     if (!measured.is_rate) return {time.time_s, time.interval};
@@ -38,12 +38,12 @@ Cell shown(const Measured& measured, double ranks, const Estimate& time) {
     return {work / time.time_s, {work / high, work / low}};
 }
 
-// Reports show medians; the curve goes through geometric means.
+// The median, as other reports show it; the fitted curve goes through geometric means.
 double median_of(const forecast::CurvePoint& point) {
     return stats::quantile(point.times_s, 0.5);
 }
 
-// Speedup and efficiency are of the rate of all ranks, over the first point.
+// Speedup and efficiency compare the rate of all ranks with the first point's.
 Row row_of(const Measured& measured, double ranks, const std::string& what, const Estimate& time) {
     const bool weak = measured.scaling == Scaling::weak;
     const auto& first = measured.points.front();

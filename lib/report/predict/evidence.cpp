@@ -14,15 +14,15 @@ namespace {
 
 using results::Run;
 
-// The work depends on these, beside the batch.
+// Settings that define the work of a rank, in addition to the batch.
 constexpr std::array kWork{
     "model",     "data",          "precision",      "input",     "input-shape",     "width",
     "device",    "image-size",    "threads",        "workers",   "optimizer",       "ops",
     "momentum",  "dropout",       "compress",       "prefetch",  "fused-optimizer", "jit",
     "crop-edge", "memory-format", "loader-cost-us", "cuda-graph"};
 
-// With the steps of each rank. PyTorch's reducer (c10d) waits inside of backward, which looks like
-// computing.
+// Whether the run has what a forecast needs, with the steps of each rank. Not c10d: PyTorch's
+// reducer waits inside backward, which looks like computing.
 bool is_training(const Run& run) {
     const auto* const step = run.find("step_time_s");
     return run.command == "train" && run.valid && run.cut_short().empty() &&
@@ -62,7 +62,7 @@ AloneWork alone_in(const Run& run) {
     const double workers = number_of(run, "workers", 0);
     for (const char* part : {"loader_read_time_s", "loader_decode_time_s", "loader_augment_time_s"})
         if (workers > 0) work.loader_s += median_of(run, part) / workers;
-    // With workers the wait for a slow loader is in loader_s.
+    // With loader threads data_time_s is the wait for them, and loader_s has their time.
     work.input_s = std::max(0.0, own_s - (workers > 0 ? median_of(run, "data_time_s") : 0));
     return {work, half_width_of(run.find("step_time_s")->summary)};
 }
@@ -73,7 +73,7 @@ SharedWork shared_in(const Run& run) {
     found.computing_s = step->samples;
     for (std::size_t i = 0; sync != nullptr && i < sync->samples.size(); ++i)
         found.computing_s.at(i) -= sync->samples[i];
-    // Sums beside backward make it longer, but not in the steps without any.
+    // Allreduces that overlap backward make it longer, so steps without communication are taken.
     const auto* apart = run.find("step_without_communication_s");
     const bool overlaps =
         run.setting("sync") == "bucketed" && run.setting("mpi-progress") != "none";
@@ -98,7 +98,7 @@ void add_training(Evidence& found, const Run& run) {
     newest.half_width = std::max(newest.half_width, std::abs(off - 1));
 }
 
-// Newer runs are added first and are not replaced.
+// Adds the times of a run. Newer runs are added first and are not replaced.
 void add_levels(forecast::MeasuredNetwork& network, const Run& run,
                 const std::vector<model::Message>& calls) {
     for (const auto& one : calls) {
@@ -112,8 +112,8 @@ void add_levels(forecast::MeasuredNetwork& network, const Run& run,
     }
 }
 
-// The message nearest to a piece says what an allreduce in the background takes of
-// the computing beside it.
+// The share of computing time that a background allreduce costs, from the message whose size is
+// nearest to a piece.
 double compute_share_of(const Run& run, const std::vector<model::Message>& calls) {
     const auto nearest = std::ranges::max_element(calls, {}, [](const model::Message& one) {
         const double ratio = base::real(one.bytes) / forecast::kBackgroundPiece;
@@ -136,7 +136,7 @@ void add_network(Evidence& found, const Run& run) {
     if (std::isnan(share)) share = compute_share_of(run, background);
 }
 
-// Their bytes are those that travel, after compression.
+// The gradients with their bytes after compression, in the order in which backward makes them.
 std::vector<forecast::Gradient> gradients_of(const Run& profile) {
     const auto& table = *profile.find_table("layers");
     const double narrower = model::gradient_type(profile) == profile.setting("compress") ? 0.5 : 1;
@@ -176,7 +176,7 @@ Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
     if (found.profile == nullptr) return found;
     const Run& profile = *found.profile;
     found.gradients = gradients_of(profile);
-    // A profile costs time: other runs go first.
+    // Runs without profiling first, since profiling slows a run down.
     for (const bool profiled : {false, true})
         for (const auto* run : newest)
             if (is_training(*run) && is_same_work(*run, profile) && is_profiled(*run) == profiled)

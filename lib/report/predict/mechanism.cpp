@@ -23,10 +23,10 @@ using Why = Refusal::Why;
 
 constexpr double kMiB = 1 << 20;
 constexpr std::array kCapsMiB{1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0};
-// Beyond so many times the ranks of the largest run there is no forecast.
+// A forecast reaches at most this multiple of the ranks of the largest run.
 constexpr std::size_t kFarthest = 64;
 
-// The parts of one forecast.
+// The input of one simulated step.
 struct Setup {
     const Evidence& evidence;
     const SharedWork& shared;
@@ -34,7 +34,7 @@ struct Setup {
     double batch = 0;
     std::size_t micro_batches = 1;
     std::vector<forecast::Gradient> buckets = {};
-    bool in_background = false;  // buckets travel in pieces of this kind, else in blocking ones
+    bool in_background = false;  // buckets are sent in background pieces, else in blocking ones
     double piece_bytes = HUGE_VAL, largest_bytes = 0;  // of a message
 
     bool between_hosts() const { return on.ranks > on.per_host; }
@@ -51,8 +51,9 @@ std::size_t count_of(std::int64_t number) {
     return static_cast<std::size_t>(number);
 }
 
-// How train reduces there, or settles it between hosts (docs/overlap.md). The sizes that --sync
-// per-parameter reduces are not known: it is forecast in buckets.
+// Sets how the forecast run would reduce gradients (docs/overlap.md): as the measured run does, or
+// by train's defaults if only one of the two spans several hosts. --sync per-parameter is forecast
+// in buckets, since the sizes of its messages are not known.
 void settle_allreduces(Setup& setup, const WhatIf& what_if) {
     const auto& like = *setup.shared.run;
     const bool is_of_several = like.hosts.size() > 1, between_hosts = setup.between_hosts(),
@@ -84,7 +85,8 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
     const std::size_t per_host = std::min(
         ranks, what_if.ranks_per_node ? count_of(*what_if.ranks_per_node)
                                       : std::ranges::max(all, {}, &SharedWork::per_host).per_host);
-    // One of several ranks, with as many on a host, with more ranks.
+    // Prefers a run of several ranks, then one with the same ranks per host, then the one with the
+    // most ranks.
     const auto& shared = *std::ranges::max_element(all, {}, [&](const SharedWork& one) {
         const std::size_t its = one.run->hosts.size();
         return std::tuple(its > 1, one.per_host == per_host, its);
@@ -102,7 +104,8 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
     return setup;
 }
 
-// How much longer the slowest of so many computes than one alone; NaN where too few were seen.
+// Computing time of the slowest of so many ranks over that of a rank alone on its host; NaN if too
+// few samples were measured.
 double slowdown(const Setup& setup) {
     if (setup.on.ranks == 1) return 1;
     const auto& shared = setup.shared;
@@ -112,14 +115,14 @@ double slowdown(const Setup& setup) {
            forecast::expected_maximum(shared.computing_s, shared.run->hosts.size());
 }
 
-// Measures this training on that many ranks.
+// The command that measures this training on that many ranks.
 std::string train_command(const Setup& setup, std::size_t ranks, const std::string& more) {
     return fmt::format("{}{} --batch-size {:.0f}{}",
                        ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "", setup.shared.run->argv,
                        setup.batch, more);
 }
 
-// Measures messages of that size among ranks placed as these.
+// The command that measures messages of that size with this placement.
 std::string comm_command(const Setup& setup) {
     const std::size_t per_host = setup.on.per_host;
     return fmt::format("mpirun -n {} --map-by ppr:{}:node ranklab comm{} -e {:.0f}M --output {}",
@@ -259,7 +262,7 @@ std::optional<CapAdvice> best_bucket_cap(std::span<const results::Run> runs, Wha
         const auto one = step();
         const double gain = now.step_s / one.step_s;
         if (std::isnan(gain) || (best && gain <= best->gain.ratio)) continue;
-        // Both ends of the range move together: they are of the same runs.
+        // The ends are compared pairwise, since both ranges come from the same runs.
         const double a = now.range.low / one.range.low, b = now.range.high / one.range.high;
         best = {cap, {gain, {std::min({a, b, gain}), std::max({a, b, gain})}}};
     }

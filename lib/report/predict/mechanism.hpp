@@ -17,10 +17,10 @@
 
 namespace ranklab::report::predict {
 
-/// Changes against the measured runs; a field without a value changes nothing.
+/// What changes against the measured runs. A field without a value changes nothing.
 struct WhatIf {
-    bool strong = false;  ///< the global batch stays; otherwise the micro-batch of a rank
-    std::optional<std::int64_t> batch_size = {};  ///< a rank's micro-batch; strong: the global one
+    bool strong = false;  ///< keep the global batch; otherwise each rank's micro-batch
+    std::optional<std::int64_t> batch_size = {};  ///< of a rank; strong: the global batch
     std::optional<std::int64_t> accumulate = {}, ranks_per_node = {};
     std::optional<double> bucket_cap_mb = {};
     std::string precision = {}, sync = {};
@@ -36,18 +36,19 @@ struct MechanismForecast {
     stats::Interval range = {};
     double compute_s = stats::kNone;
     forecast::Algorithm algorithm = forecast::Algorithm::measured;
-    Refusal refusal = {};  ///< with Refusal::Why::none the numbers are there
+    Refusal refusal = {};  ///< numbers are valid only with Refusal::Why::none
 
     double exposed_s() const { return step_s - compute_s; }
 };
 
-/// The chosen runs of train, and all of comm.
+/// The chosen training runs, and all runs of comm.
 std::vector<results::Run> runs_for_mechanism(const model::ChosenRuns& chosen);
-/// One forecast for each of `ranks`. With `force` also beyond 64 times the largest run's.
+/// A forecast for each number in `ranks`. `force`: also beyond 64 times the ranks of the largest
+/// run.
 std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> runs,
                                                   const WhatIf& what_if,
                                                   std::span<const std::size_t> ranks, bool force);
-/// A row a number of ranks.
+/// A row per number of ranks.
 Frame frame_of(const std::vector<MechanismForecast>& forecasts);
 std::string json_of(const std::vector<MechanismForecast>& forecasts);
 
@@ -55,7 +56,7 @@ struct CapAdvice {
     double cap_mb = 0;
     stats::RatioEstimate gain = {};  ///< the step with the cap of `what_if` / with this one
 };
-/// The cap of 1 to 100 MiB with the shortest step; nullopt where there is no forecast.
+/// The cap of 1 to 100 MiB with the shortest step; nullopt if there is no forecast.
 std::optional<CapAdvice> best_bucket_cap(std::span<const results::Run> runs, WhatIf what_if,
                                          std::size_t ranks);
 

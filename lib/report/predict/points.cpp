@@ -22,7 +22,7 @@ using forecast::CurvePoint;
 using forecast::Scaling;
 using stats::kNone;
 
-// One row of a file of points; NaN: an empty cell, or no such column.
+// A row of the CSV. NaN: an empty cell, or a missing column.
 struct PointRow {
     double ranks = kNone, time_s = kNone, rate = kNone, low = kNone, high = kNone, nodes = kNone;
 
@@ -55,9 +55,9 @@ PointRow row_of(const std::map<std::string, std::string>& cells) {
     return row;
 }
 
-constexpr double kHalfWidths = 1.96;  // deviations to either side of a 95 % interval
+constexpr double kHalfWidths = 1.96;  // half of a 95 % interval in standard deviations
 
-// Rates become times of the same work, of all ranks.
+// Adds a measured value. A rate becomes the time for one unit of work.
 void add(const PointRow& row, CurvePoint& point) {
     point.ranks = row.ranks;
     point.times_s.push_back(row.is_rate() ? 1 / row.rate : row.time_s);
@@ -67,7 +67,7 @@ void add(const PointRow& row, CurvePoint& point) {
             std::fmax(point.deviation, std::log(row.high / row.low) / (2 * kHalfWidths));
 }
 
-// The ranks that one node of that run can hold: those it had, or as many as it has cores for.
+// The ranks that fit on one node: as many as the run had there, or as its CPUs allow.
 double node_holds(const results::Run& run) {
     const double there = base::real(run.hosts.size());
     const auto cpus = base::number_in(run.fact("host", "logical_cpus"));
@@ -79,7 +79,7 @@ double node_holds(const results::Run& run) {
 struct Found {
     model::Curve curve;
     bool weak = false;
-    std::size_t of = 0;  // so many curves
+    std::size_t of = 0;  // number of curves found
 };
 
 Found longest_curve(const model::Groups& groups, std::optional<Scaling> wanted) {
@@ -154,7 +154,7 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
         if (run.argv.starts_with("ranklab "))
             found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());
     }
-    // The largest point's run.
+    // `run` is now the run with the most ranks.
     const auto number = [](const std::string& text) {
         return base::number_in(text).value_or(kNone);
     };

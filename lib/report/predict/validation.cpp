@@ -12,8 +12,8 @@ using forecast::Scaling;
 using model::PublishedCurve;
 
 constexpr const char* kAll = "all";
-constexpr double kPart = 4;    // points up to this part of the largest are used
-constexpr double kNear = 0.1;  // an error that is near enough
+constexpr double kPart = 4;    // points up to the largest / kPart are fitted
+constexpr double kNear = 0.1;  // a smaller relative error counts as a hit
 
 CurvePoint point_of(const PublishedCurve& curve, std::size_t i) {
     return {.ranks = curve.x[i],
@@ -30,11 +30,11 @@ double logarithmic(const std::vector<CurvePoint>& points, double ranks) {
 
 struct Outcome {
     std::string family;
-    std::size_t points = 0;  // that were used
+    std::size_t points = 0;  // fitted
     double to = 0;
     forecast::Refusal refusal = forecast::Refusal::too_few_points;
-    // Relative errors of the time: of the forecast, and where the last efficiency stays, and of
-    // time = a + c log p.
+    // Relative errors of the time: of the forecast, of constant efficiency, and of time = a + c log
+    // p.
     Cell error = {};
     double same = 0, logs = 0;
 };
@@ -63,7 +63,7 @@ Outcome outcome_of(const PublishedCurve& curve) {
     return outcome;
 }
 
-// A family's outcomes, or all; medians are of errors without their signs.
+// The outcomes of one family, or of all. Medians are of absolute errors.
 Row family_row(const std::string& family, const std::vector<Outcome>& outcomes) {
     std::vector<double> errors, same, logs;
     int refused = 0, near = 0, covered = 0;
