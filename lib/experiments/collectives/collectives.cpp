@@ -25,7 +25,7 @@ class CollectivesPlan final : public Plan {
             most = {std::max(most.send, need.send), std::max(most.receive, need.receive)};
             sum = {sum.send + need.send, sum.receive + need.receive};
         }
-        if (!settled_.model) settled_.memory = most;  // each bucket has its own
+        if (!settled_.model) settled_.memory = most;  // each bucket has buffers of its own
         bytes_ = settled_.model ? sum.send + sum.receive : most.send + most.receive;
     }
 
@@ -113,7 +113,7 @@ std::unique_ptr<Plan> Collectives::settle(const options::Options& given,
         const auto messages = planned_messages(settled, backend, ranks);
         plan = std::make_unique<CollectivesPlan>(std::move(settled), backend, messages, ranks);
     });
-    check_memory(2 * plan->bytes(), control);  // a library may hold as much as it is given
+    check_memory(2 * plan->bytes(), control);  // a library may buffer as much
     return plan;
 }
 

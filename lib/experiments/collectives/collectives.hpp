@@ -1,4 +1,4 @@
-// `ranklab comm`: how fast the ranks talk, operation by operation.
+// `ranklab comm`: times of communication, operation by operation.
 #pragma once
 
 #include "experiments/shared/experiment.hpp"

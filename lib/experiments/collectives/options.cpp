@@ -45,13 +45,13 @@ Policy policy_of(const CollectivesSettings& settings, const CommonSettings& comm
             .checks = static_cast<int>(settings.check)};
 }
 
-MpiProgress help_of(const CollectivesSettings& settings) {
+MpiProgress progress_of(const CollectivesSettings& settings) {
     return settings.progress == "poll"     ? MpiProgress::poll
            : settings.progress == "thread" ? MpiProgress::thread
                                            : MpiProgress::none;
 }
 
-// Twice the caches that the cores share, so that what comes round again is no longer in them.
+// Twice the shared caches, so that reused buffers are no longer in them.
 std::size_t pool_of(const CollectivesSettings& settings) {
     if (!settings.rotate_buffers) return 0;
     constexpr std::size_t kWhereUnknown = std::size_t{64} << 20U;
@@ -66,29 +66,28 @@ void need_small(const char* option, std::uint64_t value, std::uint64_t most) {
 
 void check_rank(const char* option, std::int64_t rank, int ranks) {
     if (rank < ranks) return;
-    throw base::OptionError(fmt::format("{} names rank {}, and the ranks of this job are 0 to {}",
+    throw base::OptionError(fmt::format("{} gives rank {}, and the ranks of this job are 0 to {}",
                                         option, rank, ranks - 1));
 }
 
 void need_countable(const Message& message, const comm::BackendEntry& backend) {
     constexpr std::size_t kMost = std::numeric_limits<int>::max();
     if (backend.memory == comm::Memory::device || message.part <= kMost) return;
-    throw base::OptionError(
-        fmt::format(
-            "{} elements of a rank are more than MPI counts (2^31 - 1); make the largest message "
-            "smaller, or take a wider type",
-            message.part),
-        {"max-bytes"});
+    throw base::OptionError(fmt::format("{} elements of a rank are more than the 2^31 - 1 that MPI "
+                                        "counts; make the largest message "
+                                        "smaller, or take a wider type",
+                                        message.part),
+                            {"max-bytes"});
 }
 
-// OptionError where the buffers cannot lie there.
+// Throws OptionError if the backend does not work in that memory.
 MemoryKind settle_memory(CollectivesSettings& settings, const comm::BackendEntry& backend) {
     const bool on_device = backend.memory == comm::Memory::device;
     vocabulary::settle(settings.memory, on_device ? "device" : "pageable");
     if ((settings.memory == "device") != on_device)
-        throw base::OptionError(
-            fmt::format("the backend {} works in {} memory; --memory {} is not that", backend.name,
-                        on_device ? "device" : "host", *settings.memory));
+        throw base::OptionError(fmt::format("backend {} works in {} memory, not --memory {}",
+                                            backend.name, on_device ? "device" : "host",
+                                            *settings.memory));
     return on_device                     ? MemoryKind::device
            : settings.memory == "pinned" ? MemoryKind::pinned
                                          : MemoryKind::pageable;
@@ -116,7 +115,7 @@ CollectivesOptions settle_collectives(const options::Options& given, const Commo
         settled.model = bucket_table(*settings.from_model);
     else
         settled.sizes = sizes_of(settings);
-    if (settings.nonblocking) settled.nonblocking = help_of(settings);
+    if (settings.nonblocking) settled.nonblocking = progress_of(settings);
     static_cast<void>(chosen_operations(settings.op));
     static_cast<void>(chosen_types(settings.datatype));
     static_cast<void>(chosen_reductions(settings.redop));
@@ -156,8 +155,8 @@ std::vector<Message> planned_messages(const CollectivesOptions& options,
     if (!messages.empty()) return messages;
     if (ranks < 2 &&
         std::ranges::all_of(chosen_operations(options.settings.op), comm::is_between_two))
-        throw base::OptionError("latency and bandwidth are between two ranks; start two: " +
-                                base::mpirun() + " -n 2 ...");
+        throw base::OptionError("latency and bandwidth need two ranks; start " + base::mpirun() +
+                                " -n 2 ...");
     throw base::OptionError(fmt::format("--op {} has no form {} over {}; take --place both",
                                         options.settings.op, options.settings.place, backend.name));
 }
@@ -167,12 +166,12 @@ void check_memory(std::uint64_t each, comm::Communicator& control) {
         const auto free = host::free_memory();
         const double need = static_cast<double>(each) * control.local_size();
         if (!free || need <= static_cast<double>(*free)) return;
-        throw base::OptionError(
-            fmt::format("{} rank(s) on {} need {} of memory for the messages (what they send and "
-                        "receive, and as much for the library), and {} is free there; take smaller "
-                        "messages, or start fewer ranks a host",
-                        control.local_size(), host::host_name(), base::human_bytes(need),
-                        base::human_bytes(static_cast<double>(*free))));
+        throw base::OptionError(fmt::format(
+            "{} rank(s) on {} need {} of memory (send and receive buffers, and as much for "
+            "the library), and {} is free; take smaller messages, or start fewer ranks "
+            "per host",
+            control.local_size(), host::host_name(), base::human_bytes(need),
+            base::human_bytes(static_cast<double>(*free))));
     });
 }
 

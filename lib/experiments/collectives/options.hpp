@@ -1,4 +1,4 @@
-// The options of `ranklab comm`, and what they come to.
+// The settled options of `ranklab comm`.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace ranklab::experiments {
 
-/// The settled options of a run, and what follows from several of them or is of another type.
+/// The options of a run, and what follows from them.
 struct CollectivesOptions {
     vocabulary::CollectivesSettings settings;
     vocabulary::CommonSettings common;
@@ -24,27 +24,27 @@ struct CollectivesOptions {
     Policy policy;
     BufferPlan buffers;
     MemoryNeed memory;                       ///< of the largest messages
-    std::vector<std::uint64_t> sizes;        ///< bytes, as asked for
+    std::vector<std::uint64_t> sizes;        ///< bytes, before rounding to whole elements
     std::optional<BucketTable> model;        ///< --from-model
-    std::optional<MpiProgress> nonblocking;  ///< --nonblocking, with this --mpi-progress
+    std::optional<MpiProgress> nonblocking;  ///< --mpi-progress with --nonblocking; otherwise none
     Fault fault;
 };
 
-/// Settles all options that need neither backend nor hosts. OptionError where two options conflict.
+/// Settles the options that depend neither on backend nor hosts. Throws OptionError if two
+/// conflict.
 CollectivesOptions settle_collectives(const options::Options& given,
                                       const vocabulary::CommonSettings& common, int world_size);
 
-/// Settles the backend and the memory of the buffers. Collective. OptionError or EnvironmentError
-/// on all ranks where the chosen ones cannot be used.
+/// Settles the backend and the memory of the buffers. Throws OptionError or EnvironmentError on all
+/// ranks if they cannot be used. Collective.
 comm::BackendEntry settle_backend(CollectivesOptions& settled, comm::Communicator& control);
 
-/// Plans the messages of all forms, and finds the most memory that a rank needs for one.
-/// OptionError where there is nothing to time.
+/// The messages of all forms and sizes. Throws OptionError if there are none.
 std::vector<Message> planned_messages(const CollectivesOptions& options,
                                       const comm::BackendEntry& backend, int ranks);
 
-/// Collective. OptionError on all ranks where the ranks of a host need more memory than it has
-/// left, with the arithmetic. `each`: bytes that this rank needs.
+/// Throws OptionError on all ranks if the ranks of a host need more memory than it has free.
+/// `each`: bytes that this rank needs. Collective.
 void check_memory(std::uint64_t each, comm::Communicator& control);
 
 }  // namespace ranklab::experiments

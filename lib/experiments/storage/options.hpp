@@ -14,29 +14,29 @@
 
 namespace ranklab::experiments {
 
-/// The settled options of one strategy of the command, and what follows from several of them.
+/// The settled options of one strategy of the command, and what follows from them.
 struct StorageOptions : vocabulary::StorageSettings {
     vocabulary::CommonSettings common;
     std::vector<results::Setting> config;  ///< as its run stores them
 
     io::Job job;
     io::StrategyEntry entry;
-    std::int64_t most_repetitions = 1;  ///< --repetitions, or more with --target-ci
+    std::int64_t most_repetitions = 1;  ///< more than --repetitions with --target-ci
     measure::Convergence convergence;   ///< of --target-ci
 
     bool write() const { return !read_only; }
     bool read() const { return !write_only; }
-    /// All that was written is compared with the recomputed values.
+    /// All records are compared with recomputed values.
     bool verify() const { return read() && !no_verify; }
     bool keeps_files() const { return keep || read_only; }
     bool measures_ceilings() const { return write() && ceilings == "on"; }
     std::int64_t warmup() const { return common.warmup.value_or(0); }
-    /// Seconds; 0: none.
+    /// Seconds; 0: no limit.
     double time_limit() const { return common.time_limit.value_or(0); }
 };
 
-/// The strategies that --strategy names, in ladder order, each once. OptionError for an unknown
-/// one.
+/// The strategies that --strategy names, in ladder order, each once. Throws OptionError for an
+/// unknown name.
 std::vector<io::StrategyEntry> chosen_strategies(const std::string& names);
 
 /// The settled options of the command, and those of each of its strategies in ladder order.
@@ -46,7 +46,7 @@ struct StorageCommand {
     std::vector<StorageOptions> strategies;
 };
 
-/// Settles open options. Throws OptionError if two conflict. Of several strategies each has a
+/// Settles open options. Throws OptionError if two conflict. Each of several strategies gets a
 /// folder of its own.
 StorageCommand settle_storage(const options::Options& given,
                               const vocabulary::CommonSettings& common);
