@@ -100,7 +100,7 @@ ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Pr
                        : fmt::format(
                              "gradient of {} replicas: relative difference {:.1e} from one model "
                              "on the same parts, above {:.1e}; the model may draw random numbers "
-                             "or keep unregistered state, so train it with --mode ddp",
+                             "or keep unregistered state, so train it in mode ddp",
                              replicas.count(), check.difference, check.bound);
     return check;
 }

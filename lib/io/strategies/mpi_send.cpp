@@ -217,12 +217,12 @@ class MpiSend final : public FileStrategy {
 }  // namespace
 
 StrategyEntry mpi_send_entry() {
-    return {
-        .name = "mpi-send",
-        .summary = "rank 0 sends chunks of records to the ranks (--dynamic: on request), npy files",
-        .parallel = true,
-        .dynamic = true,
-        .make = make_strategy<MpiSend>};
+    return {.name = "mpi-send",
+            .summary =
+                "rank 0 sends chunks of records to the ranks (with dynamic: on request), npy files",
+            .parallel = true,
+            .dynamic = true,
+            .make = make_strategy<MpiSend>};
 }
 
 }  // namespace ranklab::io
