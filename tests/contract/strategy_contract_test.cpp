@@ -27,6 +27,7 @@ using ranklab::testing::world;
 std::vector<StrategyEntry> all_strategies() {
     auto all = strategies();
     all.push_back(template_strategy_entry());
+    all.push_back(template_workers_entry());
     return all;
 }
 

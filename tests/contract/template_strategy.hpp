@@ -5,5 +5,6 @@
 namespace ranklab::io {
 
 StrategyEntry template_strategy_entry();
+StrategyEntry template_workers_entry();
 
 }  // namespace ranklab::io

@@ -17,21 +17,37 @@ def applies(diff):
     return check.stderr
 
 
+def code(text, name):
+    """Without comment lines, blanks and the entry's own name in its three spellings."""
+    spellings = (name, name.replace("_", "-"), name.replace("_", " ").title().replace(" ", ""))
+    text = re.sub(r'\.summary = "[^"]*"', "", re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+    return re.sub("|".join(spellings), "NAME", "".join(text.split()))
+
+
 class Diffs(unittest.TestCase):
     def test_apply(self):
-        self.assertEqual(len(DIFFS), 3)
+        self.assertGreaterEqual(len(DIFFS), 5)
         for diff in DIFFS:
             self.assertEqual(applies(diff), "", diff)
 
     def test_what_does_not_fit_is_seen(self):
-        self.assertIn("patch does not apply", applies(DIFFS[0].replace("cudnn-benchmark", "another-row")))
+        (option,) = (diff for diff in DIFFS if "cudnn-benchmark" in diff)
+        self.assertIn("patch does not apply", applies(option.replace("cudnn-benchmark", "another-row")))
 
-    def test_each_is_a_row_and_a_place(self):
-        """An option also has a field that its row binds; a column of the report is a row alone."""
-        for diff, rows, places in zip(DIFFS, (2, 1, 1), (1, 1, 0)):
-            files = re.findall(r"^\+\+\+ (\S+)", diff, re.MULTILINE)
-            self.assertEqual(len(files), rows + places)
-            self.assertEqual(sum("vocabulary" in name for name in files), rows)
+    def test_each_edits_rows_and_one_place(self):
+        """The place is a hunk's file, or a new file and its word in CMake."""
+        for diff in DIFFS:
+            files = [name for name in re.findall(r"^\+\+\+ (\S+)", diff, re.MULTILINE) if not name.startswith("lib/vocabulary/")]
+            is_new = diff.count("--- /dev/null")
+            self.assertLessEqual(len(files), 1 + is_new, files)
+            self.assertEqual(sum(name.endswith("CMakeLists.txt") for name in files), is_new, files)
+
+    def test_new_entries_are_the_tested_templates(self):
+        for name, template in (("process_rounds", "template_workers"), ("bigram", "template_tokens")):
+            (diff,) = (diff for diff in DIFFS if f"/{name}.cpp" in diff)
+            added = "".join(re.findall(r"^\+(.*\n)", diff[diff.index(f"/{name}.cpp") :], re.MULTILINE))
+            template_text = (SOURCE / f"tests/contract/{template}.cpp").read_text()
+            self.assertEqual(code(added, name), code(template_text, template))
 
 
 class Presets(unittest.TestCase):
