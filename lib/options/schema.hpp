@@ -55,6 +55,8 @@ struct Option {
     bool between_ranks = false;
     bool follows_ranks = false;    ///< its default follows from how many ranks share a node
     bool decides_numbers = false;  ///< the parameters' values depend on it
+    /// A rank computes the same on one sample, whatever the value: batches, learning rates.
+    bool keeps_sample_work = false;
     bool essential = false;        ///< --help shows it; --help all shows the others too
     std::string bare = {};         ///< the value of the option's name alone; "": it needs one
     std::string former = {};       ///< the name in earlier versions: stored runs may have it
@@ -73,6 +75,7 @@ inline constexpr auto kInHeader = &Option::in_header;
 inline constexpr auto kBetweenRanks = &Option::between_ranks;
 inline constexpr auto kFollowsRanks = &Option::follows_ranks;
 inline constexpr auto kDecidesNumbers = &Option::decides_numbers;
+inline constexpr auto kKeepsSampleWork = &Option::keeps_sample_work;
 }  // namespace marks
 
 /// Names of other programs' options that ranklab lacks, and advice what to do instead.

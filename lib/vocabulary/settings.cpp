@@ -133,6 +133,8 @@ const options::Option& setting_row(std::string_view name) {
 bool matters_to(SettingUse asker, std::string_view setting, std::string_view value) {
     const auto& option = setting_row(setting);
     if (!value.empty() && value == value_when_absent(setting)) return false;
+    if (asker == SettingUse::sample_work)
+        return option.role == Role::work && !option.keeps_sample_work;
     switch (option.role) {
         case Role::work:
         case Role::coordination:

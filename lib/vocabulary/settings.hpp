@@ -169,12 +169,13 @@ const options::Option& setting_row(std::string_view name);
 /// The value of another setting of a run; "" where it has none.
 using OtherSettings = std::function<std::string(const std::string&)>;
 
-/// The purpose for which a setting may matter. A setting without a row matters for all, but not
-/// with a value that equals the behaviour without it.
+/// The purpose for which a setting may matter. A setting without a row matters for every purpose,
+/// unless its value equals the behaviour without it.
 enum class SettingUse {
-    comparison,  ///< has it to be equal for two runs to be compared?
-    group,       ///< does it distinguish groups, apart from the length of measuring?
-    factor       ///< is a run that differs in it alone no repetition?
+    comparison,  ///< runs are compared only if they agree in it
+    group,       ///< it distinguishes groups; the length of measuring does not
+    factor,      ///< runs that differ only here are not repetitions
+    sample_work  ///< what a rank computes on one sample depends on it
 };
 bool matters_to(SettingUse asker, std::string_view setting, std::string_view value = {});
 

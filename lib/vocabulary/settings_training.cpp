@@ -68,10 +68,10 @@ void add_work(Schema& rows) {
 void add_length(Schema& rows) {
     rows.integer("batch-size", {1, kMostBatch}, kOpen,
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
-        .bind(&TrainingSettings::batch_size, kEssential, kInHeader)
+        .bind(&TrainingSettings::batch_size, kEssential, kInHeader, kKeepsSampleWork)
         .integer("global-batch-size", {1, kMostBatch}, kOpen,
                  "samples of all ranks per step, instead of --batch-size")
-        .bind(&TrainingSettings::global_batch_size, kEssential, kDecidesNumbers)
+        .bind(&TrainingSettings::global_batch_size, kEssential, kDecidesNumbers, kKeepsSampleWork)
         .instead_of("batch-size")
         .integer("expected-ranks", {1, kMostBatch}, kOpen,
                  "for configurations: the ranks they are made for; fewer need --accumulate or "
@@ -114,7 +114,7 @@ void add_optimizer(Schema& rows) {
         .bind(&TrainingSettings::dropout, kDecidesNumbers)
         .choice("shuffle", {"on", "off"}, "on",
                 "a new order of the samples each epoch, from seed + epoch")
-        .bind(&TrainingSettings::shuffle, kDecidesNumbers)
+        .bind(&TrainingSettings::shuffle, kDecidesNumbers, kKeepsSampleWork)
         .choice("sharding", {"pad", "exact"}, "pad",
                 "pad: equal shares as PyTorch's DistributedSampler, repeats not counted; exact: "
                 "every sample once, weighted mean")
@@ -126,10 +126,10 @@ void add_input(Schema& rows) {
         .integer(
             "train-samples", {1, kMostSamples}, kOpen,
             "samples per epoch (default: all; for volumes, enough crops to fill them 16 times)")
-        .bind(&TrainingSettings::train_samples, kDecidesNumbers)
+        .bind(&TrainingSettings::train_samples, kDecidesNumbers, kKeepsSampleWork)
         .integer("validation-samples", {1, kMostSamples}, kOpen,
                  "samples per evaluation (default: as for --train-samples)")
-        .bind(&TrainingSettings::validation_samples)
+        .bind(&TrainingSettings::validation_samples, kKeepsSampleWork)
         .choice(
             "input", {"real", "synthetic", "io-only"}, "real",
             "synthetic: the first batch again and again; io-only: make batches, compute nothing")
@@ -192,34 +192,34 @@ void add_rate(Schema& rows) {
     rows.section("Learning rate")
         .real("lr", {0, kHighestRate}, kOpen,
               "learning rate at the base batch (default: the model's or the optimizer's)")
-        .bind(&TrainingSettings::lr, kEssential, kDecidesNumbers)
+        .bind(&TrainingSettings::lr, kEssential, kDecidesNumbers, kKeepsSampleWork)
         .choice("lr-schedule", {}, kOpen,
                 "step: lr times gamma^epoch; cosine: falls to --end-lr at the last step; "
                 "cosine-published: as in the U-Net tutorial's code (default: the model's)")
-        .bind(&TrainingSettings::lr_schedule, kDecidesNumbers)
+        .bind(&TrainingSettings::lr_schedule, kDecidesNumbers, kKeepsSampleWork)
         .real("gamma", 0, kOpen,
               "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
-        .bind(&TrainingSettings::gamma, kDecidesNumbers)
+        .bind(&TrainingSettings::gamma, kDecidesNumbers, kKeepsSampleWork)
         .choice("lr-scaling", {}, kOpen,
                 "how lr grows with global / base batch (default: the model's: sqrt for unet3d, "
                 "else none)")
-        .bind(&TrainingSettings::lr_scaling, kDecidesNumbers)
+        .bind(&TrainingSettings::lr_scaling, kDecidesNumbers, kKeepsSampleWork)
         .integer("base-batch-size", 1, kOpen,
                  "global batch that lr is meant for (default: the model's, 32 for unet3d, 64 for "
                  "mnist-cnn)")
-        .bind(&TrainingSettings::base_batch_size, kDecidesNumbers)
+        .bind(&TrainingSettings::base_batch_size, kDecidesNumbers, kKeepsSampleWork)
         .integer(
             "lr-warmup-steps", 0, kOpen,
             "steps over which a scaled rate rises from 0, where the global batch is above the base "
             "(default: the model's, 128 for unet3d, 0 else)")
-        .bind(&TrainingSettings::lr_warmup_steps, kDecidesNumbers)
+        .bind(&TrainingSettings::lr_warmup_steps, kDecidesNumbers, kKeepsSampleWork)
         .real("end-lr", 0, "0", "where the cosines end")
-        .bind(&TrainingSettings::end_lr, kDecidesNumbers)
+        .bind(&TrainingSettings::end_lr, kDecidesNumbers, kKeepsSampleWork)
         .integer(
             "lr-total-steps", 1, kOpen,
             "steps over which the cosines fall (default: all of the run; cosine-published with "
             "--epochs: epochs x (samples / global batch), rounded down)")
-        .bind(&TrainingSettings::lr_total_steps, kDecidesNumbers)
+        .bind(&TrainingSettings::lr_total_steps, kDecidesNumbers, kKeepsSampleWork)
         .needs({.other = "lr-schedule", .values = {"cosine", "cosine-published"}});
 }
 
@@ -323,10 +323,10 @@ void add_way(Schema& rows) {
         .bind(&TrainingSettings::transfer, Role::coordination, kFollowsRanks)
         .choice("compress", {"none", "fp16", "bf16"}, "none",
                 "type to which gradients are rounded before they travel")
-        .bind(&TrainingSettings::compress, Role::coordination, kDecidesNumbers)
+        .bind(&TrainingSettings::compress, kBetweenRanks, kDecidesNumbers)
         .integer("accumulate", {1, 100'000}, "1",
                  "micro-batches per step; the ranks sum gradients after the last one")
-        .bind(&TrainingSettings::accumulate, kDecidesNumbers)
+        .bind(&TrainingSettings::accumulate, kDecidesNumbers, kKeepsSampleWork)
         .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
         .flag("no-broadcast-buffers",
               "keep each rank's own running statistics of BatchNorm; else rank 0's before each "
@@ -348,7 +348,7 @@ void add_views(Schema& rows) {
             "profile", "lines,layers", kOpen,
             "lines: the time of each line of the training loop, as line_profiler's table; layers: "
             "of each layer of the network, beside this machine's roofline")
-        .bind(&TrainingSettings::profile)
+        .bind(&TrainingSettings::profile, kKeepsSampleWork)
         .excludes({.other = "ablation", .because = "it has trials in place of the loop"})
         .text("tensorboard", "DIR", kOpen,
               "write curves there for TensorBoard while it trains, every 10 steps")

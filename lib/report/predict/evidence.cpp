@@ -1,25 +1,29 @@
 #include "report/predict/evidence.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/numbers.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/network.hpp"
 #include "report/model/values.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::report::predict {
 namespace {
 
 using results::Run;
 
-// Settings that define the work of a rank, in addition to the batch.
-constexpr std::array kWork{
-    "model",     "data",          "precision",      "input",     "input-shape",     "width",
-    "device",    "image-size",    "threads",        "workers",   "optimizer",       "ops",
-    "momentum",  "dropout",       "compress",       "prefetch",  "fused-optimizer", "jit",
-    "crop-edge", "memory-format", "loader-cost-us", "cuda-graph"};
+// Options on which a rank's work on one sample depends, with the run's values. An unset flag equals
+// one that the program did not have.
+std::map<std::string, std::string> sample_work(const Run& run) {
+    std::map<std::string, std::string> work;
+    for (const auto& [key, value, number] : run.config)
+        if (!value.empty() && value != "false" &&
+            vocabulary::matters_to(vocabulary::SettingUse::sample_work, key, value))
+            work[key] = value;
+    return work;
+}
 
 // Whether the run has what a forecast needs, with the steps of each rank. Not c10d: PyTorch's
 // reducer waits inside backward, which looks like computing.
@@ -155,8 +159,7 @@ std::vector<forecast::Gradient> gradients_of(const Run& profile) {
 }  // namespace
 
 bool is_same_work(const Run& a, const Run& b) {
-    return std::ranges::all_of(kWork,
-                               [&](const char* key) { return a.setting(key) == b.setting(key); });
+    return sample_work(a) == sample_work(b);
 }
 
 double number_of(const Run& run, const char* setting, double otherwise) {

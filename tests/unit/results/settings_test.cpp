@@ -60,6 +60,22 @@ TEST(Settings, OfALaterProgramMatterToAll) {
     EXPECT_FALSE(other.between_ranks || other.follows_ranks || other.decides_numbers);
 }
 
+TEST(Settings, SomeDecideWhatARankComputesOnASample) {
+    EXPECT_EQ(those_that([](const auto& option) {
+                  return storage_settings().find(option.name) == nullptr &&
+                         matters_to(SettingUse::sample_work, option.name);
+              }),
+              (Names{"model",           "input-shape", "classes",        "target-shape",
+                     "loss",            "data",        "width",          "full-scale",
+                     "lambda-rho",      "optimizer",   "momentum",       "ops",
+                     "dropout",         "input",       "loader-cost-us", "prefetch",
+                     "image-size",      "crop-edge",   "volume-access",  "rotate",
+                     "rotate-vectors",  "ablation",    "precision",      "device",
+                     "channels-last",   "jit",         "cuda-graph",     "cudnn-benchmark",
+                     "fused-optimizer", "compress",    "inject-delay",   "threads"}));
+    EXPECT_TRUE(matters_to(SettingUse::sample_work, "workers"));
+}
+
 TEST(Settings, OfFilesCountByBeingSet) {
     EXPECT_EQ(those_that([](const auto& option) { return option.role == options::Role::kept; }),
               (Names{"checkpoint", "resume", "save-parameters", "benchy-json", "keep", "json-file",
