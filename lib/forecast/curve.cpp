@@ -5,27 +5,28 @@
 
 #include "base/numbers.hpp"
 #include "forecast/posterior.hpp"
-#include "stats/interval.hpp"
+#include "stats/distributions.hpp"
 
 namespace ranklab::forecast {
 namespace {
 
-constexpr double kMostDeviation = 0.15;  // processes of one point, and points from a curve
-constexpr double kMostSpread = 4;        // a point's processes, over those of most points
-const double kSureJump = std::log(8);    // so much likelier than curves without it
-constexpr double kLeastMisfit = 0.02;    // a smaller one is not refused, however sure
-constexpr double kUnlikely = 0.999;      // a test that refuses says so surely
+// Relative standard deviation of repeats at one rank count, and of points about the curve.
+constexpr double kMostDeviation = 0.15;
+constexpr double kMostSpread = 4;      // of the repeats at one rank count, over the median spread
+const double kSureJump = std::log(8);  // log likelihood ratio from which a jump is reported
+constexpr double kLeastMisfit = 0.02;  // a smaller relative misfit is accepted even if significant
+constexpr double kUnlikely = 0.999;    // confidence of the tests that refuse a forecast
 constexpr double kHeldOutConfidence = 0.99;
 constexpr std::size_t kFewestPoints = 4;
 constexpr double kRepeats = 3;       // processes of a further point
-constexpr double kWorthIt = 0.1;     // a share of the interval
-constexpr double kSlowFirst = 0.03;  // slower first processes are warm-up from here on
+constexpr double kWorthIt = 0.1;     // least useful narrowing, as a fraction of the interval
+constexpr double kSlowFirst = 0.03;  // first runs slower by this fraction are warm-up
 
 struct Pooled {
     double variance = 0, freedom = 0;
 };
 
-// The logarithms of the times at one number of ranks, but for the first `skipped` of each.
+// Pools the variance of the logarithms over the points, without the first `skipped` times of each.
 Pooled pooled(const std::vector<CurvePoint>& points, std::size_t skipped) {
     Pooled all;
     for (const auto& point : points) {
@@ -38,7 +39,7 @@ Pooled pooled(const std::vector<CurvePoint>& points, std::size_t skipped) {
     return all;
 }
 
-// Whether the first process of the points is slower than the others, by more than these differ.
+// Whether the first processes are slower than the later ones by more than those scatter.
 bool has_warm_up(const std::vector<CurvePoint>& points) {
     const Pooled others = pooled(points, 1);
     double sum = 0, variance = 0, count = 0;
@@ -53,7 +54,7 @@ bool has_warm_up(const std::vector<CurvePoint>& points) {
     return sum > stats::student_quantile(kUnlikely, others.freedom) * std::sqrt(variance);
 }
 
-// Whether the processes of some point differ much more than those of most points, or all do.
+// True if repeats scatter too much at one rank count, or at all of them.
 bool contradict(const std::vector<CurvePoint>& points) {
     std::vector<double> spreads;
     for (const auto& point : points)
@@ -67,14 +68,15 @@ bool contradict(const std::vector<CurvePoint>& points) {
            (most > kMostDeviation && most > kMostSpread * stats::quantile(spreads, 0.5));
 }
 
-// The least ranks on several nodes where at least two points are on one node, and two on several.
+// The fewest ranks on several nodes; 0 unless at least two points are on one node and at least two
+// on several.
 double level_of(std::span<const CurvePoint> points) {
     const auto beyond = [](const CurvePoint& one) { return one.nodes > 1; };
     const auto first = std::ranges::find_if(points, beyond);
     return first - points.begin() >= 2 && points.end() - first >= 2 ? first->ranks : 0;
 }
 
-// Whether the points lie farther from the best curve than their processes differ.
+// Whether the points lie farther from the best curve than their repeats scatter.
 bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) {
     if (posterior.misfit() > kMostDeviation * kMostDeviation) return true;
     const Pooled within = pooled(points, 0);
@@ -85,8 +87,8 @@ bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) 
                stats::chi_square_quantile(0.05, within.freedom);
 }
 
-// The first ranks beyond a jump that makes curves far likelier; 0: there is none. One that the
-// nodes explain is in all curves.
+// The rank count after an unexplained jump; 0: none. A jump where a second node begins is part of
+// every curve.
 double jump_in(const std::vector<CurvePoint>& points, Scaling scaling, double evidence) {
     if (level_of(points) > 0) return 0;
     double likeliest = evidence + kSureJump, jump = 0;
@@ -99,8 +101,8 @@ double jump_in(const std::vector<CurvePoint>& points, Scaling scaling, double ev
     return jump;
 }
 
-// Whether the largest point lies outside of what the others forecast; nothing is forecast where
-// these are too few to know a level.
+// Whether the largest point lies outside the forecast from the others. False if the others cannot
+// forecast it: too few, or without the network level between nodes.
 bool misses_largest(std::span<const CurvePoint> points, Scaling scaling) {
     const auto rest = points.first(points.size() - 1);
     if (level_of(points) > 0 && level_of(rest) == 0) return false;
@@ -117,7 +119,7 @@ bool leaves_the_node(const std::vector<CurvePoint>& points, double node_holds, d
     return beyond == 1 || ranks > std::max(node_holds, points.back().ranks);
 }
 
-// The numbers of ranks to measure so that the forecast is not refused again.
+// Rank counts to measure so that the forecast is not refused again.
 std::vector<double> ranks_to_measure(const CurveForecast& refused,
                                      const std::vector<CurvePoint>& points, double node_holds,
                                      double jump) {
@@ -145,16 +147,17 @@ std::vector<double> ranks_to_measure(const CurveForecast& refused,
     }
 }
 
-// The point with the best ratio of narrowing to node-hours; nothing where none narrows it much.
+// The measurement with the most narrowing per node-hour; nullopt if none narrows the interval
+// enough.
 std::optional<NextPoint> next_point(const Posterior& posterior,
                                     const std::vector<CurvePoint>& points, double target) {
-    // The measured ones again, and powers of two from the largest on.
+    // Candidates: the measured rank counts again, and doublings of the largest.
     std::vector<NextPoint> all;
     for (const auto& point : points) all.push_back({point.ranks, target});
     const double largest = points.back().ranks;
     for (double ranks = 2 * largest; ranks <= kReach * largest; ranks *= 2)
         all.push_back({ranks, target});
-    double enough = kWorthIt;  // or half as much as the best one
+    double enough = kWorthIt;  // or half of the best narrowing, whichever is more
     for (auto& one : all) {
         one.narrowing = posterior.narrowing(one.ranks, kRepeats, target);
         enough = std::max(enough, one.narrowing / 2);
@@ -168,10 +171,6 @@ std::optional<NextPoint> next_point(const Posterior& posterior,
 }
 
 }  // namespace
-
-double CurvePoint::middle() const {
-    return std::exp(mean_of_logs(times_s));
-}
 
 CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling,
                               const std::vector<double>& ranks, double node_holds, bool force) {

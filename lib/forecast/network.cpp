@@ -11,14 +11,14 @@
 namespace ranklab::forecast {
 namespace {
 
-// Messages so many times smaller and larger lie on one line: MPI changes its protocol by size.
+// A line is fitted to messages at most this factor smaller or larger, since MPI changes its
+// protocol with the size.
 constexpr double kNear = 16;
-// A message so many times as large as the largest measured one has no time.
-constexpr double kLargest = 4;
+constexpr double kLargest = 4;  // farthest extrapolation, times the largest measured message
 
 using MeasuredLevel = std::pair<const Placement, AllreduceCurve>;
 
-// Without the 2 of the tree, whose times grow as those of recursive doubling.
+// Time by the formulas of Algorithm; only ratios are used, so that the tree's factor 2 cancels out.
 double time_by(Algorithm algorithm, std::size_t ranks, double latency, double moving) {
     const double p = base::real(ranks), rounds = std::ceil(std::log2(p));
     if (algorithm == Algorithm::ring) return 2 * (p - 1) * latency + 2 * (p - 1) / p * moving;
@@ -35,7 +35,8 @@ stats::LineFit fit_near(const AllreduceCurve& curve, double bytes) {
     return stats::fit_line(near.size() < 3 ? all : near);
 }
 
-// The cheapest of the algorithms; how far the fit may be off is in its range.
+// Scales a measured level to `ranks`: the cheapest algorithm's time, with the range over all
+// algorithms and the fit's interval.
 AllreduceTime scaled(const MeasuredLevel& level, double bytes, std::size_t ranks,
                      const std::vector<Algorithm>& algorithms) {
     const Placement& on = level.first;
@@ -66,8 +67,8 @@ AllreduceTime sum_of(double times, const AllreduceTime& a, const AllreduceTime& 
             a.algorithm};
 }
 
-// On as many ranks a host, or on one host; of these the largest that is not larger than wanted,
-// otherwise the smallest.
+// Returns the measured level with as many ranks per host (or, for one host, any on one host): the
+// largest with at most the wanted ranks, otherwise the smallest. nullptr if there is none.
 const MeasuredLevel* nearest(const MeasuredNetwork& network, const Placement& wanted) {
     const bool on_one_host = wanted.ranks <= wanted.per_host;
     const MeasuredLevel* best = nullptr;
@@ -96,7 +97,7 @@ AllreduceTime time_on(const AllreduceCurve& curve, double bytes) {
     if (above == curve.end()) --above;
     const auto &a = *std::prev(above), &b = *above;
     const auto at = [&](double low, double high) {
-        if (bytes > b.first)  // each byte more at its cost there
+        if (bytes > b.first)  // the cost per byte between the last two sizes
             return std::max(high, high + (high - low) / (b.first - a.first) * (bytes - b.first));
         return low * std::pow(high / low, std::log(bytes / a.first) / std::log(b.first / a.first));
     };

@@ -1,5 +1,4 @@
-// The time of an allreduce among other numbers of ranks than those that were measured. Pure
-// functions; seconds and bytes.
+// The time of an allreduce at rank counts that were not measured. Seconds and bytes.
 #pragma once
 
 #include <compare>
@@ -11,14 +10,14 @@
 
 namespace ranklab::forecast {
 
-/// How ranks sum, with its time at p ranks in a = latency and b = seconds a byte of one message (R.
-/// Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in
-/// MPICH", IJHPCA 19, 2005):
+/// The algorithm of an allreduce of S bytes on p ranks, with its time, where a is the latency of a
+/// message and b its seconds per byte (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
+/// Collective Communication Operations in MPICH", IJHPCA 19, 2005):
 ///   ring                2 (p - 1) a + 2 (p - 1) / p b S
 ///   recursive_doubling  ceil(log2 p) (a + b S)
-///   tree                2 ceil(log2 p) (a + b S): to one rank and back; libnbc's, in place
-/// hierarchical: the ranks of a host, then one of each host: the sum of both. measured: as many
-/// ranks as were measured.
+///   tree                2 ceil(log2 p) (a + b S): reduce, then broadcast, as libnbc does in place
+/// hierarchical: within each host, then between one rank of each host; the sum of both times.
+/// measured: this rank count was measured.
 enum class Algorithm { measured, ring, recursive_doubling, tree, hierarchical };
 const char* name_of(Algorithm algorithm);
 
@@ -28,10 +27,10 @@ struct AllreduceTime {
     Algorithm algorithm = Algorithm::measured;
 };
 
-/// Measured times by message size.
+/// Measured times by message size in bytes.
 using AllreduceCurve = std::map<double, AllreduceTime>;
-/// Between two sizes a straight line of the logarithms; below the smallest its time; above the
-/// largest the straight line through the last two. `curve` has a size at least.
+/// Interpolates the logarithms of time and size. Below the smallest size it returns that size's
+/// time; above the largest it extends the line through the last two. `curve` is not empty.
 AllreduceTime time_on(const AllreduceCurve& curve, double bytes);
 
 struct Placement {
@@ -40,25 +39,25 @@ struct Placement {
     auto operator<=>(const Placement&) const = default;
 };
 
-/// One kind of allreduce: blocking, or in the background (MPI_Iallreduce).
+/// Measured times of one kind of allreduce: blocking, or in the background (MPI_Iallreduce).
 struct MeasuredNetwork {
-    std::vector<Algorithm> algorithms = {};           ///< that MPI may take
+    std::vector<Algorithm> algorithms = {};           ///< that MPI may use
     std::map<Placement, AllreduceCurve> levels = {};  ///< at least two sizes each
 };
 
-/// The pieces in which train::ReductionQueue cuts a buffer, in bytes.
+/// Bytes of the pieces in which train::ReductionQueue sums a buffer.
 inline constexpr double kBlockingPiece = 8 << 20, kBackgroundPiece = 256 << 10;
 
-/// Where that number of ranks was measured, the measured curve. Otherwise, of each of the
-/// algorithms, the time at the measured number of ranks times the ratio of its formula at both
-/// numbers, with a and b by a line through the messages of about that size; the cheapest is the
-/// time, and all are in the range, with the fits' intervals. Several ranks on several hosts that
-/// were not measured are hierarchical. NaN where no level says anything, or the message is more
-/// than 4 times its largest one.
+/// Returns the measured time if this rank count was measured. Otherwise scales the time at the
+/// nearest measured rank count by the ratio of an algorithm's formula at both counts, with a and b
+/// fitted to messages of similar size. The result is the cheapest algorithm's; its range spans all
+/// algorithms and the fits' intervals. Placements on several hosts that no measurement resembles
+/// are hierarchical. NaN if no measured level applies, or the message is more than 4 times the
+/// level's largest one.
 AllreduceTime allreduce_time(const MeasuredNetwork& network, double bytes,
                              const Placement& placement);
 
-/// A message that travels in pieces, one after another.
+/// The time of a message that is summed in pieces, one after another.
 AllreduceTime in_pieces(const MeasuredNetwork& network, double bytes, double piece_bytes,
                         const Placement& placement);
 

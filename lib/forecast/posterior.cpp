@@ -6,22 +6,22 @@
 #include <cstddef>
 
 #include "base/numbers.hpp"
+#include "stats/distributions.hpp"
 
 namespace ranklab::forecast {
 
-// A kind of curve. With q = ranks / ranks of the first point, the time over that point's time is
-// the ideal (strong: 1/q, weak: 1) and its terms, with coefficients above 0.
+// A kind of curve. With q = ranks / ranks of the first point, time / time at the first point is the
+// ideal (strong: 1/q, weak: 1) plus the model's terms, with coefficients above 0.
 struct Model {
-    std::string_view strong, weak;                             // its names
-    bool constant = false, logarithm = false, linear = false;  // 1 - 1/q, log q, q - 1
-    bool power = false;                                        // the ideal time x q^k
-    double strong_prior = 1, weak_prior = 1;  // how plausible before anything is measured
+    std::string_view strong, weak;                             // names
+    bool constant = false, logarithm = false, linear = false;  // terms 1 - 1/q, log q, q - 1
+    bool power = false;                                        // ideal x q^k
+    double strong_prior = 1, weak_prior = 1;                   // up to a common factor
 };
 
 namespace {
 
-// Overheads that grow with the number of ranks itself are rare in weak scaling: of the published
-// curves none is best described by them.
+// Weak scaling gives linear terms small priors: they describe none of the published curves best.
 constexpr std::array kModels{
     Model{"Amdahl", "Gustafson", true},
     Model{"logarithmic", "logarithmic", false, true},
@@ -31,19 +31,6 @@ constexpr std::array kModels{
     Model{"a + b/p + c log p + d p", "a + c log p + d p", true, true, true, false, 0.2, 0.03}};
 
 }  // namespace
-
-double mean_of_logs(std::span<const double> times) {
-    double sum = 0;
-    for (const double t : times) sum += std::log(t);
-    return sum / base::real(times.size());
-}
-
-double squares_of_logs(std::span<const double> times) {
-    const double mean = mean_of_logs(times);
-    double sum = 0;
-    for (const double t : times) sum += (std::log(t) - mean) * (std::log(t) - mean);
-    return sum;
-}
 
 Posterior::Posterior(std::span<const CurvePoint> points, Scaling scaling, double level_begins)
     : scaling_(scaling),
@@ -63,7 +50,7 @@ Posterior::Posterior(std::span<const CurvePoint> points, Scaling scaling, double
     share_ = (1 + base::real(points.size())) / processes_;
     for (const Model& model : kModels) {
         const auto axes = axes_of(model);
-        // One more parameter is the time of the first point; two more points show the noise.
+        // The time at the first point is a parameter, too; the noise takes two more points.
         if (points.size() < axes.size() + 3) continue;
         const auto found = curves_of(model, axes);
         const double noise = std::ranges::min(found, {}, &Curve::noise).noise;
@@ -108,7 +95,7 @@ Posterior::Basis Posterior::basis_at(double ranks) const {
 
 std::vector<Posterior::Axis> Posterior::axes_of(const Model& model) const {
     constexpr int kSteps[] = {60, 30, 14, 9};  // by the number of axes
-    // Log-uniform, times the ideal time at the largest point.
+    // Logarithms of fractions of the ideal time at the largest point.
     const double low = std::log(3e-4), high = std::log(20);
     const double most = scaling_ == Scaling::strong ? 1 : 0.7;
     std::vector<Axis> axes;
@@ -123,9 +110,9 @@ std::vector<Posterior::Axis> Posterior::axes_of(const Model& model) const {
 
 std::vector<Posterior::Curve> Posterior::curves_of(const Model& model,
                                                    std::vector<Axis> axes) const {
-    constexpr double kLogSeen = 10;  // below the best curve
+    constexpr double kLogSeen = 10;  // lighter curves, relative to the best, do not count
     auto found = grid_of(model, axes);
-    // Twice more, closer at where there was weight.
+    // Two finer grids, around the curves with weight.
     for (int pass = 0; pass < 2; ++pass) {
         const double least = std::ranges::max(found, {}, &Curve::weight).weight - kLogSeen;
         std::erase_if(found, [&](const Curve& one) { return one.weight <= least; });
@@ -177,7 +164,7 @@ void Posterior::weigh(Curve& curve) const {
 }
 
 void Posterior::normalise() {
-    constexpr double kLogDropped = 14;  // below the best curve
+    constexpr double kLogDropped = 14;  // lighter curves, relative to the best, are dropped
     const double top = std::ranges::max(curves_, {}, &Curve::weight).weight;
     std::erase_if(curves_, [&](const Curve& one) { return one.weight < top - kLogDropped; });
     double total = 0;
@@ -223,7 +210,7 @@ std::vector<Posterior::Bin> Posterior::bins(double ranks) const {
 }
 
 double Posterior::quantile(const std::vector<Bin>& bins, double share) const {
-    constexpr double kTail = 12;  // deviations
+    constexpr double kTail = 12;  // standard deviations to search beyond the outermost bins
     const double reach = kTail * std::sqrt(std::ranges::max(bins, {}, &Bin::variance).variance);
     double low = bins.front().middle - reach, high = bins.back().middle + reach;
     for (int halving = 0; halving < 45; ++halving) {

@@ -1,4 +1,4 @@
-// The curves that may go through measured points, each with its weight.
+// Bayesian fit of scaling models to measured points: each possible curve with its weight.
 #pragma once
 
 #include <map>
@@ -6,67 +6,63 @@
 #include <string_view>
 #include <vector>
 
-#include "forecast/curve.hpp"
-#include "stats/interval.hpp"
+#include "forecast/points.hpp"
 
 namespace ranklab::forecast {
 
-struct Model;  ///< a kind of curve
+struct Model;  ///< a kind of curve: Amdahl, power law ...
 
-double mean_of_logs(std::span<const double> times);
-/// The squares of their distances from that mean, added up.
-double squares_of_logs(std::span<const double> times);
-
-/// A posterior over the models and their coefficients. Priors: coefficients log-uniform between
-/// 3e-4 and 20 times the ideal time at the largest point (power: uniform exponent); models as
-/// kModels (posterior.cpp); noise as repeated processes show it, and 2 % as if two more had shown
-/// that. The time of the first point is integrated over; likelihoods are Student's, of logarithms.
+/// The posterior over the models and their coefficients. Priors: models as in kModels
+/// (posterior.cpp); coefficients log-uniform from 3e-4 to 20 times the ideal time at the largest
+/// point (power law: a uniform exponent); noise of 2 % with the weight of two observations. The
+/// likelihood is Student's t of the logarithms; the time at the first point is integrated out.
 class Posterior {
   public:
-    /// By ascending ranks. From `level_begins` ranks on the time may be longer by one more factor;
-    /// 0: nowhere.
+    /// `points` ascend in ranks. From `level_begins` ranks on (0: nowhere) all curves have one more
+    /// factor, the cost of a slower network level.
     Posterior(std::span<const CurvePoint> points, Scaling scaling, double level_begins);
 
-    /// No model has enough points.
+    /// True if no model has enough points.
     bool empty() const { return curves_.empty(); }
-    /// The median at so many ranks, and the interval of the mean of as many processes as the points
-    /// have.
+    /// The median at `ranks`, with the interval of a mean over as many processes as an average
+    /// point has.
     Estimate at(double ranks, double confidence) const;
     double median(double ranks) const { return quantile(bins(ranks), 0.5); }
-    /// The share by which so many processes more at `ranks` would narrow the interval at `target`.
+    /// The fraction by which `processes` more at `ranks` would narrow the interval at `target`.
     double narrowing(double ranks, double processes, double target) const;
     std::map<std::string_view, double> weights() const;
-    /// Variance of one process' logarithm around the best curve, by the points' distances from it.
+    /// Variance of the logarithm of one process' time, from the points' residuals about the best
+    /// curve.
     double misfit() const { return misfit_; }
-    /// The logarithm of the points' likelihood over all curves, up to a constant of the points.
-    /// NaN without a curve.
+    /// Logarithm of the marginal likelihood, up to a constant of the points; NaN without a curve.
     double evidence() const { return evidence_; }
 
   private:
-    /// The terms of the models at some ranks, each 1 or the ideal time at the largest point.
+    /// The models' terms at one rank count, scaled to 1 (strong: the ideal time) at the largest
+    /// point.
     struct Basis {
         double ideal = 0, constant = 0, logarithm = 0, linear = 0, log_q = 0;
-        bool beyond = false;  ///< the level
+        bool beyond = false;  ///< at or above level_begins
     };
     struct Curve {
         const Model* model = nullptr;
-        /// A term that the model lacks has 0; growth is e^k, and 1 + level the level's factor.
+        /// Coefficients, 0 for terms that the model lacks; growth = e^k of the power law; the
+        /// level's factor is 1 + level.
         double constant = 0, logarithm = 0, linear = 0, growth = 1, level = 0;
-        double log_first = 0, weight = 0;
-        double noise = 0;  ///< variance of the logarithm of one process' time
+        double log_first = 0;          ///< logarithm of the time at the first point
+        double weight = 0, noise = 0;  ///< noise: variance of the logarithm of one process' time
 
-        /// The logarithm of the time.
-        double log_at(const Basis& at) const;
+        double log_at(const Basis& at) const;  ///< logarithm of the time
     };
     struct Point {
         Basis at;
         double log_time = 0, processes = 0;
     };
-    /// A coefficient, in steps of its logarithm.
+    /// A grid over the logarithm of one coefficient.
     struct Axis {
         double Curve::*coefficient;
-        double low, high;           ///< of the grid
-        double whole = high - low;  ///< of the prior
+        double low, high;           ///< range of the grid
+        double whole = high - low;  ///< width of the prior
         int steps = 0;
 
         double step() const { return (high - low) / steps; }
@@ -77,21 +73,21 @@ class Posterior {
 
     Basis basis_at(double ranks) const;
     std::vector<Axis> axes_of(const Model& model) const;
-    /// A model's curves; their weights are logarithms.
+    /// The curves of one model. Their weights are logarithms until normalise().
     std::vector<Curve> curves_of(const Model& model, std::vector<Axis> axes) const;
-    /// A curve a cell of the grid that the axes span.
+    /// One curve per cell of the grid that the axes span.
     std::vector<Curve> grid_of(const Model& model, const std::vector<Axis>& axes) const;
     void weigh(Curve& curve) const;
-    /// From logarithms to shares, without curves that do not count.
+    /// Turns logarithmic weights into probabilities, and drops negligible curves.
     void normalise();
-    /// How the logarithms of two times vary together over the curves.
+    /// Covariance over the curves of the logarithms of the times at two rank counts.
     double covariance(double ranks_a, double ranks_b) const;
-    /// Curves of nearly the same time become one.
+    /// Histogram of the logarithm of the time, which makes quantiles cheap.
     std::vector<Bin> bins(double ranks) const;
     double quantile(const std::vector<Bin>& bins, double share) const;
 
     static constexpr double kPriorDeviation = 0.02, kPriorFreedom = 2;
-    static constexpr double kStatedFreedom = 5;  ///< the weight of a stated deviation
+    static constexpr double kStatedFreedom = 5;  ///< observations that a stated deviation counts as
 
     Scaling scaling_;
     double first_, largest_, level_begins_;
@@ -99,7 +95,7 @@ class Posterior {
     double processes_ = 0, freedom_ = kPriorFreedom - 1,
            noise_sum_ = kPriorFreedom * kPriorDeviation * kPriorDeviation;
     double noise_ = 0;  ///< variance of the logarithm of one process' time
-    double share_ = 0;  ///< of noise_ in the mean that at() is of
+    double share_ = 0;  ///< variance of the mean that at() forecasts, as a fraction of noise_
     std::vector<Curve> curves_;
     double misfit_ = stats::kNone, evidence_ = stats::kNone;
 };

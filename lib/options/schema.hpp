@@ -57,9 +57,9 @@ struct Option {
     bool decides_numbers = false;  ///< the parameters' values depend on it
     /// A rank computes the same on one sample, whatever the value: batches, learning rates.
     bool keeps_sample_work = false;
-    bool essential = false;        ///< --help shows it; --help all shows the others too
-    std::string bare = {};         ///< the value of the option's name alone; "": it needs one
-    std::string former = {};       ///< the name in earlier versions: stored runs may have it
+    bool essential = false;   ///< --help shows it; --help all shows the others too
+    std::string bare = {};    ///< the value of the option's name alone; "": it needs one
+    std::string former = {};  ///< the name in earlier versions: stored runs may have it
     std::vector<Relation> needs = {}, excludes = {};
     std::string instead_of = {};  ///< the other option that says the same in another way
     /// The behaviour of a run from before the option existed, and the other settings for which this

@@ -52,6 +52,10 @@ std::string Run::fact(std::string_view section, std::string_view key) const {
         [this](std::string_view option) { return setting(option); });
 }
 
+void Run::add_fact(const vocabulary::FactName& name, std::string value) {
+    context.push_back({std::string(name.section), std::string(name.key), std::move(value)});
+}
+
 double Run::median(std::string_view name) const {
     const Measurement* measurement = find(name);
     return measurement == nullptr ? stats::kNone : measurement->summary.median;

@@ -118,6 +118,9 @@ struct Run : RunHeader {
     std::string fact(const vocabulary::FactName& name) const {
         return fact(name.section, name.key);
     }
+    /// Whether the fact is "yes".
+    bool says(const vocabulary::FactName& name) const { return fact(name) == "yes"; }
+    void add_fact(const vocabulary::FactName& name, std::string value);
     /// The median of that measurement; NaN where there is none.
     double median(std::string_view name) const;
     /// The verdict of the table `verification`: "yes" where all checks that apply passed, "NO"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/numbers.hpp"
+#include "stats/distributions.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::stats {
@@ -14,16 +15,17 @@ namespace {
 
 constexpr double kLevel = 0.05;
 constexpr double kPower = 0.8;
-constexpr std::size_t kMostExact = 50;  // samples on both sides together
-constexpr double kMostSplits = 5000;    // that are gone through one by one
+constexpr std::size_t kMostExact = 50;  // samples of both sides in an exact test
+constexpr double kMostSplits = 5000;    // that finer_tail enumerates
+// An exact test with a smaller size loses power at kLevel, and is refined.
 constexpr double kCoarse = 0.0385;
 
-// Both sides as one, in order: doubled mid-ranks are whole numbers.
+// Both sides in one sorted list. Mid-ranks are doubled, which makes them whole numbers.
 struct Pooled {
     std::size_t n_a = 0, n_b = 0;
     std::vector<double> values;
     std::vector<long> rank2;  ///< twice the mid-rank
-    long sum2_b = 0;          ///< of side b
+    long sum2_b = 0;          ///< twice the rank sum of side b
     double ties = 0;          ///< sum of t^3 - t over groups of t equal values
     std::size_t n() const { return n_a + n_b; }
     long expected2() const { return static_cast<long>(n_b * (n() + 1)); }
@@ -47,8 +49,8 @@ Pooled pool(const std::vector<double>& a, const std::vector<double>& b) {
     return all;
 }
 
-// The number of splits of the pooled ranks into n_a and n_b by their distance |W - E(W)|, doubled:
-// index d. It adds rank after rank (dynamic programming over subsets), so that ties are exact, too.
+// Returns at index d the number of splits of the pooled ranks into n_a and n_b with rank sum W of
+// side b at 2 |W - E(W)| = d. Dynamic programming over the ranks makes this exact with ties, too.
 std::vector<double> splits_by_distance(const Pooled& all) {
     // The largest sum of n_b ranks.
     const long most = std::accumulate(all.rank2.end() - all.n_b, all.rank2.end(), 0L);
@@ -73,11 +75,11 @@ std::vector<double> splits_by_distance(const Pooled& all) {
     return by_distance;
 }
 
-// Shares of all splits that are at least as extreme as the one seen.
+// Shares of all splits, by how extreme they are compared with the observed one.
 struct Tail {
-    double beyond = 0;      ///< farther apart
-    double equal = 0;       ///< as far apart
-    double attainable = 0;  ///< the largest p up to kLevel that this test can give: its size
+    double beyond = 0;      ///< more extreme
+    double equal = 0;       ///< equally extreme
+    double attainable = 0;  ///< the test's size: its largest possible p up to kLevel
     double p() const { return std::min(1.0, beyond + equal); }
     double mid_p() const { return beyond + equal / 2; }
 };
@@ -94,13 +96,12 @@ Tail tail_of(const std::vector<double>& by_distance, std::size_t seen, double sp
     return tail;
 }
 
-// Where few runs give U so few values that it cannot come near 5 %, splits of equal U are ordered
-// by the difference of their means. The test stays exact: it is a permutation test of the pair (U,
-// difference of means).
+// Few runs give U few values, none with p near 5 %. Splits of equal U are then ordered by the
+// difference of their means. The test stays exact: a permutation test of (U, difference of means).
 Tail finer_tail(const Pooled& all, const std::vector<double>& b, double splits) {
     const double centre = std::accumulate(all.values.begin(), all.values.end(), 0.0) /
                           base::real(all.n()) * base::real(all.n_b);
-    // Sums of the same values in another order are to be equal, and to order by U first.
+    // Rounding makes sums of the same values in another order equal.
     const double unit = 1e-9 * (std::abs(centre) + all.values.back() - all.values.front());
     using Distance = std::pair<long, double>;
     const auto distance = [&](long sum2, double sum) {
@@ -122,7 +123,7 @@ Tail finer_tail(const Pooled& all, const std::vector<double>& b, double splits) 
     } while (std::next_permutation(in_b.begin(), in_b.end()));
     std::sort(distances.begin(), distances.end());
     const auto seen = distance(all.sum2_b, std::accumulate(b.begin(), b.end(), 0.0));
-    // As counts by distance, numbered from the nearest.
+    // The number of splits at each distinct distance, the nearest first.
     std::vector<double> counts;
     std::size_t place = 0;
     for (std::size_t i = 0; i < distances.size(); ++i) {
@@ -141,7 +142,7 @@ double exact_p(const Pooled& all, const std::vector<double>& b) {
     if (splits <= kMostSplits && std::isfinite(all.values.front()) &&
         std::isfinite(all.values.back()))
         tail = finer_tail(all, b, splits);
-    // Many ties: what is still coarse counts by half (Lancaster's mid-p, JASA 56, 1961).
+    // Many ties can keep the test coarse: Lancaster's mid-p (JASA 56, 1961) regains power.
     return tail.attainable < kCoarse && all.ties > 0 ? tail.mid_p() : tail.p();
 }
 
@@ -154,7 +155,7 @@ double approximate_p(const Pooled& all) {
     return std::min(1.0, 2 * normal_cdf(-std::max(0.0, distance - 0.5) / std::sqrt(variance)));
 }
 
-// Squares of what the samples of a side are off their mean, relative to it.
+// Sum of squared deviations from each side's mean, relative to that mean.
 struct Spread {
     double squares = 0;
     double degrees = 0;
@@ -205,7 +206,7 @@ Verdict judge(const Difference& difference, double corrected_p, double min_effec
     if (std::min(difference.n_a, difference.n_b) < kFewestRuns) return Verdict::too_few_runs;
     const auto& [ratio, ci] = difference.ratio;
     if (std::isnan(ci.low) || std::isnan(ci.high)) return Verdict::too_noisy;
-    constexpr double kRounding = 1e-9;  // 1.05 times a time is 5 % more, for any last bits
+    constexpr double kRounding = 1e-9;  // a ratio of 1.05 counts as 5 % whatever its last bits
     const bool more = ci.low > 1 && ratio >= 1 + min_effect - kRounding;
     const bool less = ci.high < 1 && ratio <= 1 - min_effect + kRounding;
     if (corrected_p < kLevel && (more || less))
@@ -222,13 +223,13 @@ std::size_t runs_needed(std::span<const double> a, std::span<const double> b, do
     spread.add(a);
     spread.add(b);
     if (spread.degrees == 0 || !(min_effect > 0) || !std::isfinite(spread.squares)) return 0;
-    // The spread that few runs show is too small as often as too large: its upper 80 % bound is
-    // taken (Browne, Statistics in Medicine 14, 1995).
+    // Few runs underestimate the spread as often as they overestimate it: the upper 80 % bound is
+    // safe (Browne, Statistics in Medicine 14, 1995).
     const double variance = spread.squares / chi_square_quantile(1 - kPower, spread.degrees);
     const double beta = normal_quantile(kPower);
     const double tests = base::real(std::max<std::size_t>(1, compared));
-    // Both must show it: the interval of the ratio of medians (whose variance is pi/2 that of means
-    // of normal samples) and the corrected rank test (3/pi as efficient as the t test).
+    // judge() needs both: the interval of the ratio of medians (for normal samples pi/2 the
+    // variance of means) and the corrected rank test (3/pi as efficient as the t test).
     const double interval =
         std::numbers::pi / 2 * std::pow(normal_quantile(1 - kLevel / 2) + beta, 2);
     const double test =

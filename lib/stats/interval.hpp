@@ -1,88 +1,60 @@
-// Intervals of medians and of ratios of medians, and the distributions that they need.
-// Pure functions; where no interval exists it is NaN, with the reason in words.
+// 95 % intervals of medians and of ratios of medians. An interval that does not exist is NaN.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
 
 #include "stats/summary.hpp"
 
 namespace ranklab::stats {
 
-/// How much the samples of one series, in the order measured, hang together.
+/// Autocorrelation of one series of samples, in the order measured.
 struct Dependence {
-    /// Lag-1 autocorrelation, of the normal scores of the samples' ranks: the shape of their
-    /// distribution does not matter, and a far-out sample cannot hide the others' correlation. NaN
-    /// below n = 3, where all samples are equal or one is NaN.
+    /// Lag-1 autocorrelation of the normal scores of the samples' ranks, so that neither the shape
+    /// of the distribution nor an outlier changes it. NaN below n = 3, and if all samples are equal
+    /// or one is NaN.
     double lag1 = kNone;
-    /// The effective sample size: n over the long-run variance of "above the
-    /// median" (flat-top window with Politis's adaptive bandwidth), n where no correlation is
-    /// visible.
+    /// Effective sample size: n over the inflation of the long-run variance of "below the median"
+    /// (flat-top window, Politis's adaptive bandwidth); n if no correlation is significant.
     double effective_n = kNone;
-    double block_length = 0;  ///< for a block bootstrap; 0 where the samples pass as independent
-    /// "" where the median has an interval; otherwise the effective n, which is too small for one.
-    std::string warning;
+    double block_length = 0;  ///< samples a block of the bootstrap; 0: samples pass as independent
+    bool too_few = false;     ///< effective_n is too small for an interval of the median
 };
 
-/// A median with an interval that allows for the dependence of the series.
+/// A median with an interval that accounts for autocorrelation.
 struct MedianEstimate {
     double value = kNone;
-    /// The interval is NaN below n = 6, and below 10 effective samples of a correlated series.
-    Interval ci;
-    /// The method: "order statistics", "block bootstrap", or "" where there is no interval.
-    const char* method = "";
+    Interval ci;  ///< NaN below n = 6, and below 10 effective samples of a correlated series
+    const char* method = "";  ///< "order statistics", "block bootstrap"; "" without an interval
     Dependence dependence;
 };
-/// Estimates from `samples` in the order measured: by order statistics where they look independent,
-/// else by block bootstrap.
+/// Uses order statistics for samples that look independent, otherwise the block bootstrap.
+/// `samples` are in the order measured.
 MedianEstimate estimate_median(std::span<const double> samples);
 
-/// The longer side of the interval over the median: 1 = 100 %. NaN where there is none.
+/// The longer side of the interval over the median, as a fraction; NaN without an interval.
 double relative_half_width(const MedianEstimate& estimate);
 
-/// A ratio of two medians with its 95 % interval.
 struct RatioEstimate {
     double ratio = kNone;
     Interval ci;
 };
 
-inline constexpr std::size_t kFewestRuns = 5;  ///< a side
-/// The ratio of two sets of runs, by bootstrap (percentile; both sides resampled; deterministic).
-/// The interval is NaN where a side has fewer than kFewestRuns values.
+inline constexpr std::size_t kFewestRuns = 5;  ///< values that an interval needs on each side
+/// Ratio of the medians of two sets of runs. The interval is a percentile bootstrap that resamples
+/// both sides with a fixed seed; NaN if a side has fewer than kFewestRuns values.
 RatioEstimate estimate_ratio(std::span<const double> numerator,
                              std::span<const double> denominator);
 
-/// The ratio of at least 6 pairs of samples, one of each side a step or round: pairs are drawn, so
-/// that a disturbance of both sides of a pair is in both or in none. Both sides have equally many
-/// samples.
+/// Ratio of the medians of paired samples, such as two measurements of one step. The bootstrap
+/// draws whole pairs, so that a disturbance of both samples of a pair cancels out. The interval is
+/// NaN below 6 pairs and if the sides have different sizes.
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator,
                                     std::span<const double> denominator);
 
-/// The ratio of two sets of runs, one value per run, by Welch's t-test on the logarithms (Welch,
-/// Biometrika 34, 1947), widened where it does not contain the ratio of the medians. Its interval
-/// includes variation between runs. The interval is NaN below 3 values per side, or where a value
-/// is not above 0.
+/// Ratio of the medians of two sets of runs, one value per run. The interval is Welch's t-test on
+/// the logarithms (Biometrika 34, 1947), widened to contain the ratio; NaN below 3 values a side
+/// and if a value is not above 0.
 RatioEstimate run_ratio(std::span<const double> numerator, std::span<const double> denominator);
-
-double normal_cdf(double z);
-/// The inverse of normal_cdf; infinite at 0 and 1, NaN outside of them.
-double normal_quantile(double p);
-/// Quantiles by degrees of freedom, above 0.
-double student_quantile(double p, double degrees);
-double student_cdf(double t, double degrees);
-double chi_square_quantile(double p, double degrees);
-
-/// P(Bin(n, q) = k)
-double binomial_probability(std::size_t n, double q, std::size_t k);
-
-/// The largest k such that P(Bin(n, q) < k) <= tail; 0 where there is none but 0.
-/// `below` is that probability.
-struct BinomialRank {
-    std::size_t k = 0;
-    double below = 0;
-};
-BinomialRank binomial_rank(std::size_t n, double q, double tail);
 
 }  // namespace ranklab::stats

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/numbers.hpp"
-#include "stats/interval.hpp"
+#include "stats/distributions.hpp"
 
 namespace ranklab::stats {
 namespace {

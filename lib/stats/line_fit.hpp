@@ -1,4 +1,4 @@
-// A straight line through costs over sizes: what each call costs, and what each unit of size.
+// A straight line through costs over sizes: the cost of a call, plus a cost per unit of size.
 #pragma once
 
 #include <span>
@@ -11,17 +11,15 @@ struct LinePoint {
     double x = 0, y = 0;  ///< y > 0
 };
 
-/// Fits y = alpha + beta x by least squares of the relative distances, (alpha + beta x) / y - 1: a
-/// microsecond of a small message counts as much as a millisecond of a large one. The intervals are
-/// Student's, from the points' distances to the line: they include curvature, and are NaN below 3
-/// points. Where a coefficient would be below 0 it is 0, and the other one is fitted alone.
 struct LineFit {
     double alpha = kNone, beta = kNone;
-    Interval alpha_ci, beta_ci;  ///< 95 %
-    double worst = kNone;        ///< largest relative distance of a point
-    std::size_t n = 0;
+    Interval alpha_ci, beta_ci;  ///< 95 %, Student's; NaN below 3 points
+    double worst = kNone;        ///< largest relative residual
+    std::size_t n = 0;           ///< points
 };
-/// NaN where there are not two different x.
+/// Fits y = alpha + beta x by least squares of the relative residuals (alpha + beta x) / y - 1, so
+/// that small and large messages weigh the same. Curvature widens the intervals. A coefficient that
+/// would be negative is 0, and the other one is fitted alone. NaN without two different x.
 LineFit fit_line(std::span<const LinePoint> points);
 
 }  // namespace ranklab::stats

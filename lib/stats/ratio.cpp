@@ -5,29 +5,30 @@
 #include <vector>
 
 #include "base/numbers.hpp"
+#include "stats/distributions.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::stats {
 namespace {
 
-// Very long series get fewer resamples: their intervals are so short that the lost digits do not
-// show.
 constexpr std::size_t kResamples = 2000, kFewestResamples = 200;
+// Bounds the time of long series, whose narrow intervals need fewer resamples.
 constexpr std::size_t kMostDraws = 20'000'000;
 constexpr std::uint64_t kSeed = 20261123;
 
-// Draws one of 0 .. n - 1, the same with every compiler and library: the engine's bits are
-// standardised, std:: distributions are not.
+// Draws one of 0 .. n - 1. The C++ standard fixes the engine's bits but not its distributions, so
+// that this gives the same draws with every library.
 std::size_t drawn(std::mt19937_64& engine, std::size_t n) {
     return static_cast<std::size_t>((base::real(engine() >> 11) + 0.5) * 0x1p-53 * base::real(n));
 }
 
-// The ratio of equal medians is 1, also of 0 to 0: a count of errors that stays 0 has not changed.
+// Equal medians have ratio 1, even 0 and 0: an error count that stays 0 has not changed.
 double ratio_of(double numerator, double denominator) {
     return numerator == denominator ? 1 : numerator / denominator;
 }
 
-// The percentile interval of the ratios from draw(), each from one resample of `samples` values.
+// Returns the percentile interval of the ratios that draw() returns, each from one resample of
+// `samples` values.
 template <class Draw>
 Interval interval_of_resamples(std::size_t samples, Draw draw) {
     std::vector<double> ratios(std::clamp(kMostDraws / samples, kFewestResamples, kResamples));
@@ -36,7 +37,8 @@ Interval interval_of_resamples(std::size_t samples, Draw draw) {
 }
 
 struct Logs {
-    double n = 0, mean = 0, squared_error = 0;  ///< of the mean
+    double n = 0, mean = 0;
+    double squared_error = 0;  ///< squared standard error of the mean
 };
 
 Logs logs_of(std::span<const double> values) {

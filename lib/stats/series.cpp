@@ -9,10 +9,10 @@ namespace ranklab::stats {
 namespace {
 
 constexpr std::size_t kBatch = 5;
-// Fewer samples do not show where a warm-up ends.
-constexpr std::size_t kFewestForWarmup = 20;
+constexpr std::size_t kFewestForWarmup = 20;  // samples, to detect its end
 
-// Limited to the far-out fences of the later half: one slow step does not end a warm-up.
+// Clamps the samples to the far-out fences of the later half, so that one slow step does not pass
+// for warm-up. Empty if a sample is NaN.
 std::vector<double> without_far_out(std::span<const double> samples) {
     const Outliers fences = outliers(samples.subspan(samples.size() / 2));
     std::vector<double> x;
@@ -31,7 +31,7 @@ std::vector<double> batch_means(std::span<const double> x) {
     return means;
 }
 
-// Mean and sum of squares about it (Welford, Technometrics 4, 1962).
+// Running mean and sum of squared deviations (Welford, Technometrics 4, 1962).
 struct Tail {
     double count = 0, mean = 0, squares = 0;
     void add(double x) {
@@ -42,10 +42,9 @@ struct Tail {
     double mser() const { return squares / (count * count); }
 };
 
-// The least distance of a batch's median from that of the later half that counts as a difference:
-// five standard deviations of batch means, of the rest or of independent samples, whichever is
-// more. (The median of five varies 1.25 times as much as their mean; and one slow step does not
-// move it.)
+// How far a batch's median must lie from the later half's median to count as warm-up: five standard
+// deviations of batch means, observed or as of independent samples, whichever is more. (A median of
+// five varies 1.25 times as much as a mean of five, but one slow step does not move it.)
 double unlike(const Tail& rest, std::span<const double> later_half) {
     Tail singles;
     for (const double x : later_half) singles.add(x);
@@ -75,7 +74,7 @@ std::size_t warmup_end(std::span<const double> samples) {
     const std::vector<double> x = without_far_out(samples);
     if (x.empty()) return 0;
     const std::vector<double> means = batch_means(x);
-    std::vector<Tail> tails(means.size());  // what follows each batch, it included
+    std::vector<Tail> tails(means.size());  // each over its batch and all later ones
     Tail tail;
     for (std::size_t i = means.size(); i-- > 0;) {
         tail.add(means[i]);
@@ -84,8 +83,8 @@ std::size_t warmup_end(std::span<const double> samples) {
     std::size_t end = 0;
     for (std::size_t i = 0; i <= means.size() / 2; ++i)
         if (tails[i].mser() < tails[end].mser()) end = i;
-    // The least of many statistics is seldom the first, even without a warm-up: go back to the last
-    // batch that is unlike the rest.
+    // Without a warm-up the minimum of many statistics is seldom the first: go back to the last
+    // batch that differs from the rest.
     const auto later_half = std::span<const double>(x).subspan(x.size() / 2);
     const double limit = unlike(tails[end], later_half);
     const double steady = quantile(later_half, 0.5);

@@ -1,5 +1,4 @@
-// Properties of a series of samples in the order measured: outliers, warm-up, drift. No sample is
-// dropped.
+// Outliers and warm-up of a series of samples, in the order measured. Nothing here drops a sample.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +8,7 @@
 
 namespace ranklab::stats {
 
-/// Tukey's far-out fences: beyond 3 interquartile ranges from the quartiles. They are counted,
-/// never removed.
+/// Samples beyond Tukey's far-out fences, 3 interquartile ranges from the quartiles.
 struct Outliers {
     std::size_t below = 0, above = 0;
     double low_fence = kNone, high_fence = kNone;
@@ -18,10 +16,10 @@ struct Outliers {
 };
 Outliers outliers(std::span<const double> samples);
 
-/// The warm-up's end, as the samples to leave out, by MSER-5 (White, Simulation 69, 1997), at most
-/// half of the series; 0 where the beginning is not clearly unlike the rest, and for fewer than 20
-/// samples. Samples beyond the later half's far-out fences count as the fences. It is reported with
-/// the rule that was fixed before the run, and does not replace it.
+/// Number of warm-up samples by MSER-5 (White, Simulation 69, 1997), at most half of the series. 0
+/// below 20 samples, and if the beginning does not clearly differ from the rest. Samples beyond the
+/// far-out fences of the later half count as the fences. Only reported: --warmup, fixed before the
+/// run, decides what counts.
 std::size_t warmup_end(std::span<const double> samples);
 
 }  // namespace ranklab::stats

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/numbers.hpp"
-#include "stats/interval.hpp"
+#include "stats/distributions.hpp"
 
 namespace ranklab::stats {
 namespace {
@@ -39,8 +39,7 @@ IntervalRanks median_ranks(std::size_t n) {
     if (l < 1 || 2 * l > n) return {};
     IntervalRanks ranks{l, n + 1 - l, 0};
     if (n < kInterpolatedFrom || 2 * l == n) return ranks;
-    // Hettmansperger & Sheather 1986: between the interval of x(l), which covers a little more
-    // often than asked, and that of x(l + 1), which covers less often.
+    // x(l) gives more coverage than asked for and x(l + 1) less (Hettmansperger & Sheather 1986).
     const double size = base::real(n);
     const double rank = base::real(l);
     const double next = binomial_probability(n, 0.5, l);

@@ -86,6 +86,19 @@ inline constexpr FactName kIsBaseline{"storage", "baseline"};
 inline constexpr FactName kBytesPerValue{"storage", "bytes_per_value"};
 inline constexpr FactName kLadderBaseline{"ladder", "baseline"};
 inline constexpr FactName kBackendMemory{"communication", "memory"};
+// What the catalogue entries do that a training's options name, "yes" or "no".
+/// Ranks train one model: their gradients are summed.
+inline constexpr FactName kSumsGradients{"training", "sums_gradients"};
+/// One allreduce sums all gradients.
+inline constexpr FactName kSumsAtOnce{"training", "sums_at_once"};
+/// Gradients are summed while backward computes others.
+inline constexpr FactName kSumsInBackward{"training", "sums_in_backward"};
+/// --bucket-cap-mb limits the bytes of one allreduce.
+inline constexpr FactName kCapsBuckets{"training", "caps_buckets"};
+/// The backward time contains the wait for other ranks.
+inline constexpr FactName kWaitsInBackward{"training", "waits_in_backward"};
+/// Only one of the loader's threads reads at a time.
+inline constexpr FactName kReadsInTurn{"training", "reads_in_turn"};
 }  // namespace fact
 
 }  // namespace ranklab::vocabulary

@@ -121,9 +121,11 @@ void add_statistics(results::Run& run) {
         m.summary.ci95 = series.estimate.ci;
         if (matters(m, run)) add_row(table, m, series);
         if (is_whole(m)) warn_of_width(run, m);
-        if (is_whole(m) && !series.estimate.dependence.warning.empty())
-            run.warnings.push_back(
-                fmt::format("{}: {}", m.name, series.estimate.dependence.warning));
+        if (is_whole(m) && series.estimate.dependence.too_few)
+            run.warnings.push_back(fmt::format(
+                "{}: no 95 % interval: the {} samples are autocorrelated, worth {:.0f} independent "
+                "ones; measure longer",
+                m.name, m.rows(), series.estimate.dependence.effective_n));
     }
     if (table.size() > 0) run.tables.push_back(std::move(table).table());
 }

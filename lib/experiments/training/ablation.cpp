@@ -21,7 +21,7 @@
 #include "experiments/training/steps.hpp"
 #include "hdf5/file.hpp"
 #include "results/run.hpp"
-#include "stats/interval.hpp"
+#include "stats/distributions.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -9,7 +9,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "results/run.hpp"
-#include "stats/interval.hpp"
+#include "stats/distributions.hpp"
 #include "stats/summary.hpp"
 #include "vocabulary/measurements.hpp"
 

@@ -23,6 +23,7 @@
 #include "host/topology.hpp"
 #include "nn/script_model.hpp"
 #include "options/schema.hpp"
+#include "vocabulary/names.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -168,6 +169,21 @@ void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& mo
     fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
 }
 
+// What the run's catalogue entries do, for reports that do not know the entries.
+void add_entry_facts(results::Run& run, const TrainingOptions& options,
+                     const data::SourceEntry& source) {
+    const auto sync = entry_of(train::gradient_syncs(), *options.settings.sync);
+    const std::pair<vocabulary::FactName, bool> facts[] = {
+        {vocabulary::fact::kSumsGradients, sync.keeps_ranks_equal},
+        {vocabulary::fact::kSumsAtOnce, sync.sums_at_once},
+        {vocabulary::fact::kSumsInBackward,
+         sync.overlaps && options.way.progress != train::Progress::none},
+        {vocabulary::fact::kCapsBuckets, sync.caps_buckets},
+        {vocabulary::fact::kWaitsInBackward, sync.waits_in_backward},
+        {vocabulary::fact::kReadsInTurn, source.reads_in_turn}};
+    for (const auto& [name, holds] : facts) run.add_fact(name, holds ? "yes" : "no");
+}
+
 // Writes a file besides the run. If that fails the run is still stored, with that failure's exit
 // code. For rank 0, whose code all ranks take over.
 void write_beside(results::Run& run, const std::function<void()>& write) {
@@ -283,6 +299,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
                       *model, sampler);
     drive(loop, run, options, *model, control);
     add_facts(run, data, *model, options.structure);
+    add_entry_facts(run, options, source);
     if (control.rank() == 0) add_memory(run, options);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);

@@ -13,7 +13,8 @@
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/evidence.hpp"
-#include "stats/interval.hpp"
+#include "stats/distributions.hpp"
+#include "vocabulary/names.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
@@ -60,14 +61,14 @@ struct Facts {
     }
 };
 
-// Runs with c10d are not measured: PyTorch's reducer waits inside backward, where its wait cannot
-// be told from computing.
+// Measures nothing where backward contains the wait for other ranks, which looks like computing.
 Facts facts_of(const Run& run) {
     Facts f{run};
     const auto* const step = run.find("step_time_s");
     const std::size_t count = step == nullptr ? 0 : step->rows(), ranks = run.hosts.size(),
                       blocks = std::min(kMostBlocks, count / kFewestSteps);
-    if (count == 0 || step->columns != ranks || (run.setting("sync") == "c10d" && ranks > 1))
+    if (count == 0 || step->columns != ranks ||
+        (run.says(vocabulary::fact::kWaitsInBackward) && ranks > 1))
         return f;
     f.whole = parts_of(run, 0, count);
     f.steps_s = static_cast<double>(count) * f.whole.step_s();
@@ -178,12 +179,11 @@ Frame parts_frame(const Facts& f) {
     return frame;
 }
 
-// The step time with so many loader threads: the longest of the step without its wait for samples,
-// the loader threads' time (HDF5 reads for one thread at a time), and all work divided by the
-// host's cores.
+// The longest of: a step without its wait for samples; the loader's threads, which may have to read
+// in turn; all work of a host on its cores.
 double step_with(const Facts& f, const Parts& p, double workers) {
     const double rest = p.step_s() - p.lost_s(Parts::input),
-                 reads = f.run.setting("data") == "hdf5" ? p.reading_s : 0,
+                 reads = f.run.says(vocabulary::fact::kReadsInTurn) ? p.reading_s : 0,
                  work = (p.decoding_s + p.computing_s() * f.threads) * f.ranks / f.all_cores;
     if (workers == 0) return rest + p.loader_s();
     return std::fmax(std::max({rest, p.loader_s() / workers, reads}), work);
@@ -284,7 +284,7 @@ Diagnosis diagnose(const Run& run, const std::optional<predict::CapAdvice>& cap)
 
 Diagnosis diagnose(const Run& run, const results::ResultFile& file) {
     const auto found = diagnose(run);
-    if (found.cause != "transfer" || run.setting("sync") != "bucketed") return found;
+    if (found.cause != "transfer" || !run.says(vocabulary::fact::kCapsBuckets)) return found;
     auto runs = predict::runs_for_mechanism({file, {}});
     std::erase_if(runs, [&](const Run& other) {
         return other.command == "train" && !predict::is_same_work(other, run);

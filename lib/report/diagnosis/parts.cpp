@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/diagnosis/diagnosis.hpp"
+#include "vocabulary/names.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
@@ -35,8 +36,8 @@ Parts::Loss Parts::largest_loss() const {
 // On an ideal network ranks compute at their own pace, and the update waits for the last rank.
 Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step) {
     const std::size_t ranks = run.hosts.size(), count = (end_step - first_step) * ranks;
-    const bool synchronised = run.setting("mode") == "ddp" && run.setting("sync") != "none";
-    const auto samples = [&](const char* name) {  // zeros if the run has no such part
+    const bool synchronised = run.says(vocabulary::fact::kSumsGradients);
+    const auto samples = [&](const char* name) {  // zeros where the run has no such part
         const auto* const found = run.find(name);
         if (found == nullptr || found->samples.size() < end_step * ranks) return Values(count);
         const auto some = std::span(found->samples).subspan(first_step * ranks, count);

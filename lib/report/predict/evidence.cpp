@@ -7,12 +7,15 @@
 #include "report/model/messages.hpp"
 #include "report/model/network.hpp"
 #include "report/model/values.hpp"
+#include "vocabulary/names.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::report::predict {
 namespace {
 
 using results::Run;
+namespace setting = vocabulary::setting;
+namespace fact = vocabulary::fact;
 
 // Options on which a rank's work on one sample depends, with the run's values. An unset flag equals
 // one that the program did not have.
@@ -25,14 +28,13 @@ std::map<std::string, std::string> sample_work(const Run& run) {
     return work;
 }
 
-// Whether the run has what a forecast needs, with the steps of each rank. Not c10d: PyTorch's
-// reducer waits inside backward, which looks like computing.
+// Whether the run stores the steps of each rank, and its phases tell computing from waiting.
 bool is_training(const Run& run) {
     const auto* const step = run.find("step_time_s");
     return run.command == "train" && run.valid && run.cut_short().empty() &&
-           run.setting("mode") != "dp" && run.setting("sync") != "c10d" && step != nullptr &&
-           step->columns == run.hosts.size() && run.find("backward_time_s") != nullptr &&
-           number_of(run, "accumulate", 1) == 1;
+           run.setting(setting::kReplicas).empty() && !run.says(fact::kWaitsInBackward) &&
+           step != nullptr && step->columns == run.hosts.size() &&
+           run.find("backward_time_s") != nullptr && number_of(run, setting::kAccumulate, 1) == 1;
 }
 
 bool is_profiled(const Run& run) {
@@ -63,7 +65,7 @@ AloneWork alone_in(const Run& run) {
                             .optimizer_s = median_of(run, "optimizer_time_s")};
     const double own_s = median_of(run, "step_time_s") - median_of(run, "sync_exposed_time_s") -
                          work.forward_s - work.backward_s - work.optimizer_s;
-    const double workers = number_of(run, "workers", 0);
+    const double workers = number_of(run, setting::kWorkers, 0);
     for (const char* part : {"loader_read_time_s", "loader_decode_time_s", "loader_augment_time_s"})
         if (workers > 0) work.loader_s += median_of(run, part) / workers;
     // With loader threads data_time_s is the wait for them, and loader_s has their time.
@@ -77,11 +79,9 @@ SharedWork shared_in(const Run& run) {
     found.computing_s = step->samples;
     for (std::size_t i = 0; sync != nullptr && i < sync->samples.size(); ++i)
         found.computing_s.at(i) -= sync->samples[i];
-    // Allreduces that overlap backward make it longer, so steps without communication are taken.
+    // Sums in backward make it longer; the steps without communication do not have them.
     const auto* apart = run.find("step_without_communication_s");
-    const bool overlaps =
-        run.setting("sync") == "bucketed" && run.setting("mpi-progress") != "none";
-    const auto summary = overlaps && apart != nullptr
+    const auto summary = run.says(fact::kSumsInBackward) && apart != nullptr
                              ? apart->summary
                              : stats::summarise(step->largest_of(found.computing_s));
     found.slowest_s = summary.median;
@@ -94,7 +94,8 @@ void add_training(Evidence& found, const Run& run) {
     found.shared.push_back(shared_in(run));
     if (run.hosts.size() > 1) return;
     const AloneWork alone = alone_in(run);
-    const auto [place, is_new] = found.alone.try_emplace(number_of(run, "batch-size", 0), alone);
+    const auto [place, is_new] =
+        found.alone.try_emplace(number_of(run, setting::kBatchSize, 0), alone);
     if (is_new || is_profiled(run)) return;
     auto& newest = place->second;
     const double off = (alone.work.forward_s + alone.work.backward_s) /
@@ -143,7 +144,8 @@ void add_network(Evidence& found, const Run& run) {
 // The gradients with their bytes after compression, in the order in which backward makes them.
 std::vector<forecast::Gradient> gradients_of(const Run& profile) {
     const auto& table = *profile.find_table("layers");
-    const double narrower = model::gradient_type(profile) == profile.setting("compress") ? 0.5 : 1;
+    const double narrower =
+        model::gradient_type(profile) == profile.setting(setting::kCompress) ? 0.5 : 1;
     double backward_s = 0;
     std::vector<forecast::Gradient> gradients;
     for (std::size_t row = 0; row < model::row_count(table); ++row) {
@@ -162,8 +164,8 @@ bool is_same_work(const Run& a, const Run& b) {
     return sample_work(a) == sample_work(b);
 }
 
-double number_of(const Run& run, const char* setting, double otherwise) {
-    return base::number_in(run.setting(setting)).value_or(otherwise);
+double number_of(const Run& run, std::string_view name, double otherwise) {
+    return base::number_in(run.setting(name)).value_or(otherwise);
 }
 
 Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
@@ -174,7 +176,8 @@ Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
     Evidence found;
     for (const auto* run : newest)
         if (found.profile == nullptr && is_training(*run) && run->hosts.size() == 1 &&
-            is_profiled(*run) && (precision.empty() || run->setting("precision") == precision))
+            is_profiled(*run) &&
+            (precision.empty() || run->setting(setting::kPrecision) == precision))
             found.profile = run;
     if (found.profile == nullptr) return found;
     const Run& profile = *found.profile;
@@ -185,11 +188,11 @@ Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
             if (is_training(*run) && is_same_work(*run, profile) && is_profiled(*run) == profiled)
                 add_training(found, *run);
     std::erase_if(found.shared, [&](const auto& one) {
-        return !found.alone.contains(number_of(*one.run, "batch-size", 0));
+        return !found.alone.contains(number_of(*one.run, setting::kBatchSize, 0));
     });
     for (const auto* run : newest)
         if (model::is_comm(*run) && run->valid && model::measures_network(*run) &&
-            run->setting("backend") == profile.setting("backend"))
+            run->setting(setting::kBackend) == profile.setting(setting::kBackend))
             add_network(found, *run);
     for (auto* network : {&found.blocking, &found.background})
         std::erase_if(network->levels, [](const auto& level) { return level.second.size() < 2; });

@@ -54,7 +54,7 @@ bool is_same_work(const results::Run& a, const results::Run& b);
 /// `precision`: "" takes that of the newest profile. The runs must outlive the result.
 Evidence evidence_in(std::span<const results::Run> runs, const std::string& precision);
 
-/// The setting as a number, or `otherwise` if it is not one.
-double number_of(const results::Run& run, const char* setting, double otherwise);
+/// The number that the setting has; otherwise that one.
+double number_of(const results::Run& run, std::string_view name, double otherwise);
 
 }  // namespace ranklab::report::predict

@@ -14,12 +14,15 @@
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/evidence.hpp"
+#include "vocabulary/names.hpp"
 
 namespace ranklab::report::predict {
 namespace {
 
 using forecast::AllreduceTime;
 using Why = Refusal::Why;
+namespace setting = vocabulary::setting;
+namespace fact = vocabulary::fact;
 
 constexpr double kMiB = 1 << 20;
 constexpr std::array kCapsMiB{1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0};
@@ -51,27 +54,30 @@ std::size_t count_of(std::int64_t number) {
     return static_cast<std::size_t>(number);
 }
 
-// Sets how the forecast run would reduce gradients (docs/overlap.md): as the measured run does, or
-// by train's defaults if only one of the two spans several hosts. --sync per-parameter is forecast
-// in buckets, since the sizes of its messages are not known.
+// Reduces as `like` did, or between hosts as train does by default (docs/overlap.md). A run that
+// reduced each parameter alone is forecast in buckets, since the parameters' sizes are not stored.
 void settle_allreduces(Setup& setup, const WhatIf& what_if) {
     const auto& like = *setup.shared.run;
     const bool is_of_several = like.hosts.size() > 1, between_hosts = setup.between_hosts(),
                as_there = is_of_several && (model::node_count(like) > 1) == between_hosts;
-    std::string sync = what_if.sync;
-    if (sync.empty() && is_of_several && !what_if.bucket_cap_mb) sync = like.setting("sync");
-    if (sync == "none" || setup.on.ranks < 2) return;
-    const bool is_flat = sync == "flat";
-    if (!is_flat && like.setting("backend") == "mpi") {
-        setup.in_background = as_there ? like.setting("transfer") == "background" : between_hosts;
+    const bool as_like = what_if.sync.empty() && is_of_several && !what_if.bucket_cap_mb;
+    results::Run named;  // by the --sync of that name; without one in buckets, as train does
+    named.config = {{std::string(setting::kMode), "ddp"},
+                    {std::string(setting::kSync), what_if.sync}};
+    const auto& summing = as_like ? like : named;
+    if (!summing.says(fact::kSumsGradients) || setup.on.ranks < 2) return;
+    const bool is_flat = summing.says(fact::kSumsAtOnce);
+    if (!is_flat && like.fact(fact::kBackendMemory) == "host") {
+        setup.in_background =
+            as_there ? like.setting(setting::kTransfer) == "background" : between_hosts;
         setup.piece_bytes =
             setup.in_background ? forecast::kBackgroundPiece : forecast::kBlockingPiece;
     }
     const bool overlaps =
-        !is_flat && (as_there ? like.setting("mpi-progress") != "none" : between_hosts);
+        !is_flat && (as_there ? like.setting(setting::kMpiProgress) != "none" : between_hosts);
     const double cap =
         is_flat ? HUGE_VAL
-                : kMiB * what_if.bucket_cap_mb.value_or(number_of(like, "bucket-cap-mb", 25));
+                : kMiB * what_if.bucket_cap_mb.value_or(number_of(like, setting::kBucketCap, 25));
     setup.buckets = buckets_of(setup.evidence.gradients, is_flat ? cap : std::min(cap, kMiB), cap);
     for (auto& bucket : setup.buckets) {
         if (!overlaps) bucket.ready = 1;
@@ -93,7 +99,7 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
     });
     const std::size_t micro_batches = count_of(what_if.accumulate.value_or(1));
     const double batch = what_if.batch_size ? base::real(*what_if.batch_size)
-                                            : number_of(*evidence.profile, "batch-size", 0);
+                                            : number_of(*evidence.profile, setting::kBatchSize, 0);
     Setup setup{
         .evidence = evidence,
         .shared = shared,
@@ -109,7 +115,8 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
 double slowdown(const Setup& setup) {
     if (setup.on.ranks == 1) return 1;
     const auto& shared = setup.shared;
-    const auto& alone = setup.evidence.alone.at(number_of(*shared.run, "batch-size", 0)).work;
+    const auto& alone =
+        setup.evidence.alone.at(number_of(*shared.run, setting::kBatchSize, 0)).work;
     return shared.slowest_s / alone.compute_s() *
            forecast::expected_maximum(shared.computing_s, setup.on.ranks) /
            forecast::expected_maximum(shared.computing_s, shared.run->hosts.size());
@@ -129,7 +136,7 @@ std::string comm_command(const Setup& setup) {
                        setup.between_hosts() ? 2 * per_host : per_host, per_host,
                        setup.in_background ? " --nonblocking --mpi-progress poll" : "",
                        std::ceil(setup.largest_bytes / kMiB),
-                       base::shell_path(setup.shared.run->setting("output")));
+                       base::shell_path(setup.shared.run->setting(setting::kOutput)));
 }
 
 Refusal refusal_of(const Setup& setup, bool force) {
@@ -148,10 +155,11 @@ Refusal refusal_of(const Setup& setup, bool force) {
 
 MechanismForecast forecast_of(const Setup& setup, bool force) {
     const auto& profile = *setup.evidence.profile;
-    MechanismForecast found{.ranks = setup.on.ranks,
-                            .work = profile.setting("model") + ", " + profile.setting("precision"),
-                            .batch = setup.batch,
-                            .refusal = refusal_of(setup, force)};
+    MechanismForecast found{
+        .ranks = setup.on.ranks,
+        .work = profile.setting(setting::kModel) + ", " + profile.setting(setting::kPrecision),
+        .batch = setup.batch,
+        .refusal = refusal_of(setup, force)};
     if (found.refusal.why != Why::none) return found;
     const auto& alone = setup.evidence.alone.at(setup.batch);
     const double slower = slowdown(setup),
@@ -251,7 +259,7 @@ std::string json_of(const std::vector<MechanismForecast>& forecasts) {
 
 std::optional<CapAdvice> best_bucket_cap(std::span<const results::Run> runs, WhatIf what_if,
                                          std::size_t ranks) {
-    what_if.sync = "bucketed";
+    what_if.sync.clear();
     const Evidence evidence = evidence_in(runs, what_if.precision);
     if (evidence.profile == nullptr) return std::nullopt;
     const auto step = [&] { return forecast_of(setup_of(evidence, what_if, ranks), false); };

@@ -140,6 +140,7 @@ SyncEntry bucketed_entry() {
     return {.name = "bucketed",
             .summary = "buckets of gradients, each summed while backward computes the next",
             .overlaps = true,
+            .caps_buckets = true,
             .compresses = true,
             .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
                 return std::make_unique<BucketedSync>(setup);

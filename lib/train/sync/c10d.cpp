@@ -195,6 +195,8 @@ SyncEntry c10d_entry() {
             .summary =
                 "PyTorch's own c10d::Reducer over our communicator (the peer in the same program)",
             .overlaps = true,
+            .caps_buckets = true,
+            .waits_in_backward = true,
             .copies = true,
             .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
                 return std::make_unique<C10dSync>(setup);

@@ -64,6 +64,7 @@ class FlatSync final : public GradientSync {
 SyncEntry flat_entry() {
     return {.name = "flat",
             .summary = "one blocking allreduce of all gradients after backward (the reference)",
+            .sums_at_once = true,
             .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
                 return std::make_unique<FlatSync>(setup.data);
             }};

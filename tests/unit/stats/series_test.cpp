@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "simulated.hpp"
-#include "stats/interval.hpp"
+#include "stats/distributions.hpp"
 
 namespace ranklab::stats {
 namespace {

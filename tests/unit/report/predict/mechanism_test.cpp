@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/predict/evidence.hpp"
 #include "unit/report/comm_runs_sample.hpp"
 #include "unit/results/sample_run.hpp"
 
@@ -150,6 +151,25 @@ TEST(Mechanism, KeepsPrecisionsApart) {
     runs.back().config[5] = {"precision", "bf16"};
     for (auto& m : runs.back().measurements) m.summary.median /= 2;
     EXPECT_NEAR(forecast(runs, {}, 1).step_s, kStep, 1e-9);
+}
+
+TEST(Mechanism, OptionsOfASamplesWorkKeepRunsApart) {
+    const auto usual = training("1", 1, "none");
+    for (const auto* const key :
+         {"rotate", "rotate-vectors", "volume-access", "cudnn-benchmark", "inject-delay", "loss",
+          "classes", "target-shape", "full-scale", "compress"}) {
+        auto other = usual;
+        other.config.push_back({key, "other"});
+        EXPECT_FALSE(is_same_work(usual, other)) << key;
+    }
+    for (const auto* const key : {"lr", "profile", "global-batch-size", "label", "evaluate"}) {
+        auto other = usual;
+        other.config.push_back({key, "other"});
+        EXPECT_TRUE(is_same_work(usual, other)) << key;
+    }
+    auto flag_unset = usual;
+    flag_unset.config.push_back({"rotate-vectors", "false"});
+    EXPECT_TRUE(is_same_work(usual, flag_unset));
 }
 
 TEST(Mechanism, BackgroundOnOneHostTakesWhatItTookThere) {
