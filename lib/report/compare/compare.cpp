@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 
@@ -25,37 +24,37 @@ void add_new(Names& names, const std::string& name) {
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-// Whether the run has a table of checks of which none passed. A run of another program has no such
-// table and counts.
+// Whether the run has checks, none of which passed. A run without a table of checks was made by
+// another program, and counts.
 bool nothing_verified(const Run& run) {
     const results::Table* table = run.find_table("verification");
     const auto* checks = table == nullptr ? nullptr : table->find<std::string>("result");
     return checks != nullptr && !checks->empty() && std::ranges::count(*checks, "passed") == 0;
 }
 
-// Returns "" for a run that counts.
-std::string reason_to_leave_out(const Run& run, bool with_unverified) {
+LeftOut::Why reason_to_leave_out(const Run& run, bool with_unverified) {
+    using enum LeftOut::Why;
     const auto code = static_cast<base::ExitCode>(run.exit_code);
-    // Checked before `valid`, since a run that did not converge may also be marked as invalid.
-    if (code == base::ExitCode::invalid_measurement) return "not converged or cache-tainted";
-    if (!run.valid) return "invalid";
-    if (run.verified() == "NO") return "verification failed";
-    if (code == base::ExitCode::time_limit) return "ended by the time limit";
+    // Before `valid`: a run that did not converge may be marked as invalid.
+    if (code == base::ExitCode::invalid_measurement) return not_converged;
+    if (!run.valid) return invalid;
+    if (run.verified() == "NO") return failed;
+    if (code == base::ExitCode::time_limit) return time_limit;
     // A run below a threshold counts: leaving it out would hide a regression.
-    if (run.exit_code != 0 && code != base::ExitCode::below_threshold)
-        return fmt::format("exit code {}", run.exit_code);
-    if (run.measurements.empty())
-        return "no measurements (of a ladder or sweep the runs themselves count)";
-    return nothing_verified(run) && !with_unverified ? "not verified" : "";
+    if (run.exit_code != 0 && code != base::ExitCode::below_threshold) return exit_code;
+    if (run.measurements.empty()) return no_measurements;
+    return nothing_verified(run) && !with_unverified ? not_verified : counts;
 }
 
 Runs usable_runs(const Side& side, SideSummary& summary, bool with_unverified) {
     Runs usable;
-    InsertionOrderedMap<std::string, std::pair<std::string, std::size_t>> left_out;
+    InsertionOrderedMap<std::pair<LeftOut::Why, int>, LeftOut> left_out;
     for (const auto& run : side.runs) {
-        if (const std::string reason = reason_to_leave_out(run, with_unverified); !reason.empty()) {
-            auto& [name, runs] = left_out[reason];
-            name = reason, ++runs;
+        if (const auto why = reason_to_leave_out(run, with_unverified);
+            why != LeftOut::Why::counts) {
+            const int code = why == LeftOut::Why::exit_code ? run.exit_code : 0;
+            auto& some = left_out[{why, code}];
+            some = {why, code, some.runs + 1};
             continue;
         }
         usable.push_back(&run);
@@ -75,19 +74,19 @@ void need_runs(const char* which, const SideSummary& side) {
     if (side.runs > 0) return;
     Names reasons;
     bool unverified = false;
-    for (const auto& [reason, runs] : side.left_out) {
-        reasons.push_back(fmt::format("{} {}", runs, base::printable(reason, 60)));
-        unverified = unverified || reason == "not verified";
+    for (const auto& one : side.left_out) {
+        reasons.push_back(fmt::format("{} {}", one.runs, sentence(one)));
+        unverified = unverified || one.why == LeftOut::Why::not_verified;
     }
-    throw base::Error(fmt::format("{} ({}) has no run that could be compared: {}; measure again{}",
-                                  which, base::printable(side.name, 100),
+    throw base::Error(fmt::format("{} ({}) has no run to compare: {}; measure again{}", which,
+                                  base::printable(side.name, 100),
                                   reasons.empty() ? "it is empty" : base::join(reasons, ", "),
-                                  unverified ? ", or let those count that were not verified" : ""),
+                                  unverified ? ", or count runs that are not verified" : ""),
                       base::ExitCode::invalid_measurement,
                       unverified ? base::Settings{"with-unverified"} : base::Settings{});
 }
 
-// The names of all measurements with a value, in the order in which they are met.
+// Names of the measurements with a value, in the order of the first run with each.
 Names all_measurements(const Runs& runs) {
     Names names;
     for (const Run* run : runs)
@@ -96,8 +95,7 @@ Names all_measurements(const Runs& runs) {
     return names;
 }
 
-// The requested measurements that the runs have; by default the headline measurements of the
-// command.
+// The requested measurements (default: the command's headline ones) that the runs have.
 Names measurements_of(const std::string& command, const Runs& runs, const Names& asked) {
     const Names all = all_measurements(runs);
     if (asked == Names{"all"}) return all;
@@ -120,7 +118,7 @@ void check_asked(const Names& asked, const Runs& runs) {
     }
 }
 
-// One value per process, the median of its runs: runs of one process are not independent.
+// Returns one value per process: runs of one process share its memory, cores and moment.
 Values values_of(const Runs& runs, const std::string& measurement) {
     InsertionOrderedMap<std::string, Values> of_processes;
     for (const Run* run : runs)
@@ -131,7 +129,7 @@ Values values_of(const Runs& runs, const std::string& measurement) {
     return values;
 }
 
-// Returns the measurement of the first run that has it. Throws DataError if units differ.
+// The measurement in the first run that has it. All runs must agree on the unit.
 const Measurement& measurement_of(const Runs& runs, const std::string& name) {
     const Measurement* first = nullptr;
     for (const Run* run : runs) {
@@ -149,7 +147,7 @@ const Measurement& measurement_of(const Runs& runs, const std::string& name) {
     return *first;
 }
 
-// A row without its verdict, which close_rows() sets: Holm's correction needs all rows.
+// A row without its outcome, which depends on the number of rows.
 CompareRow open_row(const std::string& name, const Configuration& one) {
     const Measurement& measurement = measurement_of(both(one.a, one.b), name);
     CompareRow row{.measurement = name,
@@ -168,7 +166,7 @@ bool enough(const CompareRow& row) {
     return std::min(row.difference.n_a, row.difference.n_b) >= stats::kFewestRuns;
 }
 
-// Whether all values of both sides are the same number; zero counts, which have no ratio, too.
+// True for counts that are zero on both sides, too, which have no ratio.
 bool all_equal(const CompareRow& row) {
     const auto is_first = [&](double value) { return value == row.a.front(); };
     return !row.a.empty() && std::ranges::all_of(row.a, is_first) &&
@@ -178,13 +176,12 @@ bool all_equal(const CompareRow& row) {
 Outcome outcome_of(const CompareRow& row, double min_effect) {
     if (!enough(row)) return Outcome::too_few_runs;
     if (all_equal(row)) return Outcome::same;
-    // Medians of 0 and below have no meaningful ratio.
+    // A ratio to zero or of negative values does not say which side is better.
     if (!(row.median_a > 0) || !(row.median_b >= 0)) return Outcome::changed;
     return stats::judge(row.difference, row.corrected_p, min_effect, row.better);
 }
 
-// Corrects the p-values over all rows with enough runs. Then sets the verdict of each row and, for
-// rows without a verdict, the number of runs needed.
+// Sets the corrected p-values over all rows with enough runs, then outcomes and runs needed.
 void close_rows(Comparison& comparison) {
     std::vector<CompareRow*> rows;
     Values p;
@@ -194,9 +191,8 @@ void close_rows(Comparison& comparison) {
             p.push_back(enough(row) ? row.difference.test.p : stats::kNone);
         }
     if (rows.empty())
-        throw base::Error(
-            "the runs of A and B hold no measurement that could be compared; measure again",
-            base::ExitCode::invalid_measurement);
+        throw base::Error("the runs of A and B have no measurement in common; measure again",
+                          base::ExitCode::invalid_measurement);
     const Values corrected = stats::holm(p);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         CompareRow& row = *rows[i];
@@ -229,12 +225,6 @@ CompareGroup group_of(const Configuration& one, const std::string& title,
 }
 
 }  // namespace
-
-std::string outcome_name(Outcome outcome) {
-    static constexpr std::array kNames{"better",  "worse",     "same",
-                                       "changed", "too noisy", "too few runs"};
-    return kNames[static_cast<std::size_t>(outcome)];
-}
 
 std::size_t Comparison::count(Outcome outcome) const {
     std::size_t rows = 0;

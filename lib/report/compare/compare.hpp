@@ -1,5 +1,5 @@
-// Compares two sets of runs, A and B, in rows with verdicts (docs/compare.md). The unit is the run:
-// one value per process and measurement, since the steps of one run are not independent samples.
+// Compares two sets of runs, A and B, in rows with verdicts (docs/compare.md). A sample is one
+// value per process, since the steps of one run are not independent.
 #pragma once
 
 #include <cstddef>
@@ -16,46 +16,42 @@
 namespace ranklab::report::compare {
 
 struct CompareOptions {
-    /// Smallest relative change of interest: 0.03 = 3 %.
-    double min_effect = 0.03;
-    /// The measurements; empty: the command's headline ones; {"all"}: all.
+    double min_effect = 0.03;  ///< smallest relative change of interest: 0.03 = 3 %
+    /// Names; empty: the command's headline measurements; {"all"}: every one.
     std::vector<std::string> measurements = {};
-    std::vector<std::string> ignore = {};  ///< keys that may differ: KEY, or KEY* as a prefix
-    bool with_unverified = false;          ///< also count runs without a passed check
+    std::vector<std::string> ignore = {};  ///< conditions that may differ: KEY, or a prefix KEY*
+    bool with_unverified = false;          ///< count runs without any verified result, too
 };
 
 struct Side {
-    std::string name;  ///< the user's word for it: "old.h5", "label:base"
+    std::string name;  ///< "old.h5", "label:base in runs.h5"
     std::vector<results::Run> runs;
 };
 
-/// Which runs are A, and which are B: two results files, or two labels or revisions of one file.
 struct CompareQuery {
-    std::string a, b;  ///< FILE, label:TEXT, rev:HEX or id:RUN
-    /// The file in which labels, revisions and ids are looked up.
-    std::filesystem::path file = "results/ranklab.h5";
-    /// Conditions as in Selection, on both sides.
-    std::vector<std::string> where;
+    std::string a, b;                                   ///< FILE, label:TEXT, rev:HEX or id:RUN
+    std::filesystem::path file = "results/ranklab.h5";  ///< of labels, revisions and ids
+    std::vector<std::string> where;  ///< conditions on both sides, as in model::Selection
 };
 
 /// Reads the runs of both sides, without their samples. Throws OptionError if a side matches no
-/// run, and the errors of results::ResultFile if a file is not a results file.
-std::pair<Side, Side> read_sides(const CompareQuery& asked);
+/// run.
+std::pair<Side, Side> read_sides(const CompareQuery& query);
 
 using Outcome = stats::Verdict;
-std::string outcome_name(Outcome outcome);  ///< "better" ... "too noisy", "too few runs"
+std::string name_of(Outcome outcome);  ///< "better" ... "too noisy", "too few runs"
 
 struct CompareRow {
     std::string measurement, unit;
     vocabulary::Better better = vocabulary::Better::neither;
-    double median_a = stats::kNone, median_b = stats::kNone;  ///< of the runs' values
+    double median_a = stats::kNone, median_b = stats::kNone;
     stats::Difference difference;
-    double corrected_p = stats::kNone;  ///< by Holm, over all rows that have enough runs
+    double corrected_p = stats::kNone;  ///< Holm's correction over all rows with enough runs
     Outcome outcome = Outcome::too_few_runs;
-    /// Runs per side that would detect the smallest change of interest; 0: not known, or the row
-    /// has a verdict.
+    /// For open rows the runs per side that would detect the smallest change of interest; 0: not
+    /// known.
     std::size_t runs_needed = 0;
-    std::vector<double> a = {}, b = {};  ///< a value per process
+    std::vector<double> a = {}, b = {};  ///< one value per process
 
     bool is_open() const {
         return outcome == Outcome::too_noisy || outcome == Outcome::too_few_runs;
@@ -66,18 +62,16 @@ struct CompareRow {
 struct DifferingKey {
     std::string key;
     std::vector<std::string> a, b;  ///< the values that occur
-    /// The difference was allowed (--ignore); false: a fact that may always differ, which is only
-    /// noted.
-    bool allowed = false;
+    bool allowed = false;           ///< by --ignore; false: a fact that is only noted
 };
 
 /// The runs of one configuration.
 struct CompareGroup {
     std::string command;
-    model::Conditions settings;  ///< shared by all its runs
-    std::string title;           ///< what distinguishes the configuration from the others
+    model::Conditions settings;  ///< common to all runs
+    std::string title;           ///< the settings that distinguish the configuration
     std::size_t runs_a = 0, runs_b = 0;
-    std::size_t shared = 0;  ///< runs that are on both sides
+    std::size_t shared = 0;  ///< runs on both sides
     std::vector<DifferingKey> differing;
     std::vector<std::string> notes;
     std::vector<CompareRow> rows;
@@ -85,13 +79,30 @@ struct CompareGroup {
     bool same_runs() const { return shared == runs_a && runs_a == runs_b; }
 };
 
+/// Why runs of a side do not count.
+struct LeftOut {
+    enum class Why {
+        counts,
+        not_converged,
+        invalid,
+        failed,
+        time_limit,
+        exit_code,
+        no_measurements,
+        not_verified
+    };
+    Why why = Why::counts;
+    int exit_code = 0;
+    std::size_t runs = 0;
+};
+std::string sentence(const LeftOut& left_out);
+
 struct SideSummary {
     std::string name;
-    /// Usable runs: those of configurations that the other side lacks, too.
-    std::size_t runs = 0;
+    std::size_t runs = 0;  ///< that count, with or without a counterpart
     std::string first_utc, last_utc;
     std::vector<std::string> labels, versions, revisions;
-    std::vector<std::pair<std::string, std::size_t>> left_out;  ///< reason, runs
+    std::vector<LeftOut> left_out;
 };
 
 struct Comparison {
@@ -101,36 +112,35 @@ struct Comparison {
     std::vector<std::string> only_a, only_b;  ///< configurations that the other side lacks
 
     std::size_t count(Outcome outcome) const;
-    /// A and B are the same runs, which show no difference.
+    /// True if A and B are the same runs, so that no difference can be tested.
     bool same_runs() const;
-    /// Number of rows without a verdict and of configurations that one side lacks.
+    /// Open rows, and configurations without a counterpart.
     std::size_t inconclusive() const;
-    /// "worse" if any row is; otherwise the first that applies of inconclusive, better, changed and
-    /// same.
+    /// The first of worse, "inconclusive" (a row is open), better, changed, same.
     std::string overall() const;
 };
 
-/// Throws OptionError if A and B have no command in common, if their runs of one command differ in
-/// settings or surroundings that may not differ, or if they lack a requested measurement. Throws
-/// Error with the code invalid_measurement if no run of a side is usable.
+/// Throws OptionError if runs of a command have no counterpart because of settings or surroundings
+/// that may not differ, if A and B have no command in common, or if no run has a requested
+/// measurement. Throws Error with the code invalid_measurement if no run of a side counts.
 Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
 
-/// The verdicts that make a gate fail.
+/// Which verdicts fail a gate.
 struct Gate {
     bool fail_on_regression = false;
     bool fail_on_inconclusive = false;
 };
-/// Returns below_threshold if the gate fails on a worse row, invalid_measurement if it fails on a
-/// row without a verdict, else 0.
+/// Returns below_threshold if a row is worse, invalid_measurement if one is open, 0 otherwise and
+/// for verdicts that do not fail the gate.
 int exit_code_of(const Comparison& comparison, const Gate& gate);
 
-/// The verdict, a table per configuration, and notes.
+/// One table per configuration, notes, the verdict and the gate's line.
 std::string comparison_text(const Comparison& comparison, const Gate& gate);
-/// One object by docs/schema/compare.schema.json, ending in a newline; NaN and infinities are null.
+/// One object by docs/schema/compare.schema.json.
 std::string comparison_json(const Comparison& comparison, const Gate& gate);
-/// Markdown for a comment on a pull request.
+/// For a comment on a pull request.
 std::string comparison_markdown(const Comparison& comparison, const Gate& gate);
-/// Whether the gate passes, with the reason; "" without a gate.
+/// Whether the gate passes, and why; "" without a gate.
 std::string gate_line(const Comparison& comparison, const Gate& gate);
 
 }  // namespace ranklab::report::compare

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -12,6 +11,7 @@
 #include "base/text.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/facts.hpp"
+#include "vocabulary/names.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::report::compare {
@@ -25,8 +25,8 @@ using OfSides = std::pair<Values, Values>;
 
 constexpr const char* kNothing = "(none)";
 
-// Conditions that must be equal for two runs to be compared. Flags that are not set are left out,
-// so that an older version without the flag counts as equal.
+// Conditions that must be equal for two runs to be compared. An unset flag equals one that the
+// program did not have.
 Conditions decisive_conditions(const Run& run) {
     Conditions conditions{{"command", run.command}};
     for (const auto& [key, value, number] : run.config) {
@@ -36,19 +36,19 @@ Conditions decisive_conditions(const Run& run) {
         conditions[key] = vocabulary::setting_row(key).role == options::Role::kept ? "set" : value;
     }
     conditions.merge(model::decisive_facts(run));
-    // Old versions of `ranklab io` stored a setting `ranks`: the ranks that a strategy used.
-    const bool some = run.command == "io" && conditions.contains("ranks");
-    conditions[some ? "world_size" : "ranks"] = fmt::format("{}", run.hosts.size());
+    // An older `ranklab io` had a setting `ranks`: how many of the ranks the strategy used.
+    const bool used_some = run.command == "io" && conditions.contains("ranks");
+    conditions[used_some ? "world_size" : "ranks"] = fmt::format("{}", run.hosts.size());
     conditions["nodes"] = fmt::format("{}", model::node_count(run));
     conditions["hosts"] = model::hosts_of(run);
     for (const auto& [key, value] : {std::pair{"devices", model::devices_of(run)},
                                      {"file_system", model::file_system_of(run)}})
         if (!value.empty()) conditions[key] = value;
-    if (model::cache_kind(run) == "cold") conditions["cache"] = "cold";  // matches cold runs only
+    if (model::cache_kind(run) == "cold") conditions["cache"] = "cold";  // other kinds are noted
     return conditions;
 }
 
-// Facts whose differences are noted but not refused, since they differ often.
+// Facts that may matter, but differ too often to refuse a comparison.
 Conditions noted_conditions(const Run& run) {
     Values cpus;
     for (const auto& row : run.hosts) cpus.insert(row.cpus);
@@ -62,7 +62,7 @@ Conditions noted_conditions(const Run& run) {
     return conditions;
 }
 
-// All keys that --ignore may name, including those that may always differ, without "command".
+// All keys that --ignore takes. A command must not differ.
 std::set<std::string> keys_of(const Runs& runs) {
     std::set<std::string> keys;
     for (const Run* run : runs) {
@@ -84,33 +84,28 @@ std::string listed(const Values& values) {
     return model::some_of(values, 3, " | ", 60);
 }
 
-// The values of each key on each side.
+// The values of each key on each side, kNothing for runs without the key.
 std::map<std::string, OfSides> values_by_key(const Configuration& one,
                                              Conditions (*conditions_of)(const Run&)) {
     std::map<std::string, OfSides> values;
-    std::vector<Conditions> a, b;
-    std::ranges::transform(one.a, std::back_inserter(a),
-                           [&](const Run* run) { return conditions_of(*run); });
-    std::ranges::transform(one.b, std::back_inserter(b),
-                           [&](const Run* run) { return conditions_of(*run); });
-    for (const auto* side : {&a, &b})
-        for (const auto& conditions : *side)
-            for (const auto& [key, value] : conditions) values[key];
-    for (auto& [key, of_sides] : values) {
-        for (const auto& conditions : a) of_sides.first.insert(value_in(conditions, key));
-        for (const auto& conditions : b) of_sides.second.insert(value_in(conditions, key));
-    }
+    for (const Run* run : both(one.a, one.b))
+        for (const auto& [key, value] : conditions_of(*run)) values[key];
+    for (const auto& [runs, side] :
+         {std::pair{&one.a, &OfSides::first}, {&one.b, &OfSides::second}})
+        for (const Run* run : *runs) {
+            const auto conditions = conditions_of(*run);
+            for (auto& [key, of_sides] : values) (of_sides.*side).insert(value_in(conditions, key));
+        }
     return values;
 }
 
-// Whether the key defines the work. Times of different work cannot be compared, so the message does
-// not offer to ignore the key.
+// True for keys that --ignore should not be advised for: times of different work show no change.
 bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }
 
-// Throws OptionError if a command's configurations occur on one side each: a comparison would show
-// the effect of the settings, not of the change.
+// Throws if a command has runs without counterpart on both sides: a comparison would show their
+// settings, not the change.
 void refuse_counterparts_that_differ(const All& all, const std::vector<std::string>& ignore) {
     std::map<std::string, Configuration> alone;  // by command
     for (const auto& one : all)
@@ -160,10 +155,10 @@ std::string repeated_note(const char* side, const Runs& runs) {
 }
 
 std::string shared_note(const CompareGroup& group) {
-    if (group.same_runs()) return "A and B are the same runs: they say nothing of a difference";
+    if (group.same_runs()) return "A and B are the same runs: no difference can be tested";
     return group.shared == 0
                ? ""
-               : fmt::format("{} of the runs are on both sides: they say nothing of a difference",
+               : fmt::format("{} of the runs are on both sides, and hide a difference",
                              group.shared);
 }
 
@@ -185,7 +180,7 @@ std::string order_note(const Runs& a, const Runs& b) {
 std::string load_note(const Runs& a, const Runs& b) {
     const auto disturbed = [](const Runs& runs) {
         return std::ranges::count_if(
-            runs, [](const Run* run) { return run->fact("place", "quiet") == "no"; });
+            runs, [](const Run* run) { return run->fact(vocabulary::fact::kQuietHosts) == "no"; });
     };
     const auto of_a = disturbed(a), of_b = disturbed(b);
     if (of_a + of_b == 0) return "";
@@ -203,7 +198,7 @@ Runs both(const Runs& a, const Runs& b) {
 }
 
 std::string process_of(const Run& run) {
-    const std::string instance = model::value_of(run, "process.instance");
+    const std::string instance = run.fact(vocabulary::fact::kProcess);
     return instance.empty() ? run.id : instance;
 }
 
@@ -228,7 +223,7 @@ std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
 
 std::vector<DifferingKey> differing_keys(const Configuration& one,
                                          const std::vector<std::string>& ignore) {
-    constexpr std::size_t kMostValues = 3;  // a key with more values varies from run to run
+    constexpr std::size_t kMostValues = 3;  // with more, a fact differs from run to run
     std::vector<DifferingKey> keys;
     const auto add = [&](const std::string& key, const OfSides& values, bool allowed) {
         if (values.first != values.second)

@@ -1,4 +1,4 @@
-// Private to this room: which runs of A and of B are of one configuration.
+// Private to this room: pairs the runs of A and B by configuration.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace ranklab::report::compare {
 using Runs = std::vector<const results::Run*>;
 Runs both(const Runs& a, const Runs& b);
 
-/// An identifier shared by the runs of one process; the run's id if none was stored.
+/// The identifier that the runs of one process share; the run's id if none was stored.
 std::string process_of(const results::Run& run);
 
-/// Runs whose decisive conditions are equal, except those that may differ.
+/// Runs with equal decisive conditions, ignored ones left out.
 struct Configuration {
     model::Conditions conditions = {};
     Runs a = {}, b = {};
@@ -22,23 +22,21 @@ struct Configuration {
     const std::string& command() const { return conditions.at("command"); }
     bool on_both_sides() const { return !a.empty() && !b.empty(); }
 };
-/// The configurations in A's order, then those that only B has. Throws OptionError if no command is
-/// common, or, naming the differences, if a command has a configuration that only A has and another
-/// that only B has.
+/// Returns the configurations in A's order, those of B alone last. Throws OptionError if A and B
+/// have no command in common, and if runs of one command have no counterparts; it names the
+/// conditions that differ.
 std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
                                              const std::vector<std::string>& ignore);
 
-/// Differences between the two sides of a configuration: ignored conditions, and facts that are
-/// only noted.
+/// Ignored conditions and noted facts whose values differ between the sides.
 std::vector<DifferingKey> differing_keys(const Configuration& one,
                                          const std::vector<std::string>& ignore);
 
-/// Notes below the rows: runs of one process, runs that are on both sides, sides measured one after
-/// the other, busy hosts.
+/// Warns of runs that share a process, are on both sides, all precede the other side's, or had busy
+/// hosts.
 std::vector<std::string> notes_of(const CompareGroup& group, const Configuration& one);
 
-/// "train, model mnist-cnn, ranks 2": the command, and the settings that distinguish the
-/// configurations.
+/// "train, model mnist-cnn, ranks 2": the command, the main settings, and those that differ.
 std::vector<std::string> titles_of(const std::vector<Configuration>& all);
 
 }  // namespace ranklab::report::compare

@@ -19,8 +19,7 @@ using results::Detail;
 using results::ResultFile;
 using results::Run;
 
-// Whether one revision is a prefix of the other: the stored revision is shortened, and so may be
-// the word.
+// Whether one of both revisions is a prefix of the other: stored revisions are shortened, too.
 bool is_revision(const Run& run, const std::string& word) {
     constexpr std::size_t kShortest = 7;
     const std::string clean = run.git_revision.substr(0, run.git_revision.find('-'));
@@ -28,7 +27,7 @@ bool is_revision(const Run& run, const std::string& word) {
                              (clean.size() >= kShortest && word.starts_with(clean)));
 }
 
-// A prefix of the user's word ("label:"), and which runs the word then selects.
+// What the prefix of a side's word selects runs by.
 struct By {
     std::string_view prefix;
     bool (*fits)(const Run& run, const std::string& word);
@@ -43,20 +42,15 @@ constexpr const By& kFile = kBy[0];
 struct Word {
     const By* by = &kFile;
     std::string value;
-    std::string shown;  ///< as the user wrote it
+    std::string shown;  ///< with its prefix
 
     bool is_file() const { return by == &kFile; }
     bool fits(const Run& run) const { return by->fits(run, value); }
 };
 
-// All runs of the file, without their measurements.
-void visit(const fs::path& file, const std::function<void(const Run&)>& take) {
-    ResultFile(file).visit(Detail::settings, nullptr, [&](Run&& run) { take(run); });
-}
-
 [[noreturn]] void refuse_unmatched(const Word& word, const fs::path& file) {
     std::set<std::string> labels, revisions;
-    visit(file, [&](const Run& run) {
+    ResultFile(file).visit(Detail::settings, nullptr, [&](const Run& run) {
         labels.insert(run.label);
         revisions.insert(run.git_revision);
     });
@@ -85,7 +79,7 @@ Word meaning_of(const std::string& word) {
 Side side_of(const Word& word, const fs::path& file, const CompareQuery& asked) {
     const model::Selection selection(asked.where);
     Side side{word.is_file() ? word.value : fmt::format("{} in {}", word.shown, file.string()), {}};
-    bool any = false;  // a run fits the word, whether or not it meets the conditions
+    bool any = false;  // run fits the word, whatever the conditions
     ResultFile(file).visit(
         Detail::summaries,
         [&](const Run& run) {

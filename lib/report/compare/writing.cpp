@@ -1,4 +1,4 @@
-// A comparison as text, JSON and Markdown.
+// Writes a comparison as text, JSON and Markdown.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,11 +19,27 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::string>;
 
-constexpr std::array kOutcomes{Outcome::worse, Outcome::better,    Outcome::changed,
-                               Outcome::same,  Outcome::too_noisy, Outcome::too_few_runs};
+struct OutcomeWords {
+    Outcome outcome;
+    const char *name, *rows;  // rows: after "3 rows"
+};
+// In the order in which a summary counts them.
+constexpr OutcomeWords kOutcomes[] = {{Outcome::worse, "worse", "worse"},
+                                      {Outcome::better, "better", "better"},
+                                      {Outcome::changed, "changed", "changed"},
+                                      {Outcome::same, "same", "the same"},
+                                      {Outcome::too_noisy, "too noisy", "too noisy"},
+                                      {Outcome::too_few_runs, "too few runs", "with too few runs"}};
 
-constexpr std::array kRowsWords{"better",  "worse",     "the same",
-                                "changed", "too noisy", "with too few runs"};
+// By LeftOut::Why.
+constexpr std::array kLeftOut{"",
+                              "not converged or cache-tainted",
+                              "invalid",
+                              "verification failed",
+                              "ended by the time limit",
+                              "exit code {}",
+                              "no measurements (of a ladder or sweep the runs themselves count)",
+                              "not verified"};
 
 std::string better_name(vocabulary::Better better) {
     static constexpr std::array kNames{"lower", "higher", "-"};
@@ -31,13 +47,11 @@ std::string better_name(vocabulary::Better better) {
 }
 
 std::string verdict_line(const Comparison& comparison) {
-    if (comparison.same_runs())
-        return comparison.overall() + ": A and B are the same runs, which proves nothing";
+    if (comparison.same_runs()) return comparison.overall() + ": A and B are the same runs";
     Lines parts;
-    for (const Outcome outcome : kOutcomes)
+    for (const auto& [outcome, name, words] : kOutcomes)
         if (const std::size_t rows = comparison.count(outcome); rows > 0)
-            parts.push_back(counted(rows, "row") + " " +
-                            kRowsWords[static_cast<std::size_t>(outcome)]);
+            parts.push_back(counted(rows, "row") + " " + words);
     if (const std::size_t alone = comparison.only_a.size() + comparison.only_b.size(); alone > 0)
         parts.push_back(counted(alone, "configuration") + " without counterpart");
     return comparison.overall() + ": " + base::join(parts, ", ");
@@ -47,13 +61,12 @@ std::string of_group(const Comparison& comparison, const CompareGroup& group) {
     return comparison.groups.size() == 1 ? "" : fmt::format(" ({})", group.title);
 }
 
-// The notes below all tables.
 Lines notes_of(const Comparison& comparison) {
     Lines lines;
     for (const auto& [which, side] : {std::pair{"A", &comparison.a}, {"B", &comparison.b}})
-        for (const auto& [reason, runs] : side->left_out)
-            lines.push_back(
-                fmt::format("left out of {}: {}: {}", which, counted(runs, "run"), reason));
+        for (const auto& one : side->left_out)
+            lines.push_back(fmt::format("left out of {}: {}: {}", which, counted(one.runs, "run"),
+                                        sentence(one)));
     for (const auto& group : comparison.groups) {
         const std::string where = of_group(comparison, group);
         for (const auto& one : group.differing)
@@ -95,7 +108,7 @@ Frame frame_of(const CompareGroup& group) {
                                    : row.runs_needed == 0 ? "n/a"
                                                           : fmt::to_string(row.runs_needed);
         frame.rows.push_back(
-            {{row.measurement, Cell(estimate.ratio, estimate.ci), outcome_name(row.outcome),
+            {{row.measurement, Cell(estimate.ratio, estimate.ci), name_of(row.outcome),
               better_name(row.better), fmt::format("{}, {}", n_a, n_b),
               readable(row.median_a, row.unit), readable(row.median_b, row.unit),
               p_text(row.corrected_p),
@@ -138,7 +151,7 @@ Json row_json(const CompareRow& row) {
             {"p", test.p},
             {"p_holm", row.corrected_p},
             {"effect", test.effect},
-            {"verdict", outcome_name(row.outcome)},
+            {"verdict", name_of(row.outcome)},
             {"runs_needed", row.runs_needed == 0 ? Json(nullptr) : Json(row.runs_needed)}};
 }
 
@@ -157,14 +170,23 @@ Json group_json(const CompareGroup& group) {
 
 Json side_json(const SideSummary& side) {
     Json left_out = Json::array();
-    for (const auto& [reason, runs] : side.left_out)
-        left_out.push_back({{"reason", reason}, {"runs", runs}});
+    for (const auto& one : side.left_out)
+        left_out.push_back({{"reason", sentence(one)}, {"runs", one.runs}});
     return {{"name", side.name},           {"runs", side.runs},     {"first_utc", side.first_utc},
             {"last_utc", side.last_utc},   {"labels", side.labels}, {"versions", side.versions},
             {"revisions", side.revisions}, {"left_out", left_out}};
 }
 
 }  // namespace
+
+std::string name_of(Outcome outcome) {
+    return std::ranges::find(kOutcomes, outcome, &OutcomeWords::outcome)->name;
+}
+
+std::string sentence(const LeftOut& left_out) {
+    return fmt::format(fmt::runtime(kLeftOut[static_cast<std::size_t>(left_out.why)]),
+                       left_out.exit_code);
+}
 
 std::string gate_line(const Comparison& comparison, const Gate& gate) {
     if (!gate.fail_on_regression && !gate.fail_on_inconclusive) return "";
@@ -209,7 +231,7 @@ std::string comparison_markdown(const Comparison& comparison, const Gate& gate) 
     return text;
 }
 
-// The JSON library writes NaN and infinities as null.
+// nlohmann::json writes NaN and infinities as null.
 std::string comparison_json(const Comparison& comparison, const Gate& gate) {
     Json groups = Json::array();
     for (const auto& group : comparison.groups) groups.push_back(group_json(group));

@@ -1,4 +1,4 @@
-// Why a training run is slow: what limits its step, and what to try (docs/why.md).
+// Names what bounds the step of a training run, and options to try (docs/why.md).
 #pragma once
 
 #include <array>
@@ -12,16 +12,16 @@
 
 namespace ranklab::report::diagnosis {
 
-/// The parts of a mean step, in seconds. Loader times are summed over a rank's threads.
+/// The parts of a mean step, in seconds.
 struct Parts {
-    /// Six times, in ascending order: 0 computing, mean over ranks; 1 computing of the node with
-    /// most computing; 2 computing of the rank with most; 3 computing and wait for samples, of the
-    /// rank with most of both; 4 the step if sums of gradients took no time; 5 the measured step.
-    /// Loss i is level i + 1 minus level i. Factor i is level i over level i + 1; all factors
-    /// multiply to parallel().
+    /// Ascending levels: the mean rank's computing, the slowest node's, the slowest rank's, the
+    /// longest computing with the wait for samples, the step on a network that takes no time, the
+    /// measured step. A loss is the difference of two neighbours. Its factor is the lower level
+    /// over the upper one; the product of all factors is parallel().
     enum Loss : std::size_t { between_nodes, within_node, input, serialisation, transfer, kLosses };
     std::array<double, kLosses + 1> level_s{};
-    double update_s = 0, reading_s = 0, decoding_s = 0;  ///< decoding_s: with augmenting
+    double update_s = 0;
+    double reading_s = 0, decoding_s = 0;  ///< sums over the loader's threads of a rank
 
     double computing_s() const { return level_s.front(); }
     double step_s() const { return level_s.back(); }
@@ -33,26 +33,42 @@ struct Parts {
         return lost_s(between_nodes) + lost_s(within_node) + lost_s(serialisation);
     }
     double loader_s() const { return reading_s + decoding_s; }
-    /// Time that does not depend on the batch: summing gradients and updating parameters.
+    /// Time that does not depend on the batch: the update and the sum of gradients.
     double fixed_s() const { return update_s + lost_s(transfer); }
     double percent_of(double seconds) const { return 100 * seconds / step_s(); }
 };
-/// The parts of the counted steps first_step .. end_step - 1, at least one. The run must have the
+/// The mean over the counted steps from `first_step` up to `end_step`, at least one. Requires the
 /// samples of each rank.
 Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step);
 
+enum class Cause {
+    not_measured,
+    starting,
+    costly_loader,
+    slow_input,
+    threads_on_cores,
+    ranks_on_cores,
+    late_rank,
+    transfer,
+    small_batch,
+    none
+};
+std::string name_of(Cause cause);   ///< "late_rank"
+std::string bound_of(Cause cause);  ///< "imbalance": the resource that bounds the step
+
 struct Diagnosis {
-    std::string run = {};                          ///< its id
-    std::string bound = {}, cause = {}, why = {};  ///< two words of docs/why.md; a sentence
-    /// A row per part of the mean step, with its factor of the parallel efficiency, and a row for
-    /// the step. No rows if the run did not store the parts.
+    std::string run = {};  ///< id
+    Cause cause = Cause::not_measured;
+    std::string why = {};  ///< the cause as a sentence
+    /// One row per part of the mean step, with its factor of the parallel efficiency. Empty if the
+    /// run does not store the parts.
     Frame parts = {};
     double start_up_s = stats::kNone;
-    Frame advice = {};  ///< at most three rows: measured gains, then bounds, the largest first
+    Frame advice = {};  ///< options to try: known savings before upper bounds, the largest first
 };
-/// `run`: a training run with its samples. `cap`: the best bucket cap for it, if known.
+/// `run` is a training run with samples. `cap`: the bucket cap forecast as best for it, if known.
 Diagnosis diagnose(const results::Run& run, const std::optional<predict::CapAdvice>& cap = {});
-/// If communication limits the run, also forecasts the best bucket cap from the file's runs.
+/// Takes the bucket cap from a forecast by the file's runs, if summing gradients is the bound.
 Diagnosis diagnose(const results::Run& run, const results::ResultFile& file);
 
 std::string text_of(const Diagnosis& found);

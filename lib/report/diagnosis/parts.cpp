@@ -1,5 +1,5 @@
-// Efficiencies of parallel steps by the POP method (Wagner et al., "A Structured Approach to
-// Performance Analysis", Tools for HPC 2017), with a factor for the wait for input.
+// The POP method's efficiencies (Wagner et al., "A Structured Approach to Performance Analysis",
+// Tools for HPC 2017) of parallel steps, with one more factor for the wait for input.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -33,18 +33,19 @@ Parts::Loss Parts::largest_loss() const {
     return largest;
 }
 
-// On an ideal network ranks compute at their own pace, and the update waits for the last rank.
+// `ideal` is each rank's time on a network that sums in no time: a rank never waits except for the
+// last rank's gradients before an update.
 Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step) {
     const std::size_t ranks = run.hosts.size(), count = (end_step - first_step) * ranks;
     const bool synchronised = run.says(vocabulary::fact::kSumsGradients);
-    const auto samples = [&](const char* name) {  // zeros where the run has no such part
+    const auto samples = [&](std::string_view name) {  // zeros if the run has no such part
         const auto* const found = run.find(name);
         if (found == nullptr || found->samples.size() < end_step * ranks) return Values(count);
         const auto some = std::span(found->samples).subspan(first_step * ranks, count);
         return Values(some.begin(), some.end());
     };
-    const auto mean = [&](const char* name) { return stats::mean_of_finite(samples(name)); };
-    const Values step = samples("step_time_s"), input = samples("data_time_s"),
+    const auto mean = [&](std::string_view name) { return stats::mean_of_finite(samples(name)); };
+    const Values step = samples(vocabulary::kStepTime), input = samples("data_time_s"),
                  wait = samples("sync_exposed_time_s"), update = samples("optimizer_time_s");
     Values computing(ranks), busy(ranks), whole(ranks), ideal(ranks);
     for (std::size_t row = 0; row < count; row += ranks) {
@@ -68,7 +69,7 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
         .decoding_s = mean("loader_decode_time_s") + mean("loader_augment_time_s")};
     auto& levels = found.level_s;
     for (double& level : levels) level /= static_cast<double>(end_step - first_step);
-    // Rounding may put a level below the one before it.
+    // Rounding can put a level below the previous one.
     std::partial_sum(levels.begin(), levels.end(), levels.begin(),
                      [](double before, double level) { return std::max(before, level); });
     return found;

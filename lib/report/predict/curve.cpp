@@ -15,22 +15,22 @@ namespace {
 using forecast::Estimate;
 using forecast::Scaling;
 
-constexpr const char *kMeasured = "measured", *kMemory = "memory_per_rank_bytes";
-constexpr double kLeastWeight = 0.005;  // models of smaller weight are not named
+constexpr const char* kMemory = "memory_per_rank_bytes";
+constexpr double kLeastWeight = 0.005;  // of a model that the note names
 
-// The command that measures these numbers of ranks.
+// The command that measures these rank counts.
 std::string run_at(const Measured& measured, const std::vector<double>& ranks) {
     const std::string list = fmt::format("{:.0f}", fmt::join(ranks, ","));
     const bool again = std::ranges::any_of(measured.points, [&](const auto& point) {
         return std::ranges::find(ranks, point.ranks) != ranks.end();
     });
     if (measured.sweep.empty()) return list + " ranks" + (again ? " again" : "");
-    // A sweep with the same label starts only the missing runs.
+    // A sweep skips points that runs of its label have; another label measures them again.
     return fmt::format("{} --ranks {} --repeat 3{}", measured.sweep, list,
                        again ? " --label again" : "");
 }
 
-// A time converted to the measured quantity.
+// Converts a time to the quantity of the points, which may be a rate.
 Cell shown(const Measured& measured, double ranks, const Estimate& time) {
     const auto& [low, high] = time.interval;
     if (!measured.is_rate) return {time.time_s, time.interval};
@@ -78,16 +78,17 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
                             {.name = "efficiency", .unit = "1", .head = "efficiency/rank"},
                             {.name = kMemory, .unit = "B", .head = "tensors/rank"}}};
     for (const auto& point : measured.points)
-        frame.rows.push_back(row_of(measured, point.ranks, kMeasured, {median_of(point)}));
+        frame.rows.push_back(row_of(measured, point.ranks, "measured", {median_of(point)}));
+    std::vector<Refusal> refusals;
     for (const auto& one : found.all) {
+        const auto& refusal = refusals.emplace_back(Refusal{one.refusal, ""});
         if (one.refusal == forecast::Refusal::none) {
             frame.rows.push_back(row_of(measured, one.ranks, "forecast", one.estimate));
             continue;
         }
-        frame.rows.push_back(row_of(measured, one.ranks, name_of(one.refusal), {}));
-        frame.rows.back().caveats.push_back(
-            {CaveatKind::said,
-             sentence(Refusal{one.refusal, run_at(measured, one.ranks_to_measure)})});
+        refusals.back().command = run_at(measured, one.ranks_to_measure);
+        frame.rows.push_back(row_of(measured, one.ranks, "no forecast", {}));
+        frame.rows.back().caveats.push_back({CaveatKind::said, sentence(refusal)});
     }
     frame.drop_empty_columns();
     frame.notes = measured.notes;
@@ -96,7 +97,7 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
     if (std::ranges::any_of(found.all,
                             [](const auto& one) { return one.refusal == forecast::Refusal::none; }))
         frame.notes.push_back(models_note(found));
-    Prediction result{std::move(frame), measured.scaling, ""};
+    Prediction result{std::move(frame), std::move(refusals), measured.scaling, ""};
     if (found.next)
         result.next = fmt::format("{}   # would narrow the interval at {:.0f} ranks by about {}",
                                   run_at(measured, {found.next->ranks}), found.next->target,
@@ -105,15 +106,16 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
 }
 
 std::string json_of(const Prediction& prediction) {
-    const auto& [frame, scaling, next] = prediction;
+    const auto& [frame, refusals, scaling, next] = prediction;
+    const std::size_t measured = frame.rows.size() - refusals.size();
     nlohmann::ordered_json all{{"quantity", frame.columns[2].name},
                                {"unit", frame.columns[2].unit},
                                {"scaling", name_of(scaling)}};
     for (std::size_t i = 0; i < frame.rows.size(); ++i) {
-        const auto& caveats = frame.rows[i].caveats;
-        const std::string what = frame.at(i, "what").text;
+        const Refusal refusal = i < measured ? Refusal() : refusals[i - measured];
+        const bool refused = refusal.why != Refusal::Why::none;
         const Cell& value = frame.at(i, 2);
-        all[what == kMeasured ? kMeasured : "forecasts"].push_back(
+        all[i < measured ? "measured" : "forecasts"].push_back(
             {{"ranks", frame.at(i, "ranks").number},
              {"value", value.number},
              {"low", value.interval.low},
@@ -121,9 +123,9 @@ std::string json_of(const Prediction& prediction) {
              {"speedup", frame.at(i, "speedup").number},
              {"efficiency", frame.at(i, "efficiency").number},
              {"memory_per_rank_bytes", frame.at(i, kMemory).number},
-             {"refused", !caveats.empty()},
-             {"reason", caveats.empty() ? "" : sentence(caveats.front())},
-             {"why", caveats.empty() ? "none" : what}});
+             {"refused", refused},
+             {"reason", refused ? sentence(refusal) : ""},
+             {"why", name_of(refusal.why)}});
     }
     all["notes"] = frame.notes;
     all["next"] = next;

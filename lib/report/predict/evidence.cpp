@@ -17,8 +17,8 @@ using results::Run;
 namespace setting = vocabulary::setting;
 namespace fact = vocabulary::fact;
 
-// Options on which a rank's work on one sample depends, with the run's values. An unset flag equals
-// one that the program did not have.
+// The options on which a rank's work on one sample depends, with their values. An unset flag equals
+// one that an older program did not have.
 std::map<std::string, std::string> sample_work(const Run& run) {
     std::map<std::string, std::string> work;
     for (const auto& [key, value, number] : run.config)
@@ -30,7 +30,7 @@ std::map<std::string, std::string> sample_work(const Run& run) {
 
 // Whether the run stores the steps of each rank, and its phases tell computing from waiting.
 bool is_training(const Run& run) {
-    const auto* const step = run.find("step_time_s");
+    const auto* const step = run.find(vocabulary::kStepTime);
     return run.command == "train" && run.valid && run.cut_short().empty() &&
            run.setting(setting::kReplicas).empty() && !run.says(fact::kWaitsInBackward) &&
            step != nullptr && step->columns == run.hosts.size() &&
@@ -41,7 +41,7 @@ bool is_profiled(const Run& run) {
     return run.find_table("layers") != nullptr;
 }
 
-// The most ranks on one host.
+// Most ranks on one host.
 std::size_t ranks_per_host(const Run& run) {
     std::map<std::string, std::size_t> hosts;
     std::size_t most = 1;
@@ -49,7 +49,7 @@ std::size_t ranks_per_host(const Run& run) {
     return most;
 }
 
-double median_of(const Run& run, const char* name) {
+double median_of(const Run& run, std::string_view name) {
     const double value = run.median(name);
     return std::isfinite(value) ? value : 0;
 }
@@ -63,19 +63,20 @@ AloneWork alone_in(const Run& run) {
     forecast::RankWork work{.forward_s = median_of(run, "forward_time_s"),
                             .backward_s = median_of(run, "backward_time_s"),
                             .optimizer_s = median_of(run, "optimizer_time_s")};
-    const double own_s = median_of(run, "step_time_s") - median_of(run, "sync_exposed_time_s") -
-                         work.forward_s - work.backward_s - work.optimizer_s;
+    const double own_s = median_of(run, vocabulary::kStepTime) -
+                         median_of(run, "sync_exposed_time_s") - work.forward_s - work.backward_s -
+                         work.optimizer_s;
     const double workers = number_of(run, setting::kWorkers, 0);
     for (const char* part : {"loader_read_time_s", "loader_decode_time_s", "loader_augment_time_s"})
         if (workers > 0) work.loader_s += median_of(run, part) / workers;
     // With loader threads data_time_s is the wait for them, and loader_s has their time.
     work.input_s = std::max(0.0, own_s - (workers > 0 ? median_of(run, "data_time_s") : 0));
-    return {work, half_width_of(run.find("step_time_s")->summary)};
+    return {work, half_width_of(run.find(vocabulary::kStepTime)->summary)};
 }
 
 SharedWork shared_in(const Run& run) {
     SharedWork found{.run = &run, .per_host = ranks_per_host(run)};
-    const auto *step = run.find("step_time_s"), *sync = run.find("sync_exposed_time_s");
+    const auto *step = run.find(vocabulary::kStepTime), *sync = run.find("sync_exposed_time_s");
     found.computing_s = step->samples;
     for (std::size_t i = 0; sync != nullptr && i < sync->samples.size(); ++i)
         found.computing_s.at(i) -= sync->samples[i];
@@ -103,7 +104,7 @@ void add_training(Evidence& found, const Run& run) {
     newest.half_width = std::max(newest.half_width, std::abs(off - 1));
 }
 
-// Adds the times of a run. Newer runs are added first and are not replaced.
+// Keeps the times of runs added before, which are newer.
 void add_levels(forecast::MeasuredNetwork& network, const Run& run,
                 const std::vector<model::Message>& calls) {
     for (const auto& one : calls) {
@@ -117,8 +118,7 @@ void add_levels(forecast::MeasuredNetwork& network, const Run& run,
     }
 }
 
-// The share of computing time that a background allreduce costs, from the message whose size is
-// nearest to a piece.
+// Takes the message whose size is nearest to a piece of a background allreduce.
 double compute_share_of(const Run& run, const std::vector<model::Message>& calls) {
     const auto nearest = std::ranges::max_element(calls, {}, [](const model::Message& one) {
         const double ratio = base::real(one.bytes) / forecast::kBackgroundPiece;
@@ -141,7 +141,7 @@ void add_network(Evidence& found, const Run& run) {
     if (std::isnan(share)) share = compute_share_of(run, background);
 }
 
-// The gradients with their bytes after compression, in the order in which backward makes them.
+// With the bytes that travel, after compression.
 std::vector<forecast::Gradient> gradients_of(const Run& profile) {
     const auto& table = *profile.find_table("layers");
     const double narrower =
@@ -182,7 +182,7 @@ Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
     if (found.profile == nullptr) return found;
     const Run& profile = *found.profile;
     found.gradients = gradients_of(profile);
-    // Runs without profiling first, since profiling slows a run down.
+    // Profiling takes time: runs without it come first, and are kept.
     for (const bool profiled : {false, true})
         for (const auto* run : newest)
             if (is_training(*run) && is_same_work(*run, profile) && is_profiled(*run) == profiled)

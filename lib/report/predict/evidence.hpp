@@ -1,5 +1,5 @@
-// What stored runs say about the parts of a training step: the work of a rank, its gradients, the
-// network. In seconds and bytes.
+// Collects the measured parts of a training step from stored runs: a rank's work, its gradients,
+// the network. Seconds and bytes.
 #pragma once
 
 #include <array>
@@ -15,46 +15,46 @@
 
 namespace ranklab::report::predict {
 
-/// The work for one micro-batch of a rank that is alone on its host. half_width: half of the step's
-/// interval, or the largest deviation of a repetition from the newest run; relative.
+/// One micro-batch of a rank that is alone on its host.
 struct AloneWork {
     forecast::RankWork work = {};
+    /// Relative half-width: of the step's interval, or the largest distance of an older run.
     double half_width = 0;
 };
 
-/// The computing time of ranks that share hosts, from one run.
+/// The computing of all ranks of one run, which share hosts.
 struct SharedWork {
     const results::Run* run = nullptr;
-    std::size_t per_host = 0;
-    double slowest_s = 0, half_width = 0;  ///< of the slowest rank; median over steps
-    std::vector<double> computing_s = {};  ///< a value per rank and step
+    std::size_t per_host = 0;              ///< most ranks on one host
+    double slowest_s = 0;                  ///< slowest rank's computing, median over steps
+    double half_width = 0;                 ///< relative, of slowest_s
+    std::vector<double> computing_s = {};  ///< one value per step and rank
 };
 
-/// The runs of one work, which the newest profile defines: a run on one rank with the table
-/// `layers`.
+/// The runs with the same work as the newest one-rank run with the table `layers`, the profile.
 struct Evidence {
-    const results::Run* profile = nullptr;           ///< nullptr: no profile, and no other evidence
-    std::vector<forecast::Gradient> gradients = {};  ///< the profile's, in backward's order
+    const results::Run* profile = nullptr;           ///< nullptr: none, and the rest is empty
+    std::vector<forecast::Gradient> gradients = {};  ///< the profile's, in the order of backward
     std::map<double, AloneWork> alone = {};          ///< by micro-batch
-    std::vector<SharedWork> shared = {};             ///< newest first; at least one is on one rank
+    std::vector<SharedWork> shared = {};             ///< newest first
     std::size_t most_ranks = 0;                      ///< of any run
-    /// Allreduces of the gradients' type. For a blocking allreduce MPI chooses the algorithm by
-    /// size; for a background allreduce Open MPI's libnbc uses trees.
+    /// Allreduces of the gradients' type. MPI chooses the algorithm of a blocking one; libnbc,
+    /// which works in the background, has trees.
     forecast::MeasuredNetwork blocking = {{forecast::Algorithm::ring,
                                            forecast::Algorithm::recursive_doubling},
                                           {}},
                               background = {{forecast::Algorithm::tree}, {}};
-    /// The share of computing time that a background allreduce costs: on one host, between hosts.
-    /// NaN: not measured.
+    /// Fraction of the computing that an allreduce in the background takes: on one host, between
+    /// hosts. NaN: not measured.
     std::array<double, 2> compute_share = {stats::kNone, stats::kNone};
 };
 
-/// Whether the settings that define the work of a rank are equal; the batch may differ.
+/// Whether a rank computes the same on one sample in both runs.
 bool is_same_work(const results::Run& a, const results::Run& b);
-/// `precision`: "" takes that of the newest profile. The runs must outlive the result.
+/// `precision` "": that of the newest profile. The result points into `runs`.
 Evidence evidence_in(std::span<const results::Run> runs, const std::string& precision);
 
-/// The number that the setting has; otherwise that one.
+/// The setting as a number; `otherwise` if it is none.
 double number_of(const results::Run& run, std::string_view name, double otherwise);
 
 }  // namespace ranklab::report::predict

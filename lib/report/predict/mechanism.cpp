@@ -26,8 +26,7 @@ namespace fact = vocabulary::fact;
 
 constexpr double kMiB = 1 << 20;
 constexpr std::array kCapsMiB{1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0};
-// A forecast reaches at most this multiple of the ranks of the largest run.
-constexpr std::size_t kFarthest = 64;
+constexpr std::size_t kFarthest = 64;  // times the ranks of the largest run
 
 // The input of one simulated step.
 struct Setup {
@@ -37,8 +36,8 @@ struct Setup {
     double batch = 0;
     std::size_t micro_batches = 1;
     std::vector<forecast::Gradient> buckets = {};
-    bool in_background = false;  // buckets are sent in background pieces, else in blocking ones
-    double piece_bytes = HUGE_VAL, largest_bytes = 0;  // of a message
+    bool in_background = false;                        // kind of allreduce; otherwise blocking
+    double piece_bytes = HUGE_VAL, largest_bytes = 0;  // pieces of a message; largest message
 
     bool between_hosts() const { return on.ranks > on.per_host; }
     double compute_share() const {
@@ -91,8 +90,7 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
     const std::size_t per_host = std::min(
         ranks, what_if.ranks_per_node ? count_of(*what_if.ranks_per_node)
                                       : std::ranges::max(all, {}, &SharedWork::per_host).per_host);
-    // Prefers a run of several ranks, then one with the same ranks per host, then the one with the
-    // most ranks.
+    // Prefers a run of several ranks, then one with as many ranks per host, then more ranks.
     const auto& shared = *std::ranges::max_element(all, {}, [&](const SharedWork& one) {
         const std::size_t its = one.run->hosts.size();
         return std::tuple(its > 1, one.per_host == per_host, its);
@@ -110,8 +108,7 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
     return setup;
 }
 
-// Computing time of the slowest of so many ranks over that of a rank alone on its host; NaN if too
-// few samples were measured.
+// How much longer the slowest of the ranks computes than a rank alone; NaN with too few samples.
 double slowdown(const Setup& setup) {
     if (setup.on.ranks == 1) return 1;
     const auto& shared = setup.shared;
@@ -122,14 +119,14 @@ double slowdown(const Setup& setup) {
            forecast::expected_maximum(shared.computing_s, shared.run->hosts.size());
 }
 
-// The command that measures this training on that many ranks.
+// The command that measures this training on `ranks` ranks.
 std::string train_command(const Setup& setup, std::size_t ranks, const std::string& more) {
     return fmt::format("{}{} --batch-size {:.0f}{}",
                        ranks > 1 ? fmt::format("mpirun -n {} ", ranks) : "", setup.shared.run->argv,
                        setup.batch, more);
 }
 
-// The command that measures messages of that size with this placement.
+// The command that measures the largest message among ranks placed like these.
 std::string comm_command(const Setup& setup) {
     const std::size_t per_host = setup.on.per_host;
     return fmt::format("mpirun -n {} --map-by ppr:{}:node ranklab comm{} -e {:.0f}M --output {}",
@@ -201,11 +198,12 @@ std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> 
         return std::pair(run.command == "train", run.started_utc);
     });
     const bool has_training = newest != runs.end() && newest->command == "train";
-    const std::string mend = (has_training ? newest->argv : "ranklab train") + " --profile layers" +
-                             (what_if.precision.empty() ? "" : " --precision " + what_if.precision);
+    const std::string profile =
+        (has_training ? newest->argv : "ranklab train") + " --profile layers" +
+        (what_if.precision.empty() ? "" : " --precision " + what_if.precision);
     for (const std::size_t one : ranks)
         found.push_back(evidence.profile == nullptr
-                            ? MechanismForecast{.ranks = one, .refusal = {Why::no_layers, mend}}
+                            ? MechanismForecast{.ranks = one, .refusal = {Why::no_layers, profile}}
                             : forecast_of(setup_of(evidence, what_if, one), force));
     return found;
 }
@@ -270,7 +268,7 @@ std::optional<CapAdvice> best_bucket_cap(std::span<const results::Run> runs, Wha
         const auto one = step();
         const double gain = now.step_s / one.step_s;
         if (std::isnan(gain) || (best && gain <= best->gain.ratio)) continue;
-        // The ends are compared pairwise, since both ranges come from the same runs.
+        // Both steps come from the same runs, so that their ranges move together.
         const double a = now.range.low / one.range.low, b = now.range.high / one.range.high;
         best = {cap, {gain, {std::min({a, b, gain}), std::max({a, b, gain})}}};
     }

@@ -1,4 +1,4 @@
-// The step time on other numbers of ranks, by simulating a step of measured parts
+// Forecasts the step time at other rank counts by simulating a step of measured parts
 // (docs/predict.md). Seconds.
 #pragma once
 
@@ -17,10 +17,11 @@
 
 namespace ranklab::report::predict {
 
-/// What changes against the measured runs. A field without a value changes nothing.
+/// Changes to the measured runs. A field without a value changes nothing.
 struct WhatIf {
-    bool strong = false;  ///< keep the global batch; otherwise each rank's micro-batch
-    std::optional<std::int64_t> batch_size = {};  ///< of a rank; strong: the global batch
+    bool strong = false;  ///< keeps the global batch; otherwise a rank's micro-batch
+    std::optional<std::int64_t> batch_size =
+        {};  ///< a rank's micro-batch; strong: the global batch
     std::optional<std::int64_t> accumulate = {}, ranks_per_node = {};
     std::optional<double> bucket_cap_mb = {};
     std::string precision = {}, sync = {};
@@ -31,32 +32,32 @@ struct WhatIf {
 struct MechanismForecast {
     std::size_t ranks = 0;
     std::string work = {};        ///< "mnist-cnn, fp32"
-    double batch = stats::kNone;  ///< samples that a rank computes at once
+    double batch = stats::kNone;  ///< micro-batch of a rank
     double step_s = stats::kNone;
     stats::Interval range = {};
     double compute_s = stats::kNone;
     forecast::Algorithm algorithm = forecast::Algorithm::measured;
-    Refusal refusal = {};  ///< numbers are valid only with Refusal::Why::none
+    Refusal refusal = {};  ///< other than Why::none: there are no numbers
 
     double exposed_s() const { return step_s - compute_s; }
 };
 
-/// The chosen training runs, and all runs of comm.
+/// The chosen runs of train, and all runs of comm.
 std::vector<results::Run> runs_for_mechanism(const model::ChosenRuns& chosen);
-/// A forecast for each number in `ranks`. `force`: also beyond 64 times the ranks of the largest
-/// run.
+/// One forecast for each of `ranks`. `force`: beyond 64 times the largest run's ranks, too.
 std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> runs,
                                                   const WhatIf& what_if,
                                                   std::span<const std::size_t> ranks, bool force);
-/// A row per number of ranks.
+/// One row per rank count.
 Frame frame_of(const std::vector<MechanismForecast>& forecasts);
 std::string json_of(const std::vector<MechanismForecast>& forecasts);
 
 struct CapAdvice {
     double cap_mb = 0;
-    stats::RatioEstimate gain = {};  ///< the step with the cap of `what_if` / with this one
+    stats::RatioEstimate gain = {};  ///< step time with what_if's cap / with cap_mb
 };
-/// The cap of 1 to 100 MiB with the shortest step; nullopt if there is no forecast.
+/// Returns the cap from 1 to 100 MiB with the shortest step; nullopt without a forecast. `what_if`
+/// has a cap.
 std::optional<CapAdvice> best_bucket_cap(std::span<const results::Run> runs, WhatIf what_if,
                                          std::size_t ranks);
 

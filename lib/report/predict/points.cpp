@@ -14,6 +14,7 @@
 #include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/curve.hpp"
+#include "vocabulary/names.hpp"
 
 namespace ranklab::report::predict {
 namespace {
@@ -22,7 +23,7 @@ using forecast::CurvePoint;
 using forecast::Scaling;
 using stats::kNone;
 
-// A row of the CSV. NaN: an empty cell, or a missing column.
+// One row of a file of points. NaN: an empty or missing cell.
 struct PointRow {
     double ranks = kNone, time_s = kNone, rate = kNone, low = kNone, high = kNone, nodes = kNone;
 
@@ -55,9 +56,9 @@ PointRow row_of(const std::map<std::string, std::string>& cells) {
     return row;
 }
 
-constexpr double kHalfWidths = 1.96;  // half of a 95 % interval in standard deviations
+constexpr double kHalfWidths = 1.96;  // standard deviations to each side of a 95 % interval
 
-// Adds a measured value. A rate becomes the time for one unit of work.
+// Adds the row as a repeat. Rates become times of a fixed amount of work.
 void add(const PointRow& row, CurvePoint& point) {
     point.ranks = row.ranks;
     point.times_s.push_back(row.is_rate() ? 1 / row.rate : row.time_s);
@@ -67,19 +68,19 @@ void add(const PointRow& row, CurvePoint& point) {
             std::fmax(point.deviation, std::log(row.high / row.low) / (2 * kHalfWidths));
 }
 
-// The ranks that fit on one node: as many as the run had there, or as its CPUs allow.
+// Ranks that a node of this run can hold: those it had, or as many as it has cores for.
 double node_holds(const results::Run& run) {
     const double there = base::real(run.hosts.size());
-    const auto cpus = base::number_in(run.fact("host", "logical_cpus"));
-    const auto threads = base::number_in(run.setting("threads"));
-    if (!cpus || run.setting("device") == "cuda") return there;
+    const auto cpus = base::number_in(run.fact(vocabulary::fact::kLogicalCpus));
+    const auto threads = base::number_in(run.setting(vocabulary::setting::kThreads));
+    if (!cpus || run.setting(vocabulary::setting::kDevice) == "cuda") return there;
     return std::max(there, std::floor(*cpus / std::max(1.0, threads.value_or(1))));
 }
 
 struct Found {
     model::Curve curve;
     bool weak = false;
-    std::size_t of = 0;  // number of curves found
+    std::size_t curves = 0;  // in the file
 };
 
 Found longest_curve(const model::Groups& groups, std::optional<Scaling> wanted) {
@@ -89,7 +90,7 @@ Found longest_curve(const model::Groups& groups, std::optional<Scaling> wanted) 
         if (wanted && (*wanted == Scaling::weak) != weak) continue;
         for (auto& curve : model::curves_of(groups, scaling, weak)) {
             if (curve.widths.size() < 2) continue;
-            ++best.of;
+            ++best.curves;
             if (curve.widths.size() < best.curve.widths.size()) continue;
             best.curve = std::move(curve);
             best.weak = weak;
@@ -154,15 +155,16 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
         if (run.argv.starts_with("ranklab "))
             found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());
     }
-    // `run` is now the run with the most ranks.
+    // `run` is now the largest point's.
     const auto number = [](const std::string& text) {
         return base::number_in(text).value_or(kNone);
     };
-    found.memory_fixed_bytes = number(run.fact("training", "memory_fixed_bytes"));
-    found.memory_bytes_per_sample = number(run.fact("training", "memory_bytes_per_sample"));
-    found.batch = weak ? number(run.setting("batch-size"))
-                       : number(run.setting("global-batch-size")) /
-                             base::number_in(run.setting("accumulate")).value_or(1);
+    found.memory_fixed_bytes = number(run.fact(vocabulary::fact::kMemoryFixed));
+    found.memory_bytes_per_sample = number(run.fact(vocabulary::fact::kMemoryPerSample));
+    found.batch =
+        weak ? number(run.setting(vocabulary::setting::kBatchSize))
+             : number(run.setting(vocabulary::setting::kGlobalBatchSize)) /
+                   base::number_in(run.setting(vocabulary::setting::kAccumulate)).value_or(1);
     if (oversubscribed > 0)
         found.notes.push_back(
             fmt::format("{} of the points are oversubscribed: more compute threads than cores",

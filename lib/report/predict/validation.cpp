@@ -12,8 +12,8 @@ using forecast::Scaling;
 using model::PublishedCurve;
 
 constexpr const char* kAll = "all";
-constexpr double kPart = 4;    // points up to the largest / kPart are fitted
-constexpr double kNear = 0.1;  // a smaller relative error counts as a hit
+constexpr double kPart = 4;    // forecasts use points up to the largest scale / kPart
+constexpr double kNear = 0.1;  // relative error that counts as near
 
 CurvePoint point_of(const PublishedCurve& curve, std::size_t i) {
     return {.ranks = curve.x[i],
@@ -30,11 +30,10 @@ double logarithmic(const std::vector<CurvePoint>& points, double ranks) {
 
 struct Outcome {
     std::string family;
-    std::size_t points = 0;  // fitted
-    double to = 0;
+    std::size_t points = 0;  // used
+    double to = 0;           // ranks of the forecast
     forecast::Refusal refusal = forecast::Refusal::too_few_points;
-    // Relative errors of the time: of the forecast, of constant efficiency, and of time = a + c log
-    // p.
+    // Relative errors of the time: of the forecast, of the last efficiency kept, of a + c log p.
     Cell error = {};
     double same = 0, logs = 0;
 };
@@ -63,7 +62,7 @@ Outcome outcome_of(const PublishedCurve& curve) {
     return outcome;
 }
 
-// The outcomes of one family, or of all. Medians are of absolute errors.
+// Medians of the absolute errors, of one family or of all outcomes.
 Row family_row(const std::string& family, const std::vector<Outcome>& outcomes) {
     std::vector<double> errors, same, logs;
     int refused = 0, near = 0, covered = 0;
@@ -87,31 +86,31 @@ Row family_row(const std::string& family, const std::vector<Outcome>& outcomes) 
 }  // namespace
 
 Validation validate(const std::vector<PublishedCurve>& curves) {
-    const Column same{.name = "same_efficiency", .unit = "1", .head = "naive 1"},
-        logs{.name = "a_plus_c_log_p", .unit = "1", .head = "naive 2"};
+    const Column same{.name = "same_efficiency", .unit = "1", .head = "last efficiency kept"},
+        logs{.name = "a_plus_c_log_p", .unit = "1", .head = "a + c log p"};
     Validation all;
     all.curves = {.title =
-                      "Published curves, forecast from a quarter of their scale at most: "
-                      "relative errors of the time",
+                      "Published curves, forecast from a quarter of their scale at most: relative "
+                      "errors of the time",
                   .columns = {{.name = "curve", .key = true},
                               {.name = "to"},
                               {.name = "error", .unit = "1", .interval = true},
                               same,
-                              logs},
-                  .notes = {"naive 1: the last efficiency stays; naive 2: time = a + c log p"}};
+                              logs}};
     all.refused = {
         .title = "Refused",
         .columns = {{.name = "curve", .key = true}, {.name = "points"}, {.name = "why"}}};
-    all.families = {.title = "By family: medians of the errors, without signs",
-                    .columns = {{.name = "family", .key = true},
-                                {.name = "forecast", .head = "n"},
-                                {.name = "refused"},
-                                {.name = "error", .unit = "1"},
-                                same,
-                                logs,
-                                {.name = "within_10_percent", .head = "near"},
-                                {.name = "in_interval", .head = "covered"}},
-                    .notes = {"n: forecasts; near: within 10 %; covered: in their intervals"}};
+    all.families = {
+        .title = "By family: medians of the absolute errors",
+        .columns = {{.name = "family", .key = true},
+                    {.name = "forecast", .head = "n"},
+                    {.name = "refused"},
+                    {.name = "error", .unit = "1"},
+                    same,
+                    logs,
+                    {.name = "within_10_percent", .head = "near"},
+                    {.name = "in_interval", .head = "covered"}},
+        .notes = {"n: forecasts; near: error within 10 %; covered: truth in the interval"}};
     std::vector<Outcome> outcomes;
     std::set<std::string> families;
     for (const auto& curve : curves) {

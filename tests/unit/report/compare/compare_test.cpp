@@ -51,7 +51,7 @@ std::string verdicts_of(const Comparison& comparison) {
         for (const auto& one : group.rows)
             text += fmt::format(
                 "  {}: {} of {} and {} runs, {:.5g} -> {:.5g}, p {:.3g}, needs {}\n",
-                one.measurement, outcome_name(one.outcome), one.difference.n_a, one.difference.n_b,
+                one.measurement, name_of(one.outcome), one.difference.n_a, one.difference.n_b,
                 one.median_a, one.median_b, one.corrected_p, one.runs_needed);
         for (const auto& note : group.notes) text += "  " + note + '\n';
     }
@@ -299,7 +299,7 @@ TEST(Compare, RunsThatDoNotStandAreLeftOutAndCounted) {
     const auto comparison = compared(a, b);
     EXPECT_EQ(row(comparison).difference.n_b, 6U);
     std::vector<std::string> reasons;
-    for (const auto& one : comparison.b.left_out) reasons.push_back(one.first);
+    for (const auto& one : comparison.b.left_out) reasons.push_back(sentence(one));
     EXPECT_THAT(reasons, ::testing::UnorderedElementsAre(
                              "invalid", "not converged or cache-tainted", "ended by the time limit",
                              "verification failed", "not verified"));
