@@ -33,12 +33,12 @@ struct LockWait {
         while (::flock(file.get(), how | LOCK_NB) != 0) {
             if (errno == EINTR) continue;
             if (errno != EWOULDBLOCK) check_lockable(file, target);
-            look();
+            check();
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
     }
 
-    void look() {
+    void check() {
         base::count_progress();
         if (const int signal = base::StopSignals::received(); signal != 0)
             throw base::Interrupted(
@@ -63,8 +63,8 @@ bool is_named(const Descriptor& file, const fs::path& path) {
            ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
 }
 
-// The lock is FILE.lock, which exists while it is held: its holder removes it, and a lock on a file
-// that lost the name does not count.
+// Holds the lock file FILE.lock, and removes it when done. A lock on a file that was removed
+// meanwhile does not count.
 class Lock : base::Immovable {
   public:
     Lock(const fs::path& target, double most_s) : path_(target.string() + ".lock") {
@@ -84,8 +84,8 @@ class Lock : base::Immovable {
     Descriptor file_;
 };
 
-// A lock shared with readers: HDF5 locks a file that is open for writing exclusively, and its
-// writer's changes would be lost with the old file.
+// Takes a shared lock of the file, which waits for programs that have it open for writing: HDF5
+// locks their files exclusively, and their changes would be lost with the replaced file.
 Descriptor locked_against_writers(const fs::path& target, double most_s) {
     Descriptor file(::open(target.c_str(), O_RDONLY | O_CLOEXEC));
     const std::string who =
@@ -131,7 +131,7 @@ void check_lockable(const Descriptor& file, const fs::path& target) {
 void replace(const fs::path& path, double lock_timeout_s,
              const std::function<void(const Staging&)>& fill) {
     const fs::path target = resolve(path);
-    static_cast<void>(results_file_exists(target));  // no lock for a device or a folder
+    static_cast<void>(results_file_exists(target));  // refuses devices and folders before locking
     make_parent_folders(target);
     const Lock lock(target, lock_timeout_s);
     const Descriptor file = locked_against_writers(target, lock_timeout_s);

@@ -1,4 +1,4 @@
-// Private to this room: the schema in HDF5, and how a results file is read and changed.
+// Private to this room: the HDF5 schema, and how a results file is opened and replaced.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,13 +18,13 @@
 
 namespace ranklab::results {
 
-/// Whether there is a regular file. OptionError where there is a folder, a device or a pipe.
+/// Whether there is a regular file. Throws OptionError for a folder, a device or a pipe.
 bool results_file_exists(const std::filesystem::path& path);
 
-/// An HDF5 file of our schema, open to read. OptionError where there is none.
+/// Opens a results file to read. Throws OptionError if there is none, DataError for other files.
 hdf5::File open_results(const std::filesystem::path& path);
 
-/// Calls it; an error of HDF5 is damaged data, and every sentence names the file.
+/// Calls `call`. Turns HDF5's errors into DataError, and adds the file's name to others.
 template <class Call>
 auto with_file_context(const std::filesystem::path& path, Call call) {
     try {
@@ -41,7 +41,7 @@ auto with_file_context(const std::filesystem::path& path, Call call) {
     }
 }
 
-/// Calls it for one run; an error of HDF5 or of a reader is that run's damage.
+/// Calls `call`, which reads one run. Turns any error into RunDamage.
 template <class Call>
 auto of_run(const std::filesystem::path& file, const std::string& id, Call call) {
     try {
@@ -51,11 +51,11 @@ auto of_run(const std::filesystem::path& file, const std::string& id, Call call)
     }
 }
 
-/// A run of an open file, whose group of runs is given.
+/// Reads a run from the group /runs of an open file.
 Run load_run(const std::filesystem::path& file, const hdf5::Group& runs, const std::string& id,
              Detail detail = Detail::all);
 
-/// Opens the file for `read(the group /runs)`.
+/// Opens the file and calls `read` with its group /runs.
 template <class Read>
 auto reading(const std::filesystem::path& path, Read read) {
     const std::lock_guard lock(hdf5::library_mutex());
@@ -65,44 +65,51 @@ auto reading(const std::filesystem::path& path, Read read) {
     });
 }
 
-/// Passed to `fill`, which writes the next version of `target` (links resolved) into `staged`;
-/// `fresh`: there is no file yet.
+/// A replacement of a results file.
 struct Staging {
-    const std::filesystem::path& target;
-    StagedFile& staged;
-    bool fresh;
+    const std::filesystem::path& target;  ///< links resolved
+    StagedFile& staged;                   ///< takes the new version
+    bool fresh;                           ///< there is no old version
 };
 
-/// Locks the file, has `fill` write its next version in the same folder, and puts that in its place
-/// in one step. EnvironmentError where another process holds the lock for longer than
-/// `lock_timeout_s`; Interrupted where a stop signal comes while the lock is waited for. After any
-/// error the file is what it was.
+/// Locks the file, lets `fill` write a new version beside it, and renames that into place. Throws
+/// EnvironmentError if the lock is not free within `lock_timeout_s` seconds, Interrupted if a stop
+/// signal ends the wait. Any error leaves the file unchanged.
 void replace(const std::filesystem::path& path, double lock_timeout_s,
              const std::function<void(const Staging&)>& fill);
 
-/// EnvironmentError where the file system of that open file has no locks.
+/// Throws EnvironmentError if the open file's file system has no locks.
 void check_lockable(const Descriptor& file, const std::filesystem::path& target);
 
 inline constexpr std::int64_t kSchema = 1;
-/// The axis of a measurement that has one value in a run; it is stored only as its row in
-/// `measurements`.
+/// The axis of a measurement with one value per run, which is stored as its summary alone.
 inline constexpr const char* kAxisOfRun = "run";
+/// The columns of `measurements` that hold numbers of a summary.
+struct SummaryColumn {
+    const char* name;
+    double stats::Summary::*value;
+};
+inline constexpr SummaryColumn kSummaryColumns[] = {
+    {"median", &stats::Summary::median}, {"mean", &stats::Summary::mean},
+    {"min", &stats::Summary::min},       {"max", &stats::Summary::max},
+    {"p95", &stats::Summary::p95},       {"p99", &stats::Summary::p99}};
 
-/// Makes an empty results file, replacing another: the root's attributes and /runs. It stays open,
-/// so that a first run shares the file's blocks with it. `created_utc` "": now.
+/// Makes an empty results file in place of any other, and leaves it open, so that the first run
+/// shares blocks with the root. `created_utc` "": now.
 hdf5::File create_empty(const std::filesystem::path& path, const std::string& created_utc = "");
 
-/// Whether `name` can be a link's in HDF5, where '/' separates a path and '.' is the group itself.
+/// Whether `name` can name an object in HDF5, where '/' separates paths and '.' is the group
+/// itself.
 bool is_link_name(const std::string& name);
 
-/// DataError where the open file is not one of this schema.
+/// Throws DataError if the file does not have this schema.
 void check_schema(const hdf5::File& file);
 
-/// Adds a run below /runs. base::Error where the run itself cannot be stored: an id or a name is
-/// empty, repeated or has a '/', or samples do not fit their columns.
+/// Adds a run below /runs. Throws base::Error if a name is empty, repeated or contains '/', or
+/// samples do not fit their columns.
 void store(const hdf5::Group& runs, const Run& run);
 
-/// More bytes than store will add to the file.
+/// Upper bound of the bytes that store() adds to the file.
 std::uint64_t stored_bytes_at_most(const Run& run);
 
 }  // namespace ranklab::results

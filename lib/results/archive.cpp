@@ -12,7 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file open to read.
 struct Source {
     explicit Source(const fs::path& named)
         : path(named), file(open_results(path)), root(file.root()), runs(root.open_group("runs")) {}
@@ -27,7 +26,7 @@ std::unique_ptr<Source> open_source(const fs::path& path) {
     return with_file_context(path, [&] { return std::make_unique<Source>(path); });
 }
 
-// A run on its way into another file.
+// A run to copy.
 struct Entry {
     const Source* source;
     std::string id;
@@ -48,7 +47,7 @@ std::vector<Entry> entries_of(const Source& source,
     });
 }
 
-// Reads each run first: nothing is copied that cannot be read.
+// Reads each run first, so that a damaged one is not copied.
 void copy_runs(const std::vector<Entry>& entries, hdf5::File file) {
     const hdf5::Group to = file.root().open_group("runs");
     for (const auto& [source, id, started_utc] : entries) {
@@ -58,7 +57,7 @@ void copy_runs(const std::vector<Entry>& entries, hdf5::File file) {
     file.close();
 }
 
-// The file is about to grow by these.
+// Upper bound of the bytes that all runs of the sources take.
 std::uint64_t room_for(const std::vector<std::unique_ptr<Source>>& sources) {
     std::uint64_t bytes = stored_bytes_at_most({});
     for (const auto& source : sources) bytes += fs::file_size(source->path);
@@ -124,7 +123,7 @@ void export_runs(const fs::path& file, const std::set<std::string>& ids, const f
     });
 }
 
-// A file of its own, since HDF5 does not give back the room of a group that is removed.
+// Copies the other runs into a new file: HDF5 does not free the space of a removed group.
 void remove_runs(const fs::path& file, const std::set<std::string>& ids, double lock_timeout_s) {
     replace(file, lock_timeout_s, [&](const Staging& staging) {
         const auto source = open_source(staging.target);

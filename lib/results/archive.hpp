@@ -1,6 +1,5 @@
-// Checks, merges and thins out whole results files. Runs are copied as they lie in the file, so
-// that data of other versions of ranklab is kept. A file that changes is replaced as by an append:
-// whole, under its lock, or not at all; runs that others append meanwhile stay.
+// Checks, merges and prunes results files. Runs are copied as HDF5 objects, which keeps data of
+// other ranklab versions. A changed file is replaced under its lock, as by ResultFile::append.
 #pragma once
 
 #include <cstddef>
@@ -14,40 +13,39 @@
 
 namespace ranklab::results {
 
-/// A run that cannot be read, and what HDF5 or the schema says.
 struct DamagedRun {
     std::string id;
-    std::string what;
+    std::string what;  ///< error of HDF5 or of the schema
 };
 
 struct Inspection {
-    std::size_t runs = 0;         ///< the damaged ones included
-    std::uint64_t bytes = 0;      ///< of the file
-    std::set<std::string> whole;  ///< ids
+    std::size_t runs = 0;         ///< damaged ones included
+    std::uint64_t bytes = 0;      ///< size of the file
+    std::set<std::string> whole;  ///< ids of undamaged runs
     std::vector<DamagedRun> damaged;
 };
 
-/// Reads every run. Errors as of ResultFile::read where the file as a whole cannot be read.
+/// Reads every run. Throws like ResultFile::read if the file itself cannot be read.
 Inspection inspect(const std::filesystem::path& file);
 
-/// The outcome of merging one file.
+/// What merging one file did.
 struct Merged {
     std::filesystem::path file;
     std::size_t added = 0;
-    std::size_t known = 0;  ///< the run was there already
+    std::size_t known = 0;  ///< runs that were in the output already, by id
 };
 
-/// Adds the runs of `files` to `out` (made if need be), in the order of their start, after its own.
-/// A run whose id is there already is the same run. Any error leaves `out` as it was.
+/// Appends the runs of `files` to `out`, ordered by their start, and skips ids that `out` has.
+/// Creates `out` if it is missing. Any error leaves `out` unchanged.
 std::vector<Merged> merge(const std::filesystem::path& out,
                           const std::vector<std::filesystem::path>& files,
                           double lock_timeout_s = kLockTimeout);
 
-/// Writes those runs of `file` into `out`, in their order. OptionError where `out` exists.
+/// Writes the runs with these ids into the new file `out`. Throws OptionError if `out` exists.
 void export_runs(const std::filesystem::path& file, const std::set<std::string>& ids,
                  const std::filesystem::path& out, double lock_timeout_s = kLockTimeout);
 
-/// Takes those runs out of the file and gives their room back.
+/// Removes the runs with these ids, and frees their disk space.
 void remove_runs(const std::filesystem::path& file, const std::set<std::string>& ids,
                  double lock_timeout_s = kLockTimeout);
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// protobuf's wire format: a tag (field << 3 | kind), then the value.
+// Wire types of protobuf: a tag (field << 3 | type) precedes each value.
 enum class Wire { varint, fixed64, bytes, fixed32 = 5 };
 
 void put_varint(std::string& to, std::uint64_t value) {
@@ -66,7 +66,7 @@ fs::path event_file_in(const fs::path& folder) {
     return {};
 }
 
-// Up to the last whole record: its length, 4 bytes, the event, 4 bytes.
+// Bytes up to the end of the last whole record: length (8), checksum (4), event, checksum (4).
 std::uintmax_t whole_bytes(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
     const std::uintmax_t size = fs::file_size(path);
@@ -150,8 +150,8 @@ bool EventFile::add_settings(std::span<const std::pair<std::string, std::string>
     return write_event(event);
 }
 
-// Length, its checksum, the event, its checksum. One call: a killed run leaves whole records, or
-// the last one cut, which readers leave out.
+// Writes length, checksum, event and checksum by one call: a killed run truncates at most the last
+// record, which readers ignore.
 bool EventFile::write_event(std::string_view fields) {
     if (!file_) {
         const bool is_new = !fs::exists(path_);

@@ -1,6 +1,6 @@
-// Curves for TensorBoard: records of TensorFlow's event format (tensorflow/core/util/event.proto,
-// tensorboard/plugins/hparams/plugin_data.proto). Five messages of a few fields: LibTorch brings a
-// protobuf of its own, and a second one in the process would clash with it.
+// Curves for TensorBoard in TensorFlow's event format (tensorflow/core/util/event.proto,
+// tensorboard/plugins/hparams/plugin_data.proto). Encoded here, since a second protobuf library
+// would clash with LibTorch's.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,18 @@ struct Scalar {
     double value = 0;
 };
 
-/// TFRecord's checksum: CRC-32C of the bytes, rotated and moved on by 0xa282ead8.
+/// TFRecord's checksum: CRC-32C of the bytes, rotated right by 15 bits, plus 0xa282ead8.
 std::uint32_t masked_crc32c(std::string_view bytes);
 
 class EventFile {
   public:
-    /// Makes the folder; the file comes with the first event, or is the one that is there where
-    /// `resume`, without a last record that was cut. OptionError, with advice on `setting`, where
-    /// there is a file and no `resume`; EnvironmentError where the folder cannot be written.
+    /// Makes the folder; the first event makes the file. `resume` continues the folder's file and
+    /// drops a truncated last record. Throws OptionError (naming `setting`) if there is a file but
+    /// no `resume`, EnvironmentError if the folder is not writable.
     EventFile(const std::filesystem::path& folder, bool resume, const char* setting);
 
-    /// The run goes on from that step: readers drop what an earlier run wrote beyond it. Each call
-    /// is on the disk at once; false where that failed.
+    // Each call writes its event at once, and returns false if that failed.
+    /// Tells readers to drop what an earlier run wrote from this step on.
     bool start(std::int64_t step);
     bool add(std::int64_t step, std::span<const Scalar> scalars);
     bool add_settings(std::span<const std::pair<std::string, std::string>> settings);
@@ -40,7 +40,7 @@ class EventFile {
     bool write_event(std::string_view fields);
 
     std::filesystem::path path_;
-    base::Descriptor file_;  // once there is an event
+    base::Descriptor file_;  // opened by the first event
 };
 
 }  // namespace ranklab::results

@@ -15,7 +15,7 @@ std::string dump(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// JSON's grammar decides what is a number: "nan", "inf", "0x10" and "" are none.
+// A number is what JSON's grammar accepts, which excludes "nan", "inf", "0x10" and "".
 Json number_or_null(const std::string& text) {
     if (text.find_first_not_of("0123456789+-.eE") != std::string::npos) return nullptr;
     Json number = Json::parse(text, nullptr, false);
@@ -32,7 +32,7 @@ std::string text_of(const Json& value, const char* what) {
     return value.is_string() ? value.get<std::string>() : dump(value);
 }
 
-// DataError, which calls the text `what`, unless it is JSON of that kind.
+// Throws DataError that names the text `what`, unless the text is JSON of this kind.
 Json read_json(const std::string& text, const char* what, Json::value_t kind) {
     Json json = Json::parse(text, nullptr, false);
     require(json.type() == kind, what);

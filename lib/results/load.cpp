@@ -1,4 +1,4 @@
-// Reads results files: the schema of docs/results.md, from HDF5.
+// Reads results files (docs/results.md describes the schema).
 #include <fmt/format.h>
 
 #include <utility>
@@ -36,12 +36,8 @@ Kind kind_of(const std::string& name) {
 stats::Summary summary_of(const Table& table, std::size_t row) {
     stats::Summary summary;
     summary.n = values_of<std::int64_t>(table, "n")[row];
-    summary.median = values_of<double>(table, "median")[row];
-    summary.mean = values_of<double>(table, "mean")[row];
-    summary.min = values_of<double>(table, "min")[row];
-    summary.max = values_of<double>(table, "max")[row];
-    summary.p95 = values_of<double>(table, "p95")[row];
-    summary.p99 = values_of<double>(table, "p99")[row];
+    for (const auto& [name, value] : kSummaryColumns)
+        summary.*value = values_of<double>(table, name)[row];
     summary.ci95 = {values_of<double>(table, "ci95_low")[row],
                     values_of<double>(table, "ci95_high")[row]};
     return summary;
@@ -61,7 +57,7 @@ std::vector<Measurement> load_measurements(const hdf5::Group& group) {
 }
 
 void load_value_of_run(Measurement& measurement) {
-    if (measurement.summary.n != 1) return;  // a summary and nothing else
+    if (measurement.summary.n != 1) return;  // only a summary was stored
     measurement.axis = kAxisOfRun;
     measurement.samples = {measurement.summary.median};
 }
@@ -107,7 +103,7 @@ std::vector<Table> load_tables(const hdf5::Group& group) {
     return tables;
 }
 
-// Renames settings that had another name when the run was stored.
+// Gives settings of older versions their present names.
 void rename_settings(Run& run) {
     for (const auto* schema :
          {&vocabulary::training_settings(), &vocabulary::collectives_settings()})
@@ -117,7 +113,7 @@ void rename_settings(Run& run) {
                     setting.key = option.name;
 }
 
-// Adds settings that did not exist when a training was stored, with the behaviour of its time.
+// Adds settings that a training of an older version lacks, with the value that matches what it did.
 void add_later_settings(Run& run) {
     if (run.command != "train") return;
     const auto other = [&run](const std::string& name) { return run.setting(name); };
@@ -128,7 +124,14 @@ void add_later_settings(Run& run) {
     }
 }
 
-// An attribute, or, where it is longer than one may be, a dataset of its bytes.
+// Older versions marked an incomplete run by the first warning alone.
+void add_later_facts(Run& run) {
+    if (run.fact(vocabulary::fact::kComplete).empty() && !run.warnings.empty() &&
+        run.warnings.front().starts_with("the run is NOT COMPLETE: "))
+        run.add_fact(vocabulary::fact::kComplete, "no");
+}
+
+// Reads an attribute, or the dataset that a longer text is stored as.
 std::string load_text(const hdf5::Group& run, const std::string& name) {
     return run.has_attribute(name) ? run.text_attribute(name) : hdf5::read_bytes(run, name);
 }
@@ -143,6 +146,7 @@ void load_attributes(const hdf5::Group& group, Run& run) {
     add_later_settings(run);
     run.context = context_from_json(load_text(group, "context_json"));
     run.warnings = warnings_from_json(load_text(group, "warnings_json"));
+    add_later_facts(run);
 }
 
 RunHeader load_header(const hdf5::Group& runs, const std::string& id) {

@@ -1,5 +1,5 @@
-// The shared results file: many runs of many jobs in one HDF5 file (docs/results.md). A file
-// is never changed in place: docs/adr/0001-results-file.md says how, and what that promises.
+// The shared results file: runs of many jobs in one HDF5 file (docs/results.md). Appending replaces
+// the file and never changes it in place (docs/adr/0001-results-file.md).
 #pragma once
 
 #include <cstdint>
@@ -14,51 +14,52 @@
 
 namespace ranklab::results {
 
-/// How much of a run to read: `summaries` leaves samples and warm-up rows empty (much less memory;
-/// `axis` and `columns` are then those of a measurement without samples).
-/// `measurements` leaves tables empty too, which cost as much as the rest; `settings` measurements
-/// as well: attributes and hosts.
-enum class Detail { all, summaries, measurements, settings };
+/// How much of a run to read.
+enum class Detail {
+    all,
+    summaries,     ///< without samples and warm-up rows; `axis` and `columns` have their defaults
+    measurements,  ///< without samples, warm-up rows and tables
+    settings       ///< attributes and hosts alone
+};
 
-/// A run that cannot be read. The others of its file may be whole.
+/// A run that cannot be read. Other runs of the file may be whole.
 struct RunDamage : base::DataError {
     RunDamage(std::filesystem::path file, std::string id, std::string why);
     std::filesystem::path file;
     std::string id, why;
 };
 
-/// Seconds to wait for another process that holds a file's lock.
+/// Seconds to wait for a file's lock.
 inline constexpr double kLockTimeout = 300;
 
-/// A results file. Each error is one sentence. The output is a folder, a device or not a path, or a
-/// file to read is missing: OptionError. The place is full, read-only or forbidden, or its lock
-/// cannot be had: EnvironmentError. The file is not HDF5, is damaged, or has another schema:
-/// DataError; RunDamage where it is a run. After any error the file is byte for byte what it was.
+/// A results file. Any error leaves it unchanged, byte for byte. Throws
+///   OptionError       if the output is a folder, a device or no path, or a file to read is
+///   missing; EnvironmentError  if the disk is full or not writable, or the lock is not free in
+///   time; DataError         if the file is not HDF5, is damaged or has a different schema;
+///   RunDamage         if one run is damaged.
 class ResultFile {
   public:
     explicit ResultFile(std::filesystem::path path);
 
-    /// Before the work starts: makes the parent folders and checks what could make append fail,
-    /// including room for `expected_bytes` more. Does not create the results file.
+    /// To be called before the work starts: makes the parent folders and checks what could make
+    /// append() fail, including room for `expected_bytes` more. Does not create the file.
     void check_writable(std::uint64_t expected_bytes) const;
 
-    /// Stores the runs, creating the file if need be: one lock, one copy. When this returns, they
-    /// are on the disk. Their ids must be new to the file. Interrupted where a stop signal comes
-    /// while the lock is waited for.
+    /// Stores the runs on the disk, and creates the file if it is missing. The runs' ids must be
+    /// new to the file. Throws Interrupted if a stop signal ends the wait for the lock.
     void append(std::span<const Run> runs, double lock_timeout_s = kLockTimeout) const;
     void append(const Run& run, double lock_timeout_s = kLockTimeout) const {
         append(std::span(&run, 1), lock_timeout_s);
     }
 
-    /// In the order stored, read without touching measurements.
+    /// In the order stored, without reading measurements.
     std::vector<RunHeader> runs() const;
-    /// OptionError where there is no run of that id.
+    /// Throws OptionError if there is no run of that id.
     Run read(const std::string& id, Detail detail = Detail::all) const;
     std::vector<Run> read_all(Detail detail = Detail::all) const;
 
-    /// Visits one run after the other, in the order stored, without holding them all: those of
-    /// which `wanted(run read as settings)` is true (all, where it is empty) are read in that
-    /// detail and handed over.
+    /// Reads one run at a time, in the order stored, and passes it to `take`. `wanted` sees each
+    /// run as Detail::settings first, and skips it by returning false; empty: takes all runs.
     void visit(Detail detail, const std::function<bool(const Run&)>& wanted,
                const std::function<void(Run&&)>& take) const;
 
@@ -68,9 +69,9 @@ class ResultFile {
     std::filesystem::path path_;
 };
 
-/// Appends the runs to `output`. Where that fails, writes them to FILE.<first run's id>.h5 in its
-/// folder, else in $TMPDIR (/tmp), and throws a sentence that says why, where they lie and how to
-/// merge them: Interrupted where a signal ended the waiting for the lock, else EnvironmentError.
+/// Appends the runs to `output`. If that fails, writes them to FILE.<first run's id>.h5 in its
+/// folder, else in $TMPDIR (/tmp), and throws Interrupted (a signal ended the wait for the lock) or
+/// EnvironmentError with the reason, that file's name and the command that merges it.
 void store_or_set_apart(const std::filesystem::path& output, std::span<const Run> runs,
                         double lock_timeout_s = kLockTimeout);
 

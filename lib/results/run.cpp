@@ -71,15 +71,20 @@ std::string Run::verified() const {
     return std::ranges::find(*checks, "passed") == checks->end() ? "not verified" : "yes";
 }
 
+void Run::mark_incomplete(const std::string& progress) {
+    add_fact(vocabulary::fact::kComplete, "no");
+    warnings.insert(warnings.begin(), "the run is NOT COMPLETE: " + progress);
+}
+
 std::string Run::cut_short() const {
     constexpr int kOfSignals = 128;
     if (exit_code > kOfSignals) return base::signal_name(exit_code - kOfSignals);
     if (exit_code == base::number_of(base::ExitCode::time_limit)) return "time limit";
-    return !warnings.empty() && warnings.front().starts_with(kNotComplete) ? "not complete" : "";
+    return fact(vocabulary::fact::kComplete) == "no" ? "not complete" : "";
 }
 
 std::string make_run_id(std::int64_t unix_seconds) {
-    // The bits come from the kernel or the processor, never from a fixed sequence with libstdc++.
+    // libstdc++ takes these bits from the kernel or the processor, never from a fixed sequence.
     std::random_device random;
     return fmt::format("{}-{:06x}", base::utc_compact(unix_seconds), random() & 0xffffffU);
 }

@@ -27,7 +27,7 @@ std::string prefix_of(const fs::path& target) {
     return fmt::format(".{}.", target.filename().string());
 }
 
-// Exactly our pattern: with NAME "a", ".a.h5.0123456789abcdef.tmp" belongs to "a.h5".
+// Matches the whole pattern: ".a.h5.0123456789abcdef.tmp" belongs to "a.h5", not to "a".
 bool is_temporary_of(const std::string& name, const std::string& prefix) {
     if (name.size() != prefix.size() + kRandomDigits + kSuffix.size()) return false;
     const std::string digits = name.substr(prefix.size(), kRandomDigits);
@@ -36,7 +36,7 @@ bool is_temporary_of(const std::string& name, const std::string& prefix) {
 }
 
 void sync(const Descriptor& descriptor, const fs::path& path, const char* setting) {
-    // EINVAL: a file system that has nothing to sync for a folder.
+    // EINVAL: the file system cannot sync a folder.
     if (::fsync(descriptor.get()) != 0 && errno != EINVAL)
         throw_errno("fsync", path, errno, setting);
 }
@@ -94,7 +94,7 @@ void StagedFile::copy_target() {
     std::error_code error;
     fs::copy_file(target_, path_, fs::copy_options::overwrite_existing, error);
     if (error) {
-        // Where the disk is full, copy_file() may call it an input/output error (tmpfs).
+        // On a full tmpfs copy_file() reports an input/output error.
         std::error_code unknown;
         if (const auto bytes = fs::file_size(target_, unknown); !unknown)
             check_free_space(target_, bytes);
@@ -106,8 +106,8 @@ void StagedFile::copy_target() {
 void StagedFile::copy_permissions() {
     struct stat status {};
     if (::stat(target_.c_str(), &status) != 0) throw_errno("stat", target_, errno);
-    // The group comes first, since chown may clear bits of the mode; a failure for a foreign group
-    // must not prevent storing the run.
+    // The group comes first, since chown may clear mode bits. A group that the user is not in must
+    // not prevent storing the run.
     static_cast<void>(::fchown(descriptor_.get(), static_cast<uid_t>(-1), status.st_gid) == 0);
     if (::fchmod(descriptor_.get(), status.st_mode & 07777U) != 0)
         throw_errno("fchmod", target_, errno);

@@ -43,7 +43,7 @@ void check_storable(const hdf5::Group& runs, const Run& run) {
     check_names(run.tables, "table");
 }
 
-// `get`: a member, or a function of a row. Whole numbers are stored as int64.
+// `get`: a member or a function of a row. Integers are stored as int64.
 template <class Row, class Get>
 hdf5::Column column(const char* name, const std::vector<Row>& rows, Get get) {
     using Value = std::decay_t<std::invoke_result_t<Get, const Row&>>;
@@ -53,24 +53,17 @@ hdf5::Column column(const char* name, const std::vector<Row>& rows, Get get) {
 }
 
 std::vector<hdf5::Column> columns_of(const std::vector<Measurement>& rows) {
-    const auto number = [&](const char* name, auto get) {
-        return column(name, rows,
-                      [get](const Measurement& row) { return std::invoke(get, row.summary); });
-    };
-    using stats::Summary;
-    return {column("name", rows, &Measurement::name),
-            column("unit", rows, &Measurement::unit),
-            column("kind", rows, [](const Measurement& row) { return kind_name(row.kind); }),
-            number("n", &Summary::n),
-            number("median", &Summary::median),
-            number("mean", &Summary::mean),
-            number("min", &Summary::min),
-            number("max", &Summary::max),
-            number("p95", &Summary::p95),
-            number("p99", &Summary::p99),
-            number("ci95_low", [](const Summary& summary) { return summary.ci95.low; }),
-            number("ci95_high", [](const Summary& summary) { return summary.ci95.high; }),
-            column("rank_reduction", rows, &Measurement::rank_reduction)};
+    using M = const Measurement&;
+    std::vector<hdf5::Column> columns{
+        column("name", rows, &Measurement::name), column("unit", rows, &Measurement::unit),
+        column("kind", rows, [](M row) { return kind_name(row.kind); }),
+        column("n", rows, [](M row) { return row.summary.n; })};
+    for (const auto& [name, value] : kSummaryColumns)
+        columns.push_back(column(name, rows, [value](M row) { return row.summary.*value; }));
+    columns.push_back(column("ci95_low", rows, [](M row) { return row.summary.ci95.low; }));
+    columns.push_back(column("ci95_high", rows, [](M row) { return row.summary.ci95.high; }));
+    columns.push_back(column("rank_reduction", rows, &Measurement::rank_reduction));
+    return columns;
 }
 
 std::vector<hdf5::Column> columns_of(const std::vector<HostRow>& rows) {
@@ -81,8 +74,8 @@ std::vector<hdf5::Column> columns_of(const std::vector<HostRow>& rows) {
         column("cores", rows, &HostRow::cores)};
 }
 
-// Whether it has one value for the whole run: its row suffices, and a dataset would take ten times
-// the bytes. A measurement with a value per rank keeps its dataset at one rank too.
+// Whether the summary says everything: one value for the whole run. A dataset would take ten times
+// the bytes. A measurement with a value per rank has its dataset at one rank, too.
 bool is_value_of_run(const Measurement& measurement) {
     const bool of_ranks =
         measurement.rank_reduction == "max" || measurement.rank_reduction == "sum";
@@ -91,7 +84,6 @@ bool is_value_of_run(const Measurement& measurement) {
            measurement.samples.front() == measurement.summary.median;
 }
 
-// A measurement that is a summary and nothing else has no dataset.
 bool has_samples(const Measurement& measurement) {
     if (is_value_of_run(measurement)) return false;
     return !measurement.samples.empty() || !measurement.axis.empty() || measurement.columns != 1;
@@ -119,8 +111,7 @@ void store_tables(const hdf5::Group& group, const std::vector<Table>& tables) {
     for (const auto& table : tables) hdf5::write_table(all, table.name, table.columns);
 }
 
-// Attributes in HDF5 up to 1.8 have at most 64 KiB, so a longer text becomes a dataset of the same
-// name.
+// Stores a text longer than an attribute can be (64 KiB in HDF5 1.8) as a dataset of that name.
 void store_text(const hdf5::Group& group, const char* name, const std::string& text) {
     constexpr std::size_t kMostInAttribute = 60000;
     if (text.size() <= kMostInAttribute)
@@ -144,7 +135,7 @@ void store_attributes(const hdf5::Group& group, const Run& run) {
     store_text(group, "warnings_json", warnings_to_json(run.warnings));
 }
 
-// Chunks that do not compress need a little more.
+// An incompressible chunk takes a little more than its samples.
 std::uint64_t sample_bytes(const Measurement& m) {
     const std::uint64_t bytes = sizeof(double) * (m.samples.size() + m.warmup.size());
     return bytes + bytes / 64;
@@ -189,9 +180,7 @@ void store(const hdf5::Group& runs, const Run& run) {
 }
 
 std::uint64_t stored_bytes_at_most(const Run& run) {
-    std::uint64_t bytes =
-        std::uint64_t{256} *
-        1024;  // the file's own housekeeping, which grows in blocks of up to 64 KiB
+    std::uint64_t bytes = 256 << 10;  // HDF5's metadata, which grows in blocks of up to 64 KiB
     bytes += run.argv.size() + run.label.size() + config_to_json(run.config).size() +
              context_to_json(run.context).size() + warnings_to_json(run.warnings).size();
     bytes += table_bytes(columns_of(run.measurements)) + table_bytes(columns_of(run.hosts));
@@ -204,7 +193,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Does nothing but open it: HDF5, whole, of our schema.
+// Opens the file, which checks that it is whole and has the schema.
 void check_readable(const fs::path& path) {
     reading(path, [](const hdf5::Group&) {});
 }
@@ -224,7 +213,7 @@ std::uint64_t room_for(std::span<const Run> runs) {
     return bytes;
 }
 
-// The folder of `output`, which may not be known, and the system's folder for temporary files.
+// Files in the folder of `output` and in the system's folder for temporary files.
 std::vector<fs::path> places_apart(const fs::path& output, const std::string& id) {
     const std::string name = fmt::format("{}.{}.h5", output.filename().string(), id);
     std::error_code none;
@@ -233,7 +222,7 @@ std::vector<fs::path> places_apart(const fs::path& output, const std::string& id
     return {beside / name, (none ? fs::path("/tmp") : temporary) / name};
 }
 
-// Returns nullopt where no place takes them.
+// Returns the file that took the runs, nullopt if none did.
 std::optional<fs::path> set_apart(const fs::path& output, std::span<const Run> runs) {
     for (const auto& place : places_apart(output, runs.front().id)) {
         try {
@@ -242,8 +231,7 @@ std::optional<fs::path> set_apart(const fs::path& output, std::span<const Run> r
             write_runs(staged, true, runs);
             staged.commit();
             return place;
-        } catch (
-            const std::exception&) {  // the sentence names why the shared file did not take them
+        } catch (const std::exception&) {  // the shared file's failure is the one to report
         }
     }
     return std::nullopt;
@@ -255,7 +243,7 @@ std::string sentence_of(const std::exception& failure, const fs::path& output,
     const std::string what =
         runs.size() == 1 ? "the run is" : fmt::format("the {} runs are", runs.size());
     if (!place)
-        return fmt::format("{}; {} lost, since no other place takes it", failure.what(), what);
+        return fmt::format("{}; {} lost: writing elsewhere failed, too", failure.what(), what);
     return fmt::format("{}; {} in {}: `ranklab results merge {} {}` adds it", failure.what(), what,
                        place->string(), base::shell_path(output.string()),
                        base::shell_path(place->string()));
@@ -276,7 +264,7 @@ void ResultFile::check_writable(std::uint64_t expected_bytes) const {
     make_parent_folders(target);
     const std::uint64_t room = expected_bytes + stored_bytes_at_most({});
     check_free_space(target, size + room);
-    StagedFile trial(target);  // shows whether the folder lets us make files
+    StagedFile trial(target);  // throws if the folder is not writable
     trial.reserve(room);
     check_lockable(trial.descriptor(), target);
 }
@@ -288,7 +276,7 @@ void ResultFile::append(std::span<const Run> runs, double lock_timeout_s) const 
             check_readable(staging.target);
             staging.staged.copy_target();
         }
-        // A full disk shows here, not half-way through HDF5's writing.
+        // A full disk fails here, not half-way through HDF5's writing.
         staging.staged.reserve(room_for(runs));
         write_runs(staging.staged, staging.fresh, runs);
     });

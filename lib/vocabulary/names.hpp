@@ -63,6 +63,8 @@ inline constexpr FactName kLoad{"host", "load_1min"};
 inline constexpr FactName kProcess{"process", "instance"};
 inline constexpr FactName kQuietHosts{"place", "quiet"};
 inline constexpr FactName kConverged{"measuring", "converged"};
+/// "no": the job ended before the run was whole.
+inline constexpr FactName kComplete{"measuring", "complete"};
 inline constexpr FactName kResumedFromStep{"checkpoint", "resumed_from_step"};
 inline constexpr FactName kIntraOpThreads{"training", "intra_op_threads"};
 inline constexpr FactName kLimit{"training", "limit"};

@@ -140,7 +140,7 @@ results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, 
                                      runs.size(), asked, cut);
     mark_stopped(all, signal, "after " + how_far);
     if (signal != 0 || (runs.size() == asked && cut == 0)) return all;
-    all.warnings.insert(all.warnings.begin(), fmt::format("{}{}", results::kNotComplete, how_far));
+    all.mark_incomplete(how_far);
     if (cut > 0) all.exit_code = std::ranges::find_if(runs, is_cut)->exit_code;
     return all;
 }
