@@ -1,5 +1,5 @@
-// The facts in the context of a run, and what each means for its numbers: one row for each fact,
-// "section.key". A fact without a row is one that another version stores.
+// The facts in the context of a run: one row per fact "section.key", with its meaning for a
+// comparison. Another version may store facts without a row.
 #pragma once
 
 #include <functional>
@@ -10,27 +10,26 @@
 namespace ranklab::vocabulary {
 
 enum class FactRole {
-    /// Times depend on it: runs that differ in it are pooled or compared only on request.
+    /// Times depend on it: runs that differ in it are compared or pooled only on request.
     surroundings,
-    work,  ///< it says that the work is another: compared, but the settings say it too
-    /// It may matter, but differs too often to be refused; a fact without a row is noted.
-    noted,
-    outcome  ///< it differs from run to run, is a result, or is the subject of a comparison
+    work,    ///< identifies the work, as the settings do: runs that differ in it are not compared
+    noted,   ///< may matter, but differs too often to refuse a comparison; facts without a row, too
+    outcome  ///< a result, or different in every run: never compared
 };
 
 struct Fact {
-    /// "host.cpu"; with '*' at its end all keys that begin so, if no longer row fits.
+    /// "host.cpu", or a prefix that ends in '*'. The longest row that fits counts.
     std::string_view name;
     FactRole role;
     std::string_view reason;
-    /// Follows from the number of ranks, or from the way one rank is started.
+    /// Follows from the number of ranks, or from how a single rank is started.
     bool follows_ranks = false;
 };
 
 std::span<const Fact> facts();
-/// The row of that fact, the most exact one; nullptr where there is none.
+/// The longest row that fits the name; nullptr if there is none.
 const Fact* find_fact(std::string_view name);
-/// Returns noted where there is no row.
+/// FactRole::noted for a fact without a row.
 FactRole role_of_fact(std::string_view name);
 
 /// The value of a fact that tells what a catalogue entry can do, for a run of an older version,
@@ -39,7 +38,7 @@ FactRole role_of_fact(std::string_view name);
 std::string fact_of_older_run(std::string_view name,
                               const std::function<std::string(std::string_view)>& setting);
 
-/// Whether the key is that one, or begins like a pattern that ends in '*'.
+/// Whether the key equals the pattern, or begins like a pattern that ends in '*'.
 bool fits(std::string_view key, std::string_view pattern);
 
 }  // namespace ranklab::vocabulary

@@ -1,6 +1,6 @@
-// The measurements: one row for each name, with its unit, kind, direction and definition. Code that
-// makes one takes unit and kind from here, and reports take its definition: a new measurement is
-// one row here and the code that makes it. docs/measurement.md describes how each is taken.
+// The measurements: one row per name with its unit, kind, better direction and definition. A new
+// measurement is one row here and the code that makes it. docs/measurement.md describes how each is
+// measured.
 #pragma once
 
 #include <span>
@@ -12,57 +12,55 @@
 
 namespace ranklab::vocabulary {
 
-/// A cost (seconds, bytes ...) is summed and averaged. A rate follows from summed costs, never
+/// cost: seconds or bytes, which are summed and averaged. rate: computed from summed costs, never
 /// averaged. ratio: never averaged. count: exact.
 enum class Kind { cost, rate, ratio, count };
 
 using stats::Better;
 
-/// Where a measurement is shown by default; each place also shows those of the places before it.
+/// Where a measurement is shown by default. Each place shows those of the places before it, too.
 enum class Shown {
-    groups,  ///< tables of groups of runs
-    /// In `ranklab compare`: few, since each further row makes all of them less significant (Holm).
-    compare,
+    groups,   ///< tables of groups of runs
+    compare,  ///< `ranklab compare`: few, since each further row costs significance (Holm)
     summary,  ///< the page's summary
-    asked     ///< nowhere: only by name
+    asked     ///< only if the user names it
 };
 
 struct Quantity {
-    std::string_view name;  ///< "step_time_s", with its unit
+    std::string_view name;  ///< "step_time_s": ends in the unit
     std::string_view unit;  ///< "s", "samples/s", "B", "1"
     Kind kind;
     Better better;
-    std::string_view definition;    ///< with its formula
-    std::string_view part_of = {};  ///< the whole time that it is a part of ("step_time_s")
-    std::string_view phase = {};    ///< what it is called as a part of that ("forward")
+    std::string_view definition;    ///< with the formula
+    std::string_view part_of = {};  ///< for a phase, the whole time: "step_time_s"
+    std::string_view phase = {};    ///< "forward"
     Shown shown = Shown::asked;
-    std::string_view shown_for = {};  ///< the command of whose runs it is shown
+    std::string_view shown_for = {};  ///< command: "train"
 };
 
-/// The part of a name before its suffix ("time_us:allreduce:fp32:sum:8"): one row describes all of
-/// a family.
+/// The name without its suffix: "time_us" of "time_us:allreduce:fp32:sum:8". One row describes the
+/// whole family.
 std::string_view family_of(std::string_view name);
 
-/// All of them; parts of a whole stand in the order in which they happen.
+/// All rows. Phases are in the order in which they happen.
 std::span<const Quantity> quantities();
-/// Returns nullptr where there is none of that name: another program, or a later one, made it.
+/// Returns nullptr for an unknown name, which another version may have stored.
 const Quantity* find_quantity(std::string_view name);
-/// Throws Error where there is none: a name in the program that the table lacks is a bug.
+/// Throws Error for an unknown name: a bug.
 const Quantity& quantity(std::string_view name);
 
-/// Names of what is shown of runs of that command at that place, in the table's order.
+/// Names of the measurements that the place shows for runs of the command, in the table's order.
 std::vector<std::string> shown_at(Shown place, std::string_view command);
-/// Times that are made of phases, and their phases.
+/// The times that consist of phases, and the phases of one.
 std::vector<const Quantity*> wholes();
 std::vector<const Quantity*> parts_of(const Quantity& whole);
-/// The part of that name. Throws Error where there is none.
+/// Throws Error for an unknown phase.
 const Quantity& part_of(const Quantity& whole, std::string_view phase);
 
-/// The better direction of a stored measurement, whose name may be unknown: a cost should fall and
-/// a rate rise.
+/// The better direction. For an unknown name the kind decides: less of a cost, more of a rate.
 Better better_of(std::string_view name, Kind kind);
 
-// The names that several rooms read. Like all names, vocabulary_test checks them against the table.
+// Names that several rooms use; vocabulary_test checks them against the table.
 inline constexpr std::string_view kStepTime = "step_time_s";
 inline constexpr std::string_view kJobTime = "job_time_s";
 inline constexpr std::string_view kEpochTime = "epoch_time_s";

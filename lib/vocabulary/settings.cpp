@@ -80,7 +80,7 @@ Schema made_common_settings() {
     return rows;
 }
 
-// Settings that the report adds to those of a run.
+// Settings that reports derive from a run.
 const Schema& added_settings() {
     static const Schema rows =
         Schema().integer("ranks", 1, std::nullopt, "how many ranks took part").role(Role::scale);

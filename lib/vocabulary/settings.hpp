@@ -1,5 +1,5 @@
-// The settings that runs store: a row for each option, with its meaning for a run. Parsing, storing
-// and comparing read the same rows: a new option is one row here and the code that uses it.
+// The options of the programs: one row per option. Parsing, storing and comparing read the same
+// rows, so that a new option is one row here and the code that uses its field.
 #pragma once
 
 #include <cstdint>
@@ -134,20 +134,20 @@ struct CollectivesSettings {
     bool per_iter = false;
 };
 
-/// The options of `ranklab train`, `ranklab io`, `ranklab comm`, and of all. The experiment adds
-/// values that it alone knows (the models) by Schema::offer.
+/// The rows of `ranklab train`, `io` and `comm`, and those of all three. Experiments add the names
+/// of their catalogues by Schema::offer.
 const options::Schema& training_settings();
 const options::Schema& storage_settings();
 const options::Schema& collectives_settings();
 const options::Schema& common_settings();
 
-/// The value that the user left open.
+/// Sets a value that the user left open.
 template <class Value, class Default>
 void settle(std::optional<Value>& value, Default fallback) {
     if (!value) value = static_cast<Value>(fallback);
 }
 
-/// Names of launchers' options for the number of ranks, which ranklab does not take.
+/// Names of launchers' options for the number of ranks, each with the advice to use a launcher.
 options::Schema launch_names();
 
 options::Schema target_row(const std::string& least);
@@ -158,15 +158,15 @@ options::Schema target_setting(const std::string& least) {
     return target_row(least).bind(&Settings::target_ci);
 }
 
-/// More threads than any machine runs: a larger number is a typing error.
+/// No machine runs more threads: a larger number is a typing error.
 inline constexpr std::int64_t kMostThreads = 4096;
 
-/// The row of that name; nullptr where there is none: a later program stored it, or another one.
+/// Returns nullptr for an unknown name, which another version may have stored.
 const options::Option* find_setting(std::string_view name);
-/// An option like any other where there is none.
+/// The row; for an unknown name a default Option.
 const options::Option& setting_row(std::string_view name);
 
-/// The value of another setting of a run; "" where it has none.
+/// Returns the run's value of a setting; "" if it has none.
 using OtherSettings = std::function<std::string(const std::string&)>;
 
 /// The purpose for which a setting may matter. A setting without a row matters for every purpose,
@@ -179,8 +179,8 @@ enum class SettingUse {
 };
 bool matters_to(SettingUse asker, std::string_view setting, std::string_view value = {});
 
-/// The behaviour of a run that lacks the setting, if its other settings are those of `run`; ""
-/// where no run of another version lacks it.
+/// The value that matches what a run of an older version, which lacks the setting, did; `run` has
+/// its other settings. "" if the setting existed from the start.
 std::string_view value_when_absent(std::string_view setting, const OtherSettings& run = {});
 
 }  // namespace ranklab::vocabulary

@@ -1,4 +1,4 @@
-// The tables that runs store besides their measurements: columns with their types and meanings.
+// The tables that runs store beside their measurements.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@ namespace ranklab::vocabulary {
 enum class ColumnType { number, whole, text };
 
 struct Column {
-    std::string_view name;  ///< with its unit where it has one
+    std::string_view name;  ///< ends in its unit, if there is one
     ColumnType type;
     std::string_view meaning;
 };
@@ -21,11 +21,11 @@ struct TableSchema {
 };
 
 std::span<const TableSchema> tables();
-/// Returns nullptr where there is none of that name.
+/// Returns nullptr for an unknown name.
 const TableSchema* find_table(std::string_view name);
 
-/// The lines that mark a CSV as a table of gradient buckets: `ranklab train --buckets` writes it,
-/// `ranklab comm --from-model` reads it.
+/// The first lines of a CSV of gradient buckets, which `ranklab train --buckets` writes and
+/// `ranklab comm --from-model` reads.
 inline constexpr std::string_view kBucketTitle =
     "# ranklab: the gradient buckets that a training step reduces, in their order";
 inline constexpr std::string_view kBucketHeader = "bucket,parameters,elements,dtype,bytes";

@@ -21,7 +21,7 @@ CurveForecast forecast_at(const std::vector<CurvePoint>& points, Scaling scaling
     return forecast_curve(points, scaling, {ranks}).all.front();
 }
 
-// A program that scales by a law, measured by three processes a point.
+// Times of a program that scales by a law, with three repeats at each rank count.
 class Campaigns {
   public:
     struct Campaign {

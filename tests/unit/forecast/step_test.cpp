@@ -41,15 +41,15 @@ TEST(SimulatedStep, EqualsItsClosedForms) {
         {"no allreduce", {}, line(1, 1), 14},
         {"one allreduce after backward", whole, line(0.5, 0.1), 14 + 0.5 + 4},
         {"micro-batches", whole, line(0.5, 0.1), 3 + 33 + 4.5, 0, 3},
-        // A pipeline: the first allreduce begins after 2 of 8; short ones leave only the last one.
+        // The first allreduce starts after 2 of 8 s; short ones leave only the last one exposed.
         {"short ones hide", each, line(0, 0.1), 14 + 1},
         {"long ones queue", each, line(0, 0.5), 14 - 6 + 4 * 5},
         {"two buckets", halves, line(1, 0.1), 14 + 3},
         {"none hides", late, line(0, 0.1), 14 + 4},
-        // One of 1 s beside backward costs half a second of it, three times.
+        // An allreduce of 1 s in backward costs half a second of computing, three times.
         {"half a core", each, line(0, 0.1), 14 + 3 * 0.5 + 1, 0.5},
         {"a whole core", each, line(0, 0.1), 14 + 4, 1},
-        // Each of the first three is under way for 2 s while 1 s is computed.
+        // During each of the first three allreduces, of 2 s, 1 s is computed.
         {"half a core, long ones", each, line(0, 0.2), 14 + 3 * 1 + 2, 0.5},
     };
     for (const auto& one : cases) {

@@ -1,4 +1,4 @@
-// Results files as wholes: nothing is lost on the way from one to another.
+// Checks, merges and prunes results files; no run is lost.
 #include "results/archive.hpp"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST(Merge, WithADamagedFileLeavesTheOtherAlone) {
     EXPECT_TRUE(bytes_of(a) == before);
 }
 
-// Data that this ranklab does not know is kept.
+// Objects of a later version in a file are copied, too.
 TEST(Archive, KeepsWhatANewerRanklabStored) {
     const TempFolder folder;
     const auto path = store_all(folder / "a", {sample_run("x"), sample_run("y")});

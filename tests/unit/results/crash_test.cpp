@@ -1,5 +1,4 @@
-// The promises that cost something to keep: nothing stored is lost by a kill, and any number of
-// processes may append at once.
+// A kill loses no stored run, and any number of processes may append at once.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -26,7 +25,7 @@ std::set<std::string> stored_ids(const fs::path& path) {
     return ids;
 }
 
-// Appends run after run until it is killed, and tells of each when append has returned.
+// Appends runs until it is killed, and reports each when append() has returned.
 int append_for_ever(const fs::path& path, int round, int user_message) {
     for (int i = 0;; ++i) {
         const std::string id = std::to_string(round) + "-" + std::to_string(i);
@@ -48,7 +47,7 @@ std::set<std::string> lines_of(int descriptor) {
     return lines;
 }
 
-// The runs that a writer told of before it was killed after `delay`.
+// The runs that a writer reported before it was killed after `delay`.
 std::set<std::string> told_before_kill(const fs::path& path, int round,
                                        std::chrono::microseconds delay) {
     std::array<int, 2> ends{};
@@ -63,7 +62,7 @@ std::set<std::string> told_before_kill(const fs::path& path, int round,
     return user_message;
 }
 
-// The time of one append on this machine, so that the kills fall where they should on any.
+// The time of one append on this machine, so that kills hit an append at any speed.
 std::int64_t append_microseconds(const fs::path& path) {
     const auto start = std::chrono::steady_clock::now();
     ResultFile(path).append(sample_run("timed"));
@@ -83,7 +82,7 @@ TEST(KilledWriter, LosesNothingStored) {
     int killed_writing = 0;
     const auto both_seen = [&] { return killed_writing > 0 && expected.size() > 1; };
     for (int round = 0; round < 5 || (round < 200 && !both_seen()); ++round) {
-        // Where the machine is slower now than when it was measured.
+        // The machine may be slower now than when the time was measured.
         const int patience = 1 + round / 5;
         expected.merge(told_before_kill(
             path, round, std::chrono::microseconds(patience * microseconds(random))));

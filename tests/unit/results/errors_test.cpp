@@ -1,5 +1,5 @@
-// Places that cannot hold results, and files that are not results files: one sentence each, the
-// agreed exit code, and no byte changed.
+// Outputs that cannot take results, and inputs that are no results files: each has its exit code,
+// and no byte changes.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <sched.h>
@@ -14,8 +14,7 @@
 #include "unit/results/in_child.hpp"
 #include "unit/results/sample_run.hpp"
 
-// HDF5 1.10 forgets some memory when it meets a damaged file; the leak sanitizer asks this
-// function.
+// HDF5 1.10 leaks memory on a damaged file; the leak sanitizer calls this function.
 extern "C" const char* __lsan_default_suppressions() {
     return "leak:libhdf5";
 }
@@ -44,7 +43,7 @@ void expect_no_output(const fs::path& path, ExitCode code, const std::string& pa
     expect_error([&] { ResultFile(path).append(sample_run()); }, code, part);
 }
 
-// Neither written to nor read, and left as it was.
+// Expects errors of reading and writing, and an unchanged file.
 void expect_refused(const TempFolder& folder, const std::string& name, const std::string& part) {
     const std::string before = bytes_of(folder / name);
     expect_no_output(folder / name, ExitCode::wrong_data, part);
@@ -132,8 +131,7 @@ TEST(LinkedFile, IsNotFollowed) {
                  "leads into another file");
 }
 
-// Files above `bytes` cannot be written, as on a full disk; the signal is ignored as our programs
-// do.
+// Limits files to `bytes`, like a full disk. Ignores the signal, as the programs do.
 void limit_file_size(rlim_t bytes) {
     const rlimit limit{bytes, bytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -158,7 +156,7 @@ TEST(FullDisk, IsNoticedBeforeTheWorkAndHarmsNothing) {
 
 constexpr int kCannotMount = 77;
 
-// A tmpfs on `folder` that only this process sees.
+// Mounts a tmpfs on `folder` that only this process sees.
 bool mount_privately(const fs::path& folder, unsigned long flags, const char* options) {
     return ::unshare(CLONE_NEWNS) == 0 &&
            ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&

@@ -1,4 +1,4 @@
-// An append is on the disk before it takes the place of the file, and so is the folder after it.
+// An append syncs the new version before the rename, and the folder after it.
 #include "support/flush_log.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Runs a function in a forked process, for tests that limit, kill or unmount what the others need.
+// Runs a function in a forked process, for tests that set limits, are killed or mount file systems.
 #pragma once
 
 #include <sys/wait.h>
@@ -12,8 +12,8 @@ namespace ranklab::results {
 
 inline constexpr int kChildFailed = 99;
 
-/// The child ends with what `body` returns, or with kChildFailed after an exception, which it
-/// prints.
+/// The child exits with the result of `body`. After an exception it prints it and exits with
+/// kChildFailed.
 inline pid_t start_child(const std::function<int()>& body) {
     std::fflush(nullptr);
     const pid_t child = ::fork();

@@ -44,7 +44,7 @@ TEST(ResultFile, GivesBackTheEmptyRun) {
     expect_same(file.read("only-an-id"), run);
 }
 
-// On a GPU our own operations were never used, whatever the program called them.
+// A GPU run always used LibTorch's operations, whatever it stored.
 TEST(ResultFile, SaysWhoseOperationsARunHadBeforeThatWasASetting) {
     const TempFolder folder;
     const ResultFile file(folder / "r.h5");
@@ -213,7 +213,7 @@ TEST(ResultFile, StoresSeveralRunsOrNone) {
     expect_same(file.read("b"), sample_run("b"));
 }
 
-// Longer than an attribute may be for HDF5 up to 1.8.
+// Longer than an attribute can be in HDF5 up to 1.8.
 TEST(ResultFile, StoresALongTextAsADatasetWithAChecksum) {
     const TempFolder folder;
     StoredRun run = sample_run();

@@ -18,7 +18,7 @@
 
 namespace ranklab::results {
 
-/// Inside TEST(...) the name Run is GoogleTest's own.
+/// Inside TEST(...) `Run` names a method of GoogleTest.
 using StoredRun = Run;
 
 using tests::TempFolder;

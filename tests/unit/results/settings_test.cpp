@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::set<std::string>;
 
-/// All settings but the commands' requests, that `has` says yes of.
+/// The names of all settings but requests for which `has` returns true.
 template <class Has>
 Names those_that(Has has) {
     Names names;
@@ -163,7 +163,7 @@ TEST(Settings, SomeDecideTheParametersValues) {
                                                                     "cuda-graph"}));
 }
 
-// A run of before there was --ops had ours: it is like one that says so, and unlike the other.
+// A run from before --ops existed equals one with the value that matches what it did.
 TEST(Settings, AreAbsentInRunsOfBeforeTheirTime) {
     const OtherSettings on_gpu = [](const std::string& name) {
         return name == "device" ? "cuda" : "";
@@ -181,7 +181,7 @@ TEST(Settings, AreAbsentInRunsOfBeforeTheirTime) {
     }
 }
 
-// find_setting() answers for both commands.
+// find_setting() has one answer for all commands.
 TEST(Settings, OfOneNameAreOfOneKind) {
     for (const auto& one : training_settings().all()) {
         EXPECT_EQ(common_settings().find(one.name), nullptr) << one.name;

@@ -72,7 +72,7 @@ TEST(MannWhitney, OfNothingThereIsNone) {
     EXPECT_TRUE(std::isnan(mann_whitney(a, std::vector<double>{NAN, 1}).p));
 }
 
-// Exact with ties, against all splits counted one by one.
+// With ties, compared with an enumeration of all splits.
 TEST(MannWhitney, TiesAreExactForFewRuns) {
     const std::vector<double> a{1, 2, 2, 3};
     const std::vector<double> b{2, 3, 3, 4};
@@ -91,7 +91,7 @@ TEST(MannWhitney, TiesAreExactForFewRuns) {
     EXPECT_NEAR(mann_whitney(a, b).p, beyond / splits, 1e-12);
 }
 
-// Exact and approximate meet where the one gives way to the other (50 runs in all).
+// The exact and the approximate test agree at 50 runs, where they change over.
 TEST(MannWhitney, TheApproximationGoesOnFromTheExactOne) {
     for (int trial = 0; trial < 20; ++trial) {
         Random random(static_cast<std::uint64_t>(trial));
@@ -105,7 +105,7 @@ TEST(MannWhitney, TheApproximationGoesOnFromTheExactOne) {
     }
 }
 
-// Two sides of the same machine: below 0.05 in about one of twenty.
+// Without a difference p is below 0.05 in about 5 % of comparisons.
 TEST(MannWhitney, IsRightUnderNoDifference) {
     for (const std::size_t n : {5U, 6U, 8U, 10U, 20U}) {
         const auto below = [&](auto draw) {
@@ -142,8 +142,7 @@ TEST(Holm, NaNStaysAndDoesNotCount) {
     EXPECT_TRUE(holm({}).empty());
 }
 
-// One or more of ten measurements that do not differ looks different in at most 5 % of
-// comparisons.
+// At most 5 % of comparisons of ten equal measurements show any difference.
 TEST(Holm, KeepsTheWholeComparisonAtItsLevel) {
     const double any = per_cent(31, [](Random& random) {
         std::vector<double> p;
@@ -203,8 +202,8 @@ TEST(Judge, WhatNeverChangesIsTheSame) {
     }
 }
 
-// Five pilot runs, then as many as they recommend: a slowdown of 5 % is found, alone and among ten
-// measurements.
+// After five pilot runs the recommended number of runs detects a slowdown of 5 %, alone and among
+// ten measurements.
 TEST(RunsNeeded, AsManyRunsFindTheSlowdown) {
     for (const double spread : {0.02, 0.05}) {
         for (const std::size_t compared : {1U, 10U}) {

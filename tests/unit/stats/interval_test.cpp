@@ -33,7 +33,7 @@ TEST(EstimateMedian, CoversIndependentSamples) {
     }
 }
 
-// Twenty correlated samples tell little: wrong intervals are rare, since mostly there is none.
+// Twenty strongly correlated samples mostly give no interval, so that wrong ones are rare.
 TEST(EstimateMedian, HasNoIntervalOfTooFewCorrelatedSamples) {
     int given = 0, wrong = 0;
     Random random(5);
@@ -143,7 +143,7 @@ TEST(Dependence, IndependentSeriesAreSeldomWarnedOf) {
                            [&](Random& random) {
                                return dependence_of(lognormal(random, n, 0.5)).too_few;
                            }),
-                  // A correlation that matters looks much like none in 20 to 49 samples.
+                  // 20 to 49 samples hardly tell a relevant correlation from none.
                   (n >= 20 && n < 50 ? 12 : 5) + kAllowance)
             << "n = " << n;
 }
@@ -159,8 +159,8 @@ TEST(Dependence, FewIndependentSamplesAreWarnedOf) {
     EXPECT_LE(warned(1000, 0.8), 1 + kAllowance);
 }
 
-// By 8,000 simulations 94.3, 94.1 and 93.8 % (standard error 0.3): nearly the 95 % of the
-// interval's name. Below 93 % the estimator is worse than it was.
+// In 8,000 simulations the coverage was 94.3, 94.1 and 93.8 % (standard error 0.3). Below 93 % the
+// estimator got worse.
 TEST(EstimateMedian, ItsIntervalCoversInShortCorrelatedSeries) {
     const auto covered = [](std::size_t n, double phi) {
         return per_cent(77, [&](Random& random) {
@@ -173,7 +173,7 @@ TEST(EstimateMedian, ItsIntervalCoversInShortCorrelatedSeries) {
     EXPECT_GE(covered(500, 0.9), 93 - kAllowance);
 }
 
-// A slow drift is a correlation, too, and alternation is none that widens.
+// A slow drift counts as correlation; alternation does not widen the interval.
 TEST(Dependence, DriftAndAlternation) {
     Random random(11);
     std::vector<double> drift = normal(random, 2000, 1, 0.01);
@@ -195,7 +195,7 @@ TEST(Ratio, IsThatOfTheMedians) {
     EXPECT_GT(estimate_ratio(a, b).ci.high, 2);
 }
 
-// A change of both sides of a pair at once does not change the ratio: here each pair's is 2, though
+// A change that hits both samples of a pair does not change the ratio: each pair has ratio 2, while
 // samples differ by a factor of 8.
 TEST(Ratio, PairsAreDrawnTogether) {
     const std::vector<double> b{1, 8, 2, 4, 1.5, 3, 6, 5};
@@ -209,8 +209,7 @@ TEST(Ratio, PairsAreDrawnTogether) {
     EXPECT_TRUE(std::isnan(estimate_paired_ratio(std::vector(5, 1.0), std::vector(5, 1.0)).ci.low));
 }
 
-// The truth is 0.5; both sides share what is called the machine's mood, three times their own
-// noise.
+// The true ratio is 0.5. Both samples of a pair share a disturbance, three times their own noise.
 TEST(Ratio, OfPairsCoversTheTruth) {
     Random random(7);
     std::size_t covered = 0;

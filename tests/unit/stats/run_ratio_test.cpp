@@ -29,7 +29,7 @@ TEST(RunRatio, IsOfMediansAndHasAnIntervalFromThreeRunsASideOn) {
     EXPECT_EQ(equal.ci.high, 1);
 }
 
-// Also where one side spreads three times as much.
+// With equal spread, and with three times the spread on one side.
 TEST(RunRatio, CoversAsOftenAsItSays) {
     for (const auto& [n, spread] : {std::pair{3, 0.02}, {5, 0.02}, {10, 0.05}, {5, 0.06}}) {
         const double covered =

@@ -47,7 +47,7 @@ TEST(FarOut, NoneInNothing) {
     EXPECT_EQ(outliers(std::vector<double>(50, 1.0)).count(), 0U);
 }
 
-// Steps that settle: `slow` of them at half as long again.
+// The first `slow` steps take 1.5 times as long.
 std::vector<double> settling(Random& random, std::size_t n, std::size_t slow) {
     std::vector<double> x = lognormal(random, n, 0.05);
     for (std::size_t i = 0; i < slow; ++i) x[i] *= 1.5;
@@ -119,7 +119,7 @@ TEST(Distributions, AgreeWithTables) {
     EXPECT_EQ(binomial_rank(100, 0.9, 0.025).k, 84U);
 }
 
-// The simulations rely on these.
+// The generators that the simulations use.
 TEST(RandomNumbers, HaveTheirMomentsAndAreReproducible) {
     Random random(81);
     double sum = 0, squares = 0;

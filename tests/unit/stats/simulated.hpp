@@ -1,4 +1,4 @@
-// Samples as a machine makes them, from fixed seeds, for tests by simulation.
+// Simulated step times from fixed seeds.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace ranklab::stats {
 
-/// Equal numbers with every compiler and library: the engine's bits are standardised, the results
-/// of std:: distributions are not.
+/// Gives the same numbers with every library: the C++ standard fixes the engine's bits, but not the
+/// distributions.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -47,18 +47,18 @@ class Random {
 
 namespace simulated {
 
-// The second suite compiles these tests once more with RANKLAB_MANY_SIMULATIONS; in the first one
-// fewer simulations are made, and more is allowed for chance.
+// The second suite compiles these tests with RANKLAB_MANY_SIMULATIONS. The fast suite makes fewer
+// simulations and allows more for chance.
 #ifdef RANKLAB_MANY_SIMULATIONS
 inline constexpr bool kFew = false;
 #else
 inline constexpr bool kFew = true;
 #endif
 inline constexpr std::size_t kSimulations = kFew ? 250 : 2000;
-/// Per cent, three standard errors of the difference.
+/// Percentage points: three standard errors.
 inline constexpr double kAllowance = kFew ? 4.5 : 0;
 
-/// exp(spread z), z normal, of lag-1 correlation `phi`: median 1, relative spread about `spread`.
+/// exp(spread z) with normal z of lag-1 correlation `phi`: median 1, relative deviation `spread`.
 inline std::vector<double> lognormal(Random& random, std::size_t n, double spread, double phi = 0) {
     std::vector<double> x(n);
     double z = random.normal();

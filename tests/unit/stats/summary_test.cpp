@@ -39,7 +39,7 @@ TEST(MedianInterval, HasThePublishedRanks) {
         {20, {6, 15}}, {25, {8, 18}}, {30, {10, 21}}, {50, {18, 33}}, {100, {40, 61}}};
     for (const auto& [n, ranks] : table) {
         const Interval interval = summarise(one_to(n)).ci95;
-        // From 30 on the ends lie between those ranks and the next inner ones.
+        // From 30 samples on the ends lie between these ranks and the next inner ones.
         EXPECT_EQ(interval.low == ranks.first, n < 30) << "n = " << n;
         EXPECT_EQ(std::floor(interval.low), ranks.first) << "n = " << n;
         EXPECT_EQ(std::ceil(interval.high), ranks.second) << "n = " << n;
@@ -64,8 +64,7 @@ TEST(MedianInterval, IsRightForAMillion) {
     }
 }
 
-// Below 30 by its ranks' exact coverage, at least as often as it says; from 30 on as often as it
-// says.
+// Below 30 samples the coverage is at least 95 %, from 30 on 95 %.
 TEST(MedianInterval, CoversAsOftenAsItSays) {
     const std::vector<std::pair<std::size_t, double>> exact{{10, 0.9785}, {30, 0.95}, {100, 0.95}};
     std::mt19937_64 random(20261121);

@@ -1,5 +1,5 @@
-// Measurements that are compared, and the verdicts. Golden files have refusals, notes and the
-// printed forms whole.
+// Which measurements are compared, and the verdicts. Golden files hold refusals, notes and the
+// printed forms.
 #include "report/compare/compare.hpp"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ void made_by(Side& side, const std::vector<std::string>& processes) {
         side.runs[i].context.push_back({"process", "instance", processes[i % processes.size()]});
 }
 
-/// A row a measurement, and what the gates make of all.
+/// One line per measurement, then the overall verdict and the exit codes of both gates.
 std::string verdicts_of(const Comparison& comparison) {
     std::string text;
     for (const auto& group : comparison.groups) {
@@ -76,8 +76,7 @@ TEST(Compare, TellsWorseBetterAndSame) {
     EXPECT_EQ(exit_code_of(compared(a, steady_side("B", 9, 0.12)), {}), 0) << "no gate";
 }
 
-// Verdicts on measurements that are better when higher, on counts, on what is learned (by its last
-// epoch), and on several processes.
+// Verdicts on rates, counts, losses (their last epoch counts) and runs of several processes.
 TEST(Compare, VerdictsAreAsStored) {
     Outputs all;
     const Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.12);
@@ -101,7 +100,7 @@ TEST(Compare, VerdictsAreAsStored) {
             run.tables.push_back(
                 {"epochs", {{"validation_accuracy", std::vector<double>{0.5, 0.875}}}});
     of("the last epoch's accuracy", many_a, many_b, {.measurements = {"validation_accuracy"}});
-    // `train --repetitions 9`: nine runs of one process are one piece of evidence.
+    // `train --repetitions 9`: nine runs of one process are one sample.
     Side once_a = a, once_b = b, five = a;
     made_by(once_a, {"n1 17 1"});
     made_by(once_b, {"n1 18 2"});
@@ -111,7 +110,7 @@ TEST(Compare, VerdictsAreAsStored) {
     of("5 processes and 9", five, many_b);
     of("4 runs", steady_side("A", 4, 0.1), b);
     of("5 runs", steady_side("A", 5, 0.1), steady_side("B", 5, 0.12));
-    // Configurations are matched each with its own.
+    // Each configuration is compared with its counterpart.
     Side both_a = steady_side("A", 5, 0.1), both_b = steady_side("B", 5, 0.1),
          large_a = steady_side("A", 5, 0.4), large_b = steady_side("B", 5, 0.6);
     for (Side* side : {&large_a, &large_b}) set(*side, "model", "resnet18");
@@ -120,11 +119,10 @@ TEST(Compare, VerdictsAreAsStored) {
     both_b.runs.insert(both_b.runs.begin(), large_b.runs.begin(), large_b.runs.end());
     of("two configurations", both_a, both_b);
     all.expect("compare_verdicts.txt");
-    EXPECT_THAT(refusal(a, b, {.measurements = {"step_tim_s"}}),
-                HasSubstr("did you mean step_time_s"));
+    EXPECT_THAT(refusal(a, b, {.measurements = {"step_tim_s"}}), HasSubstr("step_time_s"));
 }
 
-// The corrected p of one row depends on how many rows there are.
+// The correction depends on the number of rows.
 TEST(Compare, PValuesAreCorrectedOverAllRows) {
     Side a = noisy_side("A", 8, 0.1, 0.02, 1), b = noisy_side("B", 8, 0.11, 0.02, 2);
     const double alone = row(compared(a, b)).corrected_p;
@@ -256,7 +254,7 @@ TEST(Compare, WhatMayDifferIsAllowedByName) {
     EXPECT_THROW(compared(a, b, {.ignore = {"command"}}), base::OptionError);
 }
 
-// The keys that are said to differ, though they were not to be allowed.
+// The differing keys that --ignore did not name.
 std::vector<std::string> noted(const Side& a, const Side& b) {
     std::vector<std::string> keys;
     const auto comparison = compared(a, b);

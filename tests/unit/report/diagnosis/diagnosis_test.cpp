@@ -71,11 +71,11 @@ std::vector<Case> cases() {
         // (3 + 1) / 2 cores
         {"a core to spare", run_of(loading, {}, one_rank(1, "0-1")), "input", "costly_loader",
          "--workers 2", 50},
-        // Reading takes no core: 1 is what computing takes.
+        // Reading takes no core, so that the step is as long as computing: 1 s.
         {"slow reading", run_of(reading, {}, one_rank(1, "0")), "input", "slow_input",
          "--workers 3", 75},
         {"a slow rank", run_of(slow), "imbalance", "late_rank", "mpirun --bind-to none", 100 / 3.0},
-        // 2 of 4 do not depend on the batch: 16 times as many samples in 16 x 2 + 2.
+        // 2 of 4 s do not depend on the batch: 16 times the samples take 16 x 2 + 2 s.
         {"a slow link", run_of(sends, {}, two_hosts()), "communication", "transfer",
          "--batch-size 512", 100 * 15 / 32.0},
         {"a small batch", run_of(small, {}, one_rank(1, "0")), "compute", "small_batch",
@@ -136,7 +136,7 @@ TEST(Diagnosis, AdvisesTheBucketCapWhereTheNetworkLimits) {
     }
 }
 
-// The start of a few steps says nothing; that of a training does.
+// Start-up counts for a training, not for a run of --steps.
 TEST(Diagnosis, AStartThatTakesMostOfATraining) {
     auto run =
         run_of({{"step_time_s", {1}}, {"time_to_first_step_s", {600}}}, {}, one_rank(1, "0"));

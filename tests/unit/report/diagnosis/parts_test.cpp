@@ -21,7 +21,7 @@ results::Run steps_run(std::size_t ranks, const Values& step, const Values& inpu
     return run;
 }
 
-// Steps that all take as long as the last rank and a transfer of `transfer_s`.
+// Every step takes the last rank's time plus `transfer_s`.
 results::Run waiting_run(std::size_t ranks, const Values& compute, const Values& input,
                          double transfer_s) {
     Values step, wait;
@@ -76,10 +76,10 @@ TEST(Parts, LevelsOfTheMeanStep) {
     }
 }
 
-// A rank that updates late is late in the next step as well: only the sum is waited for.
+// A rank with a late update starts the next step late: other ranks wait only for the sum.
 TEST(Parts, TheIdealNetworkHasNoBarrierAfterTheUpdate) {
     const auto run = steps_run(2, {4, 4, 4, 4}, {0, 0, 0, 0}, {2, 0, 0, 2}, {0, 2, 0, 0});
-    // Sums at 2 and max(2 + 4, 4 + 2) = 6.
+    // The sums end after 2 and max(2 + 4, 4 + 2) = 6 s.
     EXPECT_DOUBLE_EQ(2 * whole_of(run).level_s[4], 6);
 }
 

@@ -54,7 +54,7 @@ StoredRun training(const std::string& id, std::size_t ranks, const std::string& 
     return run;
 }
 
-// Its profile made it slower, and the layers' times with it.
+// The profile makes the run twice as slow, its layers included.
 StoredRun profiled() {
     StoredRun run = training("3", 1, "none");
     results::Rows layers("layers");
@@ -73,7 +73,7 @@ StoredRun with_hosts(StoredRun run, std::size_t per_host) {
     return run;
 }
 
-// 10 us and 1 GB/s; in the background 256 KiB take 0.3 ms and a tenth of the compute beside it.
+// Latency 10 us, 1 GB/s; in the background 256 KiB take 0.3 ms and a tenth of the computing.
 StoredRun comm(std::size_t per_host, std::int64_t ranks = 2) {
     auto run = with_hosts(comm_run({{.ranks = ranks, .alpha_us = 10, .GBps = 1.1}}), per_host);
     run.started_utc = "1";
@@ -93,7 +93,7 @@ MechanismForecast forecast(const std::vector<StoredRun>& runs, const WhatIf& wha
     return mechanism_forecast(runs, what_if, only, force).front();
 }
 
-// In place a call takes a tenth more.
+// A call in place takes a tenth more.
 double blocking_s(double bytes) {
     return 1.1 * (10e-6 + bytes / 1.1e9);
 }
@@ -102,7 +102,7 @@ std::vector<StoredRun> all_runs() {
     return {comm(1), training("2", 1, "none"), profiled(), training("4", 2, "flat", 0.01)};
 }
 
-// A bucket hides behind the rest of backward, a tenth of which it takes; the last one does not.
+// Buckets overlap with backward and take a tenth of the computing, except for the last one.
 constexpr double in_buckets(double hidden_layers, double last_layers) {
     constexpr double kLayer = kBytes / (256 << 10) * 300e-6;  // in pieces
     return kStep + 0.1 * hidden_layers * kLayer + last_layers * kLayer;
