@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
-MOST_COMPARISONS = 45
+MOST_COMPARISONS = 26
 
 # The option that chooses from each catalogue.
 SETTINGS = {"backends": "backend", "sources": "data", "strategies": "strategy", "models": "model",

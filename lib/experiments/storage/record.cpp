@@ -181,16 +181,15 @@ void mark_early_end(results::Run& run, const StorageRecord& record, const Storag
     const auto how_far =
         fmt::format("after {} of {} repetitions", record.writings.size() - record.warmup(options),
                     options.repetitions);
-    const auto mark = [&](int exit_code, const std::string& warning) {
-        run.exit_code = exit_code;
-        run.warnings.insert(run.warnings.begin(), warning);
-    };
-    if (run.valid && record.hit_time_limit)
-        mark(base::number_of(base::ExitCode::time_limit),
-             "the time limit ended the run " + how_far);
+    if (run.valid && record.hit_time_limit) {
+        run.exit_code = base::number_of(base::ExitCode::time_limit);
+        run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
+    }
     const int signal = std::max(0, record.ended_by - 128);
-    if (run.valid && record.ended_by != 0 && signal == 0)
-        mark(record.ended_by, fmt::format("{}it failed {}", results::kNotComplete, how_far));
+    if (run.valid && record.ended_by != 0 && signal == 0) {
+        run.exit_code = record.ended_by;
+        run.mark_incomplete("it failed " + how_far);
+    }
     mark_stopped(run, signal, how_far + ": the numbers cover what was done");
 }
 
