@@ -147,15 +147,17 @@ std::vector<host::Use> look_around(comm::Communicator& control,
     return comm::gather_values(control, meter.use());
 }
 
-// NCCL's version; "" without a GPU, since NCCL is loaded only with one.
-std::string nccl_text(const host::Placement& p) {
-    if (p.own_gpu.name.empty()) return "";
+// The library of the backend for GPUs, which is loaded only if there is a GPU.
+results::Fact gpu_library(const host::Placement& p) {
+    const auto backend = comm::default_backend(comm::Memory::device);
+    results::Fact fact{"libraries", backend.name, ""};
+    if (p.own_gpu.name.empty()) return fact;
     try {
-        const auto backends = comm::backends();
-        return std::ranges::find(backends, "nccl", &comm::BackendEntry::name)->library();
+        fact.value = backend.library();
     } catch (const base::Error& error) {
-        return error.what();
+        fact.value = error.what();
     }
+    return fact;
 }
 
 int examine(Session& session, const options::Options& given) {
@@ -173,7 +175,7 @@ int examine(Session& session, const options::Options& given) {
     seen.evidence.uses = look_around(control, placements);
     seen.checks = host::check_all(seen.evidence);
     if (!session.is_root()) return 0;
-    seen.facts.push_back({"libraries", "nccl", nccl_text(placements.front())});
+    seen.facts.push_back(gpu_library(placements.front()));
     common.json ? print_text(json_of(seen)) : show(seen, common.verbose);
     return seen.exit_code();
 }

@@ -64,6 +64,7 @@ struct SourceEntry {
     std::vector<double> pixel_mean{0.0};
     std::vector<double> pixel_std{1.0};
     bool reads_in_turn = false;  ///< one thread of a process at a time reads from the file
+    bool own_files = false;      ///< reads the files that --inputs and --targets name
     /// Collective. Throws on all ranks: DataError with a sentence for wrong data, OptionError where
     /// the set does not suit the model.
     std::function<DataSet(const DataRequest&, comm::Communicator& control)> open;

@@ -37,7 +37,9 @@ class Settled {
         return found == all_.end() ? nullptr : &*found;
     }
     bool triggers(const Effective& option, const Relation& relation) const {
-        return given_.asks(option) &&
+        const bool unknown = (relation.values.empty() && !relation.property.empty()) ||
+                             (relation.own.empty() && !relation.own_property.empty());
+        return !unknown && given_.asks(option) &&
                (relation.own.empty() || is_among(relation.own, option.value));
     }
     bool holds(const Relation& relation) const {

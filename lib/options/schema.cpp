@@ -122,10 +122,21 @@ Schema& Schema::take(const Schema& other, const std::vector<std::string>& names)
     return *this;
 }
 
-Schema& Schema::offer(const std::string& name, std::vector<std::string> choices) {
+Schema& Schema::offer(const std::string& name, std::vector<std::string> choices,
+                      const Properties& properties) {
     Option& option = const_cast<Option&>(at(name));
     option.placeholder = base::join(choices, "|") + option.placeholder;
     option.choices = std::move(choices);
+    const auto name_entries = [&](const std::string& property, std::vector<std::string>& names) {
+        if (const auto found = properties.find(property); found != properties.end())
+            names = found->second;
+    };
+    for (Option& row : options_)
+        for (auto* relations : {&row.needs, &row.excludes})
+            for (Relation& relation : *relations) {
+                if (relation.other == name) name_entries(relation.property, relation.values);
+                if (row.name == name) name_entries(relation.own_property, relation.own);
+            }
     return *this;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,7 +36,12 @@ struct Relation {
     std::vector<std::string> values = {};
     std::string because = {};           ///< a clause of the sentence
     std::vector<std::string> own = {};  ///< of this one, which are meant; none: that it is given
+    /// In place of `values` and `own`: a property of catalogue entries, which Schema::offer turns
+    /// into their names. Without an offer the relation does not count.
+    std::string property = {}, own_property = {};
 };
+/// The names of the entries with a property: {"gpu-memory", {"nccl"}}.
+using Properties = std::map<std::string, std::vector<std::string>>;
 
 struct Option {
     std::string name;              ///< long name, without the dashes
@@ -163,7 +169,8 @@ class Schema {
     Schema& take(const Schema& other, const std::vector<std::string>& names);
     /// Sets an option's choices, or its default, which another room knows. Throws Error for an
     /// unknown name.
-    Schema& offer(const std::string& name, std::vector<std::string> choices);
+    Schema& offer(const std::string& name, std::vector<std::string> choices,
+                  const Properties& properties = {});
     Schema& fallback(const std::string& name, std::string value);
 
     const std::vector<Option>& all() const { return options_; }

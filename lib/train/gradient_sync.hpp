@@ -56,9 +56,10 @@ struct SyncEntry {
     bool keeps_ranks_equal = true;
     /// Works through a ReductionQueue, so that --mpi-progress means something.
     bool overlaps = false;
-    bool sums_at_once = false;       ///< one reduction of all gradients
-    bool caps_buckets = false;       ///< has SyncSetup::cap_bytes
-    bool waits_in_backward = false;  ///< other ranks are waited for before backward returns
+    bool sums_at_once = false;                ///< one reduction of all gradients
+    bool caps_buckets = false;                ///< has SyncSetup::cap_bytes
+    bool waits_in_backward = false;           ///< waits for other ranks before backward returns
+    bool host_memory = false;                 ///< reduces gradients in host memory only
     bool compresses = false, copies = false;  ///< copies: its buckets are not the gradients' memory
     std::function<std::unique_ptr<GradientSync>(const SyncSetup& setup)> make;
 };

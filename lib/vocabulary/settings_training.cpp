@@ -8,10 +8,10 @@ using options::Role;
 using options::Schema;
 
 const options::Relation kVolumes{
-    .other = "model", .values = {"unet3d"}, .because = "it is for models that take volumes"};
+    .other = "model", .because = "it is for models that take volumes", .property = "volumes"};
 
 const options::Relation kOwnData{
-    .other = "data", .values = {"npy", "hdf5"}, .because = "it names the files of your own data"};
+    .other = "data", .because = "it names the files of your own data", .property = "own-files"};
 
 // Limits beyond any machine, which users do not reach: larger numbers are typing errors, for which
 // the system would fail without a clear message.
@@ -149,8 +149,8 @@ void add_input(Schema& rows) {
             "height and width that images are resized to (default: the model's, 224 for resnets)")
         .bind(&TrainingSettings::image_size, kDecidesNumbers)
         .excludes({.other = "model",
-                   .values = {"unet3d"},
-                   .because = "it takes volumes; --crop-edge is for these"})
+                   .because = "it takes volumes; --crop-edge is for these",
+                   .property = "volumes"})
         .choice("volume-access", {"lowmem", "inmem"}, "lowmem",
                 "lowmem: crops from the disk; inmem: the whole file in memory")
         .bind(&TrainingSettings::volume_access)
@@ -236,9 +236,9 @@ void add_speed(Schema& rows) {
                    "a rank computes on one GPU, and the launcher starts the ranks: mpirun -n N "
                    "ranklab train --device cuda ...; with --mode dp one rank takes --replicas GPUs")
         .excludes({.other = "backend",
-                   .values = {"nccl"},
-                   .because = "nccl carries GPU memory",
-                   .own = {"cpu"}})
+                   .because = "the backend carries GPU memory",
+                   .own = {"cpu"},
+                   .property = "gpu-memory"})
         .choice("memory-format", {"auto", "contiguous", "channels-last"}, "auto",
                 "how images, volumes and convolutions lie in memory; auto: channels-last for the "
                 "ResNets and the U-Net, on a GPU in 16 bits alone; channels-last then says which")
@@ -288,11 +288,12 @@ void add_way(Schema& rows) {
         .excludes({.other = "mode",
                    .values = {"dp"},
                    .because = "dp copies between the GPUs of one process and needs no backend",
-                   .own = {"nccl"}})
-        .excludes({.other = "sync",
-                   .values = {"c10d"},
-                   .because = "c10d reduces in host memory; use --backend mpi, or --sync bucketed",
-                   .own = {"nccl"}})
+                   .own_property = "gpu-memory"})
+        .excludes(
+            {.other = "sync",
+             .because = "that --sync reduces in host memory; use --backend mpi, or --sync bucketed",
+             .property = "host-memory",
+             .own_property = "gpu-memory"})
         .real("bucket-cap-mb", {0.001, 1e6}, "25",
               "MiB of gradients in a bucket (the first: 1, if that is less)")
         .bind(&TrainingSettings::bucket_cap_mb, Role::coordination)
@@ -312,10 +313,9 @@ void add_way(Schema& rows) {
         .formerly("progress")
         .bind(&TrainingSettings::progress, Role::coordination, kFollowsRanks)
         .excludes({.other = "sync",
-                   .values = {"c10d"},
-                   .because =
-                       "c10d waits for its sums inside backward, so it needs --mpi-progress thread",
-                   .own = {"none", "poll"}})
+                   .because = "that --sync waits inside backward and needs --mpi-progress thread",
+                   .own = {"none", "poll"},
+                   .property = "waits-in-backward"})
         .choice(
             "transfer", {"background", "blocking"}, kOpen,
             "MPI's non-blocking allreduce, or the blocking one once all ranks are there (default: "

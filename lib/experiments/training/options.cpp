@@ -189,7 +189,7 @@ void check_sync(const TrainingSettings& settings, bool one_rank) {
         throw base::OptionError(fmt::format(
             "--sync {} sends gradients as they are; --compress {} is for --sync bucketed",
             *settings.sync, settings.compress));
-    if (one_rank && *settings.sync != "none")
+    if (one_rank && sync.keeps_ranks_equal)
         throw base::OptionError(
             fmt::format("--mode {} has nothing to synchronise, so it takes no --sync {}; use "
                         "--mode ddp (it runs at one rank too) or leave --sync out",
@@ -206,8 +206,9 @@ void settle_mode(TrainingSettings& settings, int world_size) {
             *settings.mode, world_size));
     settle(settings.sync, one_rank ? "none" : "bucketed");
     check_sync(settings, one_rank);
-    if (settings.backend == "self" && world_size > 1)
-        throw base::OptionError("--backend self serves one rank; use --backend mpi");
+    if (settings.backend && comm::backend_named(*settings.backend).one_rank_alone && world_size > 1)
+        throw base::OptionError(
+            fmt::format("--backend {} serves one rank; use --backend mpi", *settings.backend));
 }
 
 void settle_overlap(TrainingSettings& settings, int world_size) {
@@ -333,12 +334,25 @@ std::optional<Delay> parse_delay(const std::string& text, int world_size) {
 }
 
 void describe_training(options::Schema& schema) {
+    const auto those = [](auto catalogue, auto has) {
+        std::erase_if(catalogue, [&](const auto& entry) { return !std::invoke(has, entry); });
+        return names_of(catalogue);
+    };
+    using train::SyncEntry;
     schema.append(vocabulary::training_settings())
-        .offer("model", names_of(nn::models()))
-        .offer("data", names_of(data::sources()))
+        .offer("model", names_of(nn::models()),
+               {{"volumes", those(nn::models(), [](auto& one) { return one.input.is_volume(); })}})
+        .offer("data", names_of(data::sources()),
+               {{"own-files", those(data::sources(), &data::SourceEntry::own_files)}})
         .offer("optimizer", names_of(train::optimizers()))
-        .offer("sync", names_of(train::gradient_syncs()))
-        .offer("backend", names_of(comm::backends()))
+        .offer(
+            "sync", names_of(train::gradient_syncs()),
+            {{"host-memory", those(train::gradient_syncs(), &SyncEntry::host_memory)},
+             {"waits-in-backward", those(train::gradient_syncs(), &SyncEntry::waits_in_backward)}})
+        .offer(
+            "backend", names_of(comm::backends()),
+            {{"gpu-memory", those(comm::backends(),
+                                  [](auto& one) { return one.memory == comm::Memory::device; })}})
         .offer("lr-schedule", train::lr_shape_names())
         .offer("lr-scaling", train::lr_scaling_names());
 }

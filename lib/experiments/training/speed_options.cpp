@@ -3,12 +3,15 @@
 #include <ATen/Context.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 
 #include "base/error.hpp"
+#include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "device/gpus.hpp"
 #include "device/stream.hpp"
+#include "train/gradient_sync.hpp"
 #include "train/torch_cuda.hpp"
 #include "train/traced_model.hpp"
 
@@ -21,10 +24,14 @@ using vocabulary::TrainingSettings;
 
 // Why this run cannot use a GPU on any machine; "" where it can.
 std::string why_not_cuda(const TrainingSettings& settings, int world_size) {
-    if (settings.sync == "c10d")
-        return "--sync c10d reduces in host memory; use --sync bucketed, or --device cpu";
+    const auto syncs = train::gradient_syncs();
+    const auto sync = std::ranges::find(syncs, settings.sync.value_or(""), &train::SyncEntry::name);
+    if (sync != syncs.end() && sync->host_memory)
+        return fmt::format("--sync {} reduces in host memory; use --sync bucketed, or --device cpu",
+                           sync->name);
     const bool reduces = world_size > 1 || settings.mode == "ddp";
-    if (reduces && settings.backend.value_or("nccl") != "nccl")
+    if (reduces && settings.backend &&
+        comm::backend_named(*settings.backend).memory == comm::Memory::host)
         return fmt::format("--backend {} carries host memory; use --backend nccl, or --device cpu",
                            *settings.backend);
     return {};
@@ -102,7 +109,9 @@ SpeedOptions settle_speed(TrainingSettings& settings, int world_size, const Coun
     speed.gpus = settings.replicas.value_or(1);
     speed.ops = settle_ops(settings, speed.cuda);
     const bool reduces = world_size > 1 || settings.mode == "ddp";
-    settle(settings.backend, speed.cuda && reduces ? "nccl" : "mpi");
+    settle(settings.backend,
+           comm::default_backend(speed.cuda && reduces ? comm::Memory::device : comm::Memory::host)
+               .name);
     train::check_precision(speed.precision, speed.device_type());
     return speed;
 }

@@ -197,6 +197,7 @@ SyncEntry c10d_entry() {
             .overlaps = true,
             .caps_buckets = true,
             .waits_in_backward = true,
+            .host_memory = true,
             .copies = true,
             .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
                 return std::make_unique<C10dSync>(setup);

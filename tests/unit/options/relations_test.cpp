@@ -57,6 +57,32 @@ std::string refusal(const Words& words) {
     return "";
 }
 
+TEST(Relations, OfAPropertyCountForTheEntriesThatHaveIt) {
+    struct Chosen {
+        std::string model;
+        bool rotate = false;
+    };
+    const auto refuses = [](const char* model, const Properties& properties) {
+        Schema schema;
+        schema.choice("model", {}, "cnn", "")
+            .bind(&Chosen::model)
+            .flag("rotate", "")
+            .bind(&Chosen::rotate)
+            .needs({.other = "model", .property = "volumes"})
+            .offer("model", {"cnn", "unet"}, properties);
+        const auto options = Options::parse(schema, {"--model", model, "--rotate"});
+        try {
+            options.check_relations(options.fields<Chosen>());
+        } catch (const base::OptionError&) {
+            return true;
+        }
+        return false;
+    };
+    EXPECT_FALSE(refuses("unet", {{"volumes", {"unet"}}}));
+    EXPECT_TRUE(refuses("cnn", {{"volumes", {"unet"}}}));
+    EXPECT_FALSE(refuses("cnn", {})) << "the properties are not known";
+}
+
 TEST(Relations, NothingGivenIsFine) {
     EXPECT_EQ(refusal({}), "");
 }
