@@ -191,7 +191,7 @@ void close_rows(Comparison& comparison) {
             p.push_back(enough(row) ? row.difference.test.p : stats::kNone);
         }
     if (rows.empty())
-        throw base::Error("the runs of A and B have no measurement in common; measure again",
+        throw base::Error("the runs of A and B have no measurement to compare; measure again",
                           base::ExitCode::invalid_measurement);
     const Values corrected = stats::holm(p);
     for (std::size_t i = 0; i < rows.size(); ++i) {
