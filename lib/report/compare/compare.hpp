@@ -109,7 +109,7 @@ struct Comparison {
     double min_effect = 0.03;
     SideSummary a, b;
     std::vector<CompareGroup> groups;
-    std::vector<std::string> only_a, only_b;  ///< configurations that the other side lacks
+    std::vector<std::string> only_a, only_b;  ///< configurations without a counterpart
 
     std::size_t count(Outcome outcome) const;
     /// True if A and B are the same runs, so that no difference can be tested.

@@ -38,7 +38,7 @@ Cell shown(const Measured& measured, double ranks, const Estimate& time) {
     return {work / time.time_s, {work / high, work / low}};
 }
 
-// The median, as other reports show it; the fitted curve goes through geometric means.
+// Reports show medians; the curve goes through geometric means.
 double median_of(const forecast::CurvePoint& point) {
     return stats::quantile(point.times_s, 0.5);
 }

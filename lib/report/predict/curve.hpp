@@ -23,7 +23,7 @@ struct Measured {
     double node_holds = 0;                          ///< ranks that fit on a node; 0: not known
     std::string sweep = {};  ///< "ranklab sweep train --model mnist-cnn"; "" if no run was stored
     std::vector<std::string> notes = {};
-    /// Memory of a rank: fixed + per_sample x samples that it computes at once; NaN: not known.
+    /// A rank takes fixed + per_sample x the samples that it computes at once; NaN: not known.
     double memory_fixed_bytes = stats::kNone, memory_bytes_per_sample = stats::kNone;
     double batch = 0;  ///< samples of a rank (weak) or of all ranks (strong)
 };

@@ -28,7 +28,7 @@ constexpr double kMiB = 1 << 20;
 constexpr std::array kCapsMiB{1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0};
 constexpr std::size_t kFarthest = 64;  // times the ranks of the largest run
 
-// The input of one simulated step.
+// The parts of one forecast.
 struct Setup {
     const Evidence& evidence;
     const SharedWork& shared;
