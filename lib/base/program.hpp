@@ -7,8 +7,8 @@
 
 namespace ranklab::base {
 
-/// The path of program `name` in this program's folder; a build or installation has all its
-/// programs in one. The file may not exist.
+/// The path of program `name` in this program's folder, where a build or installation puts all
+/// programs. The file may not exist.
 std::filesystem::path program_beside(const std::string& name);
 
 struct ProgramOutput {

@@ -25,7 +25,8 @@ class CollectivesPlan final : public Plan {
             most = {std::max(most.send, need.send), std::max(most.receive, need.receive)};
             sum = {sum.send + need.send, sum.receive + need.receive};
         }
-        if (!settled_.model) settled_.memory = most;  // each bucket has buffers of its own
+        if (!settled_.model)
+            settled_.memory = most;  // with a model each bucket has its own buffers
         bytes_ = settled_.model ? sum.send + sum.receive : most.send + most.receive;
     }
 

@@ -12,7 +12,7 @@ namespace ranklab::experiments {
 
 namespace {
 
-constexpr double kOld = 3;        // s
+constexpr double kOld = 3;        // s; older offsets are measured again
 constexpr double kDrift = 50e-6;  // s per s, between two quartz clocks of 20 ppm, with a margin
 
 Level part_of(comm::Communicator& data, comm::Communicator& control, std::string name, int color,

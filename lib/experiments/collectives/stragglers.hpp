@@ -46,7 +46,7 @@ class Arrivals {
     Straggler straggler() const;
 
   private:
-    double error_s_ = 0;                     // the largest given
+    double error_s_ = 0;                     // the largest that add() got
     std::vector<std::vector<double>> late_;  // by rank: seconds, of the newest calls
     std::vector<std::size_t> last_;          // by rank: calls that it began last
     std::vector<double> skews_;

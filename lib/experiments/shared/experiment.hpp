@@ -18,11 +18,11 @@
 
 namespace ranklab::experiments {
 
-/// Marks the part of the work that is counted, on every rank and outside of timed parts: app
-/// watches the hosts meanwhile.
+/// Called at the begin and end of the counted work, on every rank and outside of timed parts. In
+/// between app monitors the hosts.
 struct CountedPart {
     std::function<void()> begins = [] {};
-    std::function<void()> ends = [] {};  ///< may be called again where more came after all
+    std::function<void()> ends = [] {};  ///< may be called again after more counted work
 };
 
 /// The surroundings of an experiment, on every rank.
@@ -32,7 +32,7 @@ struct RunContext {
     host::StartUp* start_up = nullptr;  ///< nullptr: start-up is not measured
     CountedPart counting = {};
 
-    /// This part of the start-up is done.
+    /// Ends a part of the start-up.
     void started(const char* part) const {
         if (start_up != nullptr) start_up->done(part);
     }
@@ -52,7 +52,7 @@ struct Runs {
     std::exception_ptr failure = {};  ///< a later strategy failed: thrown once `all` is stored
 };
 
-/// A run whose options are settled: constant from here on.
+/// A run with settled options, which no longer change.
 class Plan {
   public:
     virtual ~Plan() = default;
@@ -63,10 +63,10 @@ class Plan {
     virtual std::vector<results::Setting> facts() const = 0;
     virtual bool uses_gpus() const { return false; }
     virtual bool prints_as_nccl_tests() const { return false; }
-    /// The part of a dry run beyond printing the plan. Collective.
+    /// What a dry run does besides printing the plan. Collective.
     virtual void rehearse(comm::Communicator& /*control*/) const {}
 
-    /// Collective. Throws where the work is impossible. The runs hold measurements, tables,
+    /// Collective. Throws if the work is impossible. The runs hold measurements, tables,
     /// warnings and verdicts; `config` only if it differs from settings().
     virtual Runs run(const RunContext& context) const = 0;
 };
@@ -74,7 +74,7 @@ class Plan {
 /// The options as a run stores them.
 std::vector<results::Setting> settings_of(const std::vector<options::Effective>& settled);
 
-/// The settled options of a run: `rows` bind Settings, and the common ones follow.
+/// The settled options of a run: those of `rows`, which bind Settings, then the common ones.
 template <class Settings>
 std::vector<options::Effective> effective(const options::Schema& rows, const Settings& settings,
                                           const vocabulary::CommonSettings& common) {
@@ -84,7 +84,7 @@ std::vector<options::Effective> effective(const options::Schema& rows, const Set
     return all;
 }
 
-/// Needs of the launch, by options that are not settled yet.
+/// What a run needs of its launch, judged by options that are not settled yet.
 struct LaunchNeeds {
     /// Without MPI the control plane is a communicator of one rank.
     bool mpi = true;
@@ -104,7 +104,7 @@ class Experiment {
     virtual void describe(options::Schema& schema) const = 0;
     virtual std::vector<Listing> listings() const = 0;
 
-    /// Asked before MPI is started, without the config file, and again with it.
+    /// Called before MPI starts, without the config file's options, and again with them.
     virtual LaunchNeeds needs(const options::Options& /*given*/) const { return {}; }
 
     /// Collective. Settles the options that are open: defaults by model, ranks and hosts. Throws

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr long double kGB = 1e9L;
-// Up to this size the disk is too small (EnvironmentError when the run starts); above, and above
-// the size of the file system, the options are wrong.
+// Bytes. Records larger than this and than the file system are an OptionError; smaller ones that do
+// not fit are a full disk, an EnvironmentError when the run starts.
 constexpr long double kAbsurd = 1e12L;
 
 struct Room {
@@ -72,7 +72,7 @@ std::string why_foreign_hdf5(const fs::path& path) try {
     return fmt::format("cannot be opened: {}", error.what());
 }
 
-// By the first bytes. A killed run may leave an empty file.
+// Judges by the first bytes. An empty file counts as ours: a killed run may leave one.
 std::string why_foreign_record(const fs::path& path) {
     std::string head(128, '\0');
     std::ifstream file(path, std::ios::binary);
@@ -86,7 +86,7 @@ std::string why_foreign_record(const fs::path& path) {
     return known ? "" : "does not begin like a record of ranklab io";
 }
 
-// data.h5, or data00000.npy up to the last record's name.
+// Whether the strategy writes this file: data.h5, or data00000.npy up to the last record's name.
 bool is_to_be_written(const fs::path& path, const StorageOptions& options) {
     const std::string stem = path.stem().string();
     if (!stem.starts_with("data") || path.extension() != options.entry.extension) return false;

@@ -26,7 +26,7 @@ std::string strategies_left(const std::vector<results::Run>& runs) {
     return base::join(left, ", ");
 }
 
-// The first run where the ladder's baseline was not measured.
+// The run of the baseline strategy; the first run if that was not measured.
 const results::Run& baseline_of(const std::vector<results::Run>& runs) {
     const auto found = std::ranges::find_if(
         runs, [](const auto& run) { return run.fact(fact::kIsBaseline) == "yes"; });

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::Clock;
 
-// The time limit passed between two records.
+// Thrown if the time limit passed between two records.
 struct TimeIsUp {};
 
 void remove_if_there(const fs::path& path) {

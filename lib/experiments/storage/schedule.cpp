@@ -49,7 +49,7 @@ class Schedule : base::Immovable {
             turn_.of += options.warmup() + options.repetitions;
         }
     }
-    // The first strategy's folder made their common parent, and removes it last.
+    // Removes the folders in reverse order: the first one created their common parent.
     ~Schedule() {
         while (!entries_.empty()) entries_.pop_back();
     }

@@ -141,7 +141,7 @@ torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train, Ops ops
     // A trace cannot record our kernel.
     const bool traced = at::tracer::impl::is_dispatch_enabled();
     const bool ours = ops == Ops::ranklab && !traced;
-    // For p = 0 and 1 torch draws no numbers, and other values outside are its error.
+    // For p = 0 and 1 torch draws no random numbers; for p outside [0, 1] it throws.
     const bool draws = p > 0 && p < 1;
     const bool fits = ours && draws && x.is_cpu() && type && x.is_contiguous();
     if (fits) return FastDropout::apply(x, p);
