@@ -83,11 +83,9 @@ std::string narrow_examples(const std::string& examples) {
 void describe_help(options::Schema& schema) {
     schema.section("Help")
         .flag("help", "this text; --help all: every option")
-        .essential()
-        .shorthand('h')
-        .role(options::Role::request)
+        .bind(&HelpSettings::help, 'h', options::marks::kEssential, options::Role::request)
         .flag("version", "version, revision and build")
-        .role(options::Role::request);
+        .bind(&HelpSettings::version, options::Role::request);
 }
 
 void describe_common(options::Schema& schema) {
@@ -119,11 +117,12 @@ bool answer_help_all(const Words& words, const options::Schema& schema, const Pr
 
 bool answer_help(const options::Options& options, const options::Schema& schema,
                  const ProgramText& text) {
-    if (options.flag("version")) {
+    const auto asked = options.fields<HelpSettings>();
+    if (asked.version) {
         if (is_output_rank()) print("{}\n{}\n", version_line(), build_features());
         return true;
     }
-    if (!options.flag("help")) return false;
+    if (!asked.help) return false;
     print_help(schema, text, false);
     return true;
 }

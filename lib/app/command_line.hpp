@@ -12,6 +12,10 @@ namespace ranklab::app {
 
 /// --config --output --label --warmup --seed --threads --time-limit ... of the MPI programs.
 void describe_common(options::Schema& schema);
+/// The request of every program.
+struct HelpSettings {
+    bool help = false, version = false;
+};
 /// --help --version, of every program.
 void describe_help(options::Schema& schema);
 

@@ -17,51 +17,60 @@ namespace ranklab::app {
 namespace {
 
 using campaign::Campaign;
-using options::Options;
 using options::Schema;
 using Words = std::vector<std::string>;
+
+// The options of all verbs. A verb describes those that it reads.
+struct CampaignRequest {
+    bool json = false, dry_run = false;
+};
 
 struct Verb {
     const char* name;
     const char* summary;
     void (*describe)(Schema&);
-    int (*work)(const Options&, const Campaign&);
+    int (*work)(const Campaign&, const CampaignRequest&);
 };
 
 void file_only(Schema& schema) {
     schema.positional(1);
 }
 void with_json(Schema& schema) {
-    schema.positional(1).section("Options").flag("json", "as JSON, for other programs");
+    schema.positional(1)
+        .section("Options")
+        .flag("json", "as JSON, for other programs")
+        .bind(&CampaignRequest::json);
 }
 void with_dry_run(Schema& schema) {
-    schema.positional(1).section("Options").flag("dry-run",
-                                                 "print the commands, or the batch scripts");
+    schema.positional(1)
+        .section("Options")
+        .flag("dry-run", "print the commands, or the batch scripts")
+        .bind(&CampaignRequest::dry_run);
 }
 
-int plan(const Options& options, const Campaign& of) {
-    print_whole(options.flag("json") ? campaign::status_json(of) : campaign::plan_text(of));
+int plan(const Campaign& of, const CampaignRequest& asked) {
+    print_whole(asked.json ? campaign::status_json(of) : campaign::plan_text(of));
     return 0;
 }
 
-int status(const Options& options, const Campaign& of) {
-    print_whole(options.flag("json") ? campaign::status_json(of) : campaign::status_text(of));
+int status(const Campaign& of, const CampaignRequest& asked) {
+    print_whole(asked.json ? campaign::status_json(of) : campaign::status_text(of));
     return 0;
 }
 
-int collect(const Options&, const Campaign& of) {
+int collect(const Campaign& of, const CampaignRequest&) {
     // The repetitions of a point are on whichever nodes were free.
     const Words allow = of.slurm ? Words{"hosts"} : Words{};
     for (const auto& sweep : of.sweeps) print_whole(campaign::table_text(sweep, allow) + '\n');
     return 0;
 }
 
-int run(const Options& options, const Campaign& of) {
+int run(const Campaign& of, const CampaignRequest& asked) {
     if (of.slurm)
         throw base::OptionError(
             fmt::format("{}: launcher = slurm has submit, status and collect in place of run",
                         of.file.string()));
-    if (options.flag("dry-run")) {
+    if (asked.dry_run) {
         for (const auto& job : of.jobs) print_whole(campaign::dry_run_text(job.sweep));
         return 0;
     }
@@ -72,16 +81,16 @@ int run(const Options& options, const Campaign& of) {
         const int own = campaign::run_missing(job.sweep, print_progress);
         if (code == 0) code = own;
     }
-    collect(options, of);
+    collect(of, asked);
     return code;
 }
 
-int submit(const Options& options, const Campaign& of) {
+int submit(const Campaign& of, const CampaignRequest& asked) {
     if (!of.slurm)
         throw base::OptionError(
             fmt::format("{}: launcher = mpirun has no queue; `ranklab campaign run {}`",
                         of.file.string(), base::shell_path(of.file.string())));
-    if (options.flag("dry-run")) {
+    if (asked.dry_run) {
         for (const auto& job : of.jobs) print_whole(campaign::script_of(of, job) + '\n');
         return 0;
     }
@@ -90,11 +99,11 @@ int submit(const Options& options, const Campaign& of) {
     return 0;
 }
 
-int resume(const Options& options, const Campaign& of) {
-    return of.slurm ? submit(options, of) : run(options, of);
+int resume(const Campaign& of, const CampaignRequest& asked) {
+    return of.slurm ? submit(of, asked) : run(of, asked);
 }
 
-int cancel(const Options&, const Campaign& of) {
+int cancel(const Campaign& of, const CampaignRequest&) {
     if (!of.slurm)
         throw base::OptionError(fmt::format(
             "{}: launcher = mpirun has no queue; Ctrl-C stops a run", of.file.string()));
@@ -144,11 +153,12 @@ Words verb_first(Words words) {
 }  // namespace
 
 int run_campaign(int argc, char** argv) {
-    const auto work = [](const std::string& verb, const Options& options, const Words&) {
-        if (options.positional().empty())
+    const auto work = [](const std::string& verb, const options::Options& given, const Words&) {
+        if (given.positional().empty())
             throw base::OptionError(fmt::format(
                 "campaign {} needs the campaign's file: ranklab campaign {} FILE.ini", verb, verb));
-        return verb_of(verb)->work(options, campaign::read_campaign(options.positional().front()));
+        return verb_of(verb)->work(campaign::read_campaign(given.positional().front()),
+                                   given.fields<CampaignRequest>());
     };
     return run_verbs(manual_of_all(), verb_first(arguments_of(argc, argv)), work);
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@
 namespace ranklab::app {
 namespace {
 
-using options::Options;
+constexpr const char* kMinEffect = "3%";
 
 const ProgramText kText{
     "compare", "A B [options]",
@@ -44,36 +45,32 @@ double fraction(const std::string& option, const std::string& text) {
     return *value / 100;
 }
 
-// All values of an option that may be given several times with a list each: "--ignore hosts,mpi
-// --ignore lr".
-std::vector<std::string> listed(const Options& options, const std::string& name) {
+struct CompareSettings {
+    std::string file, format, inconclusive;
+    std::vector<std::string> where, ignore, measure;
+    bool with_unverified = false;
+    std::optional<std::string> min_effect, fail_on_regression, output;
+};
+
+// Splits the values of an option that may be given several times with a list each: "--ignore
+// hosts,mpi --ignore lr".
+std::vector<std::string> listed(const std::vector<std::string>& texts) {
     std::vector<std::string> words;
-    for (const auto& text : options.texts(name)) {
-        for (const auto& part : base::split(text, ',')) {
+    for (const auto& text : texts)
+        for (const auto& part : base::split(text, ','))
             if (const auto word = base::trim(part); !word.empty()) words.push_back(word);
-        }
-    }
     return words;
 }
 
-double min_effect_of(const Options& options) {
-    if (!options.has("fail-on-regression"))
-        return fraction("min-effect", options.text("min-effect"));
-    const double gate = fraction("fail-on-regression", options.text("fail-on-regression"));
-    if (options.is_set("min-effect") && fraction("min-effect", options.text("min-effect")) != gate)
+double min_effect_of(const CompareSettings& asked) {
+    if (!asked.fail_on_regression)
+        return fraction("min-effect", asked.min_effect.value_or(kMinEffect));
+    const double gate = fraction("fail-on-regression", *asked.fail_on_regression);
+    if (asked.min_effect && fraction("min-effect", *asked.min_effect) != gate)
         throw base::OptionError(
             "--fail-on-regression also sets the smallest change of interest; leave --min-effect "
             "out");
     return gate;
-}
-
-report::compare::CompareQuery sides_of(const Options& options) {
-    if (options.positional().size() != 2)
-        throw base::OptionError(
-            "compare needs two sides, A and B: ranklab compare old.h5 new.h5, or two labels of one "
-            "file");
-    return {options.positional()[0], options.positional()[1], options.text("file"),
-            options.texts("where")};
 }
 
 std::string written(const report::compare::Comparison& comparison,
@@ -83,16 +80,21 @@ std::string written(const report::compare::Comparison& comparison,
     return report::compare::comparison_text(comparison, gate);
 }
 
-int show(const Options& options) {
-    const report::compare::CompareOptions how{min_effect_of(options), listed(options, "measure"),
-                                              listed(options, "ignore"),
-                                              options.flag("with-unverified")};
-    const report::compare::Gate gate{options.has("fail-on-regression"),
-                                     options.text("inconclusive") == "fail"};
-    const auto [a, b] = report::compare::read_sides(sides_of(options));
+int show(const options::Options& given) {
+    const auto asked = given.fields<CompareSettings>();
+    const auto& sides = given.positional();
+    const report::compare::CompareOptions how{min_effect_of(asked), listed(asked.measure),
+                                              listed(asked.ignore), asked.with_unverified};
+    const report::compare::Gate gate{asked.fail_on_regression.has_value(),
+                                     asked.inconclusive == "fail"};
+    if (sides.size() != 2)
+        throw base::OptionError(
+            "compare needs two sides, A and B: ranklab compare old.h5 new.h5, or two labels of one "
+            "file");
+    const auto [a, b] = report::compare::read_sides({sides[0], sides[1], asked.file, asked.where});
     const auto comparison = report::compare::compare(a, b, how);
-    ReportOutput output(options.text_or("output", ""));
-    output.write(written(comparison, gate, options.text("format")));
+    ReportOutput output(asked.output.value_or(""));
+    output.write(written(comparison, gate, asked.format));
     output.commit();
     // A gate without a verdict says so on stderr too, for those who do not read the report.
     if (gate.fail_on_regression && comparison.inconclusive() > 0)
@@ -105,27 +107,38 @@ void describe(options::Schema& schema) {
     schema.section("Which runs")
         .text("file", "FILE", "results/ranklab.h5",
               "the results file in which to look up labels and revisions")
+        .bind(&CompareSettings::file)
         .texts("where", "CONDITION",
                "only runs of both sides that meet this condition, as in ranklab report: "
                "model=mnist-cnn, ranks>=2; may be given several times")
+        .bind(&CompareSettings::where)
         .texts("ignore", "KEY,...",
                "settings or facts that may differ between A and B: hosts, libraries.mpi, host.*")
+        .bind(&CompareSettings::ignore)
         .formerly("allow")
-        .flag("with-unverified", "also count runs of which nothing was verified");
+        .flag("with-unverified", "also count runs of which nothing was verified")
+        .bind(&CompareSettings::with_unverified);
     schema.section("What is asked")
         .texts("measure", "NAME,...|all",
                "measurements to compare (default: the headline ones of the command)")
-        .text("min-effect", "P%", "3%",
-              "the smallest change of interest: to find 5 % for sure, say 3 %")
+        .bind(&CompareSettings::measure)
+        .text("min-effect", "P%", std::nullopt,
+              fmt::format("the smallest change of interest: to find 5 % for sure, say 3 % "
+                          "(default: {})",
+                          kMinEffect))
+        .bind(&CompareSettings::min_effect)
         .formerly("smallest")
         .text("fail-on-regression", "P%", std::nullopt,
               "exit with 4 if a measurement is worse by this much, which is then also the smallest "
               "change of interest")
+        .bind(&CompareSettings::fail_on_regression)
         .choice("inconclusive", {"pass", "fail"}, "pass",
-                "what the gate does without a verdict: print a line, or exit with 7");
-    schema.section("How").choice("format", {"text", "json", "markdown"}, "text",
-                                 "how it is written");
-    describe_report_output(schema);
+                "what the gate does without a verdict: print a line, or exit with 7")
+        .bind(&CompareSettings::inconclusive);
+    schema.section("How")
+        .choice("format", {"text", "json", "markdown"}, "text", "how it is written")
+        .bind(&CompareSettings::format);
+    describe_report_output(schema).bind(&CompareSettings::output);
 }
 
 }  // namespace

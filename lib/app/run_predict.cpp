@@ -19,8 +19,6 @@
 namespace ranklab::app {
 namespace {
 
-using options::Options;
-
 const ProgramText kText{
     "predict", "[FILE] [options]",
     "Forecasts the time on more ranks from stored runs, with 95 % intervals, or says why it cannot "
@@ -34,99 +32,111 @@ const ProgramText kText{
     "  ranklab predict --validate                                 how well it does on published "
     "curves\n"};
 
-std::optional<forecast::Scaling> scaling_of(const Options& options) {
-    if (!options.has("scaling")) return std::nullopt;
-    return options.is("scaling", "weak") ? forecast::Scaling::weak : forecast::Scaling::strong;
+using report::predict::WhatIf;
+
+constexpr const char* kDefaultFile = "results/ranklab.h5";
+
+struct PredictSettings {
+    std::string file = kDefaultFile;  // the word
+    std::optional<std::string> to, scaling, label, points, output;
+    std::string by, format;
+    bool force = false, validate = false;
+    std::vector<std::string> where;
+    WhatIf what_if;  // bound to rows of its own
+
+    bool by_mechanism() const { return by == "mechanism" || (by == "auto" && what_if != WhatIf{}); }
+};
+
+std::optional<forecast::Scaling> scaling_of(const PredictSettings& asked) {
+    if (!asked.scaling) return std::nullopt;
+    return *asked.scaling == "weak" ? forecast::Scaling::weak : forecast::Scaling::strong;
 }
 
-// Without --to twice and four times the largest.
-std::vector<double> targets(const Options& options, double largest) {
-    if (!options.has("to")) return {2 * largest, 4 * largest};
+// Without --to: twice and four times the largest.
+std::vector<double> targets(const PredictSettings& asked, double largest) {
+    if (!asked.to) return {2 * largest, 4 * largest};
     std::vector<double> ranks;
-    for (const auto& word : base::split(options.text("to"), ',')) {
+    for (const auto& word : base::split(*asked.to, ',')) {
         const auto number = base::number_in(base::trim(word));
         if (!number || !(*number >= 1 && *number <= 1e9) || *number != std::floor(*number))
             throw base::OptionError(fmt::format("--to {}: give numbers of ranks, as in --to 8,64",
-                                                base::printable(options.text("to"), 40)));
+                                                base::printable(*asked.to, 40)));
         ranks.push_back(*number);
     }
     return ranks;
 }
 
-std::string written(const Options& options, const report::Frame& frame) {
-    if (options.is("format", "csv")) return report::csv_of(frame);
-    if (options.is("format", "markdown")) return report::markdown_of(frame);
+std::string written(const PredictSettings& asked, const report::Frame& frame) {
+    if (asked.format == "csv") return report::csv_of(frame);
+    if (asked.format == "markdown") return report::markdown_of(frame);
     return report::text_of(frame);
 }
 
-report::model::ChosenRuns chosen_runs(const Options& options) {
+report::model::ChosenRuns chosen_runs(const PredictSettings& asked) {
     report::model::Choice choice;
-    if (options.has("label")) choice.label = options.text("label");
-    choice.conditions = options.texts("where");
-    const auto& words = options.positional();
-    return {results::ResultFile(words.empty() ? "results/ranklab.h5" : words.front()),
-            std::move(choice)};
+    choice.label = asked.label;
+    choice.conditions = asked.where;
+    return {results::ResultFile(asked.file), std::move(choice)};
 }
 
-report::predict::Measured measured_of(const Options& options) {
-    if (options.has("points"))
-        return report::predict::read_points(options.text("points"), scaling_of(options));
-    return report::predict::points_of(chosen_runs(options), scaling_of(options));
+report::predict::Measured measured_of(const PredictSettings& asked) {
+    return asked.points ? report::predict::read_points(*asked.points, scaling_of(asked))
+                        : report::predict::points_of(chosen_runs(asked), scaling_of(asked));
 }
 
-using report::predict::WhatIf;
-
-bool is_by_mechanism(const Options& options) {
-    return options.is("by", "mechanism") ||
-           (options.is("by", "auto") && options.fields<WhatIf>() != WhatIf{});
-}
-
-std::string mechanism_text(const Options& options) {
-    auto what_if = options.fields<WhatIf>();
-    what_if.strong = scaling_of(options) == forecast::Scaling::strong;
-    const auto runs = report::predict::runs_for_mechanism(chosen_runs(options));
+std::string mechanism_text(const PredictSettings& asked) {
+    auto what_if = asked.what_if;
+    what_if.strong = scaling_of(asked) == forecast::Scaling::strong;
+    const auto runs = report::predict::runs_for_mechanism(chosen_runs(asked));
     std::size_t largest = 1;
     for (const auto& run : runs) largest = std::max(largest, run.hosts.size());
     std::vector<std::size_t> ranks;
-    for (const double one : targets(options, base::real(largest)))
+    for (const double one : targets(asked, base::real(largest)))
         ranks.push_back(static_cast<std::size_t>(one));
-    const auto found =
-        report::predict::mechanism_forecast(runs, what_if, ranks, options.flag("force"));
-    return options.is("format", "json") ? report::predict::json_of(found)
-                                        : written(options, report::predict::frame_of(found));
+    const auto found = report::predict::mechanism_forecast(runs, what_if, ranks, asked.force);
+    return asked.format == "json" ? report::predict::json_of(found)
+                                  : written(asked, report::predict::frame_of(found));
 }
 
-std::string forecast_text(const Options& options) {
-    const auto measured = measured_of(options);
+std::string forecast_text(const PredictSettings& asked) {
+    const auto measured = measured_of(asked);
     const auto found = report::predict::predict(
-        measured, targets(options, measured.points.back().ranks), options.flag("force"));
-    if (options.is("format", "json")) return report::predict::json_of(found);
-    std::string text = written(options, found.frame);
-    if (options.is("format", "text") && !found.next.empty())
+        measured, targets(asked, measured.points.back().ranks), asked.force);
+    if (asked.format == "json") return report::predict::json_of(found);
+    std::string text = written(asked, found.frame);
+    if (asked.format == "text" && !found.next.empty())
         text += fmt::format("  next          {}\n", found.next);
     return text;
 }
 
-std::string validation_text(const Options& options) {
+std::string validation_text(const PredictSettings& asked) {
     const auto found = report::predict::validate(
         report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves));
-    if (options.is("format", "csv")) return report::csv_of(found.curves);
-    return written(options, found.curves) + "\n" + written(options, found.refused) + "\n" +
-           written(options, found.families);
+    if (asked.format == "csv") return report::csv_of(found.curves);
+    return written(asked, found.curves) + "\n" + written(asked, found.refused) + "\n" +
+           written(asked, found.families);
 }
 
-int show(const Options& options) {
-    options.check_relations();
-    if (options.has("points") && !options.positional().empty())
+PredictSettings settled(const options::Options& given) {
+    auto asked = given.fields<PredictSettings>();
+    asked.what_if = given.fields<WhatIf>();
+    given.check_relations(asked, asked.what_if);
+    if (asked.points && !given.positional().empty())
         throw base::OptionError("give a results file or --points, not both");
-    if (options.is("by", "curve") && options.fields<WhatIf>() != WhatIf{})
+    if (!given.positional().empty()) asked.file = given.positional().front();
+    if (asked.by == "curve" && asked.what_if != WhatIf{})
         throw base::OptionError(
             "--by curve and options of What if exclude each other; leave one out");
-    if (options.has("to")) targets(options, 1);  // refused before the file is read
-    ReportOutput output(options.text_or("output", ""));
-    output.write(options.flag("validate")   ? validation_text(options)
-                 : is_by_mechanism(options) ? mechanism_text(options)
-                                            : forecast_text(options));
+    if (asked.to) targets(asked, 1);  // refused before the file is read
+    return asked;
+}
+
+int show(const options::Options& given) {
+    const auto asked = settled(given);
+    ReportOutput output(asked.output.value_or(""));
+    output.write(asked.validate         ? validation_text(asked)
+                 : asked.by_mechanism() ? mechanism_text(asked)
+                                        : forecast_text(asked));
     output.commit();
     return 0;
 }
@@ -135,31 +145,39 @@ void describe(options::Schema& schema) {
     schema.positional(1);
     schema.section("What is forecast")
         .text("to", "N[,N]", std::nullopt, "numbers of ranks (default: 2 and 4 times the largest)")
+        .bind(&PredictSettings::to)
         .essential()
         .choice("scaling", {"strong", "weak"}, std::nullopt,
                 "strong: all ranks share the work; weak: each has its own (default: that of the "
                 "longest curve; --points: strong where the time falls, weak for rates)")
+        .bind(&PredictSettings::scaling)
         .essential()
         .choice(
             "by", {"curve", "mechanism", "auto"}, "auto",
             "curve: through measured points; mechanism: by simulating a step of measured parts; "
             "auto: mechanism where an option of What if is given, otherwise curve")
+        .bind(&PredictSettings::by)
         .essential()
         .flag("force",
               "forecast beyond 4 times the largest point, or 64 times the ranks by mechanism, too")
+        .bind(&PredictSettings::force)
         .flag("validate",
               "forecast the published curves from a quarter of their scale, and print the errors")
+        .bind(&PredictSettings::validate)
         .excludes({.other = "format", .values = {"json"}, .because = "it writes tables"})
         .excludes_each({"points"}, "it forecasts the published curves");
     schema.section("From what")
         .texts("where", "CONDITION",
                "only runs that meet this condition, as in ranklab report; may be given several "
                "times")
+        .bind(&PredictSettings::where)
         .essential()
         .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
+        .bind(&PredictSettings::label)
         .text("points", "FILE.csv", std::nullopt,
               "in place of runs: columns ranks, and time_s or rate; optionally low and high (of a "
               "95 % interval) and nodes; repeated rows are repeated measurements")
+        .bind(&PredictSettings::points)
         .essential()
         .excludes_each({"where", "label"}, "points come from a file, not from runs")
         .excludes_each(
@@ -185,8 +203,9 @@ void describe(options::Schema& schema) {
         .bind(&WhatIf::ranks_per_node);
     schema.section("How")
         .choice("format", {"text", "json", "csv", "markdown"}, "text", "how it is written")
+        .bind(&PredictSettings::format)
         .essential();
-    describe_report_output(schema);
+    describe_report_output(schema).bind(&PredictSettings::output);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,6 @@ namespace ranklab::app {
 namespace {
 
 namespace fs = std::filesystem;
-using options::Options;
 using report::model::ChosenRuns;
 using report::model::Sink;
 
@@ -58,17 +58,31 @@ constexpr std::string_view kPhases = "phases";  // of --measure
 constexpr std::size_t kListed = 12;             // in a list; more would hide the run below it
 constexpr const char* kDefaultFile = "results/ranklab.h5";
 
-std::vector<std::string> listed(const Options& options, const std::string& name,
+struct ReportSettings {
+    std::string file = kDefaultFile;  // the word
+    std::vector<std::string> where;
+    std::optional<std::string> run, label;
+    std::optional<std::int64_t> last;
+    bool why = false, proposal = false, against_published = false, verbose = false;
+    std::optional<std::string> group_by, ignore, measure, centre;
+    std::optional<std::int64_t> planned_steps;
+    std::string format;
+    std::int64_t trace_steps = 0;
+    std::optional<std::string> output, plots;
+
+    bool asks_for_groups() const { return group_by || measure; }
+};
+
+std::vector<std::string> listed(const std::optional<std::string>& text,
                                 const std::string& fallback = "") {
-    const std::string text = options.text_or(name, fallback);
-    return text.empty() ? std::vector<std::string>() : base::split(text, ',');
+    const std::string& list = text ? *text : fallback;
+    return list.empty() ? std::vector<std::string>() : base::split(list, ',');
 }
 
-// The word for the phases of the step becomes the phases that the runs have, in the order in which
-// they happen.
-std::vector<std::string> measurements_asked(const Options& options) {
+// Replaces the word "phases" by the phases of a step, in the order in which they happen.
+std::vector<std::string> measurements_asked(const ReportSettings& asked) {
     std::vector<std::string> names;
-    for (const auto& name : listed(options, "measure")) {
+    for (const auto& name : listed(asked.measure)) {
         if (name != kPhases)
             names.push_back(name);
         else
@@ -79,19 +93,11 @@ std::vector<std::string> measurements_asked(const Options& options) {
     return names;
 }
 
-report::model::Groups groups_of(const ChosenRuns& runs, const Options& options,
-                                const std::string& otherwise) {
-    return report::model::Groups(
-        report::model::runs_frame(runs, {listed(options, "group-by", otherwise),
-                                         measurements_asked(options), listed(options, "ignore")}));
-}
-
-bool asks_for_groups(const Options& options) {
-    return options.has("group-by") || options.has("measure");
-}
-
-std::string file_of(const Options& options) {
-    return options.positional().empty() ? kDefaultFile : options.positional().front();
+report::model::Groups groups_of(const ChosenRuns& runs, const ReportSettings& asked,
+                                const std::string& default_keys) {
+    return report::model::Groups(report::model::runs_frame(
+        runs,
+        {listed(asked.group_by, default_keys), measurements_asked(asked), listed(asked.ignore)}));
 }
 
 // Figures that others published of the same experiment.
@@ -113,45 +119,44 @@ std::string network(const ChosenRuns& runs, const results::Run& run) {
                       base::shell_path(runs.file().path().string()));
 }
 
-std::string whole(const ChosenRuns& runs, const results::Run& run, const Options& options) {
-    return report::formats::run_text(run, options.flag("verbose"), network(runs, run)) +
-           published(run) +
-           (options.flag("verbose") ? "" : "  --verbose shows all that it measured\n");
+std::string whole(const ChosenRuns& runs, const results::Run& run, const ReportSettings& asked) {
+    return report::formats::run_text(run, asked.verbose, network(runs, run)) + published(run) +
+           (asked.verbose ? "" : "  --verbose shows all that it measured\n");
 }
 
-void write_text(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+void write_text(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
     if (runs.headers().empty()) return sink(runs.nothing());
-    if (asks_for_groups(options))
-        return sink(report::formats::groups_text(groups_of(runs, options, "id")));
+    if (asked.asks_for_groups())
+        return sink(report::formats::groups_text(groups_of(runs, asked, "id")));
     if (!runs.choice().id.empty())
-        return sink(whole(runs, runs.file().read(runs.choice().id), options));
+        return sink(whole(runs, runs.file().read(runs.choice().id), asked));
     const auto headers = runs.headers();
-    const std::size_t shown = options.is_set("last") ? headers.size() : kListed;
+    const std::size_t shown = asked.last ? headers.size() : kListed;
     const auto list = report::model::list_runs(runs.file(), headers, shown);
     sink(report::formats::runs_text(
         list, headers.size(), runs.text(),
-        fmt::format("ranklab report {} --run", base::shell_path(file_of(options)))));
-    sink(fmt::format("\n{}", whole(runs, runs.file().read(headers.back().id), options)));
+        fmt::format("ranklab report {} --run", base::shell_path(asked.file))));
+    sink(fmt::format("\n{}", whole(runs, runs.file().read(headers.back().id), asked)));
 }
 
 // Without keys a row is a command and label, which says little but is never thousands of rows.
-void write_markdown(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    sink(report::formats::groups_markdown(groups_of(runs, options, "command,label"), runs.text()));
+void write_markdown(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
+    sink(report::formats::groups_markdown(groups_of(runs, asked, "command,label"), runs.text()));
 }
 
-void write_latex(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    sink(report::formats::groups_latex(groups_of(runs, options, "command,label"), runs.text()));
+void write_latex(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
+    sink(report::formats::groups_latex(groups_of(runs, asked, "command,label"), runs.text()));
 }
 
-void write_json(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    if (asks_for_groups(options))
-        return sink(report::formats::groups_json(groups_of(runs, options, "id")));
+void write_json(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
+    if (asked.asks_for_groups())
+        return sink(report::formats::groups_json(groups_of(runs, asked, "id")));
     report::formats::write_json(runs, sink);
 }
 
-void write_csv(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    if (asks_for_groups(options))
-        return sink(report::formats::groups_csv(groups_of(runs, options, "id")));
+void write_csv(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
+    if (asked.asks_for_groups())
+        return sink(report::formats::groups_csv(groups_of(runs, asked, "id")));
     report::formats::write_csv(runs, sink);
 }
 
@@ -166,50 +171,49 @@ results::Run newest_of(const ChosenRuns& runs, const char* command, bool only_va
     return runs.file().read(newest->id);
 }
 
-void write_nccl_tests(const ChosenRuns& runs, const Options&, const Sink& sink) {
+void write_nccl_tests(const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
     sink(report::formats::nccl_text(newest_of(
         runs, "comm", false, "nccl-tests' table is of runs of comm, and none was chosen")));
 }
 
-void write_extrap(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::formats::write_extrap(runs, listed(options, "group-by"), sink);
+void write_extrap(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
+    report::formats::write_extrap(runs, listed(asked.group_by), sink);
 }
 
-void write_chrome_trace(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    report::formats::write_chrome_trace(
-        runs, static_cast<std::size_t>(options.integer("trace-steps")), sink);
+void write_chrome_trace(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
+    report::formats::write_chrome_trace(runs, static_cast<std::size_t>(asked.trace_steps), sink);
 }
 
-void write_why(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+void write_why(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
     const auto found = report::diagnosis::diagnose(
         newest_of(runs, "train", true,
                   "a diagnosis is of a valid training run, and none was chosen"),
         runs.file());
-    sink(options.is("format", "json") ? json_of(found) + '\n' : text_of(found));
+    sink(asked.format == "json" ? json_of(found) + '\n' : text_of(found));
 }
 
-void write_html(const ChosenRuns& runs, const Options&, const Sink& sink) {
+void write_html(const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
     sink(report::page::html_page(runs, reference_folder()));
 }
 
-void write_proposal(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+void write_proposal(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
     const auto centre = report::page::centre_of(
-        shipped("configs/centres.ini", "configs/centres.ini"), options.text_or("centre", ""));
-    sink(report::page::proposal(runs, centre, options.integer_or("planned-steps", 0),
-                                options.text("format")));
+        shipped("configs/centres.ini", "configs/centres.ini"), asked.centre.value_or(""));
+    sink(report::page::proposal(runs, centre, asked.planned_steps.value_or(0), asked.format));
 }
 
-void write_against_published(const ChosenRuns& runs, const Options& options, const Sink& sink) {
-    const report::model::Groups groups = groups_of(runs, options, "");
+void write_against_published(const ChosenRuns& runs, const ReportSettings& asked,
+                             const Sink& sink) {
+    const report::model::Groups groups = groups_of(runs, asked, "");
     const auto frame = report::page::placed_among(
         report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves),
         report::figures::scaling_over_ranks({groups, runs.file(), {}}));
-    sink(options.is("format", "csv") ? csv_of(frame) : text_of(frame));
+    sink(asked.format == "csv" ? csv_of(frame) : text_of(frame));
 }
 
 struct Format {
     const char* name;
-    void (*write)(const ChosenRuns&, const Options&, const Sink&);
+    void (*write)(const ChosenRuns&, const ReportSettings&, const Sink&);
 };
 
 // A format is one line here, and says nothing on stdout unless it succeeds.
@@ -221,7 +225,7 @@ constexpr std::array kFormats{
     Format{"markdown", write_markdown},
     Format{"latex", write_latex},
     Format{"nccl-tests", write_nccl_tests},
-    Format{"gbench", [](const ChosenRuns& runs, const Options&,
+    Format{"gbench", [](const ChosenRuns& runs, const ReportSettings&,
                         const Sink& sink) { report::formats::write_gbench(runs, sink); }},
     Format{"extrap", write_extrap},
     Format{"chrome-trace", write_chrome_trace},
@@ -233,55 +237,53 @@ std::vector<std::string> format_names() {
     return names;
 }
 
-void write_plots(const ChosenRuns& runs, const Options& options, const Sink& sink) {
+void write_plots(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
     const report::model::Groups groups(report::model::runs_frame(runs, {}));
-    for (const auto& [path, title] :
-         report::figures::plot({groups, runs.file(), {}}, options.text("plots")))
+    for (const auto& [path, title] : report::figures::plot({groups, runs.file(), {}}, *asked.plots))
         sink(base::wrapped(path.string() + "  ", base::one_line(title)));
     sink("and beside each: pdf, png, csv, tex, the gnuplot script\n");
 }
 
-ChosenRuns chosen_runs(const Options& options) {
+ChosenRuns chosen_runs(const ReportSettings& asked) {
     report::model::Choice choice;
-    choice.id = options.text_or("run", "");
-    if (options.has("label")) choice.label = options.text("label");
-    if (options.has("last")) choice.last = static_cast<std::size_t>(options.integer("last"));
-    choice.conditions = options.texts("where");
-    return {results::ResultFile(file_of(options)), std::move(choice)};
+    choice.id = asked.run.value_or("");
+    choice.label = asked.label;
+    if (asked.last) choice.last = static_cast<std::size_t>(*asked.last);
+    choice.conditions = asked.where;
+    return {results::ResultFile(asked.file), std::move(choice)};
 }
 
-// Refuses options that would have no effect.
-void refuse_what_has_no_effect(const Options& options) {
-    options.check_relations();
-    if (options.has("group-by") && options.text("group-by").empty())
+// Throws OptionError for options that would have no effect.
+ReportSettings settled(const options::Options& given) {
+    auto asked = given.fields<ReportSettings>();
+    given.check_relations(asked);
+    if (!given.positional().empty()) asked.file = given.positional().front();
+    if (asked.group_by && asked.group_by->empty())
         throw base::OptionError("--group-by names no key; give some, such as ranks,sync");
-    const bool groups = options.is("format", "markdown") || options.is("format", "latex") ||
-                        asks_for_groups(options);
-    if (options.has("ignore") && !groups)
+    const bool groups =
+        asked.format == "markdown" || asked.format == "latex" || asked.asks_for_groups();
+    if (asked.ignore && !groups)
         throw base::OptionError("--ignore is for tables: give --group-by with it");
+    return asked;
 }
 
-int show(const Options& options) {
-    refuse_what_has_no_effect(options);
-    const ChosenRuns runs = chosen_runs(options);
-    report::model::refuse_unknown_keys(listed(options, "group-by"), {runs.file()});
-    report::model::refuse_unknown_measurements(measurements_asked(options), {runs.file()});
-    ReportOutput output(options.text_or("output", ""));
-    const Sink sink = [&](std::string_view text) { output.write(text); };
-    if (options.has("plots")) {
-        write_plots(runs, options, sink);
-    } else if (options.flag("proposal")) {
-        write_proposal(runs, options, sink);
-    } else if (options.flag("against-published")) {
-        write_against_published(runs, options, sink);
-    } else if (options.flag("why")) {
-        write_why(runs, options, sink);
-    } else {
-        for (const auto& format : kFormats)
-            if (options.text("format") == format.name) format.write(runs, options, sink);
-    }
-    // On stderr, since what a program reads has no place for it.
-    if (!options.is("format", "text") && !options.is("format", "html") && !runs.everything() &&
+void write_asked(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
+    if (asked.plots) return write_plots(runs, asked, sink);
+    if (asked.proposal) return write_proposal(runs, asked, sink);
+    if (asked.against_published) return write_against_published(runs, asked, sink);
+    if (asked.why) return write_why(runs, asked, sink);
+    std::ranges::find(kFormats, asked.format, &Format::name)->write(runs, asked, sink);
+}
+
+int show(const options::Options& given) {
+    const auto asked = settled(given);
+    const ChosenRuns runs = chosen_runs(asked);
+    report::model::refuse_unknown_keys(listed(asked.group_by), {runs.file()});
+    report::model::refuse_unknown_measurements(measurements_asked(asked), {runs.file()});
+    ReportOutput output(asked.output.value_or(""));
+    write_asked(runs, asked, [&](std::string_view text) { output.write(text); });
+    // On stderr: a format for programs has no place for the sentence.
+    if (asked.format != "text" && asked.format != "html" && !runs.everything() &&
         runs.headers().empty())
         base::log::warn(base::printable(base::trim(runs.nothing()), 400));
     output.commit();
@@ -292,21 +294,26 @@ void describe(options::Schema& schema) {
     schema.positional(1);
     schema.section("What to show")
         .text("run", "ID", std::nullopt, "one run instead of all")
+        .bind(&ReportSettings::run)
         .essential()
         .texts("where", "CONDITION",
                "only runs that meet this condition: model=mnist-cnn, sync!=none, ranks>=2, "
                "label=night*, model=a,b; a setting, ranks, nodes, command, label, valid, "
                "exit_code, cut_short, version, git_revision or a fact of the context such as "
                "host.kernel; may be given several times")
+        .bind(&ReportSettings::where)
         .essential()
         .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
+        .bind(&ReportSettings::label)
         .essential()
         .integer("last", 1, std::nullopt,
                  "only the last N of the runs that the other options leave")
+        .bind(&ReportSettings::last)
         .essential();
     schema
         .flag("why",
               "what limits a training run (the newest one, or that of --run), and what to try")
+        .bind(&ReportSettings::why)
         .essential()
         .needs({.other = "format", .values = {"text", "json"}})
         .excludes_each({"group-by", "measure", "plots"});
@@ -316,6 +323,7 @@ void describe(options::Schema& schema) {
               "intervals over its runs; with `ranks`, `threads` or `workers` among the keys "
               "speedup and efficiency per core, too. extrap: the parameters (default: ranks, "
               "written as p)")
+        .bind(&ReportSettings::group_by)
         .essential()
         .needs(
             {.other = "format", .values = {"text", "markdown", "json", "extrap", "latex", "csv"}})
@@ -323,6 +331,7 @@ void describe(options::Schema& schema) {
         .text("ignore", "KEY[,KEY]", std::nullopt,
               "pool runs although they differ in these surroundings (hosts, host.cpu, "
               "git_revision, a beginning with *); by default each has its own row")
+        .bind(&ReportSettings::ignore)
         .formerly("allow")
         .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"})
@@ -330,36 +339,46 @@ void describe(options::Schema& schema) {
             "measure", "NAME[,NAME]", std::nullopt,
             "these measurements; phases: all phases of the step (default: "
             "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps, whichever there are)")
+        .bind(&ReportSettings::measure)
         .essential()
         .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"});
     schema.section("Scaling")
         .flag("proposal",
               "a scaling section for a proposal, as HTML or by --format markdown, latex")
+        .bind(&ReportSettings::proposal)
         .essential()
         .needs({.other = "format", .values = {"text", "html", "markdown", "latex"}})
         .excludes_each({"plots", "group-by", "measure", "against-published"})
         .text("centre", "NAME", std::nullopt,
               "proposal: with the threshold of a computing centre (configs/centres.ini)")
+        .bind(&ReportSettings::centre)
         .needs({.other = "proposal"})
         .integer("planned-steps", 1, std::nullopt,
                  "proposal: the node-hours of N steps at the largest scale above the threshold")
+        .bind(&ReportSettings::planned_steps)
         .needs({.other = "proposal"})
         .flag("against-published", "your scaling over ranks among published curves of its kind")
+        .bind(&ReportSettings::against_published)
         .essential()
         .needs({.other = "format", .values = {"text", "csv"}})
         .excludes_each({"plots", "group-by", "measure"});
     schema.section("How")
         .choice("format", format_names(), "text", "how it is written")
+        .bind(&ReportSettings::format)
         .essential()
         .flag("verbose", "text: all that the run measured, and its tables")
+        .bind(&ReportSettings::verbose)
         .essential()
         .integer("trace-steps", 1, "200", "chrome-trace: at most N steps of each run")
+        .bind(&ReportSettings::trace_steps)
         .needs({.other = "format", .values = {"chrome-trace"}});
     describe_report_output(schema)
+        .bind(&ReportSettings::output)
         .essential()
         .text("plots", "DIR", std::nullopt,
               "draw every figure into DIR (gnuplot), as svg, pdf and png, with its numbers")
+        .bind(&ReportSettings::plots)
         .essential()
         .excludes({.other = "format", .because = "it draws pictures and no report"});
 }

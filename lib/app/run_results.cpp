@@ -19,10 +19,21 @@ namespace ranklab::app {
 namespace {
 
 using Words = std::vector<std::string>;
-using options::Options;
 using options::Schema;
 using results::ResultFile;
 using results::RunHeader;
+
+constexpr std::size_t kMostFiles = 250;  // open at once
+
+// The options of all verbs. A verb describes those that it reads.
+struct ResultsSettings {
+    Words files;  // the words
+    Words where;
+    std::optional<std::string> output;
+    std::optional<std::int64_t> keep_last;
+    bool skip_damaged = false, dry_run = false, yes = false;
+    double lock_timeout = results::kLockTimeout;
+};
 
 struct Verb {
     const char* name;
@@ -30,28 +41,28 @@ struct Verb {
     const char* summary;
     const char* examples;
     void (*describe)(Schema&);
-    std::string (*run)(const Options&);  // what goes to stdout
+    std::string (*run)(const ResultsSettings&);  // what goes to stdout
 };
 
-constexpr std::size_t kMostFiles = 250;  // open at once
-
 void describe_where(Schema& schema) {
-    schema.positional(1).section("Options").texts(
-        "where", "CONDITION",
-        "only runs that meet it: KEY=VALUE, !=, <, <=, >, >=; give it as often as there are "
-        "conditions");
+    schema.positional(1)
+        .section("Options")
+        .texts("where", "CONDITION",
+               "only runs that meet it: KEY=VALUE, !=, <, <=, >, >=; give it as often as there are "
+               "conditions")
+        .bind(&ResultsSettings::where);
 }
 
-std::string file_of(const Options& options, const char* verb) {
-    if (options.positional().empty())
+std::string file_of(const ResultsSettings& asked, const char* verb) {
+    if (asked.files.empty())
         throw base::OptionError(fmt::format(
             "results {} needs a results file: ranklab results {} results/ranklab.h5", verb, verb));
-    return options.positional().front();
+    return asked.files.front();
 }
 
-report::model::ChosenRuns chosen(const std::string& file, const Options& options) {
+report::model::ChosenRuns chosen(const std::string& file, const ResultsSettings& asked) {
     report::model::Choice choice;
-    choice.conditions = options.texts("where");
+    choice.conditions = asked.where;
     return {ResultFile(file), std::move(choice)};
 }
 
@@ -65,9 +76,9 @@ std::string size_text(std::uint64_t bytes) {
     return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
 }
 
-std::string list(const Options& options) {
-    const std::string file = file_of(options, "list");
-    const auto runs = chosen(file, options);
+std::string list(const ResultsSettings& asked) {
+    const std::string file = file_of(asked, "list");
+    const auto runs = chosen(file, asked);
     const auto headers = runs.headers();
     if (headers.empty()) return runs.nothing();
     return report::formats::runs_text(
@@ -83,9 +94,9 @@ void refuse_ruin(const std::string& file, const results::Inspection& found) {
 }
 
 // One line a file, one more for each damaged run.
-std::string check(const Options& options) {
-    file_of(options, "check");
-    for (const auto& file : options.positional()) {
+std::string check(const ResultsSettings& asked) {
+    file_of(asked, "check");
+    for (const auto& file : asked.files) {
         const auto found = results::inspect(file);
         print_whole(fmt::format("{}: {} runs, {}, {} damaged\n", base::one_line(file), found.runs,
                                 size_text(found.bytes), found.damaged.size()));
@@ -102,15 +113,15 @@ std::string check(const Options& options) {
     return "";
 }
 
-std::string merge(const Options& options) {
-    const Words& files = options.positional();
+std::string merge(const ResultsSettings& asked) {
+    const Words& files = asked.files;
     if (files.size() < 2)
         throw base::OptionError(
             "results merge needs the file to merge into and what to merge: ranklab results merge "
             "ALL.h5 A.h5 B.h5");
     std::string text;
-    for (const auto& merged : results::merge(files.front(), {files.begin() + 1, files.end()},
-                                             options.real("lock-timeout")))
+    for (const auto& merged :
+         results::merge(files.front(), {files.begin() + 1, files.end()}, asked.lock_timeout))
         text += fmt::format("{}: {} runs added, {} there already\n",
                             base::one_line(merged.file.string()), merged.added, merged.known);
     return text + fmt::format("{}: {} runs\n", base::one_line(files.front()),
@@ -130,41 +141,39 @@ std::set<std::string> whole_runs(const std::string& file) {
         file));
 }
 
-std::string export_some(const Options& options) {
-    const std::string file = file_of(options, "export");
-    if (!options.has("output"))
+std::string export_some(const ResultsSettings& asked) {
+    const std::string file = file_of(asked, "export");
+    if (!asked.output)
         throw base::OptionError("results export needs --output NEW.h5, the file to write");
-    const auto runs = chosen(file, options);
-    const bool skip = options.flag("skip-damaged");
+    const auto runs = chosen(file, asked);
+    const bool skip = asked.skip_damaged;
     if (skip && !runs.everything())
         throw base::OptionError(
             "--skip-damaged takes all whole runs; use --where on the file it makes");
     const auto ids = skip ? whole_runs(file) : ids_of(runs.headers());
     if (ids.empty()) refuse_nothing(file, runs.everything());
-    const std::string output = options.text("output");
-    results::export_runs(file, ids, output, options.real("lock-timeout"));
-    return fmt::format("{}: {} runs\n", output, ids.size());
+    results::export_runs(file, ids, *asked.output, asked.lock_timeout);
+    return fmt::format("{}: {} runs\n", *asked.output, ids.size());
 }
 
 // Those that meet the conditions, but for the last ones.
-std::vector<RunHeader> doomed_runs(const std::string& file, const Options& options) {
-    const auto runs = chosen(file, options);
-    if (runs.everything() && !options.has("keep-last"))
+std::vector<RunHeader> doomed_runs(const std::string& file, const ResultsSettings& asked) {
+    const auto runs = chosen(file, asked);
+    if (runs.everything() && !asked.keep_last)
         throw base::OptionError(
             "results prune needs --where CONDITION or --keep-last N, which say what to remove");
     auto doomed = runs.headers();
-    if (!options.has("keep-last")) return doomed;
+    if (!asked.keep_last) return doomed;
     std::ranges::stable_sort(
         doomed, [](const auto& a, const auto& b) { return a.started_utc < b.started_utc; });
-    const auto kept =
-        std::min(doomed.size(), static_cast<std::size_t>(options.integer("keep-last")));
+    const auto kept = std::min(doomed.size(), static_cast<std::size_t>(*asked.keep_last));
     doomed.resize(doomed.size() - kept);
     return doomed;
 }
 
-std::string prune(const Options& options) {
-    const std::string file = file_of(options, "prune");
-    const auto doomed = doomed_runs(file, options);
+std::string prune(const ResultsSettings& asked) {
+    const std::string file = file_of(asked, "prune");
+    const auto doomed = doomed_runs(file, asked);
     if (doomed.empty()) return "0 runs to remove\n";
     const auto lines = [&](const char* verb) {
         std::string text;
@@ -173,14 +182,14 @@ std::string prune(const Options& options) {
                                 base::printable(run.label, 60));
         return text;
     };
-    if (!options.flag("yes")) print_whole(lines("would remove"));
-    if (options.flag("dry-run")) return fmt::format("{} runs would be removed\n", doomed.size());
-    if (!options.flag("yes"))
+    if (!asked.yes) print_whole(lines("would remove"));
+    if (asked.dry_run) return fmt::format("{} runs would be removed\n", doomed.size());
+    if (!asked.yes)
         throw base::OptionError(fmt::format(
             "{} runs would be removed for good; give --yes to remove them", doomed.size()));
     const auto path = std::filesystem::path(file);
     const auto before = std::filesystem::file_size(path);
-    results::remove_runs(path, ids_of(doomed), options.real("lock-timeout"));
+    results::remove_runs(path, ids_of(doomed), asked.lock_timeout);
     return lines("removed") + fmt::format("{} runs removed; {} was {} and is {}\n", doomed.size(),
                                           file, size_text(before),
                                           size_text(std::filesystem::file_size(path)));
@@ -191,8 +200,10 @@ void files_only(Schema& schema) {
 }
 
 void describe_wait(Schema& schema) {
-    schema.real("lock-timeout", 0, fmt::format("{:.0f}", results::kLockTimeout),
-                "seconds to wait for another job that holds the file's lock");
+    schema
+        .real("lock-timeout", 0, fmt::format("{:.0f}", results::kLockTimeout),
+              "seconds to wait for another job that holds the file's lock")
+        .bind(&ResultsSettings::lock_timeout);
 }
 
 constexpr std::array kVerbs{
@@ -222,7 +233,9 @@ constexpr std::array kVerbs{
              schema
                  .text("output", "NEW.h5", std::nullopt,
                        "the file to write, which is not there yet")
-                 .flag("skip-damaged", "leave out what cannot be read, and take all else");
+                 .bind(&ResultsSettings::output)
+                 .flag("skip-damaged", "leave out what cannot be read, and take all else")
+                 .bind(&ResultsSettings::skip_damaged);
              describe_wait(schema);
          },
          export_some},
@@ -233,8 +246,11 @@ constexpr std::array kVerbs{
          [](Schema& schema) {
              describe_where(schema);
              schema.integer("keep-last", 0, std::nullopt, "keep the N of them that started last")
+                 .bind(&ResultsSettings::keep_last)
                  .flag("dry-run", "print what would be removed, and change nothing")
-                 .flag("yes", "really remove them");
+                 .bind(&ResultsSettings::dry_run)
+                 .flag("yes", "really remove them")
+                 .bind(&ResultsSettings::yes);
              describe_wait(schema);
          },
          prune},
@@ -256,8 +272,10 @@ ProgramManual manual_of_all() {
 }  // namespace
 
 int run_results(int argc, char** argv) {
-    const auto work = [](const std::string& verb, const Options& options, const Words&) {
-        print_whole(std::ranges::find(kVerbs, verb, &Verb::name)->run(options));
+    const auto work = [](const std::string& verb, const options::Options& given, const Words&) {
+        auto asked = given.fields<ResultsSettings>();
+        asked.files = given.positional();
+        print_whole(std::ranges::find(kVerbs, verb, &Verb::name)->run(asked));
         return 0;
     };
     return run_verbs(manual_of_all(), arguments_of(argc, argv), work);

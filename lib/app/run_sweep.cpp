@@ -16,7 +16,6 @@
 namespace ranklab::app {
 namespace {
 
-using options::Options;
 using Words = std::vector<std::string>;
 
 constexpr const char* kSummary =
@@ -60,20 +59,23 @@ std::string default_label(const std::string& program, Words words) {
                        base::fingerprint(base::shell_quote(words)) & 0xffffffU);
 }
 
-int sweep(const std::string& program, Options options, const Words& words) {
-    if (options.flag("list")) return list_names(program);
-    if (options.has("config"))
-        options = options.with_config(options.text("config"),
-                                      options::ini_text(options.text("config"), {"config"}));
-    const auto plan = campaign::plan_sweep(program, options, campaign::this_machine(),
-                                           default_label(program, words));
-    if (options.flag("dry-run")) {
+int sweep(const std::string& program, const options::Options& words_given, const Words& words) {
+    const auto asked = words_given.fields<campaign::SweepSettings>();
+    if (asked.list) return list_names(program);
+    const auto given =
+        asked.config
+            ? words_given.with_config(*asked.config, options::ini_text(*asked.config, {"config"}))
+            : words_given;
+    const auto request = campaign::request_of(program, given);
+    const auto plan =
+        campaign::plan_sweep(request, campaign::this_machine(), default_label(program, words));
+    if (request.own.dry_run) {
         print_whole(campaign::dry_run_text(plan));
         return 0;
     }
     const base::StopSignals signals;
-    const int code = campaign::run_missing(
-        plan, options.flag("quiet") ? [](const std::string&) {} : print_progress);
+    const int code =
+        campaign::run_missing(plan, request.own.quiet ? [](const std::string&) {} : print_progress);
     print_whole(campaign::table_text(plan));
     return code;
 }

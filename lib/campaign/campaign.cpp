@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
@@ -21,29 +20,52 @@ using Texts = std::vector<std::string>;
 
 constexpr const char* kOwn = "campaign";
 
+struct CampaignSettings {
+    std::optional<std::string> name, folder, output, launcher_options;
+    std::optional<std::string> partition, account, sbatch_options, prologue;
+    std::string launcher;
+    std::optional<int> ranks_per_node;
+};
+
 Schema campaign_keys() {
     Schema keys;
-    keys.text("name", "NAME", std::nullopt, "of the campaign; the file's name without one")
+    keys.text("name", "NAME", std::nullopt, "of the campaign (default: the file's name)")
+        .bind(&CampaignSettings::name)
         .choice("launcher", {"slurm", "mpirun"}, "mpirun", "sbatch, or mpirun on this machine")
-        .text("folder", "DIR", std::nullopt, "of scripts and logs; campaigns/NAME without one")
-        .text("output", "FILE.h5", std::nullopt, "the results file; FOLDER/results.h5 without one")
+        .bind(&CampaignSettings::launcher)
+        .text("folder", "DIR", std::nullopt, "of scripts and logs (default: campaigns/NAME)")
+        .bind(&CampaignSettings::folder)
+        .text("output", "FILE.h5", std::nullopt, "the results file (default: FOLDER/results.h5)")
+        .bind(&CampaignSettings::output)
         .integer("ranks-per-node", {1, 1'000'000}, std::nullopt,
-                 "without it all ranks are on one node")
+                 "ranks on a node, at most (default: all ranks on one node)")
+        .bind(&CampaignSettings::ranks_per_node)
         .text("launcher-options", "WORDS", std::nullopt, "for mpirun or srun, in place of binding")
+        .bind(&CampaignSettings::launcher_options)
         .text("partition", "NAME", std::nullopt, "Slurm's, where the site needs one")
+        .bind(&CampaignSettings::partition)
         .text("account", "NAME", std::nullopt, "Slurm's, where the site needs one")
+        .bind(&CampaignSettings::account)
         .text("sbatch-options", "WORDS", std::nullopt, "more for sbatch, as in --exclusive")
+        .bind(&CampaignSettings::sbatch_options)
         .text("prologue", "LINE", std::nullopt,
-              "a line of bash before each job, as in module load openmpi");
+              "a line of bash before each job, as in module load openmpi")
+        .bind(&CampaignSettings::prologue);
     return keys;
 }
+
+struct SectionSettings {
+    std::optional<std::string> command;
+    std::string time;
+};
 
 // The keys of a section that are not options of its sweep.
 Schema section_keys() {
     Schema keys;
     keys.choice("command", swept_programs(), std::nullopt, "the program that is started")
-        .text("time", "HH:MM:SS", "01:00:00",
-              "that a job of Slurm may take; also MINUTES or HH:MM");
+        .bind(&SectionSettings::command)
+        .text("time", "HH:MM:SS", "01:00:00", "that a job of Slurm may take; also MINUTES or HH:MM")
+        .bind(&SectionSettings::time);
     return keys;
 }
 
@@ -80,80 +102,84 @@ void check_name(const std::string& name, const std::string& place) {
             place, base::printable(name, 70)));
 }
 
-Campaign header_of(const fs::path& file, const Options& own) {
+Campaign header_of(const fs::path& file, const CampaignSettings& own) {
     Campaign campaign;
-    campaign.name = own.text_or("name", file.stem().string());
+    campaign.name = own.name.value_or(file.stem().string());
     check_name(campaign.name, file.string());
     campaign.file = file;
-    campaign.folder = own.text_or("folder", "campaigns/" + campaign.name);
-    campaign.output = own.text_or("output", (campaign.folder / "results.h5").string());
-    campaign.slurm = own.is("launcher", "slurm");
-    campaign.ranks_per_node = static_cast<int>(own.integer_or("ranks-per-node", 0));
-    campaign.partition = own.text_or("partition", "");
-    campaign.account = own.text_or("account", "");
-    campaign.sbatch_options = own.text_or("sbatch-options", "");
-    campaign.prologue = own.text_or("prologue", "");
+    campaign.folder = own.folder.value_or("campaigns/" + campaign.name);
+    campaign.output = own.output.value_or((campaign.folder / "results.h5").string());
+    campaign.slurm = own.launcher == "slurm";
+    campaign.ranks_per_node = own.ranks_per_node.value_or(0);
+    campaign.partition = own.partition.value_or("");
+    campaign.account = own.account.value_or("");
+    campaign.sbatch_options = own.sbatch_options.value_or("");
+    campaign.prologue = own.prologue.value_or("");
     return campaign;
 }
 
-// A section of the file, and what makes its jobs.
+// A section of the file, from which its jobs are made.
 struct Workload {
-    std::string name, program, place;
-    Settings settings;
+    std::string name, place;
+    SweepRequest request;
     std::int64_t minutes = 0;
 };
 
+// Throws OptionError for options of a sweep that belong elsewhere in a campaign.
+void refuse_in_section(const SweepSettings& own, const std::string& place) {
+    const auto rows = sweep_options(swept_programs().front());
+    const auto none = Options::parse(rows, {}).fields<SweepSettings>();
+    for (const auto& [name, given] :
+         {std::pair{"output", own.output != none.output},
+          std::pair{"launcher", own.launcher != none.launcher}, std::pair{"dry-run", own.dry_run},
+          std::pair{"config", own.config.has_value()}})
+        if (given)
+            throw base::OptionError(
+                fmt::format("{}: {} belongs to [campaign], or to the command line", place, name));
+}
+
 Workload workload_of(const options::Section& section, const Campaign& campaign,
-                     const Options& header) {
-    Workload workload{
-        section.name, "", fmt::format("{}, [{}]", campaign.file.string(), section.name), {}, 0};
-    check_name(section.name, workload.place);
-    Settings mine;
+                     const CampaignSettings& header) {
+    const std::string place = fmt::format("{}, [{}]", campaign.file.string(), section.name);
+    check_name(section.name, place);
+    const Schema keys = section_keys();
+    Settings mine, of_sweep;
     for (const auto& setting : section.settings)
-        (section_keys().find(setting.first) != nullptr ? mine : workload.settings)
-            .push_back(setting);
-    const Options own = checked(section_keys(), mine, workload.place);
-    if (!own.is_set("command"))
-        throw base::OptionError(
-            fmt::format("{}: command = train, io or comm is missing", workload.place));
-    for (const char* const name : {"output", "launcher", "dry-run", "config"})
-        if (find(workload.settings, name) != nullptr)
-            throw base::OptionError(fmt::format(
-                "{}: {} belongs to [campaign], or to the command line", workload.place, name));
-    workload.program = own.text("command");
-    workload.minutes = minutes_of(own.text("time"), workload.place);
-    set(workload.settings, "output", campaign.output.string());
-    if (campaign.slurm) set(workload.settings, "launcher", "srun");
-    if (!campaign.slurm) set(workload.settings, "launcher", "mpirun");
-    for (const char* const name : {"ranks-per-node", "launcher-options"})
-        if (header.is_set(name) && find(workload.settings, name) == nullptr)
-            workload.settings.emplace_back(name, header.text(name));
-    if (find(workload.settings, "label") == nullptr)
-        workload.settings.emplace_back("label", fmt::format("{}-{}", campaign.name, section.name));
-    // The same on the host that plans and on those that compute.
-    if (workload.program == "train" && find(workload.settings, "threads") == nullptr)
-        workload.settings.emplace_back("threads", "1");
+        (keys.find(setting.first) != nullptr ? mine : of_sweep).push_back(setting);
+    const auto own = checked(keys, mine, place).fields<SectionSettings>();
+    if (!own.command)
+        throw base::OptionError(fmt::format("{}: command = train, io or comm is missing", place));
+    const auto given = checked(sweep_options(*own.command), of_sweep, place);
+    Workload workload{section.name, place, request_of(*own.command, given),
+                      minutes_of(own.time, place)};
+    auto& sweep = workload.request.own;
+    refuse_in_section(sweep, place);
+    sweep.output = campaign.output.string();
+    sweep.launcher = campaign.slurm ? "srun" : "mpirun";
+    if (!sweep.ranks_per_node) sweep.ranks_per_node = header.ranks_per_node;
+    if (!sweep.launcher_options) sweep.launcher_options = header.launcher_options;
+    if (!sweep.label) sweep.label = fmt::format("{}-{}", campaign.name, section.name);
+    // Equal on the host that plans and on those that compute.
+    if (workload.request.program == "train" && !sweep.threads) sweep.threads = "1";
     return workload;
 }
 
-Sweep sweep_of(const Workload& workload, const Settings& settings, const Machine& machine) {
-    const Options options = checked(sweep_options(workload.program), settings, workload.place);
+Sweep sweep_of(const Workload& workload, const SweepRequest& request, const Machine& machine) {
     try {
-        return plan_sweep(workload.program, options, machine, "");
+        return plan_sweep(request, machine, "");
     } catch (const base::OptionError& error) {
         throw base::OptionError(
             fmt::format("{}: {}", workload.place, options::user_message(error)));
     }
 }
 
-// By the nodes that they need.
-std::map<int, Texts> ranks_by_nodes(const Campaign& campaign, const Settings& settings) {
-    const auto* const text = find(settings, "ranks");
+// Rank counts by the nodes that they need.
+std::map<int, Texts> ranks_by_nodes(const Campaign& campaign, const std::string& ranks) {
     std::map<int, Texts> groups;
-    for (const auto& one : base::split(text == nullptr ? "1" : *text, ',')) {
-        const int ranks = base::number_in<int>(base::trim(one)).value_or(1);
+    for (const auto& one : base::split(ranks, ',')) {
+        const int count = base::number_in<int>(base::trim(one)).value_or(1);
         const int each = campaign.ranks_per_node;
-        groups[each == 0 ? 1 : (ranks + each - 1) / each].push_back(base::trim(one));
+        groups[each == 0 ? 1 : (count + each - 1) / each].push_back(base::trim(one));
     }
     return groups;
 }
@@ -161,15 +187,15 @@ std::map<int, Texts> ranks_by_nodes(const Campaign& campaign, const Settings& se
 Job job_of(const Campaign& campaign, const Workload& workload, int nodes, const Texts& ranks) {
     Job job;
     job.id = campaign.slurm ? fmt::format("{}-{}n", workload.name, nodes) : workload.name;
-    Settings settings = workload.settings;
-    set(settings, "ranks", base::join(ranks, ","));
-    if (workload.program == "io") {  // jobs that run at a time must not write over each other
-        const auto* const named = find(settings, "directory");
-        const fs::path above = named == nullptr ? campaign.folder / "files" : fs::path(*named);
-        set(settings, "directory", (above / job.id).string());
-    }
+    SweepRequest request = workload.request;
+    request.own.ranks = base::join(ranks, ",");
+    if (request.program == "io")  // jobs that run at a time must not write over each other
+        request.own.directory =
+            (fs::path(request.own.directory.value_or((campaign.folder / "files").string())) /
+             job.id)
+                .string();
     job.sweep =
-        sweep_of(workload, settings, campaign.slurm ? Machine{nodes, 1, true} : this_machine());
+        sweep_of(workload, request, campaign.slurm ? Machine{nodes, 1, true} : this_machine());
     job.nodes = nodes;
     for (const auto& one : ranks)
         job.ranks = std::max(job.ranks, base::number_in<int>(one).value_or(1));
@@ -177,20 +203,18 @@ Job job_of(const Campaign& campaign, const Workload& workload, int nodes, const 
         job.cores =
             std::max(job.cores, point.need.cores / std::max(1, job.ranks / point.need.ranks));
     job.minutes = workload.minutes;
-    job.words = words_of(sweep_options(workload.program), settings);
-    job.words.insert(job.words.begin(), {"sweep", workload.program});
+    job.words = words_of(request);
     return job;
 }
 
 void add_workload(Campaign& campaign, const Workload& workload) {
     if (campaign.slurm) {
-        for (const auto& [nodes, ranks] : ranks_by_nodes(campaign, workload.settings))
+        for (const auto& [nodes, ranks] : ranks_by_nodes(campaign, workload.request.own.ranks))
             campaign.jobs.push_back(job_of(campaign, workload, nodes, ranks));
     } else {
-        const auto* const ranks = find(workload.settings, "ranks");
-        campaign.jobs.push_back(job_of(campaign, workload, 1, {ranks == nullptr ? "1" : *ranks}));
+        campaign.jobs.push_back(job_of(campaign, workload, 1, {workload.request.own.ranks}));
     }
-    campaign.sweeps.push_back(sweep_of(workload, workload.settings, this_machine()));
+    campaign.sweeps.push_back(sweep_of(workload, workload.request, this_machine()));
 }
 
 }  // namespace
@@ -201,8 +225,9 @@ Campaign read_campaign(const fs::path& file) {
     if (head == sections.end())
         throw base::OptionError(fmt::format(
             "{}: there is no [campaign] section; docs/campaign.md shows one", file.string()));
-    const Options header =
-        checked(campaign_keys(), head->settings, fmt::format("{}, [{}]", file.string(), kOwn));
+    const auto header =
+        checked(campaign_keys(), head->settings, fmt::format("{}, [{}]", file.string(), kOwn))
+            .fields<CampaignSettings>();
     Campaign campaign = header_of(file, header);
     for (const auto& section : sections)
         if (section.name != kOwn) add_workload(campaign, workload_of(section, campaign, header));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <numeric>
 #include <random>
 #include <set>
@@ -13,6 +12,7 @@
 #include "base/numbers.hpp"
 #include "base/program.hpp"
 #include "base/text.hpp"
+#include "vocabulary/names.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::campaign {
@@ -23,56 +23,84 @@ using options::Options;
 using options::Role;
 using options::Schema;
 using options::Type;
+using vocabulary::CommonSettings;
+using vocabulary::StorageSettings;
+using vocabulary::TrainingSettings;
 using Texts = std::vector<std::string>;
 
+const Schema& program_rows(const std::string& program) {
+    return program == "io"     ? vocabulary::storage_settings()
+           : program == "comm" ? vocabulary::collectives_settings()
+                               : vocabulary::training_settings();
+}
+
 Schema rows_of(const std::string& program) {
+    return Schema().append(program_rows(program)).append(vocabulary::common_settings());
+}
+
+// Only the program knows the names of models and data sets: as texts they are checked when the
+// process starts.
+Schema process_rows(const std::string& program) {
     Schema rows;
-    rows.append(program == "io"     ? vocabulary::storage_settings()
-                : program == "comm" ? vocabulary::collectives_settings()
-                                    : vocabulary::training_settings());
-    rows.append(vocabulary::common_settings());
+    for (Option option : rows_of(program).all()) {
+        if (option.type == Type::choice && option.choices.empty()) option.type = Type::text;
+        rows.section(option.section).add(std::move(option));
+    }
     return rows;
 }
 
-Schema own_rows() {
+Schema own_rows(const std::string& program) {
+    using namespace options::marks;
     Schema rows;
     rows.section("Sweep")
         .text("ranks", "N,...", "1", "rank counts")
-        .essential()
+        .bind(&SweepSettings::ranks, kEssential)
+        .text(
+            "threads", "N,...", std::nullopt,
+            "compute threads per rank (default: OMP_NUM_THREADS, else the cores of a host, shared "
+            "by the ranks of the widest point)")
+        .bind(&SweepSettings::threads, kEssential)
         .choice("scaling", {"strong", "weak"}, std::nullopt,
                 "strong: all ranks together have the same work (global-batch-size, files); weak: "
                 "each rank has (batch-size; files are a rank's)")
-        .essential()
+        .bind(&SweepSettings::scaling, kEssential)
         .integer("repeat", {1, 1000}, "3",
                  "processes of each combination; 6 or more give intervals")
-        .essential()
+        .bind(&SweepSettings::repeat, kEssential)
         .choice("launcher", {"auto", "mpirun", "srun"}, "auto",
                 "auto: srun inside an allocation of Slurm, else mpirun")
+        .bind(&SweepSettings::launcher)
         .text("launcher-options", "WORDS", std::nullopt,
-              "for the launcher, in place of those that place ranks and bind them to cores")
+              "options of the launcher, in place of those that place ranks and bind them to cores")
+        .bind(&SweepSettings::launcher_options)
         .choice("placement", {"block", "cyclic"}, "block",
                 "block: fill one host before the next; cyclic: rank by rank over the hosts")
-        .essential()
+        .bind(&SweepSettings::placement, kEssential)
         .integer("ranks-per-node", {1, 1'000'000}, std::nullopt, "ranks on a host, at most")
+        .bind(&SweepSettings::ranks_per_node)
         .text("output", "FILE.h5", "results/ranklab.h5",
               "the results file; logs lie in a folder beside it")
-        .essential()
+        .bind(&SweepSettings::output, kEssential)
         .text("label", "TEXT", std::nullopt,
-              "identifies the sweep's runs; without it a name that follows from the options")
-        .essential()
+              "identifies the sweep's runs (default: a name that follows from the options)")
+        .bind(&SweepSettings::label, kEssential)
         .integer("seed", {0, options::kWholeNumbers}, "1",
                  "of the points' order, and of the program")
+        .bind(&SweepSettings::seed)
         .real("time-limit", 0.001, std::nullopt, "seconds for the work of one process")
+        .bind(&SweepSettings::time_limit)
         .text("config", "FILE", std::nullopt,
               "INI file of these options; the command line wins over it")
-        .essential()
+        .bind(&SweepSettings::config, kEssential)
         .flag("dry-run", "print the commands that would be started, as a shell reads them")
-        .essential()
-        .role(Role::request)
+        .bind(&SweepSettings::dry_run, kEssential, Role::request)
         .flag("quiet", "no line for each process")
-        .role(Role::request)
+        .bind(&SweepSettings::quiet, Role::request)
         .flag("list", "print the names to choose from and do no work")
-        .role(Role::request);
+        .bind(&SweepSettings::list, Role::request);
+    if (program == "io")
+        rows.text("directory", "DIR", std::nullopt, "the folder to write into (default: output)")
+            .bind(&SweepSettings::directory, kEssential);
     return rows;
 }
 
@@ -88,19 +116,22 @@ bool is_list(const Option& option) {
     return option.type != Type::text && option.type != Type::texts && option.type != Type::flag;
 }
 
-// Several values, which are checked once they are apart.
-void add_loosely(Schema& schema, const Option& option) {
-    schema.section(option.section);
+// The row without its struct: it takes several values, which are checked one by one later.
+Option loosened(const Option& option) {
     const std::string otherwise = option.fallback && !option.fallback->empty()
                                       ? fmt::format(" (default: {})", *option.fallback)
                                       : "";
-    if (option.type == Type::flag)
-        schema.flag(option.name, option.help);
-    else
-        schema.text(option.name, option.placeholder + (is_list(option) ? ",..." : ""), std::nullopt,
-                    option.help + otherwise);
-    if (option.shorthand != 0) schema.shorthand(option.shorthand);
-    schema.instead_of(option.instead_of);
+    Option loose{.name = option.name,
+                 .placeholder = option.placeholder + (is_list(option) ? ",..." : ""),
+                 .help = option.help + otherwise};
+    loose.shorthand = option.shorthand;
+    loose.instead_of = option.instead_of;
+    if (option.type != Type::flag) return loose;
+    loose.placeholder = "";
+    loose.help = option.help;
+    loose.type = Type::flag;
+    loose.fallback = "false";
+    return loose;
 }
 
 Texts distinct(const std::string& text) {
@@ -111,36 +142,18 @@ Texts distinct(const std::string& text) {
     return values;
 }
 
-std::string value_in(const Settings& settings, const std::string& name,
-                     const std::string& otherwise) {
-    const auto* const found = find(settings, name);
-    return found == nullptr ? otherwise : *found;
-}
-
-void remove(Settings& settings, const std::string& name) {
-    std::erase_if(settings, [&](const auto& setting) { return setting.first == name; });
-}
-
 struct Dimension {
     std::string name;
     Texts values;
 };
 
-std::vector<Dimension> dimensions_of(const Schema& rows, const Options& options) {
-    const Schema own = own_rows();
-    std::vector<Dimension> all{{"ranks", distinct(options.text("ranks"))}};
-    for (const auto& option : rows.all()) {
-        if (is_left_out(option) || own.find(option.name) != nullptr || !options.is_set(option.name))
-            continue;
-        if (option.type == Type::flag) {
-            if (options.flag(option.name)) all.push_back({option.name, {"true"}});
-        } else {
-            const auto& text = options.text(option.name);
-            all.push_back({option.name, is_list(option) ? distinct(text) : Texts{text}});
-        }
-    }
-    for (const char* const name : {"seed", "time-limit"})
-        if (options.is_set(name)) all.push_back({name, {options.text(name)}});
+std::vector<Dimension> dimensions_of(const SweepRequest& request) {
+    const Schema rows = rows_of(request.program);
+    std::vector<Dimension> all;
+    for (const auto& [name, text] : request.passed)
+        all.push_back({name, is_list(rows.at(name)) ? distinct(text) : Texts{text}});
+    if (request.own.threads)
+        all.push_back({std::string(vocabulary::setting::kThreads), distinct(*request.own.threads)});
     return all;
 }
 
@@ -158,177 +171,195 @@ std::vector<Settings> combinations(const std::vector<Dimension>& dimensions) {
     return all;
 }
 
-// Names of models and data sets are known to the program alone.
-void check_values(Schema rows, const Settings& settings) {
-    for (const auto& [name, value] : settings) {
-        const Option* const row = rows.find(name);
-        if (row != nullptr && row->type == Type::choice && row->choices.empty())
-            rows.offer(name, {value});
-    }
-    static_cast<void>(Options::parse(rows, words_of(rows, settings)));
-}
-
 // A ladder must be what it is called: otherwise the speedup's base is of other work.
-void check_scaling(const std::string& program, const Options& options) {
-    if (!options.has("scaling")) return;
-    if (program == "comm")
-        throw base::OptionError(
-            "comm has no work to scale; its message sizes are the same at any number of "
-            "ranks: leave --scaling out");
-    if (program != "train") return;
-    const bool strong = options.is("scaling", "strong");
-    const std::string wanted = "global-batch-size", other = "batch-size";
-    if (strong && !options.is_set(wanted))
+void check_batch(const SweepSettings& sweep, const TrainingSettings& own) {
+    if (!sweep.scaling) return;
+    const bool strong = *sweep.scaling == "strong";
+    if (strong && !own.global_batch_size)
         throw base::OptionError(
             "--scaling strong keeps the batch of all ranks: give --global-batch-size");
-    if (options.is_set(strong ? other : wanted))
+    if (strong ? own.batch_size : own.global_batch_size)
         throw base::OptionError(fmt::format("--scaling {} and --{} exclude each other: give --{}",
-                                            options.text("scaling"), strong ? other : wanted,
-                                            strong ? wanted : other));
-}
-
-int count_in(const Settings& settings, const std::string& name, int otherwise) {
-    return base::number_in<int>(value_in(settings, name, "")).value_or(otherwise);
-}
-
-// The threads per rank: the cores of a host, divided among the ranks of the widest point.
-int default_threads(int widest, const Launch& launch, const Machine& machine) {
-    if (const char* const omp = std::getenv("OMP_NUM_THREADS"))
-        if (const int threads = base::number_in<int>(std::string(omp)).value_or(0); threads > 0)
-            return threads;
-    const int even = (widest + machine.hosts - 1) / machine.hosts;
-    return std::max(1, machine.cores / (launch.ranks_per_node > 0 ? launch.ranks_per_node : even));
+                                            *sweep.scaling,
+                                            strong ? "batch-size" : "global-batch-size",
+                                            strong ? "global-batch-size" : "batch-size"));
 }
 
 // The modes single and dp compute in one rank, on as many cores or GPUs as all of ddp's ranks have,
 // and on the same batch.
-void gather_in_one_rank(Point& point, Settings& settings) {
-    const std::string mode = value_in(settings, "mode", "");
-    if (point.need.ranks == 1 || (mode != "single" && mode != "dp")) return;
-    if (mode == "dp" && find(settings, "replicas") == nullptr)
-        settings.emplace_back("replicas", std::to_string(point.need.ranks));
-    if (const auto* const batch = find(settings, "batch-size")) {
-        const auto all = base::number_in<std::int64_t>(*batch).value_or(0) * point.need.ranks;
-        remove(settings, "batch-size");
-        set(settings, "global-batch-size", std::to_string(all));
-    } else if (find(settings, "global-batch-size") == nullptr) {
+void gather_in_one_rank(Need& need, TrainingSettings& own, CommonSettings& common) {
+    if (need.ranks == 1 || (own.mode != "single" && own.mode != "dp")) return;
+    if (own.mode == "dp") vocabulary::settle(own.replicas, need.ranks);
+    if (own.batch_size) {
+        own.global_batch_size = *own.batch_size * need.ranks;
+        own.batch_size.reset();
+    } else if (!own.global_batch_size) {
         throw base::OptionError(fmt::format(
             "--mode {} beside {} ranks needs the batch that both work on: give --global-batch-size",
-            mode, point.need.ranks));
+            *own.mode, need.ranks));
     }
-    for (const char* const name : {"sync", "backend"}) remove(settings, name);
-    point.need.cores *= point.need.ranks;
-    point.need.gpus = point.need.ranks;
-    point.need.ranks = 1;
-    set(settings, "threads", std::to_string(point.need.cores));
+    own.sync.reset();
+    own.backend.reset();
+    need.cores *= need.ranks;
+    need.gpus = need.ranks;
+    need.ranks = 1;
+    common.threads = need.cores;
 }
 
 // The base of a ladder: one rank has nothing to reduce.
-void at_one_rank(const Point& point, Settings& settings) {
-    if (point.need.ranks > 1) return;
-    for (const char* const name : {"sync", "backend"}) remove(settings, name);
-    if (value_in(settings, "mode", "") == "ddp") set(settings, "mode", "single");
+void reduce_nothing_at_one_rank(const Need& need, TrainingSettings& own) {
+    if (need.ranks > 1) return;
+    own.sync.reset();
+    own.backend.reset();
+    if (own.mode == "ddp") own.mode = "single";
 }
 
-void scale_files(const Options& options, const Schema& rows, const Point& point,
-                 Settings& settings) {
-    if (!options.has("scaling") || !options.is("scaling", "weak")) return;
-    const auto files =
-        base::number_in<std::int64_t>(value_in(settings, "files", *rows.find("files")->fallback))
-            .value_or(0);
-    set(settings, "files", std::to_string(files * point.need.ranks));
+// Adapts the options of one process to its number of ranks.
+void adapt(Need& need, TrainingSettings& own, CommonSettings& common, const SweepSettings& sweep,
+           int threads) {
+    check_batch(sweep, own);
+    vocabulary::settle(common.threads, threads);
+    need.cores = *common.threads;
+    gather_in_one_rank(need, own, common);
+    reduce_nothing_at_one_rank(need, own);
 }
 
-Point point_of(const Sweep& sweep, const Options& options, Settings settings, int threads) {
+void adapt(Need& need, StorageSettings& own, CommonSettings& common, const SweepSettings& sweep,
+           int /*threads*/) {
+    need.cores = std::max(common.threads.value_or(1), own.workers);
+    own.directory = sweep.directory.value_or(own.directory);
+    if (sweep.scaling == "weak") own.files *= need.ranks;
+}
+
+void adapt(Need& need, vocabulary::CollectivesSettings& /*own*/, CommonSettings& common,
+           const SweepSettings& sweep, int /*threads*/) {
+    need.cores = common.threads.value_or(1);
+    if (sweep.scaling)
+        throw base::OptionError(
+            "comm has no work to scale; its message sizes are the same at any number of "
+            "ranks: leave --scaling out");
+}
+
+// The words of one process: options that the user gave, and those that the sweep changes.
+template <class ProgramSettings>
+Texts words_for(Need& need, const Options& given, const SweepSettings& sweep, int threads) {
+    auto own = given.fields<ProgramSettings>();
+    auto common = given.fields<CommonSettings>();
+    const auto before = given.effective(own, common);
+    common.seed = sweep.seed;
+    common.time_limit = sweep.time_limit;
+    adapt(need, own, common, sweep, threads);
+    Texts words;
+    for (const auto& option : given.effective(own, common)) {
+        if (!given.sets(option) && std::ranges::find(before, option) != before.end()) continue;
+        words.push_back("--" + option.row->name);
+        if (option.row->type != Type::flag) words.push_back(option.value);
+    }
+    return words;
+}
+
+Options process_options(const Schema& rows, const Settings& settings) {
+    return Options::parse(rows, words_of(rows, settings));
+}
+
+Point point_of(const SweepRequest& request, const Schema& rows, const Settings& settings, int ranks,
+               int threads) {
+    const auto given = process_options(rows, settings);
+    const auto make = request.program == "io"     ? words_for<StorageSettings>
+                      : request.program == "comm" ? words_for<vocabulary::CollectivesSettings>
+                                                  : words_for<TrainingSettings>;
     Point point;
-    point.need.ranks = count_in(settings, "ranks", 1);
-    remove(settings, "ranks");
-    const Schema rows = rows_of(sweep.program);
-    check_values(rows, settings);
-    point.need.cores = count_in(settings, "threads", 1);
-    if (sweep.program == "train") {
-        point.need.cores = count_in(settings, "threads", threads);
-        set(settings, "threads", std::to_string(point.need.cores));
-        gather_in_one_rank(point, settings);
-        at_one_rank(point, settings);
-    }
-    if (sweep.program == "io") {
-        point.need.cores = std::max(point.need.cores, count_in(settings, "workers", 1));
-        scale_files(options, rows, point, settings);
-    }
-    point.words = words_of(rows, settings);
-    point.words.insert(point.words.begin(), sweep.program);
-    point.words.insert(point.words.end(),
-                       {"--label", sweep.label, "--output", sweep.output.string()});
+    point.need.ranks = ranks;
+    point.words = make(point.need, given, request.own, threads);
+    point.words.insert(point.words.begin(), request.program);
     return point;
 }
 
-std::string name_of(const Settings& settings, const std::vector<Dimension>& dimensions) {
-    std::string name;
-    for (const auto& [key, values] : dimensions)
-        if (values.size() > 1)
-            name +=
-                fmt::format("{}{}={}", name.empty() ? "" : ",", key, value_in(settings, key, ""));
-    return name.empty() ? fmt::format("ranks={}", value_in(settings, "ranks", "1")) : name;
+// "ranks=2,threads=1": what has several values in the sweep.
+std::string name_of(const Texts& rank_counts, const std::string& ranks,
+                    const std::vector<Dimension>& dimensions, const Settings& settings) {
+    Texts parts;
+    if (rank_counts.size() > 1) parts.push_back("ranks=" + ranks);
+    for (std::size_t i = 0; i < dimensions.size(); ++i)
+        if (dimensions[i].values.size() > 1)
+            parts.push_back(fmt::format("{}={}", settings[i].first, settings[i].second));
+    return parts.empty() ? "ranks=" + ranks : base::join(parts, ",");
 }
 
 bool are_several(const std::string& strategies) {
     return strategies == "all" || strategies.find(',') != std::string::npos;
 }
 
-// The options of several values, and rows of one process's table; ranks too, unless another one is
-// scaled.
-Texts keys_of(const Sweep& sweep, const std::vector<Dimension>& dimensions) {
+// The options of several values, and rows of one process's table; ranks too, unless another option
+// scales.
+Texts keys_of(const Sweep& sweep, const Texts& rank_counts,
+              const std::vector<Dimension>& dimensions) {
+    namespace setting = vocabulary::setting;
     Texts keys;
-    if (are_several(sweep.strategies)) keys.emplace_back("strategy");
-    bool scales = false;
-    for (const auto& [key, values] : dimensions) {
-        if (values.size() < 2) continue;
-        keys.push_back(key);
-        scales = scales || key == "ranks" || key == "threads" || key == "workers";
-    }
-    // One rank has the threads of as many ranks as the point is of.
-    const auto has = [&](const char* key) { return std::ranges::find(keys, key) != keys.end(); };
-    if (has("mode") && has("ranks") && !has("threads")) keys.emplace_back("threads");
-    if (!scales) keys.emplace_back("ranks");
+    const auto has = [&](std::string_view key) {
+        return std::ranges::find(keys, key) != keys.end();
+    };
+    if (are_several(sweep.strategies)) keys.emplace_back(setting::kStrategy);
+    if (rank_counts.size() > 1) keys.emplace_back(setting::kRanks);
+    for (const auto& [key, values] : dimensions)
+        if (values.size() > 1) keys.push_back(key);
+    const bool scales = has(setting::kRanks) || has(setting::kThreads) || has(setting::kWorkers);
+    // One rank has the threads of all ranks of the other points.
+    if (has(setting::kMode) && has(setting::kRanks) && !has(setting::kThreads))
+        keys.emplace_back(setting::kThreads);
+    if (!scales) keys.emplace_back(setting::kRanks);
     return keys;
 }
 
-Launch launch_of(const Options& options, const Machine& machine) {
+Launch launch_of(const SweepSettings& own, const Machine& machine) {
     Launch launch;
-    launch.srun =
-        options.is("launcher", "srun") || (options.is("launcher", "auto") && machine.allocated);
-    launch.cyclic = options.is("placement", "cyclic");
-    launch.ranks_per_node = static_cast<int>(options.integer_or("ranks-per-node", 0));
-    for (const auto& word : base::split(options.text_or("launcher-options", ""), ' '))
+    launch.srun = own.launcher == "srun" || (own.launcher == "auto" && machine.allocated);
+    launch.cyclic = own.placement == "cyclic";
+    launch.ranks_per_node = own.ranks_per_node.value_or(0);
+    for (const auto& word : base::split(own.launcher_options.value_or(""), ' '))
         if (!word.empty()) launch.options.push_back(word);
     return launch;
 }
 
-int widest_of(const Options& options) {
+int rank_count(const std::string& text) {
+    const int ranks = base::number_in<int>(text).value_or(0);
+    if (ranks < 1)
+        throw base::OptionError(
+            fmt::format("--ranks takes rank counts, not '{}'", base::printable(text, 60)));
+    return ranks;
+}
+
+// The threads per rank: the cores of a host, divided among the ranks of the widest point.
+int default_threads(const Texts& rank_counts, const Launch& launch, const Machine& machine) {
+    if (const char* const omp = std::getenv("OMP_NUM_THREADS"))
+        if (const int threads = base::number_in<int>(std::string(omp)).value_or(0); threads > 0)
+            return threads;
     int widest = 1;
-    for (const auto& text : distinct(options.text("ranks"))) {
-        const int ranks = base::number_in<int>(text).value_or(0);
-        if (ranks < 1)
-            throw base::OptionError(
-                fmt::format("--ranks takes rank counts, not '{}'", base::printable(text, 60)));
-        widest = std::max(widest, ranks);
-    }
-    return widest;
+    for (const auto& ranks : rank_counts) widest = std::max(widest, rank_count(ranks));
+    const int even = (widest + machine.hosts - 1) / machine.hosts;
+    return std::max(1, machine.cores / (launch.ranks_per_node > 0 ? launch.ranks_per_node : even));
+}
+
+// Points that need the same are one.
+std::vector<Point> points_of(const Sweep& sweep, const SweepRequest& request,
+                             const Texts& rank_counts, const std::vector<Dimension>& dimensions) {
+    const Schema rows = process_rows(request.program);
+    const int threads = default_threads(rank_counts, sweep.launch, sweep.machine);
+    std::set<std::pair<int, Texts>> known;
+    std::vector<Point> points;
+    for (const auto& ranks : rank_counts)
+        for (const auto& settings : combinations(dimensions)) {
+            Point point = point_of(request, rows, settings, rank_count(ranks), threads);
+            point.words.insert(point.words.end(),
+                               {"--label", sweep.label, "--output", sweep.output.string()});
+            point.name = name_of(rank_counts, ranks, dimensions, settings);
+            if (known.emplace(point.need.ranks, point.words).second)
+                points.push_back(std::move(point));
+        }
+    return points;
 }
 
 }  // namespace
-
-const std::string* find(const Settings& settings, const std::string& name) {
-    const auto found = std::ranges::find(settings, name, &Settings::value_type::first);
-    return found == settings.end() ? nullptr : &found->second;
-}
-
-void set(Settings& settings, const std::string& name, std::string value) {
-    for (auto& [key, old] : settings)
-        if (key == name) return old = std::move(value), void();
-    settings.emplace_back(name, std::move(value));
-}
 
 const std::vector<std::string>& swept_programs() {
     static const Texts programs{"train", "io", "comm"};
@@ -347,44 +378,53 @@ Texts words_of(const Schema& schema, const Settings& settings) {
     return words;
 }
 
+Texts words_of(const SweepRequest& request) {
+    const Schema schema = sweep_options(request.program);
+    Settings settings;
+    for (const auto& [row, value] : options::effective(schema, request.own))
+        if (value != row->fallback) settings.emplace_back(row->name, value);
+    settings.insert(settings.end(), request.passed.begin(), request.passed.end());
+    Texts words = words_of(schema, settings);
+    words.insert(words.begin(), {"sweep", request.program});
+    return words;
+}
+
 Schema sweep_options(const std::string& program) {
-    Schema schema = own_rows();
-    const Schema rows = rows_of(program);
-    for (const auto& option : rows.all())
+    Schema schema = own_rows(program);
+    for (const auto& option : rows_of(program).all())
         if (!is_left_out(option) && schema.find(option.name) == nullptr)
-            add_loosely(schema, option);
+            schema.section(option.section).add(loosened(option));
     return schema;
 }
 
-Sweep plan_sweep(const std::string& program, const Options& options, const Machine& machine,
+SweepRequest request_of(const std::string& program, const Options& given) {
+    return {program, given.fields<SweepSettings>(), given.unbound()};
+}
+
+Sweep plan_sweep(const SweepRequest& request, const Machine& machine,
                  const std::string& default_label) {
-    check_scaling(program, options);
-    Sweep sweep;
-    sweep.program = program;
-    sweep.label = options.text_or("label", "");
-    if (sweep.label.empty()) sweep.label = default_label;
-    sweep.output = options.text("output");
-    if (sweep.output == "none")
+    const auto& own = request.own;
+    if (own.output == "none")
         throw base::OptionError(
             "a sweep makes its table of the runs that are stored: name a file (--output)");
-    sweep.repeat = static_cast<int>(options.integer("repeat"));
-    sweep.seed = static_cast<std::uint64_t>(options.integer("seed"));
-    sweep.limit_s = options.has("time-limit") ? options.real("time-limit") : 0;
-    sweep.launch = launch_of(options, machine);
-    sweep.machine = machine;
-    if (program == "io") sweep.strategies = options.text_or("strategy", "all");
-    const auto dimensions = dimensions_of(rows_of(program), options);
-    const int threads = default_threads(widest_of(options), sweep.launch, machine);
-    std::set<std::pair<int, Texts>> known;
-    for (const auto& settings : combinations(dimensions)) {
-        Point point = point_of(sweep, options, settings, threads);
-        point.name = name_of(settings, dimensions);
-        if (known.emplace(point.need.ranks, point.words).second)
-            sweep.points.push_back(std::move(point));
-    }
+    const auto rank_counts = distinct(own.ranks);
+    const auto dimensions = dimensions_of(request);
+    Sweep sweep{.program = request.program,
+                .label = own.label.value_or("").empty() ? default_label : *own.label,
+                .output = own.output,
+                .repeat = own.repeat,
+                .seed = static_cast<std::uint64_t>(own.seed),
+                .limit_s = own.time_limit.value_or(0),
+                .launch = launch_of(own, machine),
+                .machine = machine};
+    if (request.program == "io")
+        sweep.strategies = process_options(process_rows("io"), combinations(dimensions).front())
+                               .fields<StorageSettings>()
+                               .strategy;
+    sweep.points = points_of(sweep, request, rank_counts, dimensions);
     sweep.launch.bound = std::ranges::all_of(
         sweep.points, [&](const Point& point) { return fits(machine, point.need); });
-    sweep.keys = keys_of(sweep, dimensions);
+    sweep.keys = keys_of(sweep, rank_counts, dimensions);
     return sweep;
 }
 

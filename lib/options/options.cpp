@@ -126,9 +126,8 @@ std::string what_it_takes(const Option& option, const std::string& value) {
                        any ? "" : fmt::format(" and at most {:.0f}", option.maximum), shown);
 }
 
-void check_value(const Schema& schema, const std::string& name, const std::string& value,
+void check_value(const Schema& schema, const Option& option, const std::string& value,
                  const std::string& source) {
-    const Option& option = schema.at(name);
     const bool is_one_word = option.type != Type::text && option.type != Type::texts;
     if (is_one_word && !schema.list_advice().empty() && value.find(',') != std::string::npos)
         throw base::OptionError(fmt::format("{} takes one value, not '{}'; {}", source,
@@ -217,7 +216,7 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
     }
     for (const auto& option : schema.all()) {
         if (values[option.name].empty() || values[option.name].defaulted()) continue;
-        result.set(option.name, given_text(option, values[option.name]), "--" + option.name);
+        result.set(option, given_text(option, values[option.name]), "--" + option.name);
     }
     result.positional_ = words;
     result.refuse_two_of_one();
@@ -239,7 +238,7 @@ Options Options::with_config(const std::string& path, const std::string& text) c
             throw base::OptionError(
                 fmt::format("{}: {} is for the command line; leave it out", path, option.name));
         if (!is_overruled(option))
-            merged.set(option.name, given_text(option, values[option.name]),
+            merged.set(option, given_text(option, values[option.name]),
                        fmt::format("{}: {}", path, option.name));
     }
     merged.refuse_two_of_one();
@@ -249,67 +248,36 @@ Options Options::with_config(const std::string& path, const std::string& text) c
 // The command line has the option, or another one in its place.
 bool Options::is_overruled(const Option& option) const {
     const auto replaces = [&](const Option& other) {
-        return is_set(other.name) &&
+        return user_.contains(other.name) &&
                (other.instead_of == option.name || option.instead_of == other.name);
     };
-    return is_set(option.name) || std::ranges::any_of(schema_.all(), replaces);
+    return user_.contains(option.name) || std::ranges::any_of(schema_.all(), replaces);
 }
 
 void Options::refuse_two_of_one() const {
     for (const auto& option : schema_.all())
-        if (is_set(option.name) && is_set(option.instead_of))
+        if (user_.contains(option.name) && user_.contains(option.instead_of))
             throw base::OptionError(fmt::format("--{} and --{} are both given; give one of them",
                                                 option.instead_of, option.name));
 }
 
-void Options::set(const std::string& name, std::string value, const std::string& source) {
-    check_value(schema_, name, value, source);
-    user_[name] = std::move(value);
+void Options::set(const Option& option, std::string value, const std::string& source) {
+    check_value(schema_, option, value, source);
+    user_[option.name] = std::move(value);
 }
 
-bool Options::is_set(const std::string& name) const {
-    return user_.count(name) != 0;
+const std::string* Options::text_of(const Option& option) const {
+    if (const auto found = user_.find(option.name); found != user_.end()) return &found->second;
+    return option.fallback ? &*option.fallback : nullptr;
 }
 
-bool Options::has(const std::string& name) const {
-    const Option* option = schema_.find(name);
-    return is_set(name) || (option != nullptr && option->fallback.has_value());
-}
-
-const std::string& Options::text(const std::string& name) const {
-    if (const auto found = user_.find(name); found != user_.end()) return found->second;
-    const Option* option = schema_.find(name);
-    if (option == nullptr || !option->fallback)
-        throw base::Error(fmt::format("internal: option '{}' has no value", name));
-    return *option->fallback;
-}
-
-std::vector<std::string> Options::texts(const std::string& name) const {
-    return has(name) ? base::split(text(name), kBetweenTexts) : Texts();
-}
-
-std::int64_t Options::integer(const std::string& name) const {
-    return value_of<std::int64_t>(text(name));
-}
-
-double Options::real(const std::string& name) const {
-    return value_of<double>(text(name));
-}
-
-std::uint64_t Options::bytes(const std::string& name) const {
-    return value_of<std::uint64_t>(text(name));
-}
-
-std::string Options::text_or(const std::string& name, const std::string& other) const {
-    return has(name) ? text(name) : other;
-}
-
-std::int64_t Options::integer_or(const std::string& name, std::int64_t other) const {
-    return has(name) ? integer(name) : other;
-}
-
-bool Options::flag(const std::string& name) const {
-    return text(name) == "true";
+std::vector<std::pair<std::string, std::string>> Options::unbound() const {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (const auto& option : schema_.all())
+        if (const auto given = user_.find(option.name);
+            given != user_.end() && option.field.owner == nullptr)
+            all.emplace_back(*given);
+    return all;
 }
 
 }  // namespace ranklab::options

@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,8 @@ namespace ranklab::options {
 struct Effective {
     const Option* row;  ///< of the schema that it was made with
     std::string value;
+
+    bool operator==(const Effective&) const = default;
 };
 
 template <class Struct>
@@ -40,53 +41,48 @@ std::vector<Effective> effective(const Schema& schema, const Structs&... settled
     return all;
 }
 
-/// The values of one run. Access to a name that the schema lacks, or to an unset value, is a bug
-/// (throws Error).
+/// The options of one program run, as they were given. Constant.
 class Options {
   public:
-    /// Reads argv[1..]; the last of a repeated option wins. OptionError for an unknown option
-    /// (naming the nearest right one), a missing or impossible value, or too many words.
+    /// Reads argv[1..]. The last of a repeated option wins. Throws OptionError for an unknown
+    /// option (naming the nearest known one), a missing or impossible value, too many words, or two
+    /// options of which one replaces the other (Schema::instead_of).
     static Options parse(const Schema& schema, const std::vector<std::string>& arguments);
 
     /// Returns the options with the values of an INI file's text (`key = value`, `#` comments, no
-    /// sections) where the command line gives none. Throws OptionError naming `path` and key for
+    /// sections) for which the command line has none. Throws OptionError naming `path` and key for
     /// invalid contents.
     Options with_config(const std::string& path, const std::string& text) const;
 
-    bool has(const std::string& name) const;     ///< a value from anywhere
-    bool is_set(const std::string& name) const;  ///< by the user: command line or config file
-    const std::string& text(const std::string& name) const;
-    /// All texts given for an option; empty where there are none.
-    std::vector<std::string> texts(const std::string& name) const;
-    std::int64_t integer(const std::string& name) const;
-    double real(const std::string& name) const;
-    std::uint64_t bytes(const std::string& name) const;
-    bool flag(const std::string& name) const;
-    bool is(const std::string& name, std::string_view value) const { return text(name) == value; }
     const std::vector<std::string>& positional() const { return positional_; }
 
-    /// Returns the struct to whose fields rows are bound, with the values; an option without a
-    /// value leaves its field as it is.
+    /// Returns the struct to which rows are bound, with the values. A member without a value keeps
+    /// its initial one.
     template <class Struct>
     Struct fields() const {
         Struct fields;
-        for (const auto& option : schema_.all())
-            if (is_bound_to<Struct>(option) && has(option.name))
-                option.field.assign(&fields, text(option.name));
+        for (const auto& option : schema_.all()) {
+            if (!is_bound_to<Struct>(option)) continue;
+            if (const auto* text = text_of(option)) option.field.assign(&fields, *text);
+        }
         return fields;
     }
-    /// The value, or another where it has none.
-    std::string text_or(const std::string& name, const std::string& other) const;
-    std::int64_t integer_or(const std::string& name, std::int64_t other) const;
 
-    /// All bound options as they are settled. The rows are this object's.
+    /// Names and texts of the options that the user gave and that are bound to no struct: words for
+    /// another program.
+    std::vector<std::pair<std::string, std::string>> unbound() const;
+
+    /// All options that are bound to these structs, as the structs settle them. The rows are this
+    /// object's.
     template <class... Structs>
     std::vector<Effective> effective(const Structs&... settled) const {
         return options::effective(schema_, settled...);
     }
+    /// True if the user gave the option a value.
+    bool sets(const Effective& option) const { return user_.contains(option.row->name); }
     /// True if the user set the option to a value that is not its default.
     bool asks(const Effective& option) const {
-        return is_set(option.row->name) && option.value != option.row->fallback;
+        return sets(option) && option.value != option.row->fallback;
     }
     /// Throws OptionError if an option lacks one that it needs, or excludes another one. `settled`:
     /// all structs to which the options are bound.
@@ -98,7 +94,9 @@ class Options {
   private:
     explicit Options(const Schema& schema) : schema_(schema) {}
     void check_relations(const std::vector<Effective>& settled) const;
-    void set(const std::string& name, std::string value, const std::string& source);
+    void set(const Option& option, std::string value, const std::string& source);
+    /// The user's text or the default; nullptr if there is neither.
+    const std::string* text_of(const Option& option) const;
     bool is_overruled(const Option& option) const;
     void refuse_two_of_one() const;
 

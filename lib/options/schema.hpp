@@ -163,6 +163,8 @@ class Schema {
     /// Words without dashes; at most `most` of them. They are read by Options::positional().
     Schema& positional(std::size_t most);
 
+    /// Adds a row, into the section last named.
+    Schema& add(Option option);
     /// All that another one has, behind its own; those of no section come into the one last named.
     Schema& append(const Schema& other);
     /// Some of them, into the section last named.
@@ -185,7 +187,6 @@ class Schema {
     std::string help(bool all = true) const;
 
   private:
-    Schema& add(Option option);
     void mark(char letter) { shorthand(letter); }
     void mark(Role of) { role(of); }
     void mark(bool Option::*one) { change(one, true); }

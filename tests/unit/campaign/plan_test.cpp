@@ -25,8 +25,8 @@ constexpr Machine kHere{1, 4, false};
 
 Sweep sweep(const std::string& program, const std::string& line, const Machine& machine = kHere) {
     const auto words = line.empty() ? std::vector<std::string>{} : base::split(line, ' ');
-    return plan_sweep(program, options::Options::parse(sweep_options(program), words), machine,
-                      "L");
+    const auto given = options::Options::parse(sweep_options(program), words);
+    return plan_sweep(request_of(program, given), machine, "L");
 }
 
 // "RANKSxCORES WORDS" of each point, without what all have.
@@ -51,8 +51,8 @@ TEST(PlanOfASweep, CombinesEachValueWithEachOther) {
     const Sweep of = sweep("train", "--ranks 1,2 --threads 1,2 --steps 30 --seed 7");
     EXPECT_THAT(
         points(of),
-        ElementsAre("1x1 --steps 30 --threads 1 --seed 7", "1x2 --steps 30 --threads 2 --seed 7",
-                    "2x1 --steps 30 --threads 1 --seed 7", "2x2 --steps 30 --threads 2 --seed 7"));
+        ElementsAre("1x1 --steps 30 --seed 7 --threads 1", "1x2 --steps 30 --seed 7 --threads 2",
+                    "2x1 --steps 30 --seed 7 --threads 1", "2x2 --steps 30 --seed 7 --threads 2"));
     EXPECT_EQ(of.points[3].name, "ranks=2,threads=2");
     EXPECT_THAT(of.keys, ElementsAre("ranks", "threads"));
     EXPECT_EQ(of.repeat, 3);
@@ -91,8 +91,8 @@ TEST(PlanOfASweep, WeakScalingGivesEachRankAsMuchAndStrongAllTogether) {
 
 TEST(PlanOfASweep, OneDeviceModesHaveTheCoresOfAllRanks) {
     EXPECT_THAT(points(sweep("train", "--mode single,dp,ddp --ranks 2 --threads 1 --batch-size 8")),
-                ElementsAre("1x2 --mode single --threads 2 --global-batch-size 16",
-                            "1x2 --mode dp --threads 2 --replicas 2 --global-batch-size 16",
+                ElementsAre("1x2 --global-batch-size 16 --mode single --threads 2",
+                            "1x2 --global-batch-size 16 --mode dp --replicas 2 --threads 2",
                             "2x1 --batch-size 8 --mode ddp --threads 1"));
     EXPECT_THAT(sweep("train", "--mode single,ddp --ranks 2,4 --threads 1 --batch-size 8").keys,
                 ElementsAre("ranks", "mode", "threads"));
@@ -197,10 +197,9 @@ TEST(CommandOfAPoint, OneRankOfSeveralReplicasHasTheGpusOfAsManyTasks) {
 }
 
 TEST(CommandOfAPoint, TakesTheLaunchersWordsInPlaceOfItsOwn) {
-    options::Schema schema = sweep_options("io");
-    const auto options =
-        options::Options::parse(schema, {"--launcher-options", "--oversubscribe --bind-to none"});
-    const Sweep of = plan_sweep("io", options, kHere, "L");
+    const auto given = options::Options::parse(
+        sweep_options("io"), {"--launcher-options", "--oversubscribe --bind-to none"});
+    const Sweep of = plan_sweep(request_of("io", given), kHere, "L");
     EXPECT_THAT(base::shell_quote(command_of(of, of.points.front())),
                 AllOf(HasSubstr(" -n 1 --oversubscribe --bind-to none /"), Not(HasSubstr("core"))));
 }

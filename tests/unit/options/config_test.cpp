@@ -18,9 +18,11 @@ using ::testing::Not;
 
 class Config : public ::testing::Test {
   protected:
-    Options read(const std::string& text, const std::vector<std::string>& arguments = {}) {
+    Sample read(const std::string& text, const std::vector<std::string>& arguments = {}) {
         const auto file = folder_.write("c.ini", text).string();
-        return Options::parse(sample_schema(), arguments).with_config(file, ini_text(file));
+        return Options::parse(sample_schema(), arguments)
+            .with_config(file, ini_text(file))
+            .fields<Sample>();
     }
     /// The sentence with which this text is refused; it must name the file.
     std::string refusal(const std::string& text) {
@@ -35,18 +37,17 @@ class Config : public ::testing::Test {
 TEST_F(Config, StandsBetweenTheCommandLineAndTheDefault) {
     const auto options = read(
         "# a comment\nsteps = 7\n  sync=none  # and one behind\n\nlr = 0.25\n", {"--steps", "9"});
-    EXPECT_EQ(options.integer("steps"), 9) << "command line";
-    EXPECT_EQ(options.text("sync"), "none") << "config file";
-    EXPECT_DOUBLE_EQ(options.real("lr"), 0.25) << "config file";
-    EXPECT_EQ(options.text("output"), "results/runs.h5") << "default";
-    EXPECT_TRUE(options.is_set("sync"));
+    EXPECT_EQ(options.steps, 9) << "command line";
+    EXPECT_EQ(options.sync, "none") << "config file";
+    EXPECT_DOUBLE_EQ(options.lr, 0.25) << "config file";
+    EXPECT_EQ(options.output, "results/runs.h5") << "default";
 }
 
 TEST_F(Config, Flags) {
-    EXPECT_TRUE(read("dry-run = true\n").flag("dry-run"));
-    EXPECT_TRUE(read("dry-run = yes\n").flag("dry-run"));
-    EXPECT_FALSE(read("dry-run = false\n").flag("dry-run"));
-    EXPECT_TRUE(read("dry-run = false\n", {"--dry-run"}).flag("dry-run"));
+    EXPECT_TRUE(read("dry-run = true\n").dry_run);
+    EXPECT_TRUE(read("dry-run = yes\n").dry_run);
+    EXPECT_FALSE(read("dry-run = false\n").dry_run);
+    EXPECT_TRUE(read("dry-run = false\n", {"--dry-run"}).dry_run);
     EXPECT_THAT(refusal("dry-run = perhaps\n"), HasSubstr("dry-run takes true or false"));
 }
 
@@ -126,13 +127,13 @@ TEST_F(Config, WhatIsNoReadableFileIsRefused) {
 }
 
 TEST_F(Config, WindowsLineEndsAreTaken) {
-    EXPECT_EQ(read("steps = 7\r\nsync = none\r\n").integer("steps"), 7);
+    EXPECT_EQ(read("steps = 7\r\nsync = none\r\n").steps, 7);
 }
 
 TEST_F(Config, TheCommandLinesOneOfTwoWins) {
     const auto options = read("batch-size = 8\n", {"--global-batch-size", "16"});
-    EXPECT_FALSE(options.is_set("batch-size"));
-    EXPECT_EQ(options.integer("global-batch-size"), 16);
+    EXPECT_FALSE(options.batch_size);
+    EXPECT_EQ(options.global_batch_size, 16);
     EXPECT_THROW(read("batch-size = 8\nglobal-batch-size = 16\n"), base::OptionError);
 }
 

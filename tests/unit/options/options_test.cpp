@@ -19,30 +19,30 @@ using Words = std::vector<std::string>;
 Options parse(const Words& arguments) {
     return Options::parse(sample_schema(), arguments);
 }
+Sample fields(const Words& arguments) {
+    return parse(arguments).fields<Sample>();
+}
 std::string refusal(const Words& arguments) {
     return tests::thrown_sentence<base::OptionError>([&] { parse(arguments); });
 }
 
 TEST(Options, DefaultsAreThere) {
-    const auto options = parse({});
-    EXPECT_EQ(options.text("sync"), "flat");
-    EXPECT_EQ(options.integer("steps"), 200);
-    EXPECT_DOUBLE_EQ(options.real("lr"), 0.5);
-    EXPECT_FALSE(options.flag("dry-run"));
-    EXPECT_TRUE(options.has("steps"));
-    EXPECT_FALSE(options.is_set("steps"));
-    EXPECT_FALSE(options.has("batch-size"));
+    const auto options = fields({});
+    EXPECT_EQ(options.sync, "flat");
+    EXPECT_EQ(options.steps, 200);
+    EXPECT_DOUBLE_EQ(options.lr, 0.5);
+    EXPECT_FALSE(options.dry_run);
+    EXPECT_FALSE(options.batch_size);
 }
 
 TEST(Options, TheCommandLineOverrulesDefaults) {
     const auto options =
-        parse({"--sync", "none", "--steps=7", "--lr", "1e-3", "--dry-run", "--output", "a b.h5"});
-    EXPECT_EQ(options.text("sync"), "none");
-    EXPECT_EQ(options.integer("steps"), 7);
-    EXPECT_DOUBLE_EQ(options.real("lr"), 1e-3);
-    EXPECT_TRUE(options.flag("dry-run"));
-    EXPECT_EQ(options.text("output"), "a b.h5");
-    EXPECT_TRUE(options.is_set("steps"));
+        fields({"--sync", "none", "--steps=7", "--lr", "1e-3", "--dry-run", "--output", "a b.h5"});
+    EXPECT_EQ(options.sync, "none");
+    EXPECT_EQ(options.steps, 7);
+    EXPECT_DOUBLE_EQ(options.lr, 1e-3);
+    EXPECT_TRUE(options.dry_run);
+    EXPECT_EQ(options.output, "a b.h5");
 }
 
 TEST(Options, OneValueIsOne) {
@@ -85,17 +85,23 @@ TEST(Options, NoAbbreviationIsGuessed) {
 }
 
 TEST(Options, NumbersAreOfARange) {
+    struct Numbers {
+        int few = 0;
+        std::int64_t seed = 0;
+    };
     Schema schema;
     schema.section("A")
         .integer("few", {1, 8}, "1", "")
+        .bind(&Numbers::few)
         .real("share", {0, 1}, "0", "")
         .integer("any", 0, "0", "");
-    schema.integer("seed", {0, kWholeNumbers}, "0", "").real("x", -10, "0", "");
+    schema.integer("seed", {0, kWholeNumbers}, "0", "").bind(&Numbers::seed);
+    schema.real("x", -10, "0", "");
     schema.real("lr", {0, 1e38}, "0", "");
     const auto said = [&](const std::string& word) {
         return tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {word}); });
     };
-    EXPECT_EQ(Options::parse(schema, {"--few=8"}).integer("few"), 8);
+    EXPECT_EQ(Options::parse(schema, {"--few=8"}).fields<Numbers>().few, 8);
     EXPECT_EQ(said("--few=9"), "--few must be a whole number of at least 1 and at most 8, not '9'");
     EXPECT_EQ(said("--share=1.5"),
               "--share must be a number of at least 0 and at most 1, not '1.5'");
@@ -103,29 +109,31 @@ TEST(Options, NumbersAreOfARange) {
     EXPECT_THAT(said("--any=9000000000000000000"), HasSubstr("at most 1000000000000,"));
     EXPECT_THAT(said("--x=1e300"), HasSubstr("at most 1000000000000000,"));
     EXPECT_THAT(said("--lr=1e300"), HasSubstr("at least 0 and at most 1e+38, not '1e300'"));
-    EXPECT_EQ(Options::parse(schema, {"--seed=9223372036854775807"}).integer("seed"),
+    EXPECT_EQ(Options::parse(schema, {"--seed=9223372036854775807"}).fields<Numbers>().seed,
               kWholeNumbers);
     EXPECT_EQ(said("--seed=9223372036854775808"),
               "--seed must be a whole number of at least 0, not '9223372036854775808'");
 }
 
 TEST(Options, SomeAreTakenSeveralTimes) {
+    struct Filter {
+        Words where;
+    };
     Schema schema;
-    schema.section("s").texts("where", "CONDITION", "some");
-    EXPECT_FALSE(Options::parse(schema, {}).has("where"));
-    EXPECT_THAT(Options::parse(schema, {}).texts("where"), ::testing::IsEmpty());
-    EXPECT_THAT(Options::parse(schema, {"--where", "a=b,c", "--where=d e"}).texts("where"),
+    schema.section("s").texts("where", "CONDITION", "some").bind(&Filter::where);
+    EXPECT_THAT(Options::parse(schema, {}).fields<Filter>().where, ::testing::IsEmpty());
+    EXPECT_THAT(Options::parse(schema, {"--where", "a=b,c", "--where=d e"}).fields<Filter>().where,
                 ::testing::ElementsAre("a=b,c", "d e"));
     EXPECT_THAT(schema.help(), HasSubstr("--where CONDITION"));
 }
 
 // Job scripts end in "$@". What is overruled is not looked at.
 TEST(Options, TheLastOfARepeatedOneWins) {
-    const auto options = parse({"--steps", "1", "--lr=1", "--steps=x", "--dry-run", "--steps", "3",
-                                "--dry-run", "--lr", "2"});
-    EXPECT_EQ(options.integer("steps"), 3);
-    EXPECT_DOUBLE_EQ(options.real("lr"), 2);
-    EXPECT_TRUE(options.flag("dry-run"));
+    const auto options = fields({"--steps", "1", "--lr=1", "--steps=x", "--dry-run", "--steps", "3",
+                                 "--dry-run", "--lr", "2"});
+    EXPECT_EQ(options.steps, 3);
+    EXPECT_DOUBLE_EQ(options.lr, 2);
+    EXPECT_TRUE(options.dry_run);
     EXPECT_THAT(refusal({"--steps", "3", "--steps", "x"}),
                 AllOf(HasSubstr("--steps"), HasSubstr("'x'")));
 }
@@ -167,11 +175,11 @@ TEST(Options, LongValuesAreCutInTheSentence) {
 }
 
 TEST(Options, NumbersAtTheEdgeAreTaken) {
-    EXPECT_EQ(parse({"--steps=9223372036854775807"}).integer("steps"),
+    EXPECT_EQ(fields({"--steps=9223372036854775807"}).steps,
               std::numeric_limits<std::int64_t>::max());
-    EXPECT_EQ(parse({"--steps=1"}).integer("steps"), 1);
-    EXPECT_DOUBLE_EQ(parse({"--lr=0"}).real("lr"), 0.0);
-    EXPECT_DOUBLE_EQ(parse({"--lr=1e300"}).real("lr"), 1e300);
+    EXPECT_EQ(fields({"--steps=1"}).steps, 1);
+    EXPECT_DOUBLE_EQ(fields({"--lr=0"}).lr, 0.0);
+    EXPECT_DOUBLE_EQ(fields({"--lr=1e300"}).lr, 1e300);
 }
 
 // A negative number looks like a short option: it must be refused all the same, as a value or as an
@@ -194,7 +202,7 @@ TEST(Options, WordsAreRefusedBeyondWhatTheSchemaTakes) {
     schema.positional(2);
     const auto options = Options::parse(schema, {"a.h5", "--steps", "3", "b.h5"});
     EXPECT_EQ(options.positional(), (Words{"a.h5", "b.h5"}));
-    EXPECT_EQ(options.integer("steps"), 3);
+    EXPECT_EQ(options.fields<Sample>().steps, 3);
     EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] {
                     Options::parse(schema, {"a", "b", "c"});
                 }),
@@ -228,18 +236,12 @@ TEST(Options, AreShownAsTheStructSettlesThem) {
     EXPECT_EQ(asked, (Words{"steps", "lr", "dry-run"})) << "--sync flat is the default";
 }
 
-// A wrong name in the program is a bug of ours, not a slip of the user's.
-TEST(Options, AccessToWhatIsNotThereIsAnInternalError) {
-    const auto options = parse({});
-    for (const char* name : {"batch-size", "no-such-option"}) {
-        try {
-            static_cast<void>(options.text(name));
-            ADD_FAILURE() << name << " has no value";
-        } catch (const base::Error& error) {
-            EXPECT_EQ(error.code(), base::ExitCode::internal);
-        }
-    }
-    EXPECT_ANY_THROW(static_cast<void>(options.integer("output")));
+TEST(Options, OfNoStructArePassedOn) {
+    Schema schema = sample_schema();
+    schema.text("other", "WORD", "default", "of another program").flag("quick", "");
+    EXPECT_THAT(Options::parse(schema, {"--steps=5"}).unbound(), ::testing::IsEmpty());
+    EXPECT_THAT(Options::parse(schema, {"--quick", "--other", "a,b"}).unbound(),
+                ::testing::ElementsAre(std::pair("other", "a,b"), std::pair("quick", "true")));
 }
 
 TEST(Help, ShowsSectionsChoicesAndDefaults) {
