@@ -127,10 +127,9 @@ bool answer_help(const options::Options& options, const options::Schema& schema,
     return true;
 }
 
-int run_plain_command(options::Schema& schema, const ProgramText& text,
+int run_plain_command(const options::Schema& schema, const ProgramText& text,
                       const std::vector<std::string>& words,
                       const std::function<int(const options::Options&)>& work) {
-    if (schema.find("help") == nullptr) describe_help(schema);
     if (answer_manual(words, [&] { return manual_of(text, schema); })) return 0;
     if (answer_help_all(words, schema, text)) return 0;
     const auto options = options::Options::parse(schema, words);
@@ -154,6 +153,7 @@ int run_plain_program(int argc, char** argv, const ProgramText& text,
     prepare_process();
     options::Schema schema;
     describe(schema);
+    describe_help(schema);
     return guarded([&] { return run_plain_command(schema, text, arguments_of(argc, argv), work); });
 }
 
@@ -234,7 +234,7 @@ int run_verbs(
         const Words verbs = verbs_of(program);
         const auto verb = std::ranges::find(verbs, words.front());
         if (verb == verbs.end()) throw base::OptionError(unknown_verb(program, words));
-        auto [text, schema] = program.parts[static_cast<std::size_t>(verb - verbs.begin())];
+        const auto& [text, schema] = program.parts[static_cast<std::size_t>(verb - verbs.begin())];
         const Words rest{words.begin() + 1, words.end()};
         return run_plain_command(schema, text, rest,
                                  [&](const auto& options) { return work(*verb, options, rest); });

@@ -37,9 +37,9 @@ bool answer_help_all(const std::vector<std::string>& words, const options::Schem
 bool answer_help(const options::Options& options, const options::Schema& schema,
                  const ProgramText& text);
 
-/// A command without MPI: reads the words by the schema, to which help is added, answers --help and
-/// --version, or does the work and returns its exit code.
-int run_plain_command(options::Schema& schema, const ProgramText& text,
+/// Runs a command without MPI: reads the words by the schema, answers --help and --version, or does
+/// the work and returns its exit code.
+int run_plain_command(const options::Schema& schema, const ProgramText& text,
                       const std::vector<std::string>& words,
                       const std::function<int(const options::Options&)>& work);
 

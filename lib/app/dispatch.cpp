@@ -112,7 +112,7 @@ int dispatch(int argc, char** argv) {
         const auto words = arguments_of(argc, argv);
         if (word == "completion") {
             options::Schema schema;
-            schema.positional(2);
+            describe_help(schema.positional(2));
             return run_plain_command(schema, kCompletion, {words.begin() + 1, words.end()},
                                      print_completion);
         }

@@ -36,10 +36,10 @@ PRINTING = [
 LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 # Ours, that is: advice may name those of launchers.
 NAMED_OPTION = re.compile(r"--(?!cpus-per-task|map-by|bind-to|bind packed|cpu-bind|depth |cores-per-task|cpu_per_rs|mpi=|ntasks=|gpus-per-task|gpu-bind|cpu-freq|cpu-list|exclusive|export=)[a-z{]")
-OPTION_TYPES = {"text", "texts", "choice", "integer", "real", "bytes", "flag"}
-OPTION_ROW = re.compile(rf'[.\n]\s*({"|".join(OPTION_TYPES)})\(\s*"([a-z][a-z-]*)",')
-OPTION_USE = re.compile(r'options?_?(?:\.|->)(text|texts|integer|real|bytes|flag|is|has|is_set|resolve|resolve_default|choose|check)'
-                        r'(?:_or)?\(\s*"([a-z][a-z-]*)"')
+# An option is a member of a program's struct: outside options/ nobody asks for it by its name.
+OPTION_LOOKUP = re.compile(r'\b(?:options|given|asked|parsed|effective|settled)_?(?:\(\))?(?:\.|->)(?:texts?|integer|real|bytes|flag|is|has|is_set|find|value)(?:_or)?\(\s*"'
+                           r'|\b(?:schema|rows)_?(?:\(\))?(?:\.|->)(?:find|at)\(\s*"'
+                           r'|\bfind(?:_in)?\(\s*\w*(?:settings|options)\w*,\s*"')
 # The few interfaces that everything hangs on stay small enough to read.
 SMALL_HEADERS = {"communicator.hpp", "gradient_sync.hpp", "trainer.hpp"}
 MOST_LINES = 90
@@ -119,32 +119,17 @@ def naming_faults(root):
     """None in a room below the experiments; campaign and report write what a user types next, and so do the remedies of findings."""
     levels = levels_of(root)
     for room, file in sources_of(root):
-        path = file.relative_to(root / "lib") if room != "apps" else file
         below = levels.get(room, 99) < levels.get("experiments/shared", -1)
-        if below and room not in ("options", "campaign") and not room.startswith("report") and file.name != "findings.cpp" and path.parts[:2] != ("results", "vocabulary"):
+        if below and room not in ("options", "campaign", "vocabulary") and not room.startswith("report") and file.name != "findings.cpp":
             for text in options_named(file.read_text()):
                 yield file, f"names an option in \"{text}\": say the fact, let the experiment or app add the option"
 
 
-def option_rows(root):
-    """{name: types} of the options that lib/ declares: each verb of options::Schema begins a row."""
-    rows = {}
-    for _, file in sources_of(root):
-        for verb, name in OPTION_ROW.findall(file.read_text()):
-            rows.setdefault(name, set()).add(verb)
-    return rows
-
-
 def option_faults(root):
-    """An option is a row and the places that ask for it by its name: a name or type that no row has is a slip."""
-    rows = option_rows(root)
-    for _, file in sources_of(root):
-        for verb, name in OPTION_USE.findall(COMMENT.sub("", file.read_text())):
-            wanted = {"text": {"text", "choice"}, "is": {"text", "choice"}}.get(verb, {verb} & OPTION_TYPES)
-            if name not in rows:
-                yield file, f"asks for the option {name}, which has no row"
-            elif wanted and not wanted & rows[name]:
-                yield file, f"asks for the option {name} as {verb}, and its row is {' or '.join(sorted(rows[name]))}"
+    for room, file in sources_of(root):
+        if room != "options":
+            for use in OPTION_LOOKUP.findall(COMMENT.sub("", file.read_text())):
+                yield file, f"looks an option up by its name, {use}: read the member of the program's struct"
 
 
 def definitions(text):
@@ -370,14 +355,15 @@ class TheChecker(unittest.TestCase):
         (fault,) = naming_faults_of(self.root)
         self.assertIn('train/bad.cpp names an option in "leave --jit out"', fault)
 
-    def test_an_option_without_a_row_or_of_another_type(self):
-        self.write("lib/app/rows.cpp", 'rows.section("A").integer("steps", 1).choice(\n  "sync", {}).flag("cold", "");\n')
-        self.write("lib/app/good.cpp", 'options.integer("steps"); o.options.is("sync", "none"); options_.text("sync"); options.has("cold");\n')
+    def test_an_option_that_is_looked_up_by_its_name(self):
+        good = 'rows.section("A").integer("steps", 1).choice(\n  "sync", {}); given.fields<Settings>(); schema.take(rows, {"seed"}); // given.text("x")\n'
+        self.write("lib/app/good.cpp", good)
+        self.write("lib/options/good.cpp", 'schema_.find("steps");\n')
         self.assertEqual(violations(self.root), [])
-        self.write("lib/train/bad.cpp", 'options.flag("colt");\n')
-        self.expect("lib/train/bad.cpp", "the option colt, which has no row")
-        self.write("lib/train/bad.cpp", 'auto a = options.real_or("steps", 1);\n')
-        self.expect("asks for the option steps as real, and its row is integer")
+        for use in ('given.text("steps");', 'options_->is_set("steps");', 'schema.find("steps");', 'find(settings, "steps");', 'around.options.flag(\n"jit");'):
+            with self.subTest(use=use):
+                self.write("lib/train/bad.cpp", use)
+                self.expect("lib/train/bad.cpp: looks an option up by its name")
 
     def test_a_dependency_on_a_room_above(self):
         self.write("lib/comm/CMakeLists.txt", "ranklab_add_room(comm SOURCES mpi.cpp\n  DEPENDS base train LINK ranklab::mpi_c)\n")
