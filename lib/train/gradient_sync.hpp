@@ -26,9 +26,8 @@ class GradientSync {
     /// without samples). sync = false: this backward only adds to the gradients. The first backward
     /// after attach() or finish() starts from zero.
     virtual void begin_step(const std::vector<torch::Tensor>& outputs, bool sync) = 0;
-    /// To be called after the backward with sync = true: makes every parameter's gradient the sum
-    /// over ranks and over the backwards since the last finish(). The trainer has weighted each
-    /// loss by its share of the global batch, so that the sum is the mean over all samples.
+    /// To be called after the backward with sync = true: sums each gradient over ranks and over the
+    /// backwards since the last finish(). Losses are weighted by their share of the global batch.
     virtual void finish() = 0;
     /// The reductions of the last finished step, in order.
     virtual const std::vector<ReductionStamp>& stamps() const = 0;
@@ -50,16 +49,13 @@ struct SyncSetup {
 };
 
 struct SyncEntry {
-    std::string name;
-    std::string summary;
-    /// False for a strategy that lets the ranks drift apart: parameters are then not compared.
-    bool keeps_ranks_equal = true;
-    /// Works through a ReductionQueue, so that --mpi-progress means something.
-    bool overlaps = false;
-    bool sums_at_once = false;                ///< one reduction of all gradients
-    bool caps_buckets = false;                ///< has SyncSetup::cap_bytes
-    bool waits_in_backward = false;           ///< waits for other ranks before backward returns
-    bool host_memory = false;                 ///< reduces gradients in host memory only
+    std::string name, summary;
+    bool keeps_ranks_equal = true;   ///< false: ranks drift apart, and parameters are not compared
+    bool overlaps = false;           ///< works through a ReductionQueue, driven by --mpi-progress
+    bool sums_at_once = false;       ///< one reduction of all gradients
+    bool caps_buckets = false;       ///< has SyncSetup::cap_bytes
+    bool waits_in_backward = false;  ///< waits for other ranks before backward returns
+    bool host_memory = false;        ///< reduces gradients in host memory only
     bool compresses = false, copies = false;  ///< copies: its buckets are not the gradients' memory
     std::function<std::unique_ptr<GradientSync>(const SyncSetup& setup)> make;
 };
