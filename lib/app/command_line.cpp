@@ -54,7 +54,7 @@ base::Settings known_to(const options::Schema& schema, base::Settings settings) 
     return settings;
 }
 
-// A command that a shell reads as one, though it takes several lines.
+// The command on several lines if it is long, joined by backslashes as shells do.
 std::string folded_command(const std::string& command) {
     std::string text = base::wrapped("      ", command, base::kScreenColumns - 2).substr(4);
     text.pop_back();
@@ -166,7 +166,7 @@ int threads_of(const std::optional<int>& asked, int fallback) {
     if (asked) return *asked;
     const char* const set = std::getenv("OMP_NUM_THREADS");
     if (fallback != 0 || set == nullptr) return fallback;
-    const std::string_view text = set;  // of a list the first is the outermost level's
+    const std::string_view text = set;  // of a list the first number is the outermost level's
     const std::string first = base::trim(text.substr(0, text.find(',')));
     const int threads = base::number_in<int>(first).value_or(0);
     if (threads >= 1 && threads <= vocabulary::kMostThreads) return threads;

@@ -12,7 +12,7 @@ namespace ranklab::app {
 
 /// --config --output --label --warmup --seed --threads --time-limit ... of the MPI programs.
 void describe_common(options::Schema& schema);
-/// The request of every program.
+/// The options --help and --version.
 struct HelpSettings {
     bool help = false, version = false;
 };
@@ -26,14 +26,13 @@ struct ProgramText {
     std::string examples;  ///< indented command lines
 };
 
-/// Lines "  command  what it does"; where a line is too wide for a screen, what it does stands
-/// below.
+/// Lines "  command  what it does". In a line too wide for a screen the description moves below.
 std::string narrow_examples(const std::string& examples);
 
-/// Prints every option where the words end in `--help all`, and says whether they do.
+/// If the words end in `--help all`, prints all options and returns true.
 bool answer_help_all(const std::vector<std::string>& words, const options::Schema& schema,
                      const ProgramText& text);
-/// Prints help or version to stdout if asked for, and says whether it did.
+/// Prints help or version to stdout if asked for, and returns whether it did.
 bool answer_help(const options::Options& options, const options::Schema& schema,
                  const ProgramText& text);
 
@@ -50,16 +49,16 @@ int run_plain_program(int argc, char** argv, const ProgramText& text,
 /// --output FILE of reports, for ReportOutput.
 options::Schema& describe_report_output(options::Schema& schema);
 
-/// Returns --threads; else `fallback`, unless it is 0; else OMP_NUM_THREADS where it is a number of
-/// threads; else 0: the cores of the rank's cpuset, as far as its cgroup allows.
+/// Returns the first that is given: --threads, `fallback` (0: none), OMP_NUM_THREADS; else 0, which
+/// means the cores of the rank's cpuset, as far as its cgroup allows.
 int threads_of(const std::optional<int>& asked, int fallback = 0);
 
 std::vector<std::string> arguments_of(int argc, char** argv);
 /// "ranklab train --steps 5", shell-quoted.
 std::string command_line_of(const std::string& command, const std::vector<std::string>& words);
 
-/// True where this process prints for the job before MPI is up: the launcher says that it is rank
-/// 0, or there is no launcher.
+/// Whether this process prints for the job before MPI starts: it is the launcher's rank 0, or has
+/// no launcher.
 bool is_output_rank();
 
 }  // namespace ranklab::app

@@ -20,7 +20,7 @@ using campaign::Campaign;
 using options::Schema;
 using Words = std::vector<std::string>;
 
-// The options of all verbs. A verb describes those that it reads.
+// The options of all verbs. Each verb's schema has those that it reads.
 struct CampaignRequest {
     bool json = false, dry_run = false;
 };
@@ -59,7 +59,7 @@ int status(const Campaign& of, const CampaignRequest& asked) {
 }
 
 int collect(const Campaign& of, const CampaignRequest&) {
-    // The repetitions of a point are on whichever nodes were free.
+    // Slurm may place the repetitions of a point on different nodes.
     const Words allow = of.slurm ? Words{"hosts"} : Words{};
     for (const auto& sweep : of.sweeps) print_whole(campaign::table_text(sweep, allow) + '\n');
     return 0;
@@ -140,7 +140,7 @@ const Verb* verb_of(const std::string& word) {
     return found == kVerbs.end() ? nullptr : found;
 }
 
-// `ranklab campaign FILE` is its plan; `ranklab campaign FILE status` is understood too.
+// Puts the verb first: `ranklab campaign FILE` means plan, and `FILE status` means status.
 Words verb_first(Words words) {
     if (words.empty() || verb_of(words.front()) != nullptr) return words;
     if (words.size() > 1 && verb_of(words[1]) != nullptr)

@@ -52,8 +52,7 @@ struct CompareSettings {
     std::optional<std::string> min_effect, fail_on_regression, output;
 };
 
-// Splits the values of an option that may be given several times with a list each: "--ignore
-// hosts,mpi --ignore lr".
+// Splits the lists of a repeated option: "--ignore hosts,mpi --ignore lr".
 std::vector<std::string> listed(const std::vector<std::string>& texts) {
     std::vector<std::string> words;
     for (const auto& text : texts)
@@ -96,7 +95,7 @@ int show(const options::Options& given) {
     ReportOutput output(asked.output.value_or(""));
     output.write(written(comparison, gate, asked.format));
     output.commit();
-    // A gate without a verdict says so on stderr too, for those who do not read the report.
+    // A gate without a verdict also says so on stderr, for users who do not read the report.
     if (gate.fail_on_regression && comparison.inconclusive() > 0)
         base::log::warn("the gate " + report::compare::gate_line(comparison, gate));
     return report::compare::exit_code_of(comparison, gate);

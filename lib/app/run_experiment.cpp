@@ -39,9 +39,9 @@ class Output {
     // settings.
     void header(const options::Options& given, const Launch& launch) const;
     bool has_progress() const { return is_root_ && !common_.quiet; }
-    // Before the runs are stored.
+    // Prints the answers, before the runs are stored.
     void answer(const std::vector<results::Run>& runs) const;
-    // After the runs are stored: their ids, what to type next; with --json the runs.
+    // After storing: prints the runs' ids and what to type next; with --json the runs.
     void stored(const std::vector<results::Run>& runs) const;
 
   private:

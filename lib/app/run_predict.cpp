@@ -37,12 +37,12 @@ using report::predict::WhatIf;
 constexpr const char* kDefaultFile = "results/ranklab.h5";
 
 struct PredictSettings {
-    std::string file = kDefaultFile;  // the word
+    std::string file = kDefaultFile;  // the positional word
     std::optional<std::string> to, scaling, label, points, output;
     std::string by, format;
     bool force = false, validate = false;
     std::vector<std::string> where;
-    WhatIf what_if;  // bound to rows of its own
+    WhatIf what_if;  // bound to other rows
 
     bool by_mechanism() const { return by == "mechanism" || (by == "auto" && what_if != WhatIf{}); }
 };
@@ -52,7 +52,7 @@ std::optional<forecast::Scaling> scaling_of(const PredictSettings& asked) {
     return *asked.scaling == "weak" ? forecast::Scaling::weak : forecast::Scaling::strong;
 }
 
-// Without --to: twice and four times the largest.
+// The numbers of --to; by default twice and four times `largest`.
 std::vector<double> targets(const PredictSettings& asked, double largest) {
     if (!asked.to) return {2 * largest, 4 * largest};
     std::vector<double> ranks;
@@ -127,7 +127,7 @@ PredictSettings settled(const options::Options& given) {
     if (asked.by == "curve" && asked.what_if != WhatIf{})
         throw base::OptionError(
             "--by curve and options of What if exclude each other; leave one out");
-    if (asked.to) targets(asked, 1);  // refused before the file is read
+    if (asked.to) targets(asked, 1);  // checks the numbers before the file is read
     return asked;
 }
 

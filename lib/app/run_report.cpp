@@ -54,12 +54,12 @@ const ProgramText kText{
     "  ranklab report results/ranklab.h5 --why              what limits the newest training run\n"
     "  ranklab report results/ranklab.h5 --plots plots      every figure, drawn by gnuplot\n"};
 
-constexpr std::string_view kPhases = "phases";  // of --measure
-constexpr std::size_t kListed = 12;             // in a list; more would hide the run below it
+constexpr std::string_view kPhases = "phases";  // a word of --measure
+constexpr std::size_t kListed = 12;             // runs in a list; more would hide the text below it
 constexpr const char* kDefaultFile = "results/ranklab.h5";
 
 struct ReportSettings {
-    std::string file = kDefaultFile;  // the word
+    std::string file = kDefaultFile;  // the positional word
     std::vector<std::string> where;
     std::optional<std::string> run, label;
     std::optional<std::int64_t> last;
@@ -100,7 +100,7 @@ report::model::Groups groups_of(const ChosenRuns& runs, const ReportSettings& as
         {listed(asked.group_by, default_keys), measurements_asked(asked), listed(asked.ignore)}));
 }
 
-// Figures that others published of the same experiment.
+// Published figures of the same experiment.
 std::string published(const results::Run& run) {
     const auto references = report::model::read_references(reference_folder());
     for (const auto& problem : references.problems) base::log::warn(problem);
@@ -139,7 +139,7 @@ void write_text(const ChosenRuns& runs, const ReportSettings& asked, const Sink&
     sink(fmt::format("\n{}", whole(runs, runs.file().read(headers.back().id), asked)));
 }
 
-// Without keys a row is a command and label, which says little but is never thousands of rows.
+// Without keys, groups by command and label: by all settings a file may have thousands of groups.
 void write_markdown(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
     sink(report::formats::groups_markdown(groups_of(runs, asked, "command,label"), runs.text()));
 }
@@ -160,7 +160,7 @@ void write_csv(const ChosenRuns& runs, const ReportSettings& asked, const Sink& 
     report::formats::write_csv(runs, sink);
 }
 
-// The newest chosen run of that command; OptionError with the sentence where there is none.
+// The newest chosen run of that command. Throws OptionError with the sentence if there is none.
 results::Run newest_of(const ChosenRuns& runs, const char* command, bool only_valid,
                        const char* otherwise) {
     const auto headers = runs.headers();
@@ -216,7 +216,7 @@ struct Format {
     void (*write)(const ChosenRuns&, const ReportSettings&, const Sink&);
 };
 
-// A format is one line here, and says nothing on stdout unless it succeeds.
+// All formats. A new format is one line here.
 constexpr std::array kFormats{
     Format{"text", write_text},
     Format{"html", write_html},
@@ -282,7 +282,7 @@ int show(const options::Options& given) {
     report::model::refuse_unknown_measurements(measurements_asked(asked), {runs.file()});
     ReportOutput output(asked.output.value_or(""));
     write_asked(runs, asked, [&](std::string_view text) { output.write(text); });
-    // On stderr: a format for programs has no place for the sentence.
+    // On stderr, since formats for programs have no place for the message.
     if (asked.format != "text" && asked.format != "html" && !runs.everything() &&
         runs.headers().empty())
         base::log::warn(base::printable(base::trim(runs.nothing()), 400));

@@ -23,11 +23,11 @@ using options::Schema;
 using results::ResultFile;
 using results::RunHeader;
 
-constexpr std::size_t kMostFiles = 250;  // open at once
+constexpr std::size_t kMostFiles = 250;  // open at the same time
 
-// The options of all verbs. A verb describes those that it reads.
+// The options of all verbs. Each verb's schema has those that it reads.
 struct ResultsSettings {
-    Words files;  // the words
+    Words files;  // positional words
     Words where;
     std::optional<std::string> output;
     std::optional<std::int64_t> keep_last;
@@ -41,7 +41,7 @@ struct Verb {
     const char* summary;
     const char* examples;
     void (*describe)(Schema&);
-    std::string (*run)(const ResultsSettings&);  // what goes to stdout
+    std::string (*run)(const ResultsSettings&);  // returns the text for stdout
 };
 
 void describe_where(Schema& schema) {
@@ -86,14 +86,14 @@ std::string list(const ResultsSettings& asked) {
         "ranklab report " + file + " --run");
 }
 
-// Nothing is left that a command could save.
+// Throws DataError for a file of which no run can be saved.
 void refuse_ruin(const std::string& file, const results::Inspection& found) {
     if (found.whole.empty() && found.runs > 0)
         throw base::DataError(fmt::format("{}: {} of {} runs are damaged; restore a copy", file,
                                           found.runs, found.runs));
 }
 
-// One line a file, one more for each damaged run.
+// One line per file, and one per damaged run.
 std::string check(const ResultsSettings& asked) {
     file_of(asked, "check");
     for (const auto& file : asked.files) {
@@ -156,7 +156,7 @@ std::string export_some(const ResultsSettings& asked) {
     return fmt::format("{}: {} runs\n", *asked.output, ids.size());
 }
 
-// Those that meet the conditions, but for the last ones.
+// The runs that meet the conditions, without the last --keep-last of them.
 std::vector<RunHeader> doomed_runs(const std::string& file, const ResultsSettings& asked) {
     const auto runs = chosen(file, asked);
     if (runs.everything() && !asked.keep_last)

@@ -52,7 +52,7 @@ int list_names(const std::string& program) {
     return std::max(listed.code, 0);
 }
 
-// The same for the same options, so that a sweep that is started again finds its runs.
+// Equal for equal options, so that a restarted sweep finds its runs.
 std::string default_label(const std::string& program, Words words) {
     std::erase_if(words, [](const auto& word) { return word == "--dry-run" || word == "--quiet"; });
     return fmt::format("sweep-{}-{:06x}", program,

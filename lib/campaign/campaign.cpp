@@ -90,7 +90,7 @@ std::int64_t minutes_of(const std::string& time, const std::string& place) {
     return std::max(1L, parts[0] * 60 + parts[1] + (seconds + 59) / 60);
 }
 
-// It names files and jobs.
+// Throws OptionError for a name that is no good file name or Slurm job name.
 void check_name(const std::string& name, const std::string& place) {
     const auto is_plain = [](unsigned char c) {
         return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
@@ -125,7 +125,7 @@ struct Workload {
     std::int64_t minutes = 0;
 };
 
-// Throws OptionError for options of a sweep that belong elsewhere in a campaign.
+// Throws OptionError for options of a sweep that a campaign's section may not have.
 void refuse_in_section(const SweepSettings& own, const std::string& place) {
     const auto rows = sweep_options(swept_programs().front());
     const auto none = Options::parse(rows, {}).fields<SweepSettings>();
@@ -159,7 +159,7 @@ Workload workload_of(const options::Section& section, const Campaign& campaign,
     if (!sweep.ranks_per_node) sweep.ranks_per_node = header.ranks_per_node;
     if (!sweep.launcher_options) sweep.launcher_options = header.launcher_options;
     if (!sweep.label) sweep.label = fmt::format("{}-{}", campaign.name, section.name);
-    // Equal on the host that plans and on those that compute.
+    // The default would follow from the cores of this host, and compute nodes may have more.
     if (workload.request.program == "train" && !sweep.threads) sweep.threads = "1";
     return workload;
 }
@@ -173,7 +173,7 @@ Sweep sweep_of(const Workload& workload, const SweepRequest& request, const Mach
     }
 }
 
-// Rank counts by the nodes that they need.
+// Rank counts, grouped by the number of nodes that they need.
 std::map<int, Texts> ranks_by_nodes(const Campaign& campaign, const std::string& ranks) {
     std::map<int, Texts> groups;
     for (const auto& one : base::split(ranks, ',')) {
@@ -189,7 +189,8 @@ Job job_of(const Campaign& campaign, const Workload& workload, int nodes, const 
     job.id = campaign.slurm ? fmt::format("{}-{}n", workload.name, nodes) : workload.name;
     SweepRequest request = workload.request;
     request.own.ranks = base::join(ranks, ",");
-    if (request.program == "io")  // jobs that run at a time must not write over each other
+    if (request.program ==
+        "io")  // jobs that run at the same time must not overwrite each other's files
         request.own.directory =
             (fs::path(request.own.directory.value_or((campaign.folder / "files").string())) /
              job.id)

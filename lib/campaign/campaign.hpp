@@ -13,11 +13,12 @@
 
 namespace ranklab::campaign {
 
-/// One job: a section of the file, or under Slurm its points that need as many nodes.
+/// A section of the file; under Slurm a job per number of nodes, with the section's points that
+/// need so many.
 struct Job {
     std::string id;  ///< "strong", or "strong-4n"
     Sweep sweep;
-    std::vector<std::string> words;  ///< "sweep", "train", ...: what its batch script starts
+    std::vector<std::string> words;  ///< that its batch script starts: "sweep", "train", ...
     int ranks = 1, nodes = 1, cores = 1;
     std::int64_t minutes = 0;
 };
@@ -25,36 +26,36 @@ struct Job {
 struct Campaign {
     std::string name;
     std::filesystem::path file;    ///< the INI
-    std::filesystem::path folder;  ///< scripts, logs and files that are written
+    std::filesystem::path folder;  ///< for scripts, logs and files that the jobs write
     std::filesystem::path output;
     bool slurm = false;
     int ranks_per_node = 0;
-    std::string partition, account;  ///< "" where the site needs none
+    std::string partition, account;  ///< "": not passed to sbatch
     std::string sbatch_options;
     std::string prologue;  ///< a shell line before each job: "module load gcc openmpi"
     std::vector<Sweep> sweeps;
     std::vector<Job> jobs;
 };
 
-/// OptionError with file, section and key for whatever the file should not hold.
+/// Throws OptionError with file, section and key for an invalid entry.
 Campaign read_campaign(const std::filesystem::path& file);
 
-/// Bash, with the lines that sbatch reads.
+/// The batch script, with its #SBATCH lines.
 std::string script_of(const Campaign& campaign, const Job& job);
 
-/// Slurm's state of each job in its queue, by the job's id: "RUNNING", "PENDING (Priority)".
-/// nullopt where Slurm does not answer.
+/// Slurm's state of each queued job, by the job's id: "RUNNING", "PENDING (Priority)". nullopt if
+/// Slurm does not answer.
 std::optional<std::map<std::string, std::string>> queue_of(const Campaign& campaign);
 
-/// Submits with sbatch the jobs that lack runs and are not in the queue. EnvironmentError where
-/// Slurm does not answer or refuses one of them.
+/// Submits the jobs that lack runs and are not in the queue. Throws EnvironmentError if Slurm does
+/// not answer or refuses a job.
 int submit(const Campaign& campaign, const Say& say);
-/// Takes the campaign's jobs out of the queue; how many.
+/// Cancels the campaign's jobs in the queue, and returns their number.
 int cancel(const Campaign& campaign);
 
 std::string plan_text(const Campaign& campaign);
 std::string status_text(const Campaign& campaign);
-/// Both, for other programs.
+/// Plan and status as JSON.
 std::string status_json(const Campaign& campaign);
 
 }  // namespace ranklab::campaign

@@ -104,19 +104,20 @@ Schema own_rows(const std::string& program) {
     return rows;
 }
 
-// A sweep begins each process anew, and shows one table.
+// Whether a sweep lacks the option of its program: options of one run, such as --resume.
 bool is_left_out(const Option& option) {
     static const std::set<std::string> kNames{"expect-ranks", "ablation", "benchy-json"};
     const bool of_one_run = option.role == Role::request || option.role == Role::kept;
     return of_one_run || kNames.contains(option.name);
 }
 
-// The values of other texts are rows of one table, or may hold commas.
+// Whether the sweep splits the option's value at commas. A text may hold commas of its own.
 bool is_list(const Option& option) {
     return option.type != Type::text && option.type != Type::texts && option.type != Type::flag;
 }
 
-// The row without its struct: it takes several values, which are checked one by one later.
+// The row as a text without a field: it takes several values, which the program's own row checks
+// later.
 Option loosened(const Option& option) {
     const std::string otherwise = option.fallback && !option.fallback->empty()
                                       ? fmt::format(" (default: {})", *option.fallback)
@@ -171,7 +172,7 @@ std::vector<Settings> combinations(const std::vector<Dimension>& dimensions) {
     return all;
 }
 
-// A ladder must be what it is called: otherwise the speedup's base is of other work.
+// Throws OptionError unless the batch option fits --scaling: otherwise points do different work.
 void check_batch(const SweepSettings& sweep, const TrainingSettings& own) {
     if (!sweep.scaling) return;
     const bool strong = *sweep.scaling == "strong";
@@ -185,8 +186,8 @@ void check_batch(const SweepSettings& sweep, const TrainingSettings& own) {
                                             strong ? "global-batch-size" : "batch-size"));
 }
 
-// The modes single and dp compute in one rank, on as many cores or GPUs as all of ddp's ranks have,
-// and on the same batch.
+// The modes single and dp compute in one rank: gives it the cores or GPUs and the batch that ddp's
+// ranks have together.
 void gather_in_one_rank(Need& need, TrainingSettings& own, CommonSettings& common) {
     if (need.ranks == 1 || (own.mode != "single" && own.mode != "dp")) return;
     if (own.mode == "dp") vocabulary::settle(own.replicas, need.ranks);
@@ -206,7 +207,7 @@ void gather_in_one_rank(Need& need, TrainingSettings& own, CommonSettings& commo
     common.threads = need.cores;
 }
 
-// The base of a ladder: one rank has nothing to reduce.
+// One rank has no gradients to reduce: removes sync and backend, and makes ddp single.
 void reduce_nothing_at_one_rank(const Need& need, TrainingSettings& own) {
     if (need.ranks > 1) return;
     own.sync.reset();
@@ -240,7 +241,8 @@ void adapt(Need& need, vocabulary::CollectivesSettings& /*own*/, CommonSettings&
             "ranks: leave --scaling out");
 }
 
-// The words of one process: options that the user gave, and those that the sweep changes.
+// The options on one process's command line: those that the user gave, and those that the sweep
+// changes.
 template <class ProgramSettings>
 Texts words_for(Need& need, const Options& given, const SweepSettings& sweep, int threads) {
     auto own = given.fields<ProgramSettings>();
@@ -275,7 +277,7 @@ Point point_of(const SweepRequest& request, const Schema& rows, const Settings& 
     return point;
 }
 
-// "ranks=2,threads=1": what has several values in the sweep.
+// "ranks=2,threads=1": the options that have several values in the sweep.
 std::string name_of(const Texts& rank_counts, const std::string& ranks,
                     const std::vector<Dimension>& dimensions, const Settings& settings) {
     Texts parts;
@@ -290,8 +292,8 @@ bool are_several(const std::string& strategies) {
     return strategies == "all" || strategies.find(',') != std::string::npos;
 }
 
-// The options of several values, and rows of one process's table; ranks too, unless another option
-// scales.
+// The keys of the sweep's table: options with several values, the strategy if a process runs
+// several, and ranks unless threads or workers scale.
 Texts keys_of(const Sweep& sweep, const Texts& rank_counts,
               const std::vector<Dimension>& dimensions) {
     namespace setting = vocabulary::setting;
@@ -304,7 +306,7 @@ Texts keys_of(const Sweep& sweep, const Texts& rank_counts,
     for (const auto& [key, values] : dimensions)
         if (values.size() > 1) keys.push_back(key);
     const bool scales = has(setting::kRanks) || has(setting::kThreads) || has(setting::kWorkers);
-    // One rank has the threads of all ranks of the other points.
+    // Points of the modes single and dp have the threads of all ranks in one rank.
     if (has(setting::kMode) && has(setting::kRanks) && !has(setting::kThreads))
         keys.emplace_back(setting::kThreads);
     if (!scales) keys.emplace_back(setting::kRanks);
@@ -329,7 +331,7 @@ int rank_count(const std::string& text) {
     return ranks;
 }
 
-// The threads per rank: the cores of a host, divided among the ranks of the widest point.
+// Threads per rank: OMP_NUM_THREADS, else a host's cores divided by its ranks at the widest point.
 int default_threads(const Texts& rank_counts, const Launch& launch, const Machine& machine) {
     if (const char* const omp = std::getenv("OMP_NUM_THREADS"))
         if (const int threads = base::number_in<int>(std::string(omp)).value_or(0); threads > 0)
@@ -340,7 +342,7 @@ int default_threads(const Texts& rank_counts, const Launch& launch, const Machin
     return std::max(1, machine.cores / (launch.ranks_per_node > 0 ? launch.ranks_per_node : even));
 }
 
-// Points that need the same are one.
+// All points. Combinations that give the same command line are one point.
 std::vector<Point> points_of(const Sweep& sweep, const SweepRequest& request,
                              const Texts& rank_counts, const std::vector<Dimension>& dimensions) {
     const Schema rows = process_rows(request.program);
@@ -441,7 +443,7 @@ std::vector<Task> tasks_of(const Sweep& sweep, const std::vector<int>& done) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::vector<Task> tasks;
     for (int repetition = 1; repetition <= sweep.repeat; ++repetition) {
-        // Fisher and Yates, by numbers that are the same with every standard library.
+        // Fisher-Yates shuffle: std::shuffle's order depends on the standard library.
         for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
         for (const std::size_t point : order)
             if (done[point] < repetition) tasks.push_back({point, repetition});

@@ -32,13 +32,13 @@ struct SweepSettings {
 struct SweepRequest {
     std::string program;
     SweepSettings own;
-    Settings passed;  ///< the program's options: one value each, or several with commas
+    Settings passed;  ///< the program's options: a value, or several separated by commas
 };
 
-/// One combination, and what starts it.
+/// One combination of options, and the command that measures it.
 struct Point {
-    std::string name;                ///< its differing options: "ranks=2,threads=1"
-    std::vector<std::string> words;  ///< behind "ranklab": "train", "--threads", "1"
+    std::string name;                ///< of its varied options: "ranks=2,threads=1"
+    std::vector<std::string> words;  ///< after "ranklab": "train", "--threads", "1"
     Need need;
 };
 
@@ -46,12 +46,12 @@ struct Sweep {
     std::string program;  ///< train, io or comm
     std::string label;    ///< identifies the sweep's runs in the results file
     std::filesystem::path output;
-    std::vector<std::string> keys = {};  ///< what the points differ in, and what they scale over
+    std::vector<std::string> keys = {};  ///< varied options, and the scaled one
     std::vector<Point> points = {};
     int repeat = 1;
     std::uint64_t seed = 1;
-    double limit_s = 0;           ///< of a point; 0: none
-    std::string strategies = {};  ///< io: each of them is a run of a point's process
+    double limit_s = 0;           ///< of one process; 0: none
+    std::string strategies = {};  ///< of io, comma-separated: a process makes a run of each
     Launch launch;
     Machine machine;
 };
@@ -59,28 +59,27 @@ struct Sweep {
 /// "train", "io", "comm"
 const std::vector<std::string>& swept_programs();
 
-/// The sweep's own options and those of the program that it starts, with one or several values
-/// each.
+/// The sweep's own options, and those of the program, which may have several values.
 options::Schema sweep_options(const std::string& program);
 SweepRequest request_of(const std::string& program, const options::Options& given);
 
-/// Throws OptionError for a value that the program does not take, and for a ladder that --scaling
-/// does not describe. `default_label`: the label if the request has none.
+/// Throws OptionError for a value that the program refuses, and for a batch option that does not
+/// fit --scaling. `default_label`: the label if the request has none.
 Sweep plan_sweep(const SweepRequest& request, const Machine& machine,
                  const std::string& default_label);
 
-/// The request as a command line behind "ranklab".
+/// The request as a command line, without "ranklab".
 std::vector<std::string> words_of(const SweepRequest& request);
 /// The options as words. A flag has no value.
 std::vector<std::string> words_of(const options::Schema& schema, const Settings& settings);
 
-/// The start of one repetition of one point, the first being 1.
+/// One repetition of one point; repetitions count from 1.
 struct Task {
     std::size_t point = 0;
     int repetition = 1;
 };
-/// Rounds of all points, each in another random order that follows from the seed; `done`: how many
-/// repetitions each point has, which are left out.
+/// Rounds of all points, each in a random order that follows from the seed, without the first
+/// `done` repetitions of each point.
 std::vector<Task> tasks_of(const Sweep& sweep, const std::vector<int>& done);
 
 /// The command line that starts the point.

@@ -20,7 +20,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// They are asked of a command, and would do nothing here.
+// Whether a config file may not have the option: requests such as --help would do nothing there.
 bool is_for_the_command_line(const Option& option) {
     return option.name == "config" || (option.role == Role::request && option.name != "dry-run");
 }
@@ -41,7 +41,7 @@ po::options_description boost_description(const Schema& schema) {
     return list;
 }
 
-// The value that Boost read of an option, as our text.
+// The value that Boost read, as text.
 std::string given_text(const Option& option, const po::variable_value& value) {
     if (option.type == Type::flag) return value.as<bool>() ? "true" : "false";
     if (option.type == Type::texts)
@@ -49,7 +49,7 @@ std::string given_text(const Option& option, const po::variable_value& value) {
     return value.as<std::string>();
 }
 
-// The last of a repeated option wins: job scripts end in "$@".
+// Of a repeated option the last one counts, since job scripts end in "$@".
 void keep_the_last(const Schema& schema, std::vector<po::option>& given) {
     std::set<std::string> seen;
     const auto is_overruled = [&](const po::option& option) {
@@ -62,7 +62,7 @@ void keep_the_last(const Schema& schema, std::vector<po::option>& given) {
     std::reverse(given.begin(), given.end());
 }
 
-// The advice for an option that ranklab has elsewhere or not at all; else the nearest name.
+// The advice of Schema::no_option for an unknown option, else the nearest known name.
 std::string hint(const Schema& schema, std::string name, const char* dashes) {
     std::ranges::replace(name, '_', '-');
     for (const auto& [words, advice] : schema.no_options())
@@ -71,12 +71,12 @@ std::string hint(const Schema& schema, std::string name, const char* dashes) {
     if (renamed != schema.all().end()) return fmt::format("it is now {}{}", dashes, renamed->name);
     std::vector<std::string> names;
     for (const auto& option : schema.all()) names.push_back(option.name);
-    // One letter is near to every short word.
+    // A single letter is near to every short name, so nothing is suggested.
     const std::string question = name.size() == 1 ? "" : base::did_you_mean(name, names, dashes);
     return question.empty() ? "--help all lists them" : question;
 }
 
-// The name alone, fit to be shown: it may come from a binary file.
+// The name without dashes and value, printable: it may come from a binary file.
 std::string bare(std::string name) {
     name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
     return base::printable(name.substr(0, name.find('=')), 60);
@@ -136,7 +136,7 @@ void check_value(const Schema& schema, const Option& option, const std::string& 
         throw base::OptionError(source + ' ' + what_it_takes(option, value));
 }
 
-// Boost's exceptions as sentences of ours.
+// Rethrows Boost's exceptions as OptionErrors.
 [[noreturn]] void rethrow_as_sentence(const Schema& schema, const std::string& where,
                                       const char* dashes) {
     try {
@@ -172,7 +172,7 @@ void check_value(const Schema& schema, const Option& option, const std::string& 
     }
 }
 
-// With the value of an option's name that stands alone.
+// Adds the value of options that were given without one (Schema::bare).
 std::vector<std::string> completed(const Schema& schema, const std::vector<std::string>& given) {
     std::vector<std::string> words;
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -245,7 +245,7 @@ Options Options::with_config(const std::string& path, const std::string& text) c
     return merged;
 }
 
-// The command line has the option, or another one in its place.
+// Whether the command line has the option, or one that replaces it.
 bool Options::is_overruled(const Option& option) const {
     const auto replaces = [&](const Option& other) {
         return user_.contains(other.name) &&

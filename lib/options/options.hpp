@@ -1,6 +1,6 @@
-// The words that a user gave: declared once in a Schema, merged from command line > config file >
-// default, checked, and constant from there. Only this room uses Boost. A program reads them as the
-// struct to which its rows are bound, settles that struct, and shows it by the same rows.
+// The options that a user gave, by a Schema: merged (command line > config file > default),
+// checked, then constant. A program reads them as the struct to which its rows are bound, settles
+// that struct, and shows it by the same rows.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ std::vector<Effective> effective(const Schema& schema, const Structs&... settled
     return all;
 }
 
-/// The options of one program run, as they were given. Constant.
+/// The options of one program run, as given. Constant.
 class Options {
   public:
     /// Reads argv[1..]. The last of a repeated option wins. Throws OptionError for an unknown

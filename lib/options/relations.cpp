@@ -26,7 +26,7 @@ std::string because(const Relation& relation) {
     return relation.because.empty() ? "" : ": " + relation.because;
 }
 
-// The settled options, and those that the user asked for.
+// The settled options, and which of them the user gave.
 class Settled {
   public:
     Settled(const Options& given, const std::vector<Effective>& all) : given_(given), all_(all) {}

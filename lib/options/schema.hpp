@@ -21,23 +21,23 @@ enum class Role {
     work,          ///< what is measured
     coordination,  ///< how ranks, or replicas, work together; means nothing on a single device
     scale,         ///< how many ranks take part
-    length,        ///< how long is measured
-    times,         ///< how often is measured
-    aside,         ///< work outside of the counted
-    kept,          ///< an extra file of the run, or files that stay
-    bookkeeping,   ///< changes nothing that is measured
-    request        ///< asks for something else than a run; is not stored
+    length,        ///< how long the run measures
+    times,         ///< how often the run measures
+    aside,         ///< work outside of the counted work
+    kept,          ///< an extra output file, or files that are not removed
+    bookkeeping,   ///< no effect on what is measured
+    request        ///< a request other than a run, such as --help; not stored
 };
 
-/// A relation between two options. Each counts if the user set it, and not to its default.
+/// A relation between two options. An option counts if the user set it to other than its default.
 struct Relation {
     std::string other;
-    /// The other option's values that count; empty: any, if it is given.
+    /// The other option's values for which it applies; empty: any given value.
     std::vector<std::string> values = {};
-    std::string because = {};           ///< a clause of the sentence
-    std::vector<std::string> own = {};  ///< of this one, which are meant; none: that it is given
-    /// In place of `values` and `own`: a property of catalogue entries, which Schema::offer turns
-    /// into their names. Without an offer the relation does not count.
+    std::string because = {};           ///< the reason, a clause of the message
+    std::vector<std::string> own = {};  ///< this option's values for which it applies; empty: any
+    /// Instead of `values` and `own`: a property of catalogue entries, which Schema::offer replaces
+    /// by the entries' names. Without an offer the relation does not apply.
     std::string property = {}, own_property = {};
 };
 /// The names of the entries with a property: {"gpu-memory", {"nccl"}}.
@@ -48,28 +48,28 @@ struct Option {
     std::string placeholder = {};  ///< "N", "FILE", "a|b"
     std::string help;
     Type type = Type::text;
-    std::optional<std::string> fallback = {};  ///< none: unset unless the user or resolve() sets it
+    std::optional<std::string> fallback = {};  ///< the default; nullopt: none
     std::vector<std::string> choices = {};
-    std::string file_suffix = {};  ///< of files that may be named instead of a choice, ".pt"
+    std::string file_suffix = {};  ///< suffix of files that are taken instead of a choice, ".pt"
     double minimum = 0;            ///< of integer, real and bytes
     double maximum = std::numeric_limits<double>::infinity();  ///< of the same
     std::string section = {};
-    char shorthand = 0;  ///< of one letter, on the command line alone; 0: none
+    char shorthand = 0;  ///< a letter, on the command line only; 0: none
     Role role = Role::work;
-    bool in_header = false;  ///< a run's header shows it even where it is the default
-    /// It has no meaning on a single device; always true with Role::coordination.
+    bool in_header = false;  ///< shown in a run's header even if it is the default
+    /// No meaning on a single device; always true with Role::coordination.
     bool between_ranks = false;
-    bool follows_ranks = false;    ///< its default follows from how many ranks share a node
-    bool decides_numbers = false;  ///< the parameters' values depend on it
-    /// A rank computes the same on one sample, whatever the value: batches, learning rates.
+    bool follows_ranks = false;    ///< the default follows from the number of ranks on a node
+    bool decides_numbers = false;  ///< model parameters depend on it
+    /// The work of a rank on one sample does not depend on it: batches, learning rates.
     bool keeps_sample_work = false;
-    bool essential = false;   ///< --help shows it; --help all shows the others too
-    std::string bare = {};    ///< the value of the option's name alone; "": it needs one
-    std::string former = {};  ///< the name in earlier versions: stored runs may have it
+    bool essential = false;   ///< in --help; other options only in --help all
+    std::string bare = {};    ///< the value if none is given; "": a value is required
+    std::string former = {};  ///< its name in older versions, which stored runs may have
     std::vector<Relation> needs = {}, excludes = {};
-    std::string instead_of = {};  ///< the other option that says the same in another way
-    /// The behaviour of a run from before the option existed, and the other settings for which this
-    /// holds (none named: all).
+    std::string instead_of = {};  ///< an option that this one replaces
+    /// The value that describes runs of versions without the option, each with the other settings
+    /// for which it holds ("" for all).
     std::vector<std::pair<std::string, Relation>> when_absent = {};
     Field field = {};  ///< of the program's struct
 };
@@ -116,7 +116,7 @@ class Schema {
 
     Schema& section(std::string title);
     Schema& text(std::string name, std::string placeholder, Fallback fallback, std::string help);
-    /// May be given several times; unset where it never is. Read by Options::texts().
+    /// Adds a text that may be given several times.
     Schema& texts(std::string name, std::string placeholder, std::string help);
     Schema& choice(std::string name, std::vector<std::string> choices, Fallback fallback,
                    std::string help);
@@ -127,16 +127,16 @@ class Schema {
     Schema& bytes(std::string name, std::uint64_t minimum, Fallback fallback, std::string help);
     Schema& flag(std::string name, std::string help);
 
-    /// The option last added has this short name too ("-n 5", "-n5"). Config files use long names.
+    /// Gives the option last added a short name ("-n 5", "-n5"), for command lines only.
     Schema& shorthand(char letter);
     /// Adds names that are options of other programs only: an error for one of them ends in
     /// `advice`.
     Schema& no_option(std::vector<std::string> names, std::string advice);
-    /// Said where an option that takes one value is given several, separated by commas.
+    /// Sets the advice for several values, separated by commas, of an option that takes one.
     Schema& no_lists(std::string advice);
-    /// The option last added may stand without a value, which is then this one.
+    /// Sets the value of the option last added if it is given without one.
     Schema& bare(std::string value) { return change(&Option::bare, std::move(value)); }
-    /// The choice last added also takes the name of a file that ends so.
+    /// Lets the choice last added also take the name of a file with this suffix.
     Schema& or_file(std::string suffix) { return change(&Option::file_suffix, std::move(suffix)); }
     /// The role of the option last added.
     Schema& role(Role role);
@@ -160,14 +160,15 @@ class Schema {
         return change(&Option::field, options::field(member));
     }
 
-    /// Words without dashes; at most `most` of them. They are read by Options::positional().
+    /// Allows up to `most` words without dashes (Options::positional).
     Schema& positional(std::size_t most);
 
     /// Adds a row, into the section last named.
     Schema& add(Option option);
-    /// All that another one has, behind its own; those of no section come into the one last named.
+    /// Appends all options of another schema. Options without a section go to the section last
+    /// named.
     Schema& append(const Schema& other);
-    /// Some of them, into the section last named.
+    /// Appends the named options of another schema to the section last named.
     Schema& take(const Schema& other, const std::vector<std::string>& names);
     /// Sets an option's choices, or its default, which another room knows. Throws Error for an
     /// unknown name.
@@ -179,11 +180,11 @@ class Schema {
     const std::vector<NoOption>& no_options() const { return no_options_; }
     const std::string& list_advice() const { return list_advice_; }
     const Option* find(const std::string& name) const;
-    /// Throws Error where there is none: a bug.
+    /// Throws Error for an unknown name: a bug.
     const Option& at(const std::string& name) const;
     std::size_t most_positional() const { return most_positional_; }
-    /// The option lists, section by section, for --help: the essential ones and how many more there
-    /// are, or all. Where none is essential, all.
+    /// The text of --help, by section: all options, or the essential ones (if there are any) with
+    /// the number of the others.
     std::string help(bool all = true) const;
 
   private:
@@ -204,8 +205,8 @@ class Schema {
     std::size_t most_positional_ = 0;
 };
 
-/// The text of an error for the user: its sentence and the options that mend it: "... (--output)".
-/// A setting in capitals is a variable of the environment.
+/// An error's message with the options to change: "... (--output)". A setting in capitals is an
+/// environment variable.
 std::string user_message(const std::exception& error);
 std::string user_message(std::string sentence, const base::Settings& settings);
 

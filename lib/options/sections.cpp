@@ -17,7 +17,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-// "section.key: value" for each line, in their order.
+// "section.key: value" of each line, in the file's order.
 std::vector<po::option> lines_of(const std::string& path) {
     std::istringstream text(ini_text(path));
     const po::options_description none;

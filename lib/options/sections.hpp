@@ -1,4 +1,4 @@
-// An INI file as it is written: who reads it knows what the keys mean.
+// Reads an INI file as sections of keys and values, without checking their meaning.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace ranklab::options {
 
 struct Section {
     std::string name;
-    std::vector<std::pair<std::string, std::string>> settings;  ///< in their order
+    std::vector<std::pair<std::string, std::string>> settings;  ///< in the file's order
 };
 
-/// Reads `[name]` lines with `key = value` lines under them; `#` begins a comment. Sections without
-/// a key are left out. OptionError with the file and the line or key for a key outside of a
-/// section, a repeated key, any other line, or a file that cannot be read.
+/// Reads `[name]` lines, each with `key = value` lines below; `#` begins a comment. Leaves out
+/// sections without keys. Throws OptionError with the file and the line or key for a key outside of
+/// a section, a repeated key, any other line, and an unreadable file.
 std::vector<Section> read_sections(const std::string& path);
 
-/// The file's text. OptionError, with the option that named the file, where it cannot be read or is
-/// not text.
+/// The file's text. Throws OptionError, with the option that named the file, if it cannot be read
+/// or is not text.
 std::string ini_text(const std::string& path, const base::Settings& option = {});
 
 }  // namespace ranklab::options

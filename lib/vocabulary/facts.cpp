@@ -91,7 +91,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"hosts", surroundings, "more ranks need more hosts", true},
 });
 
-// The fact of runs whose option fits the pattern. A value in '=' is the one of that option.
+// A fact of older runs whose `option` fits `pattern`. A value "=NAME" is that of the option NAME.
 struct OlderFact {
     std::string_view fact;
     std::string_view option;

@@ -88,7 +88,7 @@ inline constexpr FactName kIsBaseline{"storage", "baseline"};
 inline constexpr FactName kBytesPerValue{"storage", "bytes_per_value"};
 inline constexpr FactName kLadderBaseline{"ladder", "baseline"};
 inline constexpr FactName kBackendMemory{"communication", "memory"};
-// What the catalogue entries do that a training's options name, "yes" or "no".
+// Properties of the catalogue entries that a training's options name: "yes" or "no".
 /// Ranks train one model: their gradients are summed.
 inline constexpr FactName kSumsGradients{"training", "sums_gradients"};
 /// One allreduce sums all gradients.
