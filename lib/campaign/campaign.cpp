@@ -189,8 +189,8 @@ Job job_of(const Campaign& campaign, const Workload& workload, int nodes, const 
     job.id = campaign.slurm ? fmt::format("{}-{}n", workload.name, nodes) : workload.name;
     SweepRequest request = workload.request;
     request.own.ranks = base::join(ranks, ",");
-    if (request.program ==
-        "io")  // jobs that run at the same time must not overwrite each other's files
+    // Jobs that run at the same time must not overwrite each other's files.
+    if (request.program == "io")
         request.own.directory =
             (fs::path(request.own.directory.value_or((campaign.folder / "files").string())) /
              job.id)

@@ -77,7 +77,7 @@ class ArrayStrategy : public FileStrategy {
 
 /// The work that rank 0 assigned to one rank by messages.
 struct AssignedWork {
-    std::int64_t chunks = 0;  ///< not empty
+    std::int64_t chunks = 0;  ///< without empty ones
     std::int64_t records = 0;
     std::int64_t bytes = 0;  ///< of rank 0's messages
     void add(const base::Share& chunk, std::int64_t message_bytes) {

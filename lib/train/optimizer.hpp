@@ -63,7 +63,7 @@ struct OptimizerEntry {
     std::string summary;
     double default_lr = 0.01;  ///< for models whose default optimizer is another one
     bool has_fused = false;    ///< `make` takes OptimizerConfig::fused
-    /// Numbers of state per number of a parameter.
+    /// State values per parameter value.
     std::function<int(const OptimizerConfig&)> states;
     std::function<std::unique_ptr<Optimizer>(std::vector<torch::Tensor> parameters,
                                              const OptimizerConfig&)>

@@ -292,7 +292,7 @@ class ReductionQueue::Worker {
     std::exception_ptr failure_;
 
     // Only for the thread that calls MPI:
-    std::deque<Task> under_way_;  // at most one; in a stream several
+    std::deque<Task> under_way_;  // at most one, but several if a stream orders them
     std::thread thread_;
 };
 
