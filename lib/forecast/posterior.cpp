@@ -110,8 +110,8 @@ std::vector<Posterior::Axis> Posterior::axes_of(const Model& model) const {
 
 std::vector<Posterior::Curve> Posterior::curves_of(const Model& model,
                                                    std::vector<Axis> axes) const {
-    constexpr double kLogSeen =
-        10;  // curves of less weight than exp(-kLogSeen) of the best one's do not count
+    // Curves whose log weight is lower than the best one's by more than this do not count.
+    constexpr double kLogSeen = 10;
     auto found = grid_of(model, axes);
     // Two finer grids, around the curves with weight.
     for (int pass = 0; pass < 2; ++pass) {
