@@ -159,7 +159,7 @@ int run_plain_program(int argc, char** argv, const ProgramText& text,
 
 options::Schema& describe_report_output(options::Schema& schema) {
     return schema.text("output", "FILE", std::nullopt,
-                       "write into this file, whole or not at all, instead of to stdout");
+                       "write to this file instead of stdout; on failure the file is unchanged");
 }
 
 int threads_of(const std::optional<int>& asked, int fallback) {
@@ -172,9 +172,7 @@ int threads_of(const std::optional<int>& asked, int fallback) {
     if (threads >= 1 && threads <= vocabulary::kMostThreads) return threads;
     if (is_output_rank())
         base::log::warn(fmt::format(
-            "OMP_NUM_THREADS is '{}', which is not a number from 1 to {}, so a rank runs as many "
-            "threads as without it: one for each core of its cpuset, as far as its cgroup "
-            "allows; --threads gives their number",
+            "OMP_NUM_THREADS is '{}', not a number from 1 to {}, and is ignored; give --threads",
             base::printable(text, 40), vocabulary::kMostThreads));
     return 0;
 }
@@ -218,9 +216,9 @@ std::string unknown_verb(const ProgramManual& program, const Words& words) {
     }
     const std::string text = base::printable(base::join(given, " "), 60);
     if (given.empty())
-        return fmt::format("'{}' stands before the command; it is one of {}", words.front(),
+        return fmt::format("unexpected '{}' before the command; commands: {}", words.front(),
                            base::join(known, ", "));
-    return fmt::format("there is no 'ranklab {} {}'{}; it is one of {}", program.command, text,
+    return fmt::format("there is no 'ranklab {} {}'{}; commands: {}", program.command, text,
                        base::or_did_you_mean(text, known), base::join(known, ", "));
 }
 

@@ -36,15 +36,12 @@ void file_only(Schema& schema) {
     schema.positional(1);
 }
 void with_json(Schema& schema) {
-    schema.positional(1)
-        .section("Options")
-        .flag("json", "as JSON, for other programs")
-        .bind(&CampaignRequest::json);
+    schema.positional(1).section("Options").flag("json", "print JSON").bind(&CampaignRequest::json);
 }
 void with_dry_run(Schema& schema) {
     schema.positional(1)
         .section("Options")
-        .flag("dry-run", "print the commands, or the batch scripts")
+        .flag("dry-run", "print the commands or batch scripts")
         .bind(&CampaignRequest::dry_run);
 }
 
@@ -112,13 +109,14 @@ int cancel(const Campaign& of, const CampaignRequest&) {
 }
 
 constexpr std::array kVerbs{
-    Verb{"plan", "Lists the jobs: nodes, ranks, runs, time. Starts nothing.", with_json, plan},
-    Verb{"run", "Runs the sweeps here by mpirun, those runs that are missing.", with_dry_run, run},
-    Verb{"submit", "Hands the jobs to Slurm that lack runs.", with_dry_run, submit},
-    Verb{"status", "How many runs are stored, and which jobs are in the queue.", with_json, status},
-    Verb{"resume", "Starts what is missing, as run or submit.", with_dry_run, resume},
-    Verb{"cancel", "Takes the campaign's jobs out of Slurm's queue.", file_only, cancel},
-    Verb{"collect", "Shows the tables of what is stored.", file_only, collect},
+    Verb{"plan", "Lists the jobs with nodes, ranks, runs and time. Starts nothing.", with_json,
+         plan},
+    Verb{"run", "Starts the missing runs of the sweeps here, by mpirun.", with_dry_run, run},
+    Verb{"submit", "Submits the jobs that lack runs to Slurm.", with_dry_run, submit},
+    Verb{"status", "Shows how many runs are stored, and which jobs are queued.", with_json, status},
+    Verb{"resume", "Starts the missing runs, as run or submit does.", with_dry_run, resume},
+    Verb{"cancel", "Cancels the campaign's jobs in Slurm's queue.", file_only, cancel},
+    Verb{"collect", "Shows the tables of the stored runs.", file_only, collect},
 };
 
 constexpr const char* kSummary = "Measures the sweeps of an INI file, here or as jobs of Slurm.";

@@ -115,9 +115,9 @@ void describe(options::Schema& schema) {
                "settings or facts that may differ between A and B: hosts, libraries.mpi, host.*")
         .bind(&CompareSettings::ignore)
         .formerly("allow")
-        .flag("with-unverified", "also count runs of which nothing was verified")
+        .flag("with-unverified", "also count runs without a passed check")
         .bind(&CompareSettings::with_unverified);
-    schema.section("What is asked")
+    schema.section("What to compare")
         .texts("measure", "NAME,...|all",
                "measurements to compare (default: the headline ones of the command)")
         .bind(&CompareSettings::measure)
@@ -132,10 +132,10 @@ void describe(options::Schema& schema) {
               "change of interest")
         .bind(&CompareSettings::fail_on_regression)
         .choice("inconclusive", {"pass", "fail"}, "pass",
-                "what the gate does without a verdict: print a line, or exit with 7")
+                "if there is no verdict: print a line, or exit with 7")
         .bind(&CompareSettings::inconclusive);
     schema.section("How")
-        .choice("format", {"text", "json", "markdown"}, "text", "how it is written")
+        .choice("format", {"text", "json", "markdown"}, "text", "output format")
         .bind(&CompareSettings::format);
     describe_report_output(schema).bind(&CompareSettings::output);
 }

@@ -21,8 +21,8 @@ namespace {
 
 const ProgramText kText{
     "predict", "[FILE] [options]",
-    "Forecasts the time on more ranks from stored runs, with 95 % intervals, or says why it cannot "
-    "and which run would mend that. FILE: results/ranklab.h5 where none is named.",
+    "Forecasts the time on more ranks from stored runs, with 95 % intervals, or names the reason "
+    "and the run that it needs. FILE: results/ranklab.h5 by default.",
     "  ranklab predict results/ranklab.h5 --to 8,64               from its longest scaling curve\n"
     "  ranklab predict --where model=resnet18 --scaling weak      twice and four times the "
     "largest\n"
@@ -125,8 +125,7 @@ PredictSettings settled(const options::Options& given) {
         throw base::OptionError("give a results file or --points, not both");
     if (!given.positional().empty()) asked.file = given.positional().front();
     if (asked.by == "curve" && asked.what_if != WhatIf{})
-        throw base::OptionError(
-            "--by curve and options of What if exclude each other; leave one out");
+        throw base::OptionError("--by curve excludes the options of What if; leave one out");
     if (asked.to) targets(asked, 1);  // checks the numbers before the file is read
     return asked;
 }
@@ -144,22 +143,21 @@ int show(const options::Options& given) {
 void describe(options::Schema& schema) {
     schema.positional(1);
     schema.section("What is forecast")
-        .text("to", "N[,N]", std::nullopt, "numbers of ranks (default: 2 and 4 times the largest)")
+        .text("to", "N[,N]", std::nullopt,
+              "rank counts to forecast (default: 2 and 4 times the largest)")
         .bind(&PredictSettings::to)
         .essential()
         .choice("scaling", {"strong", "weak"}, std::nullopt,
-                "strong: all ranks share the work; weak: each has its own (default: that of the "
-                "longest curve; --points: strong where the time falls, weak for rates)")
+                "strong: all ranks share the work; weak: each rank has its own (default: as the "
+                "longest curve; with --points strong if the time falls, weak for rates)")
         .bind(&PredictSettings::scaling)
         .essential()
-        .choice(
-            "by", {"curve", "mechanism", "auto"}, "auto",
-            "curve: through measured points; mechanism: by simulating a step of measured parts; "
-            "auto: mechanism where an option of What if is given, otherwise curve")
+        .choice("by", {"curve", "mechanism", "auto"}, "auto",
+                "curve: fit measured points; mechanism: simulate a step from its measured parts; "
+                "auto: mechanism with an option of What if, otherwise curve")
         .bind(&PredictSettings::by)
         .essential()
-        .flag("force",
-              "forecast beyond 4 times the largest point, or 64 times the ranks by mechanism, too")
+        .flag("force", "also forecast beyond 4 times the largest point (by mechanism: 64 times)")
         .bind(&PredictSettings::force)
         .flag("validate",
               "forecast the published curves from a quarter of their scale, and print the errors")
@@ -175,8 +173,8 @@ void describe(options::Schema& schema) {
         .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
         .bind(&PredictSettings::label)
         .text("points", "FILE.csv", std::nullopt,
-              "in place of runs: columns ranks, and time_s or rate; optionally low and high (of a "
-              "95 % interval) and nodes; repeated rows are repeated measurements")
+              "a CSV of points instead of runs: columns ranks, time_s or rate, optionally low and "
+              "high (of a 95 % interval) and nodes; rows of equal ranks are repetitions")
         .bind(&PredictSettings::points)
         .essential()
         .excludes_each({"where", "label"}, "points come from a file, not from runs")
@@ -186,23 +184,23 @@ void describe(options::Schema& schema) {
         .excludes({.other = "by", .values = {"mechanism"}, .because = "it simulates stored runs"});
     constexpr std::int64_t kMost = 1'000'000'000;
     schema.section("What if")
-        .integer("accumulate", {1, kMost}, std::nullopt, "micro-batches a step")
+        .integer("accumulate", {1, kMost}, std::nullopt, "micro-batches per step")
         .bind(&WhatIf::accumulate)
-        .real("bucket-cap-mb", {0.001, 1e6}, std::nullopt, "MiB of gradients in a bucket")
+        .real("bucket-cap-mb", {0.001, 1e6}, std::nullopt, "size of gradient buckets in MiB")
         .bind(&WhatIf::bucket_cap_mb)
         .choice("precision", {"fp32", "tf32", "bf16", "fp16", "fp64"}, std::nullopt,
-                "that of the runs, which must have been measured")
+                "a precision that was measured (default: that of the newest runs)")
         .bind(&WhatIf::precision)
         .choice("sync", {"bucketed", "flat", "none"}, std::nullopt, "how gradients are reduced")
         .bind(&WhatIf::sync)
         .integer("batch-size", {1, kMost}, std::nullopt,
-                 "samples per rank and micro-batch; with --scaling strong of all of them")
+                 "samples per rank and micro-batch; with --scaling strong over all ranks")
         .bind(&WhatIf::batch_size)
         .integer("ranks-per-node", {1, kMost}, std::nullopt,
-                 "ranks on a host (default: the most that were measured)")
+                 "ranks per host (default: the most that were measured)")
         .bind(&WhatIf::ranks_per_node);
     schema.section("How")
-        .choice("format", {"text", "json", "csv", "markdown"}, "text", "how it is written")
+        .choice("format", {"text", "json", "csv", "markdown"}, "text", "output format")
         .bind(&PredictSettings::format)
         .essential();
     describe_report_output(schema).bind(&PredictSettings::output);

@@ -173,7 +173,7 @@ results::Run newest_of(const ChosenRuns& runs, const char* command, bool only_va
 
 void write_nccl_tests(const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
     sink(report::formats::nccl_text(newest_of(
-        runs, "comm", false, "nccl-tests' table is of runs of comm, and none was chosen")));
+        runs, "comm", false, "nccl-tests' table needs a run of comm, and none was chosen")));
 }
 
 void write_extrap(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
@@ -187,7 +187,7 @@ void write_chrome_trace(const ChosenRuns& runs, const ReportSettings& asked, con
 void write_why(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
     const auto found = report::diagnosis::diagnose(
         newest_of(runs, "train", true,
-                  "a diagnosis is of a valid training run, and none was chosen"),
+                  "a diagnosis needs a valid training run, and none was chosen"),
         runs.file());
     sink(asked.format == "json" ? json_of(found) + '\n' : text_of(found));
 }
@@ -262,8 +262,7 @@ ReportSettings settled(const options::Options& given) {
         throw base::OptionError("--group-by names no key; give some, such as ranks,sync");
     const bool groups =
         asked.format == "markdown" || asked.format == "latex" || asked.asks_for_groups();
-    if (asked.ignore && !groups)
-        throw base::OptionError("--ignore is for tables: give --group-by with it");
+    if (asked.ignore && !groups) throw base::OptionError("--ignore needs a table; give --group-by");
     return asked;
 }
 
@@ -307,12 +306,10 @@ void describe(options::Schema& schema) {
         .bind(&ReportSettings::label)
         .essential()
         .integer("last", 1, std::nullopt,
-                 "only the last N of the runs that the other options leave")
+                 "only the last N of the runs that the other options select")
         .bind(&ReportSettings::last)
         .essential();
-    schema
-        .flag("why",
-              "what limits a training run (the newest one, or that of --run), and what to try")
+    schema.flag("why", "what limits the newest training run (or --run's), and what to try")
         .bind(&ReportSettings::why)
         .essential()
         .needs({.other = "format", .values = {"text", "json"}})
@@ -358,16 +355,17 @@ void describe(options::Schema& schema) {
                  "proposal: the node-hours of N steps at the largest scale above the threshold")
         .bind(&ReportSettings::planned_steps)
         .needs({.other = "proposal"})
-        .flag("against-published", "your scaling over ranks among published curves of its kind")
+        .flag("against-published",
+              "compare your scaling over ranks with published curves of the same kind")
         .bind(&ReportSettings::against_published)
         .essential()
         .needs({.other = "format", .values = {"text", "csv"}})
         .excludes_each({"plots", "group-by", "measure"});
     schema.section("How")
-        .choice("format", format_names(), "text", "how it is written")
+        .choice("format", format_names(), "text", "output format")
         .bind(&ReportSettings::format)
         .essential()
-        .flag("verbose", "text: all that the run measured, and its tables")
+        .flag("verbose", "text: all measurements and tables of the run")
         .bind(&ReportSettings::verbose)
         .essential()
         .integer("trace-steps", 1, "200", "chrome-trace: at most N steps of each run")

@@ -144,7 +144,7 @@ std::set<std::string> whole_runs(const std::string& file) {
 std::string export_some(const ResultsSettings& asked) {
     const std::string file = file_of(asked, "export");
     if (!asked.output)
-        throw base::OptionError("results export needs --output NEW.h5, the file to write");
+        throw base::OptionError("results export needs a file to write; give --output NEW.h5");
     const auto runs = chosen(file, asked);
     const bool skip = asked.skip_damaged;
     if (skip && !runs.everything())
@@ -161,7 +161,7 @@ std::vector<RunHeader> doomed_runs(const std::string& file, const ResultsSetting
     const auto runs = chosen(file, asked);
     if (runs.everything() && !asked.keep_last)
         throw base::OptionError(
-            "results prune needs --where CONDITION or --keep-last N, which say what to remove");
+            "results prune needs to know what to remove; give --where CONDITION or --keep-last N");
     auto doomed = runs.headers();
     if (!asked.keep_last) return doomed;
     std::ranges::stable_sort(
@@ -186,7 +186,7 @@ std::string prune(const ResultsSettings& asked) {
     if (asked.dry_run) return fmt::format("{} runs would be removed\n", doomed.size());
     if (!asked.yes)
         throw base::OptionError(fmt::format(
-            "{} runs would be removed for good; give --yes to remove them", doomed.size()));
+            "{} runs would be removed permanently; give --yes to remove them", doomed.size()));
     const auto path = std::filesystem::path(file);
     const auto before = std::filesystem::file_size(path);
     results::remove_runs(path, ids_of(doomed), asked.lock_timeout);
@@ -207,13 +207,13 @@ void describe_wait(Schema& schema) {
 }
 
 constexpr std::array kVerbs{
-    Verb{"list", "FILE [--where CONDITION]...", "The runs of a results file, a row each.",
+    Verb{"list", "FILE [--where CONDITION]...", "Lists the runs of a results file, one row each.",
          "  ranklab results list results/ranklab.h5\n"
          "  ranklab results list results/ranklab.h5 --where model=resnet50 --where 'ranks>=4'\n",
          describe_where, list},
-    Verb{"check", "FILE...", "Reads everything of every run; exit 3 where one is damaged.",
+    Verb{"check", "FILE...", "Reads all data of every run; exit 3 if a run is damaged.",
          "  ranklab results check results/ranklab.h5\n", files_only, check},
-    Verb{"merge", "OUT FILE...", "Adds the runs of files to OUT, each id once.",
+    Verb{"merge", "OUT FILE...", "Adds the runs of the files to OUT, each id once.",
          "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
          "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5   # runs that were "
          "set apart\n",
@@ -224,30 +224,30 @@ constexpr std::array kVerbs{
          },
          merge},
     Verb{"export", "FILE --output NEW.h5 [--where CONDITION]...",
-         "Writes some runs into a file of their own.",
+         "Writes chosen runs to a new file.",
          "  ranklab results export results/ranklab.h5 --output paper.h5 --where label=paper "
          "--where valid=1\n"
          "  ranklab results export broken.h5 --output saved.h5 --skip-damaged\n",
          [](Schema& schema) {
              describe_where(schema);
              schema
-                 .text("output", "NEW.h5", std::nullopt,
-                       "the file to write, which is not there yet")
+                 .text("output", "NEW.h5", std::nullopt, "the file to write, which must not exist")
                  .bind(&ResultsSettings::output)
-                 .flag("skip-damaged", "leave out what cannot be read, and take all else")
+                 .flag("skip-damaged", "leave out damaged runs")
                  .bind(&ResultsSettings::skip_damaged);
              describe_wait(schema);
          },
          export_some},
     Verb{"prune", "FILE --where CONDITION... | --keep-last N [--dry-run | --yes]",
-         "Removes runs for good and gives their room back.",
+         "Removes runs permanently and frees their disk space.",
          "  ranklab results prune results/ranklab.h5 --where valid=0 --dry-run\n"
          "  ranklab results prune results/ranklab.h5 --where label=nightly --keep-last 100 --yes\n",
          [](Schema& schema) {
              describe_where(schema);
-             schema.integer("keep-last", 0, std::nullopt, "keep the N of them that started last")
+             schema
+                 .integer("keep-last", 0, std::nullopt, "keep the N runs of them that started last")
                  .bind(&ResultsSettings::keep_last)
-                 .flag("dry-run", "print what would be removed, and change nothing")
+                 .flag("dry-run", "print what would be removed, without changing the file")
                  .bind(&ResultsSettings::dry_run)
                  .flag("yes", "really remove them")
                  .bind(&ResultsSettings::yes);
@@ -257,7 +257,7 @@ constexpr std::array kVerbs{
 };
 
 constexpr const char* kSummary =
-    "Looks after results files: lists, checks, merges, exports and prunes their runs.";
+    "Lists, checks, merges, exports and prunes the runs of results files.";
 
 ProgramManual manual_of_all() {
     ProgramManual all{"results", kSummary, {}, "FILE..."};

@@ -19,8 +19,8 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr const char* kSummary =
-    "Starts every combination of the options' values as a process of its own, by mpirun or srun, "
-    "repeated in random order, and ends in one table. Started again, it does what is missing.";
+    "Starts a process for each combination of the options' values, by mpirun or srun, repeated in "
+    "random order, and prints one table. The same command later starts only the missing runs.";
 
 const char* examples_of(const std::string& program) {
     if (program == "io")

@@ -29,24 +29,27 @@ struct CampaignSettings {
 
 Schema campaign_keys() {
     Schema keys;
-    keys.text("name", "NAME", std::nullopt, "of the campaign (default: the file's name)")
+    keys.text("name", "NAME", std::nullopt, "name of the campaign (default: the file's name)")
         .bind(&CampaignSettings::name)
-        .choice("launcher", {"slurm", "mpirun"}, "mpirun", "sbatch, or mpirun on this machine")
+        .choice("launcher", {"slurm", "mpirun"}, "mpirun",
+                "slurm: by sbatch; mpirun: on this machine")
         .bind(&CampaignSettings::launcher)
-        .text("folder", "DIR", std::nullopt, "of scripts and logs (default: campaigns/NAME)")
+        .text("folder", "DIR", std::nullopt, "folder of scripts and logs (default: campaigns/NAME)")
         .bind(&CampaignSettings::folder)
         .text("output", "FILE.h5", std::nullopt, "the results file (default: FOLDER/results.h5)")
         .bind(&CampaignSettings::output)
         .integer("ranks-per-node", {1, 1'000'000}, std::nullopt,
-                 "ranks on a node, at most (default: all ranks on one node)")
+                 "maximum number of ranks per node (default: all ranks on one node)")
         .bind(&CampaignSettings::ranks_per_node)
-        .text("launcher-options", "WORDS", std::nullopt, "for mpirun or srun, in place of binding")
+        .text("launcher-options", "WORDS", std::nullopt,
+              "options of mpirun or srun that replace those for binding")
         .bind(&CampaignSettings::launcher_options)
-        .text("partition", "NAME", std::nullopt, "Slurm's, where the site needs one")
+        .text("partition", "NAME", std::nullopt, "Slurm's partition")
         .bind(&CampaignSettings::partition)
-        .text("account", "NAME", std::nullopt, "Slurm's, where the site needs one")
+        .text("account", "NAME", std::nullopt, "Slurm's account")
         .bind(&CampaignSettings::account)
-        .text("sbatch-options", "WORDS", std::nullopt, "more for sbatch, as in --exclusive")
+        .text("sbatch-options", "WORDS", std::nullopt,
+              "further options of sbatch, as in --exclusive")
         .bind(&CampaignSettings::sbatch_options)
         .text("prologue", "LINE", std::nullopt,
               "a line of bash before each job, as in module load openmpi")
@@ -62,9 +65,9 @@ struct SectionSettings {
 // The keys of a section that are not options of its sweep.
 Schema section_keys() {
     Schema keys;
-    keys.choice("command", swept_programs(), std::nullopt, "the program that is started")
+    keys.choice("command", swept_programs(), std::nullopt, "the program to start")
         .bind(&SectionSettings::command)
-        .text("time", "HH:MM:SS", "01:00:00", "that a job of Slurm may take; also MINUTES or HH:MM")
+        .text("time", "HH:MM:SS", "01:00:00", "time limit of a Slurm job; also MINUTES or HH:MM")
         .bind(&SectionSettings::time);
     return keys;
 }

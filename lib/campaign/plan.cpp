@@ -55,14 +55,13 @@ Schema own_rows(const std::string& program) {
     rows.section("Sweep")
         .text("ranks", "N,...", "1", "rank counts")
         .bind(&SweepSettings::ranks, kEssential)
-        .text(
-            "threads", "N,...", std::nullopt,
-            "compute threads per rank (default: OMP_NUM_THREADS, else the cores of a host, shared "
-            "by the ranks of the widest point)")
+        .text("threads", "N,...", std::nullopt,
+              "compute threads per rank (default: OMP_NUM_THREADS, else a host's cores divided by "
+              "its ranks at the widest point)")
         .bind(&SweepSettings::threads, kEssential)
         .choice("scaling", {"strong", "weak"}, std::nullopt,
-                "strong: all ranks together have the same work (global-batch-size, files); weak: "
-                "each rank has (batch-size; files are a rank's)")
+                "strong: the same work over all ranks (global-batch-size, files); weak: the same "
+                "work per rank (batch-size; files count per rank)")
         .bind(&SweepSettings::scaling, kEssential)
         .integer("repeat", {1, 1000}, "3",
                  "processes of each combination; 6 or more give intervals")
@@ -71,35 +70,35 @@ Schema own_rows(const std::string& program) {
                 "auto: srun inside an allocation of Slurm, else mpirun")
         .bind(&SweepSettings::launcher)
         .text("launcher-options", "WORDS", std::nullopt,
-              "options of the launcher, in place of those that place ranks and bind them to cores")
+              "launcher options that replace those for placing ranks and binding them to cores")
         .bind(&SweepSettings::launcher_options)
         .choice("placement", {"block", "cyclic"}, "block",
                 "block: fill one host before the next; cyclic: rank by rank over the hosts")
         .bind(&SweepSettings::placement, kEssential)
-        .integer("ranks-per-node", {1, 1'000'000}, std::nullopt, "ranks on a host, at most")
+        .integer("ranks-per-node", {1, 1'000'000}, std::nullopt, "maximum number of ranks per host")
         .bind(&SweepSettings::ranks_per_node)
         .text("output", "FILE.h5", "results/ranklab.h5",
-              "the results file; logs lie in a folder beside it")
+              "the results file; logs are in a folder beside it")
         .bind(&SweepSettings::output, kEssential)
         .text("label", "TEXT", std::nullopt,
               "identifies the sweep's runs (default: a name that follows from the options)")
         .bind(&SweepSettings::label, kEssential)
         .integer("seed", {0, options::kWholeNumbers}, "1",
-                 "of the points' order, and of the program")
+                 "seed of the points' order and of the program")
         .bind(&SweepSettings::seed)
-        .real("time-limit", 0.001, std::nullopt, "seconds for the work of one process")
+        .real("time-limit", 0.001, std::nullopt, "limit in seconds for the work of one process")
         .bind(&SweepSettings::time_limit)
         .text("config", "FILE", std::nullopt,
-              "INI file of these options; the command line wins over it")
+              "INI file of these options; the command line overrides it")
         .bind(&SweepSettings::config, kEssential)
-        .flag("dry-run", "print the commands that would be started, as a shell reads them")
+        .flag("dry-run", "print the commands without starting them, quoted for a shell")
         .bind(&SweepSettings::dry_run, kEssential, Role::request)
-        .flag("quiet", "no line for each process")
+        .flag("quiet", "print no line per process")
         .bind(&SweepSettings::quiet, Role::request)
-        .flag("list", "print the names to choose from and do no work")
+        .flag("list", "print the available names and do no work")
         .bind(&SweepSettings::list, Role::request);
     if (program == "io")
-        rows.text("directory", "DIR", std::nullopt, "the folder to write into (default: output)")
+        rows.text("directory", "DIR", std::nullopt, "the folder to write to (default: output)")
             .bind(&SweepSettings::directory, kEssential);
     return rows;
 }
@@ -178,7 +177,7 @@ void check_batch(const SweepSettings& sweep, const TrainingSettings& own) {
     const bool strong = *sweep.scaling == "strong";
     if (strong && !own.global_batch_size)
         throw base::OptionError(
-            "--scaling strong keeps the batch of all ranks: give --global-batch-size");
+            "--scaling strong keeps the batch of all ranks; give --global-batch-size");
     if (strong ? own.batch_size : own.global_batch_size)
         throw base::OptionError(fmt::format("--scaling {} and --{} exclude each other: give --{}",
                                             *sweep.scaling,
@@ -195,9 +194,9 @@ void gather_in_one_rank(Need& need, TrainingSettings& own, CommonSettings& commo
         own.global_batch_size = *own.batch_size * need.ranks;
         own.batch_size.reset();
     } else if (!own.global_batch_size) {
-        throw base::OptionError(fmt::format(
-            "--mode {} beside {} ranks needs the batch that both work on: give --global-batch-size",
-            *own.mode, need.ranks));
+        throw base::OptionError(
+            fmt::format("--mode {} needs the batch that {} ranks share; give --global-batch-size",
+                        *own.mode, need.ranks));
     }
     own.sync.reset();
     own.backend.reset();
@@ -237,8 +236,8 @@ void adapt(Need& need, vocabulary::CollectivesSettings& /*own*/, CommonSettings&
     need.cores = common.threads.value_or(1);
     if (sweep.scaling)
         throw base::OptionError(
-            "comm has no work to scale; its message sizes are the same at any number of "
-            "ranks: leave --scaling out");
+            "comm has no work to scale, since message sizes are equal at all rank counts; leave "
+            "--scaling out");
 }
 
 // The options on one process's command line: those that the user gave, and those that the sweep
@@ -407,8 +406,7 @@ Sweep plan_sweep(const SweepRequest& request, const Machine& machine,
                  const std::string& default_label) {
     const auto& own = request.own;
     if (own.output == "none")
-        throw base::OptionError(
-            "a sweep makes its table of the runs that are stored: name a file (--output)");
+        throw base::OptionError("a sweep needs stored runs for its table; name a file (--output)");
     const auto rank_counts = distinct(own.ranks);
     const auto dimensions = dimensions_of(request);
     Sweep sweep{.program = request.program,
