@@ -112,15 +112,15 @@ bool there_is_no_room(std::string_view library_text, const std::string& path, st
     return ::statvfs(path.c_str(), &status) == 0 && status.f_bavail * status.f_frsize < bytes;
 }
 
-// Rethrows the error of a failed write of `bytes`: as EnvironmentError if the folder is gone or the
-// disk is full.
+// Rethrows the error of a failed write of `bytes`: as EnvironmentError if the file is gone, as
+// after a removal of its folder, or the disk is full.
 [[noreturn]] void rethrow_of_place(const base::Hdf5Error& error, const std::string& path,
                                    std::uint64_t bytes) {
-    const auto folder = std::filesystem::absolute(path).parent_path();
-    if (::access(folder.c_str(), F_OK) != 0) base::throw_errno("open", path, errno, kSetting);
-    if (!there_is_no_room(error.what(), path, bytes)) throw error;
+    const bool gone = ::access(path.c_str(), F_OK) != 0;
+    if (!gone && !there_is_no_room(error.what(), path, bytes)) throw error;
     throw base::EnvironmentError(
-        fmt::format("{}: no room for it; free some space or name another folder ({})", path,
+        fmt::format("{}: {} name another folder ({})", path,
+                    gone ? "it cannot be written there;" : "no room for it; free some space or",
                     error.what()),
         {kSetting});
 }

@@ -60,8 +60,9 @@ class JobScriptsTest(hosts.Case):
         self.assertEqual((sum(made), made[0] > 0), (steps, True))
 
     def is_job(self, number, state):
-        """True if the job was requeued once and has this state."""
+        """True if the job was requeued once and has this state. Fails if it ended before."""
         shown = self.slurm("scontrol", "show", "job", number)
+        self.assertTrue("Restarts=1 " in shown or "JobState=RUNNING " in shown or "JobState=COMPLETING " in shown, shown + self.log())
         return f"JobState={state} " in shown and "Restarts=1 " in shown
 
     def until(self, condition, number):
