@@ -57,7 +57,7 @@ std::vector<Remark> fallback_remarks(const Transfers& transfers) {
     for (const auto& [transfer, count] : transfers) {
         if (!transfer.fell_back()) continue;
         remarks.push_back(
-            {fmt::format("{} of {} collective transfers were not collective (HDF5's mode: {}; "
+            {fmt::format("{} of {} transfers were not collective as requested (HDF5's mode: {}; "
                          "cause: {}): this is "
                          "no measurement of collective writing",
                          count, all, io_mode_name(transfer), cause_name(transfer))});

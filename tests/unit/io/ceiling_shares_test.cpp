@@ -64,7 +64,7 @@ TEST(CeilingShares, AShareAbove105PerCentIsMarked) {
     };
     EXPECT_DOUBLE_EQ(share(4).percent, 200) << "it is not hidden";
     EXPECT_EQ(share(4).mark, "200.0 % of raw write(): not the limit");
-    EXPECT_THAT(share(4, 3).mark, HasSubstr("it is of one process"));
+    EXPECT_THAT(share(4, 3).mark, HasSubstr("one process"));
     EXPECT_EQ(share(8 / 1.04).mark, "") << "104 %: the noise of two measurements";
     EXPECT_NE(share(8 / 1.06).mark, "");
     EXPECT_EQ(share(10).mark, "");

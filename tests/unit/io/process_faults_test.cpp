@@ -76,7 +76,7 @@ TEST_P(ProcessFaults, AllWorkersKilled) {
     run.open();
     for (const pid_t worker : children_of(::getpid())) ::kill(worker, SIGKILL);
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->write(); });
-    EXPECT_THAT(sentence, AllOf(HasSubstr("worker "), HasSubstr("was killed by signal 9")));
+    EXPECT_THAT(sentence, AllOf(HasSubstr("worker "), HasSubstr("signal 9")));
 }
 
 TEST_P(ProcessFaults, AnInterruptEndsTheWorkers) {
@@ -132,7 +132,7 @@ TEST_P(ProcessFaults, NoRoomForAFile) {
     run.open();  // the workers inherit it
     ::setrlimit(RLIMIT_FSIZE, &before);
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.strategy->write(); });
-    EXPECT_THAT(sentence, HasSubstr("there is no room"));
+    EXPECT_THAT(sentence, HasSubstr("no room"));
     run.strategy.reset();  // waits for the other worker, which may still be at its file
     EXPECT_TRUE(fs::is_empty(run.job.directory)) << "half a file stays";
 }
@@ -142,7 +142,7 @@ TEST_P(ProcessFaults, NoProgramForTheWorkers) {
     use(run);
     run.job.worker_program = run.folder / "nowhere";
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] { run.open(); });
-    EXPECT_THAT(sentence, AllOf(HasSubstr("nowhere"), HasSubstr("install it beside")));
+    EXPECT_THAT(sentence, AllOf(HasSubstr("nowhere"), HasSubstr("ranklab-io")));
 }
 
 TEST_P(ProcessFaults, TheProgramLiesBesideThisOne) {
@@ -166,8 +166,7 @@ TEST_P(ProcessFaults, AProgramThatCannotBeStarted) {
 }
 
 TEST_P(ProcessFaults, AWorkerThatExitsAtOnce) {
-    EXPECT_THAT(of_script("exit 42"),
-                HasSubstr("ended with exit code 42 before its work was done"));
+    EXPECT_THAT(of_script("exit 42"), HasSubstr("exit code 42"));
 }
 
 // In a process of its own that is killed: its workers end, even while they work.

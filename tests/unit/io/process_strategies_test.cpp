@@ -246,7 +246,7 @@ TEST_P(ProcessStrategies, WarnsOfMoreWorkersThanCores) {
     run.job.workers = 5000;
     const auto remarks = run.strategy->warnings();
     ASSERT_EQ(remarks.size(), 1U);
-    EXPECT_THAT(remarks[0].sentence, testing::HasSubstr("5000 workers share"));
+    EXPECT_THAT(remarks[0].sentence, testing::HasSubstr("5000 workers"));
     EXPECT_THAT(remarks[0].settings, testing::ElementsAre(testing::StartsWith("workers ")));
 }
 

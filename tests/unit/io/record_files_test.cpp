@@ -206,13 +206,13 @@ TEST_F(RecordFiles, AVanishedFolderIsSaid) {
 }
 
 TEST_F(RecordFiles, AMissingFileIsWrongData) {
-    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("data00001.npy is not there"));
+    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("data00001.npy"));
 }
 
 TEST_F(RecordFiles, ATruncatedFileIsRefused) {
     write(Encoding::npy);
     std::filesystem::resize_file(folder_ / "data00001.npy", 199);
-    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("has 199 bytes, not 200"));
+    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("199 bytes"));
     write(Encoding::text);
     // In the middle of a number, behind one, and before the last line's end.
     for (const std::size_t bytes : {180, 199, 200, 224}) {
@@ -226,11 +226,11 @@ TEST_F(RecordFiles, ATruncatedFileIsRefused) {
 TEST_F(RecordFiles, ALongerFileIsRefused) {
     write(Encoding::npy);
     folder_.write("data00001.npy", bytes_of(folder_ / "data00001.npy") + "x");
-    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("has 201 bytes, not 200"));
+    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("201 bytes"));
     folder_.write("data00001.txt", text() + "1.0\n");
-    EXPECT_THAT(refusal(Encoding::text), HasSubstr("goes on for 4 bytes after its last row"));
+    EXPECT_THAT(refusal(Encoding::text), HasSubstr("4 bytes"));
     folder_.write("data00001.txt", text() + text());
-    EXPECT_THAT(refusal(Encoding::text), HasSubstr("450 bytes, not 225"));
+    EXPECT_THAT(refusal(Encoding::text), HasSubstr("450 bytes"));
 }
 
 TEST_F(RecordFiles, AForeignHeaderIsRefused) {
@@ -239,15 +239,15 @@ TEST_F(RecordFiles, AForeignHeaderIsRefused) {
     std::string other = whole;
     other.replace(other.find("<f8"), 3, ">f8");
     folder_.write("data00001.npy", other);
-    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("no npy header for 3 x 3 float64"));
+    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("3 x 3"));
     other = whole;
     other[0] = 'P';
     folder_.write("data00001.npy", other);
-    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("no npy header"));
+    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("npy header"));
     other = whole;
     other.replace(other.find("False"), 5, "True ");
     folder_.write("data00001.npy", other);
-    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("no npy header"));
+    EXPECT_THAT(refusal(Encoding::npy), HasSubstr("npy header"));
 }
 
 TEST_F(RecordFiles, WhatIsNoNumberIsRefusedWithItsPlace) {

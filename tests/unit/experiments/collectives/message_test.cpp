@@ -85,8 +85,8 @@ TEST(Words, AreRefusedWithTheirNeighbours) {
     const auto sentence = [](const std::string& words, auto choose) {
         return tests::thrown_sentence<base::OptionError>([&] { choose(words); });
     };
-    EXPECT_THAT(sentence("sum", chosen_operations), HasSubstr("no --op 'sum'"));
-    EXPECT_THAT(sentence("allreduce", chosen_reductions), HasSubstr("no --redop 'allreduce'"));
+    EXPECT_THAT(sentence("sum", chosen_operations), HasSubstr("--op 'sum'"));
+    EXPECT_THAT(sentence("allreduce", chosen_reductions), HasSubstr("--redop 'allreduce'"));
     EXPECT_THAT(sentence("allredcue", chosen_operations), HasSubstr("did you mean allreduce"));
 }
 
