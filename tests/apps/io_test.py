@@ -141,7 +141,7 @@ class Ladder(Case):
                 with self.subTest(rung=rung, ranks=ranks):
                     self.assertEqual((run["config"]["strategy"], run["exit_code"], run["valid"]), (rung, 3, False))
                     self.assertEqual(measured(run, "wrong_elements")["max"], 1)
-                    self.assertRegex(said, rf"1 elements are wrong in 1 records.*{rung}/data\S*, record {FILES - 1 if shared(rung) else 3}\b")
+                    self.assertRegex(said, rf"1 elements in 1 records.*{rung}/data\S*, record {FILES - 1 if shared(rung) else 3}\b")
             self.assertEqual(runs_of(file)[-1]["tables"]["ladder"]["verified"], ["NO"] * len(RUNGS))
 
 
