@@ -17,7 +17,7 @@ TEST(Backends, HaveGoodNames) {
     ranklab::testing::expect_good_names(backends());
 }
 
-// make() throws the sentence that refuses() gives, on all ranks, and no rank waits for ever.
+// make() throws the reason of refuses() on all ranks, and no rank hangs.
 TEST(Backends, WhatRefusesThrowsTheSameSentence) {
     for (const auto& entry : backends()) {
         const std::string reason = entry.refuses(world());
@@ -44,7 +44,7 @@ TEST_P(Backend, KnowsItsRanks) {
     EXPECT_NE(GetParam().library(), "") << "what was measured is recorded";
 }
 
-// Counts that are odd, a power of two, and more than an eager message of any MPI takes.
+// Counts: odd, a power of two, and above the eager limit of any MPI.
 const std::vector<std::size_t> kCounts{0, 1, 2, 3, 7, 64, 1001, 100003};
 
 template <class Work>
@@ -164,8 +164,7 @@ TEST_P(Backend, ReduceScatters) {
     });
 }
 
-// Sums of floats depend on their order: a backend that sums in another order on each rank lets
-// models drift apart.
+// Sums of floats depend on the order: a different order on each rank would let models drift apart.
 TEST_P(Backend, AllreduceGivesAllRanksTheSameBits) {
     for_each_type([&](auto type) {
         using T = decltype(type);
@@ -187,7 +186,7 @@ TEST_P(Backend, AllreduceGivesAllRanksTheSameBits) {
     });
 }
 
-// One after another on the same buffer, without a wait of the host in between.
+// One after the other on the same buffer, without host synchronisation in between.
 TEST_P(Backend, KeepsItsOperationsInOrder) {
     const auto buffer = place(values<std::int64_t>(rank(), 1001));
     comm_->allreduce(buffer.view(), ReduceOp::sum);

@@ -18,8 +18,8 @@ namespace ranklab::comm {
 
 RANKLAB_PRINTED_BY_NAME(BackendEntry)
 
-/// Values in the memory that a backend works on. Copies go over the compute stream without waiting
-/// for it: a backend that does not keep its order with that stream is seen.
+/// Values in the backend's memory. Copies run on the compute stream without synchronisation, so
+/// that a backend that is not ordered with that stream fails.
 template <class T>
 class Placed {
   public:
@@ -69,7 +69,7 @@ class Backend : public ::testing::TestWithParam<BackendEntry> {
     std::unique_ptr<Communicator> comm_;
 };
 
-/// Small whole numbers, other ones on each rank and place: their sums are exact in every type.
+/// Small whole numbers that differ by rank and index; their sums are exact in every type.
 template <class T>
 T value(std::size_t rank, std::size_t i) {
     return static_cast<T>(static_cast<float>((i * 7 + rank * 3) % 11 + rank));

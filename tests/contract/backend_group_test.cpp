@@ -1,5 +1,4 @@
-// Backends as groups of ranks: parts of them, several beside each other, barriers, and what they
-// refuse.
+// Groups of ranks of each backend: splitting, several at the same time, barriers, errors.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -32,7 +31,7 @@ TEST_P(Backend, SplitsInTheOrderOfTheKeys) {
     EXPECT_EQ(backwards->rank(), comm_->world_size() - 1 - comm_->rank());
 }
 
-// The ranks of this test are on one node, whose steady clock is one for all processes.
+// All ranks are on one node and share its steady clock.
 TEST_P(Backend, ABarrierHoldsUntilTheLastRankComes) {
     using Clock = std::chrono::steady_clock;
     for (int late = 0; late < comm_->world_size(); ++late) {
@@ -45,7 +44,7 @@ TEST_P(Backend, ABarrierHoldsUntilTheLastRankComes) {
     }
 }
 
-// Two communicators of one backend do not mix up their messages.
+// Two communicators of one backend do not mix their messages.
 TEST_P(Backend, IsApartFromItsLikes) {
     const auto other = GetParam().make(world());
     const auto first = place(values<double>(rank(), 1001));
@@ -60,7 +59,7 @@ TEST_P(Backend, IsApartFromItsLikes) {
     EXPECT_EQ(second.values(), expected_second.values());
 }
 
-// Errors are exceptions of our family on every rank, and the communicator goes on working.
+// An error throws base::Error on every rank, and the communicator stays usable.
 TEST_P(Backend, ARootThatIsNoRankIsRefused) {
     const auto buffer = place(values<double>(rank(), 3));
     for (const int root : {-1, comm_->world_size()}) {
@@ -77,7 +76,7 @@ TEST_P(Backend, CountsThatDoNotFitAreRefused) {
     EXPECT_THROW(comm_->reduce_scatter(receive.view(), send.view(), ReduceOp::sum), base::Error);
 }
 
-// A pointer of the other memory would be a crash inside the library.
+// A pointer to the other memory would crash inside the library.
 TEST_P(Backend, AnotherMemoryIsRefused) {
     const auto part = place(std::vector<double>(3));
     const auto whole = place(std::vector<double>(3 * ranks()));

@@ -1,4 +1,4 @@
-// Sums of a backend where numbers are not exact: rounding, infinity, NaN.
+// Sums with rounding, infinity and NaN.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,8 +9,8 @@
 namespace ranklab::comm {
 namespace {
 
-// Two ranks hold something, all others 0: then the order of a sum does not matter. Alone, the
-// first's remain.
+// Two ranks have values, all others 0, so that the order of a sum does not matter. One rank alone
+// keeps its values.
 template <class T>
 std::vector<T> spread(std::size_t rank, std::size_t ranks, const std::vector<float>& first,
                       const std::vector<float>& last) {
@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, Numbers, ::testing::ValuesIn(backends()),
                          ranklab::testing::test_name<BackendEntry>);
 
 TEST_P(Numbers, SumsOfF16AreRoundedToNearestEven) {
-    // 11 bits: above 2048 every second number; 2^-24 is the smallest of all, 65504 the largest.
+    // 11 bits: above 2048 only even numbers. 2^-24 is the smallest number, 65504 the largest.
     const std::vector<float> first{2048, 2050, 4096, 1, 0x1p-24F, 65504};
     const std::vector<float> last{1, 1, 3, 0x1p-11F, 0x1p-24F, 16};
     const std::vector<float> rounded{2048, 2052,     4100,
@@ -50,7 +50,7 @@ TEST_P(Numbers, SumsOfF16AreRoundedToNearestEven) {
 }
 
 TEST_P(Numbers, SumsOfBf16AreRoundedToNearestEven) {
-    // 8 bits: above 256 every second number.
+    // 8 bits: above 256 only even numbers.
     const std::vector<float> first{256, 258, 512, 1, 1.5F * 0x1p-126F};
     const std::vector<float> last{1, 1, 3, 0x1p-8F, 0x1p-126F};
     const std::vector<float> rounded{256, 260, 516, 1, 2.5F * 0x1p-126F};

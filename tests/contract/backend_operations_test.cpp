@@ -1,5 +1,5 @@
-// Every backend's operations that are made ready once (comm/operation.hpp) do what they say, in
-// both forms, by run() and by start().
+// Prepared operations (comm/operation.hpp) of every backend, in and out of place, by run() and
+// start().
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,14 +11,14 @@ namespace {
 
 class Operations : public Backend {
   protected:
-    // A transfer of `count` elements of a rank's part, and the memory it works on.
+    // A transfer with `count` elements per rank's part, and its buffers.
     template <class T>
     struct Made {
         Placed<T> send, receive;
         Transfer transfer;
     };
 
-    // The element i that a rank sends to whom it sends a part, and all ranks' together.
+    // Element i that `rank` sends to `to`, and its sum over ranks.
     template <class T>
     std::vector<T> sums(std::size_t first, std::size_t count) const {
         const auto all = reduced<T>(ranks(), first + count, ReduceOp::sum);
@@ -74,7 +74,7 @@ class Operations : public Backend {
                 return values<T>(0, count);
         }
     }
-    // As it is after the operation; where it has no result, as it was.
+    // Expected contents after the operation; unchanged on ranks without a result.
     template <class T>
     void expect_result(const Made<T>& made, const Prepared& prepared, Operation operation,
                        std::size_t count, const char* how) {

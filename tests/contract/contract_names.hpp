@@ -21,7 +21,7 @@ std::string test_name(const ::testing::TestParamInfo<Entry>& info) {
     return name;
 }
 
-/// Names are what users type: lower case, dashes, each once, with a summary of one line.
+/// Users type the names: lower case and dashes, each once, each with a summary of one line.
 template <class Entry>
 void expect_good_names(const std::vector<Entry>& catalogue) {
     EXPECT_FALSE(catalogue.empty());

@@ -1,5 +1,4 @@
-// Every strategy of the ladder writes what io/strategy.hpp says, whatever the counts, at any number
-// of ranks.
+// Every strategy fulfils io/strategy.hpp for any number of records, workers and ranks.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -89,7 +88,7 @@ class EachStrategy : public ::testing::TestWithParam<StrategyEntry> {
     }
     bool takes_part() const { return GetParam().parallel || world().rank() == 0; }
 
-    // Each rank reads what the next one might have written.
+    // Each rank reads records of the next rank.
     void expect_right(const Job& job, const Strategy& strategy) const {
         IoTimes times;
         const auto reader = strategy.reader(times);

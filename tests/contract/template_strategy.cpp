@@ -1,9 +1,8 @@
 // A template: copy this file to lib/io/strategies/my_strategy.cpp to add a strategy to the ladder,
 // rename the entry function to my_strategy_entry, and put my_strategy into ENTRIES in
 // lib/io/CMakeLists.txt. Nothing else is edited: options, timing, reading back, verification, the
-// report and the contract tests find it there. It is a real strategy (the bare values of a record,
-// without a header), compiled and run through the contract with all others, so that it cannot rot;
-// it is not on the ladder, which has the workshop's ten ways.
+// report and the contract tests find it there. It writes the values of a record without a header.
+// The contract tests run it, too; it is not in the catalogue.
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -32,7 +31,7 @@ File open_file(const std::filesystem::path& path, const char* mode) {
     return file;
 }
 
-// 1. A reader: any record, on one rank alone. What is not as it should be is a DataError.
+// 1. A reader: any record, on one rank. Throws DataError for a damaged file.
 class TemplateReader final : public Reader {
   public:
     TemplateReader(const Job& job, IoTimes& times) : job_(job), times_(times) {}
@@ -53,8 +52,8 @@ class TemplateReader final : public Reader {
     IoTimes& times_;
 };
 
-// 2. The three verbs. Whatever takes time is marked on place.times; each record ends with
-// add_record and done.
+// 2. open, write and close. Phases are marked on place.times; each record ends with add_record()
+// and done().
 class TemplateStrategy final : public Strategy {
   public:
     TemplateStrategy(const Job& job, const Place& place) : job_(job), place_(place) {}
@@ -110,7 +109,7 @@ class TemplateStrategy final : public Strategy {
 
 }  // namespace
 
-// 3. The entry. `parallel`: all ranks of the place call the verbs; otherwise rank 0 alone does.
+// 3. The entry. `parallel`: all ranks write; otherwise only rank 0.
 StrategyEntry template_strategy_entry() {
     return {.name = "template",
             .summary = "the bare values of a record",

@@ -1,5 +1,4 @@
-// Tests that fail on purpose, each in one way, so that mpi_main_test.py can see that main.cpp
-// notices. ctest never runs them by themselves.
+// Tests that fail on purpose, each in one way: mpi_main_test.py checks that main.cpp reports them.
 #include <gtest/gtest.h>
 
 #include <chrono>

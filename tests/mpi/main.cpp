@@ -1,12 +1,12 @@
 // The main of tests that run as several ranks (ranklab_add_mpi_tests). A test passes if it passes
-// on every rank: after each one the verdicts are combined, over a communicator that no test
-// touches. Rank 0 prints what GoogleTest prints; another rank prints only its failures, tagged. All
-// ranks exit with one code: 0, 1, or 77 if every test was skipped, so that ctest says so.
+// on every rank: after each test the results are combined over a communicator that no test uses.
+// Rank 0 prints GoogleTest's output; other ranks print only their failures, with the rank. All
+// ranks exit with the same code: 0, 1, or 77 if every test was skipped.
 //
 //   --expect-ranks=N   fail unless MPI connects N ranks: a 2-rank test that runs as two single
 //   ranks tests nothing
-// RANKLAB_TEST_PATIENCE=S in the environment: how long a rank waits for the others at a test's end,
-// in seconds.
+// RANKLAB_TEST_PATIENCE=S in the environment: seconds that a rank waits for the others after a
+// test.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a rank waits for the others at a test's end. One that failed has likely left them in a
+// Seconds that a rank waits for the others after a test: a failed rank may have left them in a
 // collective.
 std::chrono::duration<double> patience(bool failed) {
     const char* seconds = std::getenv("RANKLAB_TEST_PATIENCE");
@@ -46,7 +46,7 @@ std::string name_of(const ::testing::TestInfo& test) {
     return fmt::format("{}.{}", test.test_suite_name(), test.name());
 }
 
-// Combines the verdicts. A rank whose own part passed fails too, so that all print and exit alike.
+// Combines the results. A rank that passed fails, too, if another failed, so that all exit alike.
 class Jury final : public ::testing::EmptyTestEventListener {
   public:
     Jury(comm::Communicator& verdicts, bool& quiet) : verdicts_(verdicts), quiet_(quiet) {}
@@ -89,9 +89,9 @@ class Jury final : public ::testing::EmptyTestEventListener {
     bool& quiet_;  // set while this rank fails for another one's sake
 };
 
-// In place of GoogleTest's printer on ranks above 0: own failures only. It keeps the test's name
-// itself, since UnitTest::current_test_info() may not be called while a part result is being told
-// (it takes the same mutex).
+// Replaces GoogleTest's printer on ranks above 0: prints only failures. Keeps the test's name,
+// since UnitTest::current_test_info() would lock the mutex that is held while a failure is
+// reported.
 class FailuresOnly final : public ::testing::EmptyTestEventListener {
   public:
     FailuresOnly(int rank, const bool& quiet) : rank_(rank), quiet_(quiet) {}
@@ -115,7 +115,7 @@ class FailuresOnly final : public ::testing::EmptyTestEventListener {
     std::string place_ = kOutside;
 };
 
-// nullopt: not asked for. -1: asked for with something that is no number.
+// nullopt: option not given. -1: given without a number.
 std::optional<int> expected_ranks(int argc, char** argv) {
     constexpr std::string_view kFlag = "--expect-ranks=";
     for (int i = 1; i < argc; ++i) {
@@ -136,9 +136,9 @@ void install_listeners(comm::Communicator& verdicts, bool& quiet) {
         listeners.Append(new FailuresOnly(verdicts.rank(), quiet));
         GTEST_FLAG_SET(output, "");  // one rank writes the XML file
     }
-    // Last, so that it is the first to see a test end: the printer then prints the verdict of all.
+    // Added last, so that it sees a test's end first and the printer prints the combined result.
     listeners.Append(new Jury(verdicts, quiet));
-    // Shuffled by the clock, the ranks would run different tests.
+    // Ranks would shuffle by their clocks, and run different tests.
     if (GTEST_FLAG_GET(shuffle) && GTEST_FLAG_GET(random_seed) == 0) GTEST_FLAG_SET(random_seed, 1);
 }
 

@@ -1,4 +1,4 @@
-// A folder that goes with the test, the same one for all ranks.
+// A temporary folder for all ranks.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ class SharedFolder {
         if (world().rank() == 0) mine_ = std::make_unique<tests::TempFolder>();
         path_ = comm::broadcast_text(world(), mine_ ? mine_->path().string() : "", 0);
     }
-    /// Once no rank uses it any more.
+    /// Removes the folder after a barrier.
     ~SharedFolder() { world().barrier(); }
 
     const std::filesystem::path& path() const { return path_; }

@@ -53,8 +53,8 @@ TEST(Together, DoesNothingWhenAllIsWell) {
     EXPECT_EQ(done, 1);
 }
 
-// Checks the error that `together` throws on each rank when the ranks from `first` on fail: its
-// code, and whether it is a peer's.
+// Checks what all_or_throw() throws on each rank if the ranks from `first` on fail: the exit code,
+// and whether it is a PeerError.
 void expect_failure_from(int first) {
     bool thrown = false;
     try {
@@ -98,8 +98,7 @@ TEST(AgreeOnExit, TakesTheLargestCode) {
     EXPECT_EQ(agree_on_exit(*own, 0, 30), 0);
 }
 
-// mpi_main_test.py checks that it gives up on ranks that do not come: the process must end after
-// that.
+// mpi_main_test.py tests the time-out: the process must end afterwards.
 
 TEST(Exchange, TextsAreTheSameOrNot) {
     EXPECT_TRUE(is_same_everywhere(world(), "ranklab io --steps 3"));

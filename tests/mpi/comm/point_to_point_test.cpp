@@ -27,7 +27,7 @@ int ranks() {
     return world().world_size();
 }
 
-// Another number of elements for each pair of ranks, none for some.
+// A different number of elements for each pair of ranks, 0 for some.
 std::vector<std::int64_t> message(int from, int to) {
     std::vector<std::int64_t> values(static_cast<std::size_t>((from * 5 + to * 3) % 4) * 1000);
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -40,7 +40,7 @@ void send_message(int to) {
     send(world(), view(std::span(values)), to, kTag);
 }
 
-// Waits for it by probing alone.
+// Waits by probing only.
 int probed(int from, int tag) {
     for (;;) {
         if (const auto there = probe(world(), from, tag)) return *there;

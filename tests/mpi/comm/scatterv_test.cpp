@@ -19,7 +19,7 @@ class Scatterv : public ::testing::Test {};
 using Types = ::testing::Types<std::int32_t, std::int64_t, double>;
 TYPED_TEST_SUITE(Scatterv, Types);
 
-// From each root in turn: parts of different lengths, some with nothing.
+// From each rank as root: parts of different lengths, some of them empty.
 TYPED_TEST(Scatterv, HandsEachRankItsPart) {
     for (int root = 0; root < world().world_size(); ++root) {
         std::vector<std::size_t> counts;

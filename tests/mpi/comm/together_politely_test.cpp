@@ -78,8 +78,8 @@ TEST(TogetherPolitely, TellsAllRanksOfAFailure) {
     }
 }
 
-// One of the ranks in a group of their own fails. All ranks hear of it, and the rank that has the
-// sentence says it.
+// A rank fails in all_or_throw() of a subgroup, within that of all ranks: all throw, and the failed
+// rank throws the error itself.
 TEST(TogetherPolitely, TheSentenceOfAGroupIsToldByWhoHasIt) {
     if (world().world_size() < 2) GTEST_SKIP() << "there is nobody to hear it from";
     const int last = world().world_size() - 1;
@@ -101,7 +101,8 @@ TEST(TogetherPolitely, TheSentenceOfAGroupIsToldByWhoHasIt) {
     }
 }
 
-// Ends the allreduce that other ranks began on `open` and left, so that MPI can end.
+// Completes the allreduce that other ranks started on `open` and abandoned, so that MPI can
+// finalize.
 void end_for(Communicator& open) {
     std::int64_t nothing = 0;
     open.start_allreduce(view(std::span(&nothing, 1)), ReduceOp::min).wait();

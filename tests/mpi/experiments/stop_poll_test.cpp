@@ -1,4 +1,4 @@
-// A signal reaches some ranks: all stop at the same place.
+// A signal reaches some ranks: all stop after the same unit.
 #include "experiments/shared/stop_poll.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using ranklab::testing::world;
 
 constexpr std::int64_t kUnits = 200;
 
-/// Units made until the poll says stop; `strike` is called before each.
+/// Number of units until the poll stops; calls `strike` before each unit.
 template <class Strike>
 std::int64_t units_until_stop(StopPoll& poll, Strike strike) {
     std::int64_t made = 0;
@@ -35,7 +35,7 @@ void expect_same_on_all(std::int64_t value, const std::string& what) {
     EXPECT_EQ(ends[0], -ends[1]) << what;
 }
 
-// A signal that one test raised is not left for the next test.
+// Clears the signal that a test raised.
 class StopPollTest : public ::testing::Test {
   protected:
     void TearDown() override { base::StopSignals::acknowledge(); }

@@ -1,5 +1,4 @@
-// Reading back the records that the real strategies wrote: no rank reads its own where there are
-// other ranks.
+// Reading back records of the real strategies: with several ranks no rank reads what it wrote.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -81,7 +80,7 @@ TEST(StorageReaders, NorOfChunksThatWentToWhoeverAsked) {
     }
 }
 
-// Every rank writes rows of every record: nobody else is left to read it.
+// Every rank writes rows of every record, so no rank could read only others' data.
 TEST(StorageReaders, OfRecordsThatAllWroteTogetherItIsSaidSo) {
     const ranklab::testing::SharedFolder folder;
     const auto options = options_of("hdf5-parallel-collective", folder.path());

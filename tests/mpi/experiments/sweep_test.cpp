@@ -1,4 +1,4 @@
-// A whole sweep between real ranks: all operations and types, every policy, faults that are found.
+// Whole sweeps between real ranks: all operations and types, every policy, detected faults.
 #include <gmock/gmock.h>
 
 #include <numeric>

@@ -1,4 +1,4 @@
-// Several ranks' observations become one label.
+// One cache label from the evidence of several ranks.
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"

@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 using testing::world;
 using enum CeilingKind;
 
-// One folder for all ranks, gone with the test.
+// A temporary folder for all ranks.
 class CeilingsTest : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -33,12 +33,12 @@ class CeilingsTest : public ::testing::Test {
     }
     void TearDown() override { world().barrier(); }
 
-    // After a barrier, so that every rank has removed its own.
+    // After a barrier, since every rank removes its files.
     std::vector<std::string> left_behind() {
         world().barrier();
         return folder_ ? folder_->names() : std::vector<std::string>{};
     }
-    /// The sentence of the error that this rank got, "" for none, and its exit code.
+    /// Message and exit code of the error on this rank; "" without an error.
     std::pair<std::string, int> outcome() {
         try {
             measure_ceilings(world(), work_);
@@ -67,8 +67,8 @@ TEST_F(CeilingsTest, TheSameWorkForAllRanks) {
     EXPECT_THAT(left_behind(), IsEmpty());
 }
 
-// The files in the folder during the timed part show that the bytes are really written, as the
-// strategies do: a file for each record, or one for all ranks.
+// Looks at the folder during the timed part: a file per record, or one for all ranks, of the right
+// size.
 TEST_F(CeilingsTest, TheBytesAreWrittenAsTheStrategiesWriteThem) {
     work_.bytes_per_record = 1500000;
     std::uintmax_t largest = 0;
@@ -149,7 +149,7 @@ TEST_F(CeilingsTest, WhatAKilledRunLeftIsReplaced) {
     EXPECT_THAT(left_behind(), IsEmpty());
 }
 
-// A file of the last rank may not grow: the others are not left waiting, and nothing stays.
+// The last rank cannot write: the other ranks do not hang, and no file stays.
 TEST_F(CeilingsTest, ARankWithoutRoomEndsItForAll) {
     const bool last = world().rank() == world().world_size() - 1;
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);

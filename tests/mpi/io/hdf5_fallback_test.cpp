@@ -1,5 +1,4 @@
-// A collective request that HDF5 does not honour: it says nothing and writes independently. Here it
-// really does so, and is found out.
+// HDF5 silently makes some collective requests independent. Provokes it, and expects a warning.
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
@@ -15,7 +14,7 @@ using hdf5::Requested;
 using ranklab::testing::SharedFolder;
 using ranklab::testing::world;
 
-// A dataset of another type in the file's group /output: writing it converts.
+// A dataset of another type in the group /output: writing to it needs a type conversion.
 hdf5::Object make_float32(const hdf5::Object& beside, hsize_t extent) {
     const hid_t file = H5Iget_file_id(beside.id());
     const hid_t space = H5Screate_simple(1, &extent, nullptr);

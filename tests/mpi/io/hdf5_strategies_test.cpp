@@ -1,5 +1,5 @@
-// The strategies that write one HDF5 file: whatever the layout, the counts and the ranks, what is
-// read back is what the kernel gives, to the bit; and "collective" really was.
+// The strategies that write one HDF5 file: for every layout, size and number of ranks the values
+// read back equal the kernel's bit by bit, and collective writes were collective.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ std::atomic<int> fsync_calls{0};
 
 }  // namespace
 
-/// In place of the C library's, for this program and all libraries in it: each call is counted.
+/// Replaces the C library's function in this program and its libraries, and counts calls.
 extern "C" int fsync(int descriptor) {
     ++fsync_calls;
     return static_cast<int>(::syscall(SYS_fsync, descriptor));
@@ -84,7 +84,7 @@ Written write(const StrategyEntry& entry, const Job& job) {
     return written;
 }
 
-/// Wrong bytes count as one per record; each rank reads all records.
+/// Number of records with wrong bytes. Each rank reads all records.
 int wrong_records(const StrategyEntry& entry, const Job& job) {
     base::IoTimes times;
     base::IoTimes unused;
@@ -172,7 +172,7 @@ TEST_P(Hdf5Strategies, HonourTheirSettings) {
     EXPECT_FALSE(std::filesystem::exists(folder_.path() / ".data.h5.tmp"));
 }
 
-// The cost of --fsync is in its phase, once: a second one in close() would be counted as closing.
+// --fsync syncs once, in phase fsync: a second sync in close() would count as closing.
 TEST_P(Hdf5Strategies, SyncOnceAndInItsPhase) {
     for (const bool fsync : {false, true})
         for (const bool latest_format : {false, true}) {
@@ -207,8 +207,7 @@ TEST_P(Hdf5Strategies, KeepToTheAlignment) {
     Job job = this->job(3, 100);
     job.hdf5.alignment = 65536;
     write(entry(), job);
-    // Records of 80,000 bytes, one after the other, at multiples of 65,536: at 1, 3 and 5 of them
-    // at least.
+    // Records of 80,000 bytes begin at multiples of 65,536.
     EXPECT_GE(std::filesystem::file_size(job.directory / "data.h5"), 5U * 65536U + 80000U);
 }
 

@@ -1,5 +1,4 @@
-// The strategies whose ranks get their records from rank 0 by MPI: mpi-send, also --dynamic, and
-// mpi-scatter.
+// mpi-send, with and without --dynamic, and mpi-scatter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +69,7 @@ struct Outcome {
     Numbers bytes;
 };
 
-// All verbs on all ranks. `after_record` is called after each record of this rank.
+// One writing by all ranks. Calls `after_record` after each record of this rank.
 Outcome run(
     const std::string& name, const Job& job, const std::function<void()>& after_record = [] {}) {
     Outcome outcome;
@@ -224,8 +223,8 @@ TEST_P(MpiStrategies, AnotherRankReadsThemBack) {
     }
 }
 
-// One rank's folder is missing. It throws, and the others come to an end; what comes after on the
-// same communicator is not disturbed by messages left over.
+// A rank whose folder is missing throws, and the others finish. Leftover messages do not disturb
+// later ones on the same communicator.
 TEST_P(MpiStrategies, ARankThatFailsLeavesNoneWaiting) {
     for (int failing = 0; failing < ranks(); ++failing) {
         SCOPED_TRACE("failing rank " + std::to_string(failing));
@@ -268,7 +267,7 @@ Job on_demand(const SharedFolder& folder, std::int64_t files) {
     return job;
 }
 
-// Whoever is slow gets fewer, rank 0 too: its own records do not hold up those that ask.
+// Slow ranks get fewer records, rank 0 too: its own records do not delay its answers.
 TEST(OnDemand, TheSlowRankGetsFewerChunks) {
     for (int slow = 0; slow < ranks(); ++slow) {
         const SharedFolder folder;

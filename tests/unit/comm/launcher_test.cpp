@@ -45,7 +45,7 @@ TEST(Launcher, Pmi) {
     expect_view(read({{"PMI_SIZE", "2"}, {"PMI_RANK", "0"}}), "PMI", 2, 0);
 }
 
-// Hydra's own variables stand before those that a step of Slurm around it leaves.
+// Hydra inside a Slurm step: Hydra is the innermost launcher.
 TEST(Launcher, Hydra) {
     Variables all{{"PMI_SIZE", "2"}, {"PMI_RANK", "1"}, {"PMI_FD", "6"}, {"MPI_LOCALNRANKS", "2"}};
     expect_view(read(all), "Hydra", 2, 1);
@@ -69,7 +69,7 @@ TEST(Launcher, Pals) {
     expect_none(read({{"PALS_RANKID", "5"}}));
 }
 
-// jsrun sets Open MPI's variables beside its own.
+// jsrun also sets Open MPI's variables.
 TEST(Launcher, Jsm) {
     expect_view(read({{"JSM_NAMESPACE_SIZE", "6"},
                       {"JSM_NAMESPACE_RANK", "2"},
@@ -79,8 +79,7 @@ TEST(Launcher, Jsm) {
                 "jsrun", 6, 2);
 }
 
-// A step that brings PMI along (--mpi=pmi2), or what PALS would set (--mpi=cray_shasta), is srun's
-// all the same.
+// A Slurm step with PMI (--mpi=pmi2) or PALS variables (--mpi=cray_shasta) was started by srun.
 TEST(Launcher, SlurmStepWithPmi) {
     const Variables step{
         {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "3"}, {"PMI_SIZE", "4"}, {"PMI_RANK", "3"}};
@@ -91,8 +90,8 @@ TEST(Launcher, SlurmStepWithPmi) {
     }
 }
 
-// n processes that such a launcher started and MPI did not connect are refused by the launch guard,
-// which compares the world of MPI with these counts, and says how this build is started.
+// The launch guard compares the launcher's count with MPI's world size, and names commands that
+// start this build.
 TEST(Launcher, HowThisBuildIsStarted) {
 #ifdef OPEN_MPI
     EXPECT_EQ(own_launchers(), "srun --mpi=pmix, or its own " + base::mpirun());
@@ -116,9 +115,9 @@ TEST(Launcher, AnOldSlurmStepKnowsTheJobsTasksOnly) {
                 "srun", 16, 5);
 }
 
-// sbatch sets SLURM_PROCID=0 and SLURM_NTASKS for the script itself. A program that the script
-// starts without srun looks the same as one of sixteen that know nothing of each other: the launch
-// guard refuses both, and --expect-ranks 1 says which is meant.
+// sbatch sets SLURM_PROCID=0 and SLURM_NTASKS for the script. A program that the script starts
+// without srun looks like one of 16 unconnected tasks: the launch guard refuses both, and
+// --expect-ranks 1 allows the single one.
 TEST(Launcher, ABatchScriptIsTakenForSrun) {
     expect_view(read({{"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}, {"SLURM_PROCID", "0"}}),
                 "srun", 16, 0);
@@ -128,7 +127,7 @@ TEST(Launcher, AnAllocationIsNoLauncher) {
     expect_none(read({{"SLURM_JOB_ID", "1"}, {"SLURM_NTASKS", "16"}}));
 }
 
-// A process that starts without MPI must be sure that nobody has started it as one of several.
+// Before a process starts without MPI it must know that no launcher started it.
 TEST(Launcher, AnyTraceOfALauncherIsATaskEnvironment) {
     const auto has = [](const Variables& variables) {
         return has_task_environment([&](const char* name) -> const char* {
@@ -162,7 +161,7 @@ TEST(Launcher, GarbageIsPassedOver) {
     }
     expect_none(read({{"OMPI_COMM_WORLD_SIZE", "4"}}));
     expect_none(read({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "one"}}));
-    // ... and the next launcher is asked.
+    // ... and the next launcher in the list is tried.
     expect_view(read({{"OMPI_COMM_WORLD_SIZE", "x"},
                       {"OMPI_COMM_WORLD_RANK", "0"},
                       {"PMI_SIZE", "2"},
@@ -170,7 +169,7 @@ TEST(Launcher, GarbageIsPassedOver) {
                 "PMI", 2, 1);
 }
 
-// Open MPI's: with another library nothing is known.
+// Only Open MPI aborts there.
 TEST(SlurmStep, WithoutPmiCannotConnect) {
     const Variables bare{
         {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}};

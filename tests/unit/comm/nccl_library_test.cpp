@@ -1,4 +1,4 @@
-// NCCL without a GPU: finding the library, saying what is wrong.
+// NCCL without a GPU: finding the library, and error messages.
 #ifdef RANKLAB_OLD_NCCL  // in a build with NCCL
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,8 +66,7 @@ TEST(NcclLibrary, OneThatIsTooOldIsRefused) {
                 AllOf(HasSubstr("2.17.5"), HasSubstr("2.18.1"), HasSubstr("RANKLAB_NCCL_LIBRARY")));
 }
 
-// The first that can be loaded is taken, so that one which the build knew and this node lacks is
-// passed over.
+// The first library that can be loaded is taken: this node may lack the one of the build.
 TEST(NcclLibrary, TheFirstThatIsThereIsTaken) {
     EXPECT_THAT(thrown_sentence<base::EnvironmentError>([] {
                     load_nccl({"/no/such/libnccl.so.2", RANKLAB_OLD_NCCL, "libnccl.so.2"});
@@ -104,7 +103,7 @@ TEST(NcclTypes, AreTheSameOnBothSides) {
     EXPECT_EQ(nccl_op(ReduceOp::max), ncclMax);
 }
 
-// A table of functions that never saw a GPU: what we make of what NCCL answers.
+// Fake NCCL functions: how their return codes are handled.
 std::shared_ptr<NcclLibrary> fake_library() {
     auto fake = std::make_shared<NcclLibrary>();
     fake->get_error_string = [](ncclResult_t) { return "the reason"; };
@@ -140,7 +139,7 @@ TEST(NcclConnecting, SaysWhyItFailed) {
                 AllOf(HasSubstr("ncclCommInitRankConfig"), HasSubstr("the reason (its account)")));
 }
 
-// The real library, where this machine has one.
+// With the real library, if this machine has one.
 class RealNccl : public ::testing::Test {
   protected:
     void SetUp() override {

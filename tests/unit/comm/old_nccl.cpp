@@ -1,4 +1,4 @@
-// A library that has all functions we call and says that it is an NCCL from before ncclCommSplit.
+// A library with all functions in use that reports a version before ncclCommSplit.
 #define RANKLAB_OLD_NCCL(function) \
     extern "C" int function() {    \
         return 0;                  \

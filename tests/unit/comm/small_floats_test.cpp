@@ -1,5 +1,5 @@
-// The 16-bit types against known values, against the compiler's own, and against the definition of
-// a reduction.
+// The 16-bit types compared with known values, with the compiler's types, and with the definition
+// of a reduction.
 #include "comm/small_floats.hpp"
 
 #include <gtest/gtest.h>
@@ -24,8 +24,7 @@ struct Known {
 };
 
 TEST(Float16, HasTheBitsOfIeeeBinary16) {
-    // Exact ones, then rounded ones: ties go to the even neighbour, 65520 is the first that becomes
-    // infinity.
+    // Exact values, then rounded ones: ties to even; from 65520 on infinity.
     for (const auto& [value, bits] : std::vector<Known>{{0, 0x0000},
                                                         {-0.0F, 0x8000},
                                                         {1, 0x3c00},
@@ -72,7 +71,7 @@ TEST(BFloat16, HasTheUpperHalfOfAFloat) {
                             {std::numeric_limits<float>::max(), 0x7f80}}) {
         EXPECT_EQ(BFloat16(value).bits, bits) << value;
     }
-    // A NaN whose upper half alone would be an infinity.
+    // A NaN whose upper 16 bits are an infinity.
     EXPECT_TRUE(std::isnan(static_cast<float>(BFloat16(std::bit_cast<float>(0x7f800001U)))));
 }
 
@@ -93,7 +92,7 @@ TYPED_TEST(SmallFloats, EveryValueSurvivesTheWayThroughAFloat) {
 }
 
 #ifdef __FLT16_MANT_DIG__
-// The compiler's own type, where it has one, knows the same conversions.
+// Conversions agree with the compiler's type, if it has one.
 TEST(Float16, AgreesWithTheCompilersType) {
     for (unsigned bits = 0; bits <= 0xffffU; ++bits) {
         Float16 ours;
@@ -119,7 +118,7 @@ std::uint16_t combined(std::uint16_t a, std::uint16_t b, ReduceOp op) {
     return a;
 }
 
-// Pairs from all over the range: every exponent, both signs, zeros, denormals, infinities, NaNs.
+// Pairs with every exponent, both signs, zeros, denormals, infinities and NaNs.
 std::vector<std::uint16_t> samples() {
     std::vector<std::uint16_t> all;
     for (unsigned bits = 0; bits <= 0xffffU; bits += 61)
@@ -158,8 +157,8 @@ TYPED_TEST(SmallFloats, ReductionsAreThoseOfTheNumbers) {
     }
 }
 
-// Where a processor has instructions of its own for whole vectors, they give the bits of the plain
-// code, which does what is left over: one pair is always left over.
+// Vector instructions of the processor give the bits of the scalar code, which handles the
+// remainder: one pair always remains.
 TYPED_TEST(SmallFloats, ArraysAreReducedAsSinglePairsAre) {
     std::mt19937 random(2);
     std::vector<std::uint16_t> a(100003);
@@ -174,7 +173,7 @@ TYPED_TEST(SmallFloats, ArraysAreReducedAsSinglePairsAre) {
     }
 }
 
-// The vectorised body and what is left over behave alike.
+// The vectorised part and the remainder agree.
 TYPED_TEST(SmallFloats, EveryPlaceOfAnArrayIsReduced) {
     for (const std::size_t count : {0U, 1U, 7U, 8U, 31U, 1001U}) {
         std::vector<std::uint16_t> a(count);

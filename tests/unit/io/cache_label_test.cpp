@@ -21,7 +21,7 @@ const base::FileSystem kNfs{"nfs", Kind::network};
 const base::FileSystem kZfs{"zfs", Kind::own_cache};
 const base::FileSystem kForeign{"type 0x1234", Kind::other};
 
-// 1000 MiB read of 1000 MiB of files.
+// Evidence of reading 1000 MiB, all of the files.
 CacheEvidence evidence(const base::FileSystem& where, std::optional<std::uint64_t> resident_mib,
                        std::optional<std::uint64_t> delivered_mib) {
     CacheEvidence e{where, 1000 * kMiB, std::nullopt, std::nullopt};

@@ -1,4 +1,4 @@
-// A file that is cut short while `io --read-only` reads it.
+// A file that is truncated while `io --read-only` reads it.
 #include <H5Epublic.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -17,7 +17,7 @@ std::uint64_t bits(double value) {
     return std::bit_cast<std::uint64_t>(value);
 }
 
-// Step by step through memory, so that no compiler joins two steps; C's own fmod.
+// Each step through volatile memory, so that no compiler fuses two steps; with C's fmod.
 double long_hand(double x, double y, double n, double t) {
     volatile double a = x / 10;
     a = a * a;

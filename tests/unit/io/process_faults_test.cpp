@@ -1,5 +1,4 @@
-// process-pool and process-queue where something fails: each fault is one sentence, and no process
-// stays.
+// Faults of process-pool and process-queue: each one throws, and no process stays.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +23,7 @@ class ProcessFaults : public testing::TestWithParam<Way> {
     void use(ProcessStrategyRun& run) const { run.job.async = GetParam().async; }
     void TearDown() override { EXPECT_TRUE(has_no_child()) << "a worker lives on, or is a zombie"; }
 
-    // The sentence of an EnvironmentError from a worker program that is this shell script.
+    // The message of the EnvironmentError if this shell script is the worker program.
     std::string of_script(const std::string& script) const {
         ProcessStrategyRun run(GetParam().strategy, 3, 10, 2);
         use(run);
@@ -48,7 +47,7 @@ TEST_P(ProcessFaults, AWorkerKilledWhileIdle) {
     const auto workers = children_of(::getpid());
     ASSERT_EQ(workers.size(), 3U);
     ::kill(workers[1], SIGKILL);
-    // The others may take all ids from the queue before it has ended: close() finds it then.
+    // Other workers may take all ids before this one ends: then close() throws.
     const auto sentence = thrown_sentence<base::EnvironmentError>([&] {
         run.strategy->write();
         run.strategy->close();
@@ -169,7 +168,7 @@ TEST_P(ProcessFaults, AWorkerThatExitsAtOnce) {
     EXPECT_THAT(of_script("exit 42"), HasSubstr("exit code 42"));
 }
 
-// In a process of its own that is killed: its workers end, even while they work.
+// Workers end after their parent is killed, even while they write.
 TEST_P(ProcessFaults, TheParentDies) {
     ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // orphans come to this process
     const pid_t parent = ::fork();

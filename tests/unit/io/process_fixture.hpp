@@ -1,5 +1,4 @@
-// A process strategy on a folder of its own, with real workers, and a look at this process's
-// children.
+// A process strategy with real workers in a temporary folder, and the child processes of this one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +23,7 @@
 
 namespace ranklab::tests {
 
-/// Serial strategies never use their communicator: this one says so.
+/// Strategies of rank 0 must not use their communicator: each call fails the test.
 class NoCommunicator final : public comm::Communicator {
   public:
     int rank() const override { return 0; }
@@ -46,7 +45,7 @@ class NoCommunicator final : public comm::Communicator {
     }
 };
 
-/// The forms of the process strategies that the parameterised tests go through.
+/// Parameters: the process strategies, with and without --async.
 struct Way {
     const char* label;
     const char* strategy;
@@ -71,7 +70,7 @@ struct ProcessStrategyRun {
         name = wanted;
     }
 
-    /// The strategy of this job; after the last change of `job`.
+    /// The strategy of `job` as it is now.
     void make() {
         for (const auto& entry : io::strategies())
             if (entry.name == name)
@@ -101,7 +100,7 @@ struct ProcessStrategyRun {
     std::unique_ptr<io::Strategy> strategy;
 };
 
-/// The processes whose parent is `parent`, by their numbers: workers in the order of their start.
+/// Child processes of `parent` in ascending order, which is the order of their start.
 inline std::vector<pid_t> children_of(pid_t parent) {
     std::vector<pid_t> found;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -122,12 +121,12 @@ inline std::vector<pid_t> children_of(pid_t parent) {
     return found;
 }
 
-/// Neither a living child nor one that was not waited for.
+/// True without any child, living or zombie.
 inline bool has_no_child() {
     return ::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD;
 }
 
-/// Waits, 20 s at most.
+/// Waits at most 20 s for the condition.
 inline bool eventually(const std::function<bool()>& condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (std::chrono::steady_clock::now() < end) {

@@ -1,4 +1,4 @@
-// process-pool and process-queue where all goes well: the files, the times, the bytes on the pipes.
+// process-pool and process-queue without faults: files, times, bytes sent.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class ProcessStrategies : public testing::TestWithParam<Way> {
 
 INSTANTIATE_TEST_SUITE_P(, ProcessStrategies, testing::ValuesIn(kWays), label_of);
 
-// Writes the records of fill_record, as one process does.
+// Reference: one process writes the records of fill_record().
 void write_expected(io::Job job, const fs::path& directory) {
     fs::create_directory(directory);
     job.directory = directory;
@@ -123,7 +123,7 @@ TEST_P(ProcessStrategies, EachRecordIsCountedOnceAndEveryPhaseMarked) {
     for (const auto phase :
          {IoPhase::generate, IoPhase::open, IoPhase::write, IoPhase::fsync, IoPhase::close})
         EXPECT_EQ(run.times.of(phase).calls, 11) << static_cast<int>(phase);
-    // An id that found the queue full is sent again.
+    // An id that did not fit into the queue is sent again.
     EXPECT_GE(run.times.of(IoPhase::send).calls, 11);
     EXPECT_GT(run.times.of(IoPhase::wait).total_s, 0);
     EXPECT_TRUE(std::isfinite(run.times.first_open_s()));
@@ -142,7 +142,7 @@ TEST_P(ProcessStrategies, TheTableCountsTasksAndTimesOfEachWorker) {
     EXPECT_NEAR(busy_s[0] + busy_s[1], run.times.records().total_s, 1e-9);
 }
 
-// Where one works after the other their times add up; where they work at once the slowest counts.
+// Times of workers that take turns add up; of workers at the same time the slowest counts.
 TEST_P(ProcessStrategies, SayWhatEachOfThoseTookThatWriteAtOnce) {
     using base::IoPhase;
     ProcessStrategyRun run(GetParam().strategy, 9, 30, 3);
@@ -266,7 +266,7 @@ TEST(ProcessPool, WaitsForEachResultUnlessAsync) {
     ProcessStrategyRun run("process-pool", 20, 10, 4);
     std::vector<std::size_t> files_there;
     run.on_done = [&](std::int64_t) {
-        // Time for another worker to go on.
+        // Lets another worker run.
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         files_there.push_back(names_in(run.job.directory).size());
     };

@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using tests::thrown_sentence;
 
-// No file of this process may grow beyond `bytes`: a full disk without one.
+// Limits the size of this process's files, which simulates a full disk.
 class FileSizeLimit : base::Immovable {
   public:
     explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -214,7 +214,7 @@ TEST_F(RecordFiles, ATruncatedFileIsRefused) {
     std::filesystem::resize_file(folder_ / "data00001.npy", 199);
     EXPECT_THAT(refusal(Encoding::npy), HasSubstr("199 bytes"));
     write(Encoding::text);
-    // In the middle of a number, behind one, and before the last line's end.
+    // Cuts in the middle of a number, after a number, and before the last line feed.
     for (const std::size_t bytes : {180, 199, 200, 224}) {
         folder_.write("data00001.txt", text().substr(0, bytes));
         EXPECT_THAT(refusal(Encoding::text), HasSubstr("row 2, column")) << bytes;

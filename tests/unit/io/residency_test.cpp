@@ -40,8 +40,7 @@ void read_some(const fs::path& file, std::uint64_t bytes) {
     ::close(fd);
 }
 
-// Tests whose truth depends on a page cache in front of a device, which a temporary folder need not
-// have.
+// Tests that need a page cache in front of a device. A temporary folder may be in memory.
 class ResidencyOnDisk : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -106,7 +105,7 @@ TEST_F(ResidencyOnDisk, ManyFilesAddUp) {
     EXPECT_NEAR(resident_share(sum), 0.5, 0.01);
 }
 
-// Mapped by a process, pages stay: the request is not granted, and that is seen.
+// Pages that a process has mapped stay in the cache, and residency_of() shows it.
 TEST_F(ResidencyOnDisk, EvictionIsMeasuredNotBelieved) {
     const int fd = ::open(file_.c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_GE(fd, 0);
@@ -118,7 +117,7 @@ TEST_F(ResidencyOnDisk, EvictionIsMeasuredNotBelieved) {
     ::close(fd);
 }
 
-// mincore tells those who may not write a file that all of it is resident.
+// To a process that may not write the file, mincore reports every page as resident.
 TEST_F(ResidencyOnDisk, MincoreIsNotAskedWhereItDoesNotTellTheTruth) {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
     fs::permissions(folder_.path(), fs::perms(0755));

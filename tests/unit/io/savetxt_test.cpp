@@ -33,7 +33,7 @@ std::string written(double value) {
     return std::string(text, end);
 }
 
-// A quick comparison; gtest's macros cost more than the conversion.
+// Without gtest's macros, which cost more than the conversion.
 bool equal(double value) {
     char expected[64];
     char got[64];
@@ -73,7 +73,7 @@ TEST(Savetxt, TheLaddersOwnNumbers) {
 TEST(Savetxt, RandomFractions) {
     std::mt19937_64 random(7);
     for (int i = 0; i < 100000; ++i) {
-        // As of 53 bits, below 1.
+        // 53 random bits, below 1.
         const double uniform = static_cast<double>(random() >> 11U) * 0x1p-53;
         ASSERT_TRUE(equal(uniform)) << printed(uniform);
         const double small = std::ldexp(uniform, -static_cast<int>(random() % 70));
@@ -90,8 +90,8 @@ TEST(Savetxt, AllFractionsOfSmallPowersOfTwo) {
     }
 }
 
-// An odd k / 2^m ends with its m-th decimal, a 5: with z zeros behind the point it has m - z
-// digits, and 20 of them lie half-way between two texts.
+// An odd k / 2^m has m decimals, the last one 5. With z zeros after the point it has m - z digits;
+// 20 digits lie half-way between two texts of 19 digits.
 TEST(Savetxt, TiesGoToTheEvenDigit) {
     int ties = 0;
     for (int zeros = 0; zeros <= 6; ++zeros) {
@@ -107,8 +107,7 @@ TEST(Savetxt, TiesGoToTheEvenDigit) {
         }
     }
     EXPECT_GT(ties, 100000);
-    // 2^-20 = 9.5367431640625e-07 has fewer; this one has 20: 0.10000038146972656250 - 2^-20 and so
-    // on.
+    // 2^-20 = 9.5367431640625e-07 has fewer than 20 digits.
     EXPECT_WRITTEN(std::ldexp(104859.0, -20));
     EXPECT_WRITTEN(std::ldexp(104861.0, -20));
 }

@@ -1,4 +1,4 @@
-// Tables of gradient buckets: those that ship, and files of which nothing is known.
+// Tables of gradient buckets: shipped ones, and users' files.
 #include "experiments/collectives/bucket_table.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,4 @@
-// Findings from the times: the rank that is late, the guidelines that a good library would keep,
-// and the one time that ranks' times become.
+// Findings from call times: stragglers, performance guidelines, folding over ranks.
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
@@ -19,7 +18,7 @@ using ::testing::HasSubstr;
 
 constexpr double kNan = stats::kNone;
 
-// Calls of three ranks; rank 1 comes `late` seconds after the others to each of them.
+// Calls of three ranks: rank 1 begins each one `late` seconds after the others.
 RankSamples calls(std::size_t count, double late) {
     RankSamples came{3, {}};
     for (std::size_t call = 0; call < count; ++call)

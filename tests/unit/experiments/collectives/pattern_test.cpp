@@ -19,7 +19,7 @@ comm::BufferView view(std::vector<T>& values, DType dtype) {
     return {values.data(), values.size(), dtype};
 }
 
-// All ranks' numbers, reduced one after the other in the type, as a library may do.
+// All ranks' values, reduced one after the other in the type, as a library may do.
 template <class T>
 std::vector<T> reduced(const Pattern& pattern, DType dtype, int ranks, std::size_t count,
                        ReduceOp op) {
@@ -89,7 +89,7 @@ TEST(Pattern, TellsRanksPlacesAndCallsApart) {
         << "what an earlier call left";
 }
 
-// A shifted, an old or another rank's result is seen, however few numbers fit into the type.
+// Detects a shifted result, an earlier one, or one of another rank, even in types with few values.
 TEST(Pattern, TellsThemApartOnAnyNumberOfRanks) {
     for (const auto dtype : {DType::u8, DType::bf16, DType::f16}) {
         for (const int ranks : {2, 8, 15, 18, 33, 60, 128, 256, 300}) {

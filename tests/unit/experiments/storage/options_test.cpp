@@ -1,4 +1,4 @@
-// The options of `ranklab io`: what they settle to, and refuse.
+// Settled and refused options of `ranklab io`.
 #include "experiments/storage/options.hpp"
 
 #include <gmock/gmock.h>

@@ -14,7 +14,7 @@ using base::Share;
 constexpr std::int64_t kFiles = 13;
 using Nodes = std::vector<std::string>;
 
-/// By record.
+/// The rank of each record.
 std::vector<int> owners(const std::vector<std::vector<Share>>& by_rank) {
     std::vector<int> of(kFiles, -1);
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
@@ -35,7 +35,7 @@ Nodes one_node(int ranks) {
     return Nodes(static_cast<std::size_t>(ranks), "a");
 }
 
-/// Each record is read once; by whom.
+/// The reader of each record; expects exactly one.
 std::vector<int> readers_of(const WrittenBy& written, ReadPlan (*plan)(const WrittenBy&, int)) {
     std::vector<std::vector<Share>> read;
     std::int64_t all = 0;
@@ -85,7 +85,7 @@ TEST(Readers, WhatAllRanksWroteIsReadByOthers) {
     }
 }
 
-// Chunks went to whoever asked.
+// With --dynamic any rank may write any chunk.
 TEST(Readers, OfDynamicChunksNobodyReadsItsOwn) {
     auto written = shared_out(3, one_node(3));
     written.writer = owners({{{0, 1}, {2, 3}, {9, 1}}, {{1, 1}, {5, 4}}, {{10, 3}}});
@@ -117,7 +117,7 @@ TEST(Readers, ReadersOnOtherNodesArePreferred) {
     EXPECT_EQ(plan_for_others(by_rank_0, 1).who, WhoReads::other_nodes);
 }
 
-// One record of three ranks: who wrote nothing is no reason to claim that other nodes read.
+// One record of three ranks: ranks that wrote nothing do not count as other nodes.
 TEST(Readers, RanksThatWroteNothingAreNotCounted) {
     WrittenBy written{.node = {"a", "a", "b"}, .writer = {0}, .writers = 3};
     EXPECT_EQ(plan_for_others(written, 2).count(), 1) << "the one on the other node";
