@@ -18,7 +18,7 @@ class Operations : public Backend {
         Transfer transfer;
     };
 
-    // Element i that `rank` sends to `to`, and its sum over ranks.
+    // Elements first .. first + count - 1 of the sums over ranks.
     template <class T>
     std::vector<T> sums(std::size_t first, std::size_t count) const {
         const auto all = reduced<T>(ranks(), first + count, ReduceOp::sum);
@@ -74,7 +74,7 @@ class Operations : public Backend {
                 return values<T>(0, count);
         }
     }
-    // Expected contents after the operation; unchanged on ranks without a result.
+    // Compares with the expected result; expects unchanged contents on ranks without a result.
     template <class T>
     void expect_result(const Made<T>& made, const Prepared& prepared, Operation operation,
                        std::size_t count, const char* how) {
