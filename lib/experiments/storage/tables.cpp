@@ -48,8 +48,8 @@ double phases_s(const base::IoTimes& times) {
     return sum;
 }
 
-// The job contains its records, and a record its phases, except send and wait, which the strategy
-// spends between records. The rows record and job have the time that no phase of theirs has.
+// A job's time includes its records, and a record's time its phases, except send and wait, which
+// lie between records. The rows record and job hold the rest: time outside of all phases.
 results::Table phases_table(const base::IoTimes& times, const IoTally& job) {
     const IoTally& records = times.records();
     const double phases = phases_s(times);
