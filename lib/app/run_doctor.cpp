@@ -54,7 +54,7 @@ const char* text_of(const host::Check& check) {
 
 void print_checks(const std::vector<host::Check>& checks) {
     report::Frame table;
-    table.columns = {{.name = "check", .key = true}, {.name = "result"}};
+    table.columns = {{.name = "check", .role = report::Role::key}, {.name = "result"}};
     for (const auto& check : checks) {
         table.rows.push_back({{check.id, text_of(check)}, {}});
         if (check.verdict == host::CheckState::found)
@@ -70,7 +70,9 @@ std::string gpu_of(const host::Placement& p) {
 void print_ranks(const std::vector<host::Placement>& placements, bool all) {
     report::Frame table;
     for (const char* name : {"rank", "local", "host", "cores", "threads", "cpus", "numa", "gpu"})
-        table.columns.push_back({.name = name, .key = table.columns.size() < 3});
+        table.columns.push_back(
+            {.name = name,
+             .role = table.columns.size() < 3 ? report::Role::key : report::Role::derived});
     const std::size_t rows = all ? placements.size() : std::min(kMostRows, placements.size());
     for (std::size_t i = 0; i < rows; ++i) {
         const auto& p = placements[i];

@@ -95,9 +95,9 @@ std::vector<std::string> measurements_asked(const ReportSettings& asked) {
 
 report::model::Groups groups_of(const ChosenRuns& runs, const ReportSettings& asked,
                                 const std::string& default_keys) {
-    return report::model::Groups(report::model::runs_frame(
+    return {
         runs,
-        {listed(asked.group_by, default_keys), measurements_asked(asked), listed(asked.ignore)}));
+        {listed(asked.group_by, default_keys), measurements_asked(asked), listed(asked.ignore)}};
 }
 
 // Published figures of the same experiment.
@@ -238,7 +238,7 @@ std::vector<std::string> format_names() {
 }
 
 void write_plots(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
-    const report::model::Groups groups(report::model::runs_frame(runs, {}));
+    const report::model::Groups groups(runs, {});
     for (const auto& [path, title] : report::figures::plot({groups, runs.file(), {}}, *asked.plots))
         sink(base::wrapped(path.string() + "  ", base::one_line(title)));
     sink("and beside each: pdf, png, csv, tex, the gnuplot script\n");

@@ -150,7 +150,9 @@ std::string plan_text(const Campaign& campaign) {
     report::Frame table;
     for (const char* name :
          {"job", "nodes", "ranks", "cores", "points", "runs", "done", "time", "node_hours"})
-        table.columns.push_back({.name = name, .key = table.columns.empty()});
+        table.columns.push_back(
+            {.name = name,
+             .role = table.columns.empty() ? report::Role::key : report::Role::derived});
     double hours = 0;
     for (const auto& job : campaign.jobs) {
         const int all = processes_of(job), missing = missing_processes(job.sweep);

@@ -177,7 +177,7 @@ std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignor
     choice.conditions = {"command=" + sweep.program, "cut_short="};
     const report::model::ChosenRuns runs(results::ResultFile(sweep.output), choice);
     if (runs.headers().empty()) return "";
-    const report::model::Groups groups(report::model::runs_frame(runs, {sweep.keys, {}, ignore}));
+    const report::model::Groups groups(runs, {sweep.keys, {}, ignore});
     const std::string file = base::shell_path(sweep.output.string());
     return report::formats::groups_text(groups) +
            report::formats::screen_line("stored", fmt::format("{} as {}", file, sweep.label)) +

@@ -119,6 +119,13 @@ constexpr auto kOlderFacts = std::to_array<OlderFact>({
     {"training.caps_buckets", "sync", "c10d", "yes"},
     {"training.waits_in_backward", "sync", "c10d", "yes"},
     {"training.reads_in_turn", "data", "hdf5", "yes"},
+    // No version stores these: the options always imply them.
+    {"training.single_device", "mode", "single", "yes"},
+    {"training.single_device", "mode", "*", "no"},
+    {"training.uses_sync", "mode", "ddp", "yes"},
+    {"training.uses_sync", "mode", "*", "no"},
+    {"training.baseline_sync", "sync", "per-parameter", "yes"},
+    {"training.baseline_sync", "sync", "*", "no"},
     {"communication.memory", "backend", "nccl", "device"},
     {"communication.memory", "backend", "*", "host"},
 });

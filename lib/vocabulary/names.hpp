@@ -9,8 +9,10 @@ namespace ranklab::vocabulary {
 /// For Run::setting.
 namespace setting {
 inline constexpr std::string_view kAccumulate = "accumulate";
+inline constexpr std::string_view kAverage = "average";
 inline constexpr std::string_view kBackend = "backend";
 inline constexpr std::string_view kBatchSize = "batch-size";
+inline constexpr std::string_view kBlocking = "blocking";
 inline constexpr std::string_view kBucketCap = "bucket-cap-mb";
 inline constexpr std::string_view kCheck = "check";
 inline constexpr std::string_view kCompress = "compress";
@@ -34,6 +36,7 @@ inline constexpr std::string_view kPrecision = "precision";
 inline constexpr std::string_view kRanks = "ranks";
 inline constexpr std::string_view kRepetitions = "repetitions";
 inline constexpr std::string_view kReplicas = "replicas";
+inline constexpr std::string_view kRotateBuffers = "rotate-buffers";
 inline constexpr std::string_view kSize = "size";
 inline constexpr std::string_view kSizes = "sizes";
 inline constexpr std::string_view kStepBytes = "step-bytes";
@@ -73,6 +76,7 @@ inline constexpr FactName kMemoryPerSample{"training", "memory_bytes_per_sample"
 inline constexpr FactName kRoofBandwidth{"training", "roof_gb_per_s"};
 inline constexpr FactName kRoofPeak{"training", "roof_gflops_per_s"};
 inline constexpr FactName kTrainSamples{"training", "train_samples"};
+inline constexpr FactName kNoOverlap{"communication", "no_overlap"};
 inline constexpr FactName kStepStraggler{"communication", "late_rank"};
 inline constexpr FactName kCallStraggler{"collectives", "late_rank"};
 inline constexpr FactName kCallStragglerText{"collectives", "late"};
@@ -101,6 +105,12 @@ inline constexpr FactName kCapsBuckets{"training", "caps_buckets"};
 inline constexpr FactName kWaitsInBackward{"training", "waits_in_backward"};
 /// Only one of the loader's threads reads at a time.
 inline constexpr FactName kReadsInTurn{"training", "reads_in_turn"};
+/// Other ways to sum gradients are compared with it.
+inline constexpr FactName kBaselineSync{"training", "baseline_sync"};
+/// Trains on one device, without communication.
+inline constexpr FactName kSingleDevice{"training", "single_device"};
+/// The setting `sync` applies.
+inline constexpr FactName kUsesSync{"training", "uses_sync"};
 }  // namespace fact
 
 }  // namespace ranklab::vocabulary

@@ -27,7 +27,7 @@ class AnswerTest(ScreenCase):
         return result.stdout
 
     def test_of_io(self):
-        self.check((*IO, "--strategy", "binary", "-i", 3), parts=("  write ", "  limit ", "  verified "))
+        self.check((*IO, "--strategy", "binary", "-i", 3), parts=("  write ", "  breakdown ", "  verified "))
         words = (*IO, "--strategy", "text-vectorized,binary,mpi-send", "-i", 3)
         text = self.check(words, ranks=2, parts=("  result ",))
         self.assertRegex(text, r"(?m)^  strategy +job time +write +read$")
@@ -46,7 +46,7 @@ class AnswerTest(ScreenCase):
 
     @needs_train
     def test_of_a_training(self):
-        text = self.check((*TRAIN, "--steps", 5), parts=("  limit ", "  verified ", "5 counted"))
+        text = self.check((*TRAIN, "--steps", 5), parts=("  breakdown ", "  verified ", "5 counted"))
         self.assertNotIn("a first look", text)
         self.check(TRAIN, parts=("# steps: 100\n", "a first look of 100 steps", "100 counted"))
         self.check((*TRAIN, "--steps", 5, "--verbose"), 3, but=("# ",), parts=("\nMeasurements\n", "\nverification\n"))

@@ -202,7 +202,7 @@ class Screen(RunCase):
         self.assertRegex(answer, r"^Img/sec per rank: .*\nTotal img/sec on 2 rank\(s\): ")
         runs = stored_runs(self.folder / "results" / "ranklab.h5")
         self.assertEqual([run.attrs["label"] for run in runs], ["0", "1"])
-        for part in ("  step ", "  limit ", "  result ", "  verified ", f"results/ranklab.h5 --run {runs[1].id}"):
+        for part in ("  step ", "  breakdown ", "  result ", "  verified ", f"results/ranklab.h5 --run {runs[1].id}"):
             self.assertIn(part, answer)
         self.assertNotIn("step_time_s  ", answer, "tables are for --verbose")
         self.assertEqual([line for line in result.said if not line.startswith("warning: ")], [])

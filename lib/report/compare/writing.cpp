@@ -92,7 +92,7 @@ std::string p_text(double p) {
 
 Frame frame_of(const CompareGroup& group) {
     Frame frame{.title = group.title};
-    frame.columns = {{.name = "measurement", .key = true},
+    frame.columns = {{.name = "measurement", .role = Role::key},
                      {.name = "ratio", .unit = "1", .interval = true, .head = "B/A"},
                      {.name = "verdict"},
                      {.name = "better"},

@@ -184,7 +184,7 @@ std::string sentence_of(const CauseRow& row, const Steps& all) {
 
 Frame parts_frame(const Steps& all) {
     Frame frame{.title = "Mean step, with the factors of its parallel efficiency"};
-    frame.columns = {{.name = "part", .key = true},
+    frame.columns = {{.name = "part", .role = Role::key},
                      {.name = "time_s", .unit = "s", .head = "time"},
                      {.name = "percent", .unit = "%", .head = "share"},
                      {.name = "efficiency", .unit = "1", .interval = true}};
@@ -286,7 +286,7 @@ std::vector<Remedy> remedies_for(const Steps& all, Cause cause, const predict::C
 Frame advice_frame(std::vector<Remedy> remedies) {
     Frame frame{.title = "What to try, and the time per sample that it saves"};
     frame.columns = {
-        {.name = "option", .key = true, .head = "try"},
+        {.name = "option", .role = Role::key, .head = "try"},
         {.name = "gain_percent", .unit = "%", .interval = true, .head = "expected saving"},
         {.name = "at_most_percent", .unit = "%", .head = "upper bound"}};
     const auto size = [](const Remedy& one) {

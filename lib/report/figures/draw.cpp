@@ -1,4 +1,4 @@
-// gnuplot's scripts.
+// Writes the gnuplot script of a figure.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 namespace ranklab::report::figures {
 namespace {
 
-// Okabe and Ito's colours that are legible on white, and distinct for colour-blind readers.
+// Okabe and Ito's colours, except those too light on white: distinct for colour-blind readers.
 constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                               "#e69f00", "#56b4e9", "#777777"};
 constexpr std::array kShapes{7, 9, 5, 13, 11, 6, 8};
 constexpr std::array kDashes{"1", "(14,5)", "(4,4)", "(14,4,3,4)", "(9,3,2,3,2,3)"};
-constexpr std::array kPatterns{3, 4, 1, 5, 2, 6, 7};  // of stacked bars: gnuplot's that differ most
+constexpr std::array kPatterns{3, 4, 1, 5, 2, 6, 7};  // for stacked bars, the most different first
 constexpr int kWidth = 560, kHeight = 330, kBarHeight = 46, kEntryHeight = 20;
 constexpr std::size_t kMostTics = 8, kMostByteTics = 5, kLongestText = 120;
 
@@ -27,7 +27,7 @@ std::string value(double number) {
     return is_drawn(number) ? fmt::format("{}", number) : "NaN";
 }
 
-// In gnuplot's single quotes, where nothing else means anything, on one line.
+// Quotes the text for gnuplot, on one line. Single quotes keep it from reading escapes.
 std::string in_quotes(std::string_view text, std::size_t longest = kLongestText) {
     const std::string shown = base::shortened(base::one_line(text), longest);
     return "'" + base::join(base::split(shown, '\''), "''") + "'";
@@ -41,12 +41,12 @@ struct Range {
         low = std::min(low, one);
         high = std::max(high, one);
     }
-    // For a logarithmic axis, with this factor of space at each end.
+    // Adds space at each end of a logarithmic axis.
     Range widened(double factor) const { return {low / factor, high * factor}; }
     bool is_logarithmic() const { return low > 0 && high > low && std::isfinite(high); }
 };
 
-// The command for gnuplot; "" where its own tics are better.
+// gnuplot's command for labelled tics; "" leaves the choice of fewer than two to gnuplot.
 std::string tics_at(const char* axis, const std::vector<double>& places,
                     const std::function<std::string(double)>& text_of) {
     if (places.size() < 2) return "";
@@ -56,7 +56,7 @@ std::string tics_at(const char* axis, const std::vector<double>& places,
     return fmt::format("set {}tics ({}) nomirror\n", axis, base::join(list, ", "));
 }
 
-// The `values` whose labels have room next to each other.
+// Tics at the values, at every k-th if there are too many for their labels.
 std::string plain_tics(const std::vector<double>& values) {
     std::vector<double> places;
     const std::size_t every = values.size() / (kMostTics + 1) + 1;
@@ -64,7 +64,8 @@ std::string plain_tics(const std::vector<double>& values) {
     return tics_at("x", places, [](double place) { return fmt::format("{}", place); });
 }
 
-// Powers of ten, or 1, 2, 5, 10, ... where those are few, in the unit that people read.
+// Tics at powers of ten, or also at 2 and 5 times those on a short axis, labelled in readable
+// units.
 std::string decimal_tics(const char* axis, const Range& range, const std::string& unit) {
     if (!range.is_logarithmic()) return "";
     std::vector<double> places;
@@ -80,7 +81,7 @@ std::string decimal_tics(const char* axis, const Range& range, const std::string
     return tics_at(axis, places, [&](double place) { return readable(place * (1 + 1e-12), unit); });
 }
 
-// "64 KiB", "1 MiB": a power of two is a mark in every picture or in none.
+// Tics at powers of two, "64 KiB", "1 MiB", at every k-th power of an axis.
 std::string byte_tics(const Range& range) {
     if (!range.is_logarithmic()) return "";
     std::vector<double> places;
@@ -117,7 +118,7 @@ std::string look_of(const Series& series) {
                        colour_of(series));
 }
 
-// Not yerrorbars: those erase the point that they belong to. `columns`: of x, y, dx and dy.
+// Error bars as vectors, since gnuplot's yerrorbars erase their points. `columns`: x:y:dx:dy.
 std::string error_bars(std::size_t series, const char* columns, const std::string& colour) {
     return fmt::format(
         "$d{} using {} with vectors heads size screen 0.005,90 {} linewidth 1.4 notitle", series,
@@ -150,7 +151,7 @@ std::string curves(const Figure& figure) {
     Range x, y;
     std::string data;
     std::vector<std::string> parts;
-    std::set<std::string> dashed;  // ideals of one name stand in the key once
+    std::set<std::string> dashed;  // ideal lines have one entry in the key
     for (std::size_t i = 0; i < figure.series.size(); ++i) {
         const Series& series = figure.series[i];
         data += fmt::format("$d{} << EOD\n", i);
@@ -162,22 +163,23 @@ std::string curves(const Figure& figure) {
                                     value(p.interval.high));
         }
         data += "EOD\n";
-        const bool titled = series.look != Look::dashed || dashed.insert(series.title).second;
+        const bool in_key = series.look != Look::dashed || dashed.insert(series.title).second;
         parts.push_back(fmt::format("$d{} using 1:2 {} {}", i, look_of(series),
-                                    titled ? key_title(series) : "notitle"));
+                                    in_key ? key_title(series) : "notitle"));
         if (series.has_intervals())
             parts.push_back(error_bars(i, "1:3:(0):($4-$3)", colour_of(series)));
     }
     return data + axes_of(figure, x, y) + "plot " + base::join(parts, ", ") + "\n";
 }
 
-// A bar, or the ends of those that are stacked on each other.
+// A bar of one or more stacked parts.
 struct Bar {
     std::size_t parts = 0;
-    double end = 0, reach = 0, last = stats::kNone;  // reach: with the interval
+    double end = 0, reach = 0;   // without and with the interval
+    double last = stats::kNone;  // value of the last part
 };
 
-// The plot of a series: a part of a bar.
+// gnuplot's plot of one series: a part of each bar.
 std::string bar_part(const Figure& figure, std::size_t i) {
     const Series& series = figure.series[i];
     const bool alone = figure.series.size() < 2;
@@ -201,7 +203,7 @@ std::string bar_names(const Figure& figure, const std::vector<Bar>& all) {
     return data + "EOD\n";
 }
 
-// The first category is on top, its name above its bar and its number next to it.
+// Horizontal bars, the first category on top, its name above and its number right of the bar.
 std::string bars(const Figure& figure) {
     std::vector<Bar> all(figure.categories.size());
     std::string data;

@@ -1,5 +1,5 @@
-// The figures of a report: each has one description, which gnuplot draws alike for pages and paper.
-// A figure without data in the runs is left out.
+// The figures of a report. gnuplot draws the same description for pages and paper. Figures without
+// data are left out.
 #pragma once
 
 #include <cmath>
@@ -15,13 +15,13 @@
 
 namespace ranklab::report::figures {
 
-/// Larger ones cannot be drawn by gnuplot.
+/// gnuplot cannot draw larger numbers.
 inline bool is_drawn(double number) {
     return std::abs(number) < 1e300;
 }
 
 struct Point {
-    double x = 0;  ///< of bars: the number of the category, from 0
+    double x = 0;  ///< of bars the place of the category
     double y = 0;
     stats::Interval interval = {};
 };
@@ -38,49 +38,47 @@ struct Series {
 };
 
 struct Figure {
-    std::string name = {};  ///< of its files, without ending
+    std::string name = {};  ///< of its files, without the ending
     std::string title = {};
-    std::string x_label = {}, y_label = {};  ///< bars lie: theirs is the length's, x_label
-    std::string unit = {};                   ///< of the values: of y, or of the bars' length
+    std::string x_label = {}, y_label = {};  ///< bars are horizontal: x_label is of their length
+    std::string unit = {};                   ///< of y, or of the length of bars
     std::vector<Series> series = {};
-    /// The categories of bars; not empty: series are stacked.
+    /// Names of the bars, in which the series are stacked; empty: no bars.
     std::vector<std::string> categories = {};
-    bool log_x = false, log_y = false;  ///< not of bars
-    /// The tics; empty: gnuplot's own, or 64 KiB, 1 MiB, ... where x_bytes is true.
+    bool log_x = false, log_y = false;  ///< ignored for bars
+    /// Empty: gnuplot's choice, or 64 KiB, 1 MiB, ... if x_bytes is true.
     std::vector<double> x_tics = {};
-    bool x_bytes = false;             ///< of a logarithmic x
-    double shaded_to = stats::kNone;  ///< from the left edge to here: warm-up
+    bool x_bytes = false;             ///< x is in bytes, and logarithmic
+    double shaded_to = stats::kNone;  ///< warm-up, from the left edge to this x
     std::string caption = {};         ///< one sentence
 
     bool bars() const { return !categories.empty(); }
-    /// No point has a number that can be drawn.
+    /// Whether no point can be drawn.
     bool empty() const;
 };
-/// The numbers of its points, but for lines that are ideals.
+/// The numbers of all points except those of ideal lines.
 Frame frame_of(const Figure& figure);
 
-/// The gnuplot script with its data; it makes NAME.svg, .pdf or .png by the variable `ending`.
+/// The gnuplot script with its data. It draws NAME.svg, or .pdf or .png by the variable `ending`.
 std::string script_of(const Figure& figure);
-/// The SVG, drawn in a temporary folder; nullopt where gnuplot is missing or fails: `why_not` says
-/// why.
+/// Draws the SVG in a temporary folder. Returns nullopt and fills `why_not` if gnuplot is missing
+/// or fails.
 std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not);
 
-/// The input of figures. The groups hold repetitions: runs that differ in nothing else.
+/// The input of figures.
 struct Source {
     const model::Groups& groups;
-    const results::ResultFile& file;  ///< that the groups' runs are of
+    const results::ResultFile& file;  ///< with the runs of the groups
     const model::References& references;
 
-    /// The group's newest run with its tables, without samples; and with samples.
-    results::Run newest(const model::Group& group) const {
+    /// The newest run of a group, without samples; newest_whole() reads them, too.
+    results::Run newest(std::size_t group) const {
         return file.read(groups.newest(group), results::Detail::summaries);
     }
-    results::Run newest_whole(const model::Group& group) const {
-        return file.read(groups.newest(group));
-    }
+    results::Run newest_whole(std::size_t group) const { return file.read(groups.newest(group)); }
 };
 
-/// Figures of one question, and their tables.
+/// The figures and tables that answer one question.
 struct Section {
     std::string id, heading;
     std::vector<Figure> figures = {};
@@ -90,7 +88,8 @@ struct Section {
 std::vector<Section> sections_of(const Source& source);
 
 std::vector<Section> scaling_sections(const Source& source);
-/// "weak-scaling", "strong-scaling", of training, with a table each. OptionError where neither is.
+/// The sections "weak-scaling" and "strong-scaling" of training, with a table each. Throws
+/// OptionError if there is neither.
 std::vector<Section> scaling_over_ranks(const Source& source);
 Section phases_section(const Source& source);
 Section buckets_section(const Source& source);
@@ -101,17 +100,18 @@ Section collectives_section(const Source& source);
 Section ladder_section(const Source& source);
 Section published_section(const Source& source);
 
-/// Groups of valid runs of that command, the newest first, at most `most`.
-std::vector<const model::Group*> newest_groups(const model::Groups& groups,
-                                               const std::string& command, std::size_t most);
+/// The groups with valid runs of that command ("": of any), the newest first, at most `most`.
+std::vector<std::size_t> newest_groups(const model::Groups& groups, std::string_view command,
+                                       std::size_t most);
 
-/// Long lines keep the least and the largest point of each piece, so that no peak is lost.
+/// The points of a line. Of a long one only the least and the largest of each piece, which keeps
+/// its peaks.
 std::vector<Point> line_points(const std::vector<double>& x, const std::vector<double>& y);
 
-/// Writes into `folder` (made if missing) each figure as .svg, .pdf and .png with its script (.gp)
-/// and its numbers (.csv and, where they fit a page, .tex): the .svg files and their titles.
-/// OptionError where there is nothing to draw; EnvironmentError where the folder cannot be written
-/// or gnuplot is missing or fails: scripts and numbers are written even then.
+/// Writes each figure into `folder` (created if missing) as .svg, .pdf and .png with its script
+/// (.gp) and numbers (.csv and, if they fit a page, .tex). Returns the .svg files and their titles.
+/// Throws OptionError if there is nothing to draw, EnvironmentError if the folder cannot be written
+/// or if gnuplot is missing or fails, after it wrote all scripts and numbers.
 std::vector<std::pair<std::filesystem::path, std::string>> plot(
     const Source& source, const std::filesystem::path& folder);
 

@@ -1,4 +1,4 @@
-// Which figures a report has, and their pictures by gnuplot.
+// The list of sections, and their pictures by gnuplot.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRowsOnPaper = 60;
-constexpr int kNoGnuplot = 127;  // as a shell's
+constexpr int kNoGnuplot = 127;  // a shell's exit code for an unknown command
 
 void write_plot_file(const fs::path& path, const std::string& text) {
     const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT | O_TRUNC);
@@ -27,9 +27,9 @@ void write_plot_file(const fs::path& path, const std::string& text) {
     if (!base::write_whole(file.get(), text)) base::throw_errno("write", path, errno, "plots");
 }
 
-// Makes the picture of that ending ("svg") in the script's folder; EnvironmentError on failure.
+// Draws NAME.ending in the script's folder. Throws EnvironmentError on failure.
 fs::path draw(const fs::path& script, const std::string& ending) {
-    // In other locales gnuplot warns of its own degree sign.
+    // In other locales gnuplot warns of a degree sign.
     const std::string line =
         "command -v gnuplot > /dev/null || exit 127; " +
         base::shell_quote({"cd", "--", script.parent_path().string()}) + " && LC_ALL=C.UTF-8 " +
@@ -64,7 +64,7 @@ Frame frame_of(const Figure& figure) {
                         .unit = figure.unit.empty() ? "1" : figure.unit,
                         .interval = true};
     if (figure.bars()) {
-        frame.columns = {{.name = "name", .key = true}};
+        frame.columns = {{.name = "name", .role = Role::key}};
         for (const auto& category : figure.categories) frame.rows.push_back({{category}, {}});
         for (const auto& series : figure.series) {
             Column column = number;
@@ -79,8 +79,8 @@ Frame frame_of(const Figure& figure) {
         }
         return frame;
     }
-    frame.columns = {{.name = "series", .key = true},
-                     {.name = figure.x_label, .unit = figure.x_bytes ? "B" : "", .key = true},
+    frame.columns = {{.name = "series", .role = Role::key},
+                     {.name = figure.x_label, .unit = figure.x_bytes ? "B" : "", .role = Role::key},
                      number};
     for (const auto& series : figure.series)
         for (const auto& point : series.points)
@@ -106,14 +106,14 @@ std::vector<Section> sections_of(const Source& source) {
     return sections;
 }
 
-std::vector<const model::Group*> newest_groups(const model::Groups& groups,
-                                               const std::string& command, std::size_t most) {
-    std::vector<const model::Group*> found;
-    for (const auto& group : groups.all)
-        if (group.valid() && (command.empty() || group.factor("command") == command))
-            found.push_back(&group);
+std::vector<std::size_t> newest_groups(const model::Groups& groups, std::string_view command,
+                                       std::size_t most) {
+    std::vector<std::size_t> found = groups.all();
+    std::erase_if(found, [&](std::size_t group) {
+        return !groups.valid(group) || (!command.empty() && groups.command(group) != command);
+    });
     std::ranges::stable_sort(found, std::greater(),
-                             [](const model::Group* group) { return group->runs.back(); });
+                             [&](std::size_t group) { return groups.members(group).back(); });
     if (found.size() > most) found.resize(most);
     return found;
 }
@@ -133,7 +133,7 @@ std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not) 
     } catch (const base::Error& error) {
         why_not = error.what();
     }
-    std::error_code ignored;  // nothing depends on it
+    std::error_code ignored;
     fs::remove_all(folder, ignored);
     return svg;
 }

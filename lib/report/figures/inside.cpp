@@ -30,11 +30,11 @@ std::vector<std::size_t> rows_with_most(const Table& table, const char* column) 
     return rows;
 }
 
-double number_of_fact(const Run& run, const char* section, const char* key) {
-    return base::number_in(run.fact(section, key)).value_or(stats::kNone);
+double number_of_fact(const Run& run, const vocabulary::FactName& name) {
+    return base::number_in(run.fact(name)).value_or(stats::kNone);
 }
 
-// A point for each layer with FLOPs, those first that take most time; the others share a name.
+// A point per layer with FLOPs. The layers that take most time have a series each, the others one.
 std::vector<Series> points_of(const Table& layers) {
     std::vector<Series> all;
     for (const std::size_t row : rows_with_most(layers, "percent")) {
@@ -50,11 +50,10 @@ std::vector<Series> points_of(const Table& layers) {
     return all;
 }
 
-// The limit of these layers, from left of the ridge and of all points to right of them.
+// The roof over all layers: memory bandwidth left of the ridge, the peak right of it.
 Series roof_of(const Run& run, const std::vector<Series>& layers) {
-    const double peak = number_of_fact(run, "training", "roof_gflops_per_s"),
-                 bandwidth = number_of_fact(run, "training", "roof_gb_per_s"),
-                 ridge = peak / bandwidth;
+    const double peak = number_of_fact(run, fact::kRoofPeak),
+                 bandwidth = number_of_fact(run, fact::kRoofBandwidth), ridge = peak / bandwidth;
     double left = ridge / 4, right = ridge * 4;
     for (const auto& series : layers)
         for (const auto& point : series.points)
@@ -94,7 +93,7 @@ struct Line {
     }
 };
 
-// A line for each name; rows whose name is "" have none.
+// A line per name; rows without a name are left out.
 std::vector<Line> lines_of(const Table& table, const char* column,
                            const std::function<std::string(std::size_t)>& name_of) {
     InsertionOrderedMap<std::string, Line> lines;
@@ -110,8 +109,7 @@ std::vector<Line> lines_of(const Table& table, const char* column,
     return lines.all();
 }
 
-// Adds the lines, of many those with the lowest means, which idle most; the caption has their
-// number.
+// Adds the lines. Of too many those with the lowest means, which idle most; the caption says so.
 void add_lines(Figure& figure, std::vector<Line> lines, const char* what) {
     if (lines.size() > kMostLines) {
         figure.caption += fmt::format(" Shown are the {} of {} {} with the lowest means.",
@@ -161,7 +159,7 @@ Figure gpu_power(const Run& run, const Table& monitor) {
 
 struct Part {
     const char* table;
-    const char* title;  // of the table; nullptr: it is only drawn
+    const char* title;  // of the shown table; nullptr: only the figure is shown
     Figure (*figure_of)(const Run&, const Table&);
 };
 constexpr Part kParts[] = {{"lines", "Lines", nullptr},
@@ -174,11 +172,15 @@ constexpr Part kParts[] = {{"lines", "Lines", nullptr},
 
 Section inside_section(const Source& source) {
     Section section{"inside", "Inside", {}, {}};
-    const auto& newest = source.groups.runs().newest_with;
+    const Frame& runs = source.groups.runs();
     for (const auto& part : kParts) {
-        const auto found = newest.find(part.table);
-        if (found == newest.end()) continue;
-        const Run run = source.file.read(found->second, results::Detail::summaries);
+        const std::size_t column = runs.find(part.table, Role::table);
+        std::size_t row = runs.rows.size();
+        while (row > 0 &&
+               (runs.rows[row - 1].has(CaveatKind::invalid) || runs.at(row - 1, column).empty()))
+            --row;
+        if (row == 0) continue;
+        const Run run = source.file.read(runs.at(row - 1, "id").text, results::Detail::summaries);
         const Table& table = *run.find_table(part.table);
         if (part.figure_of != nullptr) section.figures.push_back(part.figure_of(run, table));
         if (part.title == nullptr) continue;

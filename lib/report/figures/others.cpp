@@ -1,4 +1,4 @@
-// Collectives, the ladder, and what others published.
+// The sections on collectives, the ladder and published figures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,14 +13,13 @@
 namespace ranklab::report::figures {
 namespace {
 
-using model::Group;
 using model::Message;
 using model::SizeCurve;
 using results::Run;
 
 constexpr std::size_t kMostCurves = 5, kMostRuns = 3, kMostLadders = 4;
 
-// Draws curves in place only where there are none out of place: side by side they would look alike.
+// Curves in place are drawn only for operations without curves out of place, which look alike.
 std::vector<SizeCurve> drawn_curves(const Run& run) {
     auto all = model::size_curves_of(run);
     std::set<std::string> out_of_place;
@@ -28,7 +27,7 @@ std::vector<SizeCurve> drawn_curves(const Run& run) {
         if (!curve.front().in_place()) out_of_place.insert(curve.front().op);
     std::erase_if(all, [&](const SizeCurve& curve) {
         const bool other = out_of_place.contains(curve.front().op);
-        // A barrier has no size.
+        // A barrier has no message size.
         return (curve.front().in_place() && other) || curve.back().bytes <= 0;
     });
     SizeCurve buckets = model::messages_of(run, "buckets");
@@ -79,19 +78,20 @@ void add_pictures(Section& section, const Run& run, const std::string& name, std
 
 Figure ladder_bars(const model::Ladder& ladder, const std::string& name, bool speedup,
                    const std::string& caption) {
+    const Frame& table = ladder.table;
     Figure figure{.name = name,
-                  .title = (speedup ? "Speedup over " + ladder.rows[ladder.base].name
-                                    : "Job time of each strategy"),
+                  .title = speedup ? "Speedup over " + table.at(ladder.base, "strategy").text
+                                   : "Job time of each strategy",
                   .x_label = speedup ? "speedup" : "job time [s]",
                   .unit = speedup ? "1" : "s",
                   .caption = caption};
     Series series{figure.x_label, Look::points, speedup ? 2U : 0U, {}};
-    for (std::size_t i = 0; i < ladder.rows.size(); ++i) {
-        const auto& row = ladder.rows[i];
-        const double y = row.verified == "NO" ? stats::kNone : speedup ? row.speedup : row.time_s;
-        figure.categories.push_back(row.name);
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        const Cell& cell = table.at(row, speedup ? "speedup" : vocabulary::kJobTime);
+        const bool stands = !table.rows[row].has(CaveatKind::invalid);
+        figure.categories.push_back(table.at(row, "strategy").text);
         series.points.push_back(
-            {static_cast<double>(i), y, speedup ? stats::Interval{} : row.interval});
+            {static_cast<double>(row), stands ? cell.number : stats::kNone, cell.interval});
     }
     figure.series.push_back(std::move(series));
     return figure;
@@ -117,8 +117,8 @@ Section collectives_section(const Source& source) {
     Section section{"collectives", "Collectives", {}, {}};
     const auto groups = newest_groups(source.groups, "comm", kMostRuns);
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        const Run run = source.newest(*groups[i]);
-        add_pictures(section, run, source.groups.name(*groups[i]), i);
+        const Run run = source.newest(groups[i]);
+        add_pictures(section, run, source.groups.name(groups[i]), i);
         for (const char* table :
              {"messages", "fits", "guidelines", "nonblocking", "buckets", "clocks"})
             if (const auto* stored = run.find_table(table);
@@ -130,21 +130,19 @@ Section collectives_section(const Source& source) {
 
 Section ladder_section(const Source& source) {
     Section section{"ladder", "The file-writing ladder", {}, {}};
-    std::vector<Run> stored, rungs;
-    for (const Group& group : source.groups.all)
-        if (group.valid() && group.factor("command") == "io") {
-            Run run = source.newest(group);
-            if (model::is_strategy_run(run)) rungs.push_back(std::move(run));
-        }
-    // The run that holds a ladder has no measurements, and so no group.
-    const auto& runs = source.groups.runs();
-    for (std::size_t i = 0; i < runs.ids.size(); ++i) {
-        const auto command = runs.factors[i].find("command");
-        if (command == runs.factors[i].end() || command->second != "io") continue;
-        Run run = source.file.read(runs.ids[i], results::Detail::summaries);
-        if (run.valid && run.find_table("ladder") != nullptr) stored.push_back(std::move(run));
+    std::vector<Run> stored, single;
+    for (const std::size_t group : source.groups.all()) {
+        if (!source.groups.valid(group) || source.groups.command(group) != "io") continue;
+        Run run = source.newest(group);
+        if (model::is_strategy_run(run)) single.push_back(std::move(run));
     }
-    std::ranges::stable_sort(rungs, {}, &Run::started_utc);
+    // A run that holds a ladder has no measurements, and so no group.
+    const Frame& runs = source.groups.runs();
+    const std::size_t ladders = runs.find("ladder", Role::table);
+    for (std::size_t row = 0; row < runs.rows.size(); ++row)
+        if (!runs.at(row, ladders).empty() && !runs.rows[row].has(CaveatKind::invalid))
+            stored.push_back(source.file.read(runs.at(row, "id").text, results::Detail::summaries));
+    std::ranges::stable_sort(single, {}, &Run::started_utc);
     std::ranges::stable_sort(stored, std::greater(), &Run::started_utc);
     if (stored.size() > kMostLadders) stored.resize(kMostLadders);
     for (std::size_t i = 0; i < stored.size(); ++i) {
@@ -153,7 +151,7 @@ Section ladder_section(const Source& source) {
         add_ladder(section, model::ladder_of(stored[i]), label + cut, i);
     }
     if (stored.empty())
-        if (const auto ladder = model::newest_ladder(rungs); !ladder.rows.empty())
+        if (const auto ladder = model::newest_ladder(single); !ladder.empty())
             add_ladder(section, ladder, "", 0);
     return section;
 }
@@ -161,17 +159,17 @@ Section ladder_section(const Source& source) {
 Section published_section(const Source& source) {
     Section section{"reference", "Published figures", {}, {}};
     Frame frame{.title = "The same model, data and strategy on other hardware"};
-    frame.columns = {{.name = "experiment", .key = true},
+    frame.columns = {{.name = "experiment", .role = Role::key},
                      {.name = "quantity"},
                      {.name = "published"},
                      {.name = "ours"},
                      {.name = "conditions"},
                      {.name = "source"}};
     for (const auto& row : source.references.rows)
-        for (const Group* group : newest_groups(source.groups, "", 500)) {
-            if (row.same_as.empty() || !source.groups.has(*group, row.quantity)) continue;
-            if (!model::is_same_experiment(row, source.newest(*group))) continue;
-            const auto found = source.groups.estimate(*group, row.quantity);
+        for (const std::size_t group : newest_groups(source.groups, "", 500)) {
+            if (row.same_as.empty() || !source.groups.has(group, row.quantity)) continue;
+            if (!model::is_same_experiment(row, source.newest(group))) continue;
+            const auto found = source.groups.estimate(group, row.quantity);
             frame.rows.push_back(
                 {{row.experiment, row.quantity, readable(row.value, row.unit),
                   readable(found.value, found.ci, found.unit), row.conditions,

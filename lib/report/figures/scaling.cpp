@@ -1,4 +1,4 @@
-// Speedup and efficiency over ranks, threads or workers.
+// The sections on speedup and efficiency over ranks, threads or workers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,15 +16,14 @@ namespace ranklab::report::figures {
 namespace {
 
 using model::Curve;
-using model::Group;
 using model::Groups;
 using model::Scaling;
 
 constexpr std::size_t kMostCurves = 6;
 constexpr double kLogarithmicFrom = 8;  // widest / narrowest
 
-// The line of a perfect machine from the baseline on. `power` 1: it grows as the ranks do, 0: it
-// stays. It is straight, since an axis of what grows is logarithmic where that of the ranks is.
+// The line of perfect scaling, y ~ x^power, from the baseline to the last point. Two points
+// suffice: if x is logarithmic, so is y, and the line is straight.
 Series ideal_of(const Series& curve, int power) {
     const Point &base = curve.points.front(), &last = curve.points.back();
     return {"ideal",
@@ -33,7 +32,7 @@ Series ideal_of(const Series& curve, int power) {
             {{base.x, base.y}, {last.x, base.y * std::pow(last.x / base.x, power)}}};
 }
 
-// Draws a column of the curves' table, which has their points one after the other.
+// Draws a column of the table, whose rows are the points of all curves in turn.
 Figure figure_of(Figure figure, const std::vector<Curve>& curves, const Frame& table,
                  const std::string& column, int power) {
     std::set<double> widths;
@@ -43,11 +42,9 @@ Figure figure_of(Figure figure, const std::vector<Curve>& curves, const Frame& t
         Series series{curves[i].title, Look::points, i, {}};
         for (const double width : curves[i].widths) {
             const Cell& cell = table.at(row, column);
-            const auto& caveats = table.rows[row++].caveats;
             series.points.push_back({width, cell.number, cell.interval});
             widths.insert(width);
-            if (std::ranges::find(caveats, CaveatKind::oversubscribed, &Caveat::kind) !=
-                caveats.end())
+            if (table.rows[row++].has(CaveatKind::oversubscribed))
                 rings.points.push_back(series.points.back());
         }
         if (std::isfinite(series.points.front().y))
@@ -61,10 +58,10 @@ Figure figure_of(Figure figure, const std::vector<Curve>& curves, const Frame& t
     return figure;
 }
 
-// The kind of scaling, and what stays the same.
+// A section: the kind of scaling, and what is scaled.
 struct Kind {
     const char *id, *heading;
-    const char *rate, *efficiency;  // the names of its figures
+    const char *rate, *efficiency;  // names of the figures
     const char *command, *over;
     std::string_view time;
     bool weak = false;
@@ -82,58 +79,22 @@ constexpr Kind kKinds[] = {
      "worker_scaling_efficiency", "io", "workers", vocabulary::kJobTime}};
 
 // The rate over the baseline's, w2/w1 T1/T2 (w: the work over the baseline's); per doubling: over
-// that of the point before, as if the cores or GPUs had doubled. Nothing where they are not more.
+// the point before, as if the cores or GPUs had doubled. Nothing if they are not more.
 Cell rate_over(const Groups& groups, const Scaling& scaling, const Curve& curve, bool weak,
                std::size_t i, bool per_doubling) {
     if (i == 0) return per_doubling ? Cell() : Cell(1);
     const std::size_t from = curve.groups[per_doubling ? i - 1 : 0], to = curve.groups[i];
-    const auto fewer = groups.all[from].cores.count, more = groups.all[to].cores.count;
+    const auto fewer = groups.cores(from).count, more = groups.cores(to).count;
     if (per_doubling && (fewer == 0 || more <= fewer)) return {};
-    const auto [ratio, ci] = model::speedup_of(groups, groups.all[from], groups.all[to]);
+    const auto [ratio, ci] = model::speedup_of(groups, from, to);
     const double work = weak ? scaling.rows[to].weak.work / scaling.rows[from].weak.work : 1,
                  power = per_doubling ? 1 / std::log2(base::real(more) / base::real(fewer)) : 1;
     const auto f = [&](double x) { return std::pow(x * work, power); };
     return {f(ratio), {f(ci.low), f(ci.high)}};
 }
 
-// A row a point, with all that the figures show. The baseline over itself is 1 by definition; its
-// own uncertainty shows in the others' intervals.
-Frame table_of(const std::vector<Curve>& curves, const Source& source, const Scaling& scaling,
-               const Kind& kind) {
-    const Groups& groups = source.groups;
-    Frame frame{.columns = {{.name = "series", .key = true}, {.name = kind.over, .key = true}}};
-    const auto put = [&](std::string_view name, const char* unit, const std::string& head,
-                         const Cell& cell) {
-        frame.put(frame.add_column({std::string(name), unit, false, *unit != 0, head}), cell);
-    };
-    for (const auto& curve : curves)
-        for (std::size_t i = 0; i < curve.groups.size(); ++i) {
-            const Group& group = groups.all[curve.groups[i]];
-            const auto& scaled = scaling.rows[curve.groups[i]];
-            const auto& [efficiency, ci] = (kind.weak ? scaled.weak : scaled.strong).efficiency;
-            const auto estimate = [&](std::string_view name) -> Cell {
-                const auto found = groups.estimate(group, name);
-                return {found.value, found.ci};
-            };
-            auto& caveats =
-                frame.rows.emplace_back(Row{{curve.title, Cell(curve.widths[i])}, group.caveats})
-                    .caveats;
-            caveats.insert(caveats.end(), scaled.caveats.begin(), scaled.caveats.end());
-            put("nodes", "", "", model::node_count(source.newest(group)));
-            put("runs", "", "", group.runs.size());
-            put("cores", "", scaling.unit + "s",
-                group.cores.known() ? Cell(group.cores.count) : Cell("n/a"));
-            put(kind.time, "s", without_unit(kind.time), estimate(kind.time));
-            if (kind.weak)
-                put(vocabulary::kThroughput, "samples/s", "throughput",
-                    estimate(vocabulary::kThroughput));
-            put("speedup", "1", "", rate_over(groups, scaling, curve, kind.weak, i, false));
-            put("efficiency", "1", "efficiency over the base, per " + scaling.unit,
-                i == 0 ? Cell(1) : Cell(efficiency, ci));
-            put("speedup_per_doubling", "1", "speedup per doubling",
-                rate_over(groups, scaling, curve, kind.weak, i, true));
-        }
-    frame.drop_empty_columns();
+void add_notes(Frame& frame, const std::vector<Curve>& curves, const Groups& groups,
+               const Scaling& scaling, const Kind& kind) {
     frame.notes.emplace_back(
         "speedup: of the work per second; per doubling: over the next smaller scale, as if the "
         "cores or GPUs had doubled (ideal: 2)");
@@ -141,19 +102,54 @@ Frame table_of(const std::vector<Curve>& curves, const Source& source, const Sca
         frame.notes.push_back(curve.title + ": " +
                               model::baseline_note(groups, curve.groups.front()));
     for (const auto& finding : scaling.findings)
-        if (groups.all[finding.row].factor("command") == kind.command &&
+        if (groups.command(finding.row) == kind.command &&
             scaling.rows[finding.row].is_weak() == kind.weak)
             frame.notes.push_back(sentence(finding));
+}
+
+// A row per point: columns of the scaled table, and those that only a curve has. The baseline over
+// itself is 1 by definition; its own uncertainty shows in the intervals of the other points.
+Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Scaling& scaling,
+               const Kind& kind) {
+    const Frame& table = scaling.table;
+    Frame frame;
+    for (const auto& curve : curves)
+        for (std::size_t i = 0; i < curve.groups.size(); ++i) {
+            const std::size_t group = curve.groups[i];
+            const auto& scaled = scaling.rows[group];
+            const auto take = [&](std::size_t column) {
+                if (column < table.columns.size())
+                    frame.put(table.columns[column], table.at(group, column));
+            };
+            const auto put = [&](const char* name, const std::string& head, const Cell& cell) {
+                frame.put({.name = name, .unit = "1", .interval = true, .head = head}, cell);
+            };
+            frame.rows.push_back({{}, table.rows[group].caveats});
+            frame.put({.name = "series", .role = Role::key}, curve.title);
+            frame.put({.name = kind.over, .role = Role::key}, curve.widths[i]);
+            for (const char* name : {"nodes", "runs", "cores"})
+                take(table.find(name, Role::derived));
+            take(table.find(kind.time, Role::measured));
+            if (kind.weak) take(table.find(vocabulary::kThroughput, Role::measured));
+            const auto& [efficiency, ci] = (kind.weak ? scaled.weak : scaled.strong).efficiency;
+            put("speedup", "", rate_over(groups, scaling, curve, kind.weak, i, false));
+            put("efficiency", "efficiency over the base, per " + scaling.unit,
+                i == 0 ? Cell(1) : Cell(efficiency, ci));
+            put("speedup_per_doubling", "speedup per doubling",
+                rate_over(groups, scaling, curve, kind.weak, i, true));
+        }
+    frame.drop_empty_columns();
+    add_notes(frame, curves, groups, scaling, kind);
     return frame;
 }
 
 std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, const Kind& kind) {
     auto curves = model::curves_of(groups, scaling, kind.weak);
     std::erase_if(curves, [&](const Curve& curve) {
-        const Group& base = groups.all[curve.groups.front()];
-        const bool by_workers =
-            base.factor("strategy").starts_with("process-");  // a section of their own
-        return base.factor("command") != kind.command || (by_workers && scaling.over == "ranks");
+        const std::size_t base = curve.groups.front();
+        // Worker processes have a section of their own.
+        return groups.command(base) != kind.command ||
+               (scaling.over == setting::kRanks && groups.says(base, "has_workers"));
     });
     if (curves.size() > kMostCurves) curves.resize(kMostCurves);
     return curves;
@@ -161,12 +157,11 @@ std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, const
 
 Section section_of(const Source& source, const Kind& kind) {
     Section section{kind.id, kind.heading, {}, {}};
-    const auto& keys = source.groups.keys;
-    if (std::ranges::find(keys, kind.over) == keys.end()) return section;
+    if (!source.groups.has_key(kind.over)) return section;
     const Scaling scaling = model::scaling_over(source.groups, kind.over);
     const auto curves = curves_of(source.groups, scaling, kind);
     if (curves.empty()) return section;
-    section.tables.push_back(table_of(curves, source, scaling, kind));
+    section.tables.push_back(table_of(curves, source.groups, scaling, kind));
     const auto add = [&](const char* name, std::string_view column, const std::string& label,
                          const std::string& unit, int power) {
         Figure figure = figure_of(

@@ -1,4 +1,4 @@
-// Figures of training: phases, buckets, steps, losses.
+// The sections on phases, gradient buckets, steps and losses of training.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,15 +15,14 @@
 namespace ranklab::report::figures {
 namespace {
 
-using model::Group;
 using results::Measurement;
 using results::Run;
 
 constexpr std::size_t kMostBars = 16, kMostStepped = 2, kMostLosses = 6, kMostTrainings = 3;
-constexpr std::size_t kMostPoints = 1200;  // of a line: more than a picture has pixels
+constexpr std::size_t kMostPoints = 1200;  // of a line: a picture has fewer pixels
 constexpr std::size_t kMostEpochs = 20;
 
-// Each row's largest, which is the slowest rank's, warm-up rows first.
+// The slowest rank's value of each step, warm-up included.
 std::vector<double> rows_of(const Run& run, std::string_view name) {
     const Measurement* m = run.find(name);
     if (m == nullptr || m->columns == 0) return {};
@@ -54,7 +53,7 @@ Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
     return figure;
 }
 
-// After each step, warm-up included; empty where it has no losses.
+// A value per step, warm-up included; empty if the run has no losses.
 struct LossCurve {
     std::vector<double> steps = {}, samples = {}, seconds = {}, loss = {}, rate = {};
 };
@@ -111,14 +110,14 @@ Section phases_section(const Source& source) {
                   .x_label = "mean time in a step [s]",
                   .unit = "s"};
     InsertionOrderedMap<std::string, Series> phases;
-    for (const Group* group : newest_groups(source.groups, "train", kMostBars)) {
-        const auto parts = model::step_parts(source.newest(*group));
+    for (const std::size_t group : newest_groups(source.groups, "train", kMostBars)) {
+        const auto parts = model::step_parts(source.newest(group));
         for (const auto& part : parts) {
             Series& series = phases[part.phase];
             series.title = part.phase;
             series.points.push_back({static_cast<double>(figure.categories.size()), part.mean_s});
         }
-        if (!parts.empty()) figure.categories.push_back(source.groups.name(*group));
+        if (!parts.empty()) figure.categories.push_back(source.groups.name(group));
     }
     if (!figure.bars()) return section;
     figure.series = phases.all();
@@ -144,11 +143,11 @@ Section buckets_section(const Source& source) {
                       "Transfer of a bucket in the step, once all ranks had come: medians over the "
                       "counted steps."};
     std::size_t trainings = 0;
-    for (const Group* group : newest_groups(source.groups, "train", kMostBars)) {
-        const Run run = source.newest(*group);
+    for (const std::size_t group : newest_groups(source.groups, "train", kMostBars)) {
+        const Run run = source.newest(group);
         if (trainings == kMostTrainings || !model::has_bucket_times(run)) continue;
         const auto cost = model::network_cost(source.file, run);
-        const std::string name = source.groups.name(*group);
+        const std::string name = source.groups.name(group);
         Series step{name, Look::points, trainings, {}},
             network{name + ": network alone", Look::marks, trainings++, {}};
         for (const auto& bucket : cost ? cost->buckets : model::network_cost(Run{}, run).buckets)
@@ -167,10 +166,10 @@ Section steps_section(const Source& source) {
     Section section{"steps", "Step by step", {}, {}};
     const auto groups = newest_groups(source.groups, "train", kMostStepped);
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        const Run run = source.newest_whole(*groups[i]);
+        const Run run = source.newest_whole(groups[i]);
         const Measurement* m = run.find(vocabulary::kStepTime);
         if (m != nullptr && m->rows() > 0)
-            section.figures.push_back(steps_of(run, source.groups.name(*groups[i]), i + 1));
+            section.figures.push_back(steps_of(run, source.groups.name(groups[i]), i + 1));
     }
     return section;
 }
@@ -179,8 +178,8 @@ Section losses_section(const Source& source) {
     Section section{"losses", "Losses", {}, {}};
     const auto groups = newest_groups(source.groups, "train", kMostLosses);
     std::vector<LossCurve> curves;
-    for (const Group* group : groups) {
-        const Run run = source.newest_whole(*group);
+    for (const std::size_t group : groups) {
+        const Run run = source.newest_whole(group);
         curves.push_back(loss_curve(run));
         if (const auto* epochs = run.find_table("epochs");
             epochs != nullptr && !curves.back().loss.empty() && section.tables.size() < 3) {
@@ -197,7 +196,7 @@ Section losses_section(const Source& source) {
             .caption = "Mean over the global batch before each update, warm-up included."};
         for (std::size_t i = 0; i < curves.size(); ++i)
             if (!(curves[i].*axis.y).empty())
-                figure.series.push_back({source.groups.name(*groups[i]), Look::line, i,
+                figure.series.push_back({source.groups.name(groups[i]), Look::line, i,
                                          line_points(curves[i].*axis.x, curves[i].*axis.y)});
         if (!figure.empty()) section.figures.push_back(std::move(figure));
     }

@@ -24,10 +24,10 @@ using results::Run;
 using results::Table;
 
 constexpr std::size_t kMostWarnings = 3;
-constexpr std::size_t kMostProfiled = 24;              // rows of a profile's table
-constexpr const char *kRed = "1;31", *kYellow = "33";  // of a terminal
+constexpr std::size_t kMostProfiled = 24;              // rows of a table of --profile
+constexpr const char *kRed = "1;31", *kYellow = "33";  // ANSI colours
 
-// The same text with that word, where it first stands, in colour, where the screen has colours.
+// Colours the first occurrence of the word if the screen has colours.
 std::string painted(std::string text, std::string_view word, const char* colour,
                     const Screen& screen) {
     const auto at = text.find(word);
@@ -35,7 +35,7 @@ std::string painted(std::string text, std::string_view word, const char* colour,
     return text.replace(at, word.size(), fmt::format("\033[{}m{}\033[0m", colour, word));
 }
 
-// "m +- h": the median and the longer side of its 95 % interval, each divided.
+// "m +- h": the median and the longer half of its 95 % interval, each divided by `divisor`.
 std::string with_half_width(const stats::Summary& s, std::size_t divisor) {
     const auto text = [&, by = static_cast<double>(divisor)](double value) {
         const double size = s.median / by;
@@ -55,22 +55,20 @@ std::string rate_lines(const Run& run) {
                        with_half_width(m->summary, 1));
 }
 
-// The summary lines of benchy, as its scripts expect them; "" for runs without an ablation.
+// Benchy's summary lines, for its scripts; "" for a run without an ablation.
 std::string benchy_lines(const Run& run) {
-    const Table* table = run.find_table("ablation");
     std::string text;
-    for (std::size_t row = 0; table != nullptr && row < model::row_count(*table); ++row) {
-        std::string name = base::one_line(model::text_at(*table, "trial", row));
+    for (const auto& row : model::rows_of(run, "ablation")) {
+        std::string name = base::one_line(row.text("trial"));
         std::ranges::transform(name, name.begin(),
                                [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-        text += fmt::format("BENCHY::SUMMARY::{} average trial throughput: {:.3f} +/- {:.3f}\n",
-                            name, model::number_at(*table, "mean_samples_per_s", row),
-                            model::number_at(*table, "std_samples_per_s", row));
+        text +=
+            fmt::format("BENCHY::SUMMARY::{} average trial throughput: {:.3f} +/- {:.3f}\n", name,
+                        row.number("mean_samples_per_s"), row.number("std_samples_per_s"));
     }
     return text;
 }
 
-// The name of a phase on the screen.
 std::string part_name(const std::string& phase) {
     static constexpr std::pair<std::string_view, const char*> kNames[] = {
         {"forward", "computing"},
@@ -85,31 +83,28 @@ std::string part_name(const std::string& phase) {
     return found == std::end(kNames) ? "moving between replicas" : found->second;
 }
 
-// The rank that the others wait for in most steps, as the run itself found; "" where it changes.
-std::string last_rank(const Run& run) {
-    const Table* table = run.find_table("waiting");
-    const std::string late = run.fact(fact::kStepStraggler);
-    for (std::size_t row = 0; table != nullptr && !late.empty() && row < model::row_count(*table);
-         ++row)
-        if (fmt::format("{:.0f}", model::number_at(*table, "rank", row)) == late)
-            return fmt::format("; rank {} on {} comes last in {:.0f} % of the steps", late,
-                               model::text_at(*table, "host", row),
-                               100 * model::number_at(*table, "came_last_share", row));
+// The rank that comes last in most steps; "" if the run found no straggler.
+std::string straggler_text(const Run& run) {
+    const std::string straggler = run.fact(fact::kStepStraggler);
+    for (const auto& row : model::rows_of(run, "waiting"))
+        if (row.text("rank") == straggler)
+            return fmt::format("; rank {} on {} comes last in {:.0f} % of the steps", straggler,
+                               row.text("host"), 100 * row.number("came_last_share"));
     return "";
 }
 
-// The limit of a training step: the ablation's verdict, or the shares of the table `phases`, which
-// sum to 100 % of the mean step.
-std::string limit(const Run& run) {
-    if (const auto found = run.fact(fact::kLimit); !found.empty()) return found;
+// The shares of the table `phases`, which add up to 100 % of the mean step; "" if an ablation found
+// the limit.
+std::string breakdown(const Run& run) {
+    if (!run.fact(fact::kLimit).empty()) return "";
     std::vector<std::pair<std::string, double>> parts;
     for (const auto& part : model::step_parts(run))
         parts.emplace_back(part_name(part.phase), part.percent);
     const auto shares = shares_of(parts, 0.5);
-    return shares.empty() ? "" : base::join(shares, ", ") + last_rank(run);
+    return shares.empty() ? "" : base::join(shares, ", ") + straggler_text(run);
 }
 
-// And its ablation does not say already what communication costs.
+// What communication costs, unless an ablation says it.
 std::string communication(const Run& run) {
     const Measurement* overlap = run.find(vocabulary::kOverlap);
     if (overlap == nullptr || run.find_table("ablation") != nullptr) return "";
@@ -119,36 +114,36 @@ std::string communication(const Run& run) {
             ? readable(whole, "s") + " a step in pairs of steps with and without it, "
             : "";
     const stats::Summary& s = overlap->summary;
-    if (!std::isfinite(s.median) || !std::isfinite(s.ci95.low))
-        return takes + "overlap: none measurable";
+    if (!std::isfinite(s.median) || !std::isfinite(s.ci95.low)) {
+        const std::string why = run.fact(fact::kNoOverlap);
+        return takes + "overlap not measurable" + (why.empty() ? "" : ": " + why);
+    }
     return fmt::format("{}{:.0f} % of it hidden behind backward ({:.0f} .. {:.0f} %)", takes,
                        100 * s.median, 100 * s.ci95.low, 100 * s.ci95.high);
 }
 
-// The value after the last epoch. Every rank holds the same one.
+// Accuracy and loss after the last epoch.
 std::string learned(const Run& run) {
     const double accuracy = model::final_value(run, std::string(vocabulary::kAccuracy));
     const double loss = model::final_value(run, std::string(vocabulary::kTestLoss));
     if (std::isnan(loss) && std::isnan(accuracy)) return "";
-    const Table* epochs = run.find_table("epochs");
     const double resumed = base::number_in(run.fact(fact::kResumedFromStep)).value_or(0);
     std::string after;
-    for (std::size_t row = 0; epochs != nullptr && row < model::row_count(*epochs); ++row) {
-        const auto at = [&](const char* column) { return model::number_at(*epochs, column, row); };
-        if (!std::isnan(at("validation_loss")))
-            // The first epoch may have been begun by the run that this one goes on from.
-            after = fmt::format(
-                ", after {:.0f} of {:.0f} steps of epoch {:.0f}",
-                at("steps") + (row == 0 ? std::fmod(resumed, at("steps_per_epoch")) : 0),
-                at("steps_per_epoch"), at("epoch"));
-    }
+    for (const auto& epoch : model::rows_of(run, "epochs"))
+        if (!std::isnan(epoch.number("validation_loss"))) {
+            // A resumed run begins inside its first epoch.
+            const double steps = epoch.number("steps_per_epoch"),
+                         before = epoch.row == 0 ? std::fmod(resumed, steps) : 0;
+            after = fmt::format(", after {:.0f} of {:.0f} steps of epoch {:.0f}",
+                                epoch.number("steps") + before, steps, epoch.number("epoch"));
+        }
     if (std::isnan(accuracy)) return screen_line("test loss", digits(loss) + after);
     return screen_line("test accuracy",
                        fmt::format("{:.2f} %{}{}", 100 * accuracy,
                                    std::isnan(loss) ? "" : ", loss " + digits(loss), after));
 }
 
-// The table of --profile, all of it.
+// A table of --profile.
 std::string profile_of(const Run& run, const char* name) {
     const Table* table = run.find_table(name);
     return table == nullptr ? "" : '\n' + text_of(model::frame_of(*table, kMostProfiled));
@@ -157,8 +152,9 @@ std::string profile_of(const Run& run, const char* name) {
 std::string train_answer(const Run& run) {
     return rate_lines(run) + benchy_lines(run) +
            screen_line("step", counted_time(run, vocabulary::kStepTime)) +
-           screen_line("limit", limit(run)) + screen_line("communication", communication(run)) +
-           learned(run) + profile_of(run, "lines") + profile_of(run, "layers");
+           screen_line("limit", run.fact(fact::kLimit)) + screen_line("breakdown", breakdown(run)) +
+           screen_line("communication", communication(run)) + learned(run) +
+           profile_of(run, "lines") + profile_of(run, "layers");
 }
 
 std::string train_result(const Run& run) {
@@ -172,7 +168,7 @@ std::string train_result(const Run& run) {
     if (cores.known())
         text += fmt::format(", {} a {}",
                             digits(rate->summary.median / static_cast<double>(cores.count)),
-                            cores.unit());
+                            cores.unit);
     return rate->name == vocabulary::kThroughput
                ? text
                : fmt::format("{}, median of {}", text, counted(rate->summary.n, "trial"));
@@ -206,16 +202,13 @@ std::string invalid_text(const Run& run, const Screen& screen) {
     return run.warnings.empty() ? text + "  - no reason was stored\n" : text;
 }
 
-// "yes: a, b", "NO: c (why)"; "" where nothing is known.
+// "yes: a, b", "NO; c (why)"; "" if nothing was stored.
 std::string verification(const Run& run) {
-    const Table* table = run.find_table("verification");
-    if (table == nullptr) return io_verification(run);
+    if (run.find_table("verification") == nullptr) return io_verification(run);
     std::vector<std::string> passed, failed, others;
-    for (std::size_t row = 0; row < model::row_count(*table); ++row) {
-        const std::string check = model::text_at(*table, "check", row),
-                          result = model::text_at(*table, "result", row);
-        const std::string why =
-            fmt::format("{}: {} ({})", result, check, model::text_at(*table, "detail", row));
+    for (const auto& row : model::rows_of(run, "verification")) {
+        const std::string check = row.text("check"), result = row.text("result");
+        const std::string why = fmt::format("{}: {} ({})", result, check, row.text("detail"));
         if (result == "passed")
             passed.push_back(check);
         else if (result == "failed")
@@ -264,8 +257,8 @@ std::string answer_text(const Run& run, const Screen& screen) {
     const std::string what = run.command == "io"   ? io_answer(run)
                              : model::is_comm(run) ? comm_answer(run)
                                                    : train_answer(run);
-    return what + screen_line("converged", model::value_of(run, "measuring.converged")) +
-           warnings(run, screen) + screen_line("result", result_of(run)) + verified;
+    return what + screen_line("converged", run.fact(fact::kConverged)) + warnings(run, screen) +
+           screen_line("result", result_of(run)) + verified;
 }
 
 std::string answer_line(const Run& run) {

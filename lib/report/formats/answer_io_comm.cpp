@@ -32,30 +32,24 @@ std::string rate_of(const Run& run, std::string_view measurement, const std::str
 }
 
 std::string phases(const Run& run) {
-    const Table* table = run.find_table("io_phases");
     std::vector<std::pair<std::string, double>> parts;
-    for (std::size_t row = 0; table != nullptr && row < model::row_count(*table); ++row) {
-        const std::string phase = model::text_at(*table, "phase", row);
-        const bool holds_others =
-            phase == "job" || phase == "record";  // what their parts do not explain
-        parts.emplace_back(holds_others ? "other" : phase,
-                           model::number_at(*table, "percent", row));
+    for (const auto& row : model::rows_of(run, "io_phases")) {
+        const std::string phase = row.text("phase");
+        // What the phases inside a job or record do not explain.
+        const bool is_rest = phase == "job" || phase == "record";
+        parts.emplace_back(is_rest ? "other" : phase, row.number("percent"));
     }
     const auto shares = shares_of(parts, 1);
     return shares.empty() ? "" : model::some_of(shares, 4) + " of all ranks' time";
 }
 
-// The binding ceiling, compared with the strategy's own writing and fsync, or opening and closing,
-// without waiting.
+// The ceiling that limits the strategy: of its writing and fsync, or of opening and closing files.
 std::string nearest_ceiling(const Run& run) {
-    const Table* ceilings = run.find_table("ceilings");
-    for (std::size_t row = 0; ceilings != nullptr && row < model::row_count(*ceilings); ++row)
-        if (model::text_at(*ceilings, "binds", row) == "yes")
-            return fmt::format("{} of {}, {}",
-                               percent_text(model::number_at(*ceilings, "percent", row)),
-                               model::text_at(*ceilings, "ceiling", row),
-                               readable(model::number_at(*ceilings, "value", row),
-                                        model::text_at(*ceilings, "unit", row)));
+    for (const auto& row : model::rows_of(run, "ceilings"))
+        if (row.text("binds") == "yes")
+            return fmt::format("{} of the {} that {} reaches", percent_text(row.number("percent")),
+                               readable(row.number("value"), row.text("unit")),
+                               row.text("ceiling"));
     return "";
 }
 
@@ -80,9 +74,9 @@ Frame messages_frame(const std::vector<Message>& messages) {
     const bool both = std::ranges::any_of(messages, &Message::in_place) &&
                       !std::ranges::all_of(messages, &Message::in_place);
     Frame frame;
-    frame.columns = {{.name = "op", .key = true, .head = "operation"},
-                     {.name = "bytes", .key = true, .head = "size"}};
-    if (both) frame.columns.push_back({.name = "place", .key = true});
+    frame.columns = {{.name = "op", .role = Role::key, .head = "operation"},
+                     {.name = "bytes", .role = Role::key, .head = "size"}};
+    if (both) frame.columns.push_back({.name = "place", .role = Role::key});
     frame.columns.push_back({.name = "time_us", .unit = "us", .interval = true, .head = "time"});
     frame.columns.push_back({.name = "busbw_GBps", .unit = "GB/s", .head = "busbw"});
     frame.columns.push_back({.name = "wrong_elements", .head = "wrong"});
@@ -101,7 +95,7 @@ Frame messages_frame(const std::vector<Message>& messages) {
     return frame;
 }
 
-// "allreduce fp32: latency 1.2 us, 5.6 GB/s for each byte more", on a line each.
+// A line per fitted curve: "allreduce fp32: latency 1.2 us, 5.6 GB/s for each byte more".
 std::string fits(const Run& run) {
     constexpr std::size_t kMost = 4;
     const Table* table = run.find_table("fits");
@@ -121,7 +115,7 @@ std::string fits(const Run& run) {
     return text;
 }
 
-// The smallest message with data, measured without load.
+// The shortest time of a message with data, without load.
 std::string smallest(const std::vector<Message>& messages) {
     const auto one = std::ranges::min_element(messages, {}, [](const Message& message) {
         const bool plain = message.bytes > 0 && message.op != "bandwidth" &&
@@ -142,27 +136,26 @@ std::string peak(const std::vector<Message>& messages) {
 }
 
 std::string guidelines(const Run& run) {
-    const Table* table = run.find_table("guidelines");
-    const std::size_t rows = table == nullptr ? 0 : model::row_count(*table);
+    const auto rows = model::rows_of(run, "guidelines");
     std::size_t broken = 0, unknown = 0;
     std::vector<std::string> names;
-    for (std::size_t row = 0; row < rows; ++row) {
-        const std::string verdict = model::text_at(*table, "verdict", row);
+    for (const auto& row : rows) {
+        const std::string verdict = row.text("verdict"), name = row.text("guideline");
         if (verdict.starts_with("cannot tell")) ++unknown;
         if (!verdict.starts_with("VIOLATED")) continue;
         ++broken;
-        const std::string name = model::text_at(*table, "guideline", row);
         if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
-    if (rows == 0) return "";
-    return fmt::format("{} of {} hold, {} violated{}{}, {} undecided", rows - broken - unknown,
-                       rows, broken, names.empty() ? "" : ": ", model::some_of(names, 3), unknown);
+    if (rows.empty()) return "";
+    return fmt::format("{} of {} hold, {} violated{}{}, {} undecided",
+                       rows.size() - broken - unknown, rows.size(), broken,
+                       names.empty() ? "" : ": ", model::some_of(names, 3), unknown);
 }
 
 }  // namespace
 
 std::string io_answer(const Run& run) {
-    if (const auto ladder = model::ladder_of(run); !ladder.rows.empty()) {
+    if (const auto ladder = model::ladder_of(run); !ladder.empty()) {
         std::string text = text_of(model::frame_of(ladder, false));
         for (std::size_t i = 1; i < ladder.findings.size(); ++i)
             text += base::wrapped("  ", sentence(ladder.findings[i]));
@@ -176,17 +169,19 @@ std::string io_answer(const Run& run) {
            screen_line("read", rate_of(run, vocabulary::kReadRate,
                                        place.cache.empty() ? "" : "cache " + place.cache)) +
            screen_line("job", counted_time(run, vocabulary::kJobTime)) +
-           screen_line("limit", phases(run)) + screen_line("ceiling", nearest_ceiling(run));
+           screen_line("breakdown", phases(run)) + screen_line("ceiling", nearest_ceiling(run));
 }
 
 std::string io_verification(const Run& run) {
-    const auto rows = model::ladder_of(run).rows;
-    if (rows.empty()) return "";
+    const Frame table = model::ladder_of(run).table;
+    if (table.empty()) return "";
     std::vector<std::string> others;
-    for (const auto& row : rows)
-        if (row.verified != "yes") others.push_back(row.name);
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+        if (table.at(row, "verified").text != "yes")
+            others.push_back(table.at(row, "strategy").text);
     if (others.empty()) return "yes: every value of each strategy";
-    const bool failed = std::ranges::find(rows, "NO", &model::LadderRow::verified) != rows.end();
+    const bool failed = std::ranges::any_of(
+        table.rows, [](const Row& row) { return row.has(CaveatKind::invalid); });
     return fmt::format("{} {}",
                        failed ? "NO; not right or not verified:" : "not all; not verified:",
                        base::join(others, ", "));
@@ -194,7 +189,7 @@ std::string io_verification(const Run& run) {
 
 std::string io_result(const Run& run) {
     const auto ladder = model::ladder_of(run);
-    if (!ladder.rows.empty()) return sentence(ladder.findings.front());
+    if (!ladder.empty()) return sentence(ladder.findings.front());
     const auto* job = run.find(vocabulary::kJobTime);
     const auto rate = [&](std::string_view name, const char* verb) {
         const double median = run.median(name);

@@ -1,4 +1,4 @@
-// Runs for Google Benchmark's compare.py.
+// Runs in the JSON of Google Benchmark, for its compare.py.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 using results::Run;
 using Json = nlohmann::ordered_json;
 
-// A setting in a name: "as:value", or the value alone; not there where it has its usual value.
+// A setting in a benchmark's name: "as:value", or the value alone. Left out if it is `usual`.
 struct Part {
     const char *key, *as = "", *usual = "";
 };
@@ -60,37 +60,36 @@ std::string parts_of(const Run& run, std::span<const Part> parts) {
     return text;
 }
 
-// The name has "/ranks:2" and the batch of each rank or the worker processes: runs of one name are
-// repetitions.
+// The workload with its size ("/ranks:2", batch, workers): runs of one name are repetitions.
 std::string configuration_name(const Run& run) {
     return workload_name(run) + parts_of(run, kSize) +
            (model::workers_of(run) > 0 ? parts_of(run, kWorkers) : "");
 }
 
-constexpr std::size_t kMostRepetitions =
-    1000;  // per run: a million steps are too many for compare.py
+constexpr std::size_t kMostRepetitions = 1000;  // per run: compare.py is slow with more
 constexpr double kMiB = 1048576.0, kGB = 1e9;
 
-// Times are printed by compare.py without decimals, in their own unit.
+// compare.py prints times without decimals: in us they keep their digits.
 constexpr const char* kUnit = "us";
 double microseconds_per(const std::string& unit) {
     return unit == "s" ? 1e6 : 1;
 }
 
-// A difference of times may be negative: that is none.
+// A difference of times, which may be negative, is no time.
 bool is_time(const results::Measurement& m) {
     return m.kind == results::Kind::cost && (m.unit == "s" || m.unit == "us") &&
            !(m.summary.min < 0);
 }
 
-// "step_time" of "step_time_s", "time:barrier:8" of "time_us:barrier:8": the unit is the entry's.
+// The name without its unit: "step_time" for "step_time_s", "time:barrier:8" for
+// "time_us:barrier:8".
 std::string time_name(std::string_view name) {
     const std::string_view family = vocabulary::family_of(name);
     return std::string(family.substr(0, family.rfind('_'))) +
            std::string(name.substr(family.size()));
 }
 
-// The rate that is made of that time, and what one of it is.
+// The rate that belongs to a time, and its counter in Google Benchmark's base unit.
 struct Rate {
     std::string_view time, rate;
     const char* counter;
@@ -102,11 +101,11 @@ constexpr Rate kRates[] = {
     {vocabulary::kJobTime, vocabulary::kWriteRate, "bytes_per_second", kMiB},
     {vocabulary::kReadTime, vocabulary::kReadRate, "bytes_per_second", kMiB}};
 
-// A time of a configuration: a median a run, or of a single run its repetitions.
+// A time of one configuration: a median per run, or the repetitions of a single run.
 struct Benchmark {
     std::string name, unit, run;  // of the first run
     std::size_t iterations = 0;
-    std::vector<double> times, rates;  // in kUnit, and in what the counter counts
+    std::vector<double> times, rates;  // in kUnit, and in the unit of `counter`
     const char* counter = nullptr;
 };
 // The benchmarks by configuration and time.
@@ -127,7 +126,7 @@ void add(Benchmarks& all, const Run& run) {
     }
 }
 
-// Takes each repetition's longest rank time, every k-th where there are too many.
+// Takes the slowest rank's time of each repetition, or of every k-th if there are too many.
 void take_repetitions(Benchmark& one, const Run& run) {
     const auto* m = run.find(one.name);
     const auto rows = m == nullptr ? std::vector<double>() : m->largest_of_rows();
@@ -148,12 +147,12 @@ Json number_or(const std::string& text, Json otherwise) {
 }
 
 Json context_of(const Run& newest) {
-    const std::string governor = model::value_of(newest, "host.governor");
-    const Json load = number_or(model::value_of(newest, "host.load_1min"), nullptr);
+    const std::string governor = newest.fact(fact::kGovernor);
+    const Json load = number_or(newest.fact(fact::kLoad), nullptr);
     Json context{{"date", newest.started_utc},
                  {"host_name", newest.hosts.empty() ? "" : newest.hosts.front().host},
                  {"executable", fmt::format("ranklab {}", newest.version)},
-                 {"num_cpus", number_or(model::value_of(newest, "host.logical_cpus"), 0)},
+                 {"num_cpus", number_or(newest.fact(fact::kLogicalCpus), 0)},
                  {"mhz_per_cpu", 0},
                  {"cpu_scaling_enabled",
                   !governor.empty() && governor != "unknown" && governor != "performance"},
@@ -162,7 +161,7 @@ Json context_of(const Run& newest) {
                  {"ranklab_note",
                   "real_time is the slowest rank's; cpu_time repeats it, and mhz_per_cpu is 0: "
                   "neither is measured"}};
-    if (const std::string build = model::value_of(newest, "build.type"); !build.empty())
+    if (const std::string build = newest.fact(fact::kBuildType); !build.empty())
         context["library_build_type"] = build == "Debug" ? "debug" : "release";
     return context;
 }
@@ -205,7 +204,7 @@ void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink) {
     sink("{\"context\":" + json_line(context_of(newest)) + ",\n\"benchmarks\":[");
     const char* between = "\n";
     std::string configuration;
-    int family = -1, instance = 0;  // what compare.py sorts by
+    int family = -1, instance = 0;  // compare.py sorts by these
     for (auto& [key, one] : all) {
         instance = key.first == configuration ? instance + 1 : 0;
         if (instance == 0) ++family;

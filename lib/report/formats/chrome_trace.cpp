@@ -24,12 +24,12 @@ using Json = nlohmann::ordered_json;
 constexpr double kNanoseconds = 1e9;
 constexpr std::size_t kMostNamed = 12;
 
-// One column of several ranks that took part is their maximum.
+// Whether the run stored only the maximum over its ranks.
 bool is_folded(const Run& run, const Measurement& steps) {
     return steps.columns == 1 && run.hosts.size() > 1 && run.fact(fact::kParticipants) != "1";
 }
 
-// In whole nanoseconds, so that no rounding lets a phase end behind its step.
+// Whole nanoseconds: rounding must not let a phase end after its step.
 std::int64_t nanoseconds(const Measurement& m, std::size_t place) {
     const double seconds = place < m.samples.size() ? m.samples[place] : 0;
     return seconds > 0 && std::isfinite(seconds) ? std::llround(seconds * kNanoseconds) : 0;
@@ -50,7 +50,7 @@ class Trace {
                     ["they stored the slowest rank's time alone, as runs of more than 64 ranks do"]
                         .push_back(run.id);
             const std::size_t drawn = std::min(steps->rows(), most_steps_);
-            std::map<std::string, std::size_t> processes;  // one for each host
+            std::map<std::string, std::size_t> processes;  // one per host
             std::vector<std::size_t> pids;
             for (std::size_t rank = 0; rank < steps->columns; ++rank)
                 pids.push_back(name_rank(run, rank, processes));
@@ -64,7 +64,7 @@ class Trace {
         if (!has_times) left_out_["they have no times of steps or repetitions"].push_back(run.id);
     }
 
-    /// "not drawn: a, b and 3 more: why".
+    /// A sentence per reason: "runs that are not drawn: a, b and 3 more; why".
     std::vector<std::string> left_out() const {
         std::vector<std::string> sentences;
         for (const auto& [why, runs] : left_out_)
@@ -95,8 +95,8 @@ class Trace {
         put({{"name", what}, {"ph", "M"}, {"pid", pid}, {"tid", tid}, {"args", {{"name", text}}}});
     }
 
-    // Adds steps one after another; inside each the phases of the same row, which end with it at
-    // the latest.
+    // Adds the steps in turn, and inside each step its phases, which end with the step at the
+    // latest.
     void add_rank(const Run& run, const Measurement& steps, const vocabulary::Quantity& whole,
                   std::size_t rank, std::size_t most, std::size_t pid) {
         const std::string axis = steps.axis.empty() ? "step" : steps.axis;
@@ -123,7 +123,7 @@ class Trace {
         put({{"name", name},
              {"cat", category},
              {"ph", "X"},
-             {"ts", static_cast<double>(start_ns) / 1e3},  // the format's microseconds
+             {"ts", static_cast<double>(start_ns) / 1e3},  // in us
              {"dur", static_cast<double>(end_ns - start_ns) / 1e3},
              {"pid", pid},
              {"tid", tid}});
@@ -133,10 +133,10 @@ class Trace {
 
     std::size_t most_steps_;
     const model::Sink& sink_;
-    std::size_t processes_ = 1;  // pid 0 is the idle task's
+    std::size_t processes_ = 1;  // 0 is the idle task in viewers
     std::string between_ = "\n";
     Json drawn_ = Json::array();
-    std::map<std::string, std::vector<std::string>> left_out_;  // why, and which runs
+    std::map<std::string, std::vector<std::string>> left_out_;  // run ids by reason
 };
 
 }  // namespace

@@ -36,8 +36,9 @@ double parameter(const Run& run, const std::string& key) {
     return *value;
 }
 
-// "forward_time_s" is the time of the step's phase "forward"; for other measurements the name is
-// the metric. The path continues the workload's.
+// Extra-P's call path, appended to the workload, and its metric: a phase of a step
+// ("forward_time_s") is the metric "time" at "->forward"; any other measurement is a metric of its
+// own.
 std::pair<std::string, std::string> path_and_metric(const std::string& name) {
     constexpr std::string_view kTime = "_time_s";
     const auto* known = vocabulary::find_quantity(name);
@@ -51,9 +52,9 @@ std::pair<std::string, std::string> path_and_metric(const std::string& name) {
 // A run at a point of Extra-P's parameters.
 struct Point {
     Json params = Json::object();
-    // `kind` is the workload without the way in which ranks work together.
+    // `kind`: the workload without the way in which ranks work together.
     std::string workload = {}, kind = {};
-    // Whether it is the single-device code on one rank, with which each ladder of its kind begins.
+    // The single-device code on one rank: the first point of every series of its kind.
     bool alone = false;
     std::vector<std::pair<std::string, double>> values = {};  // of measurements
 };
@@ -65,18 +66,19 @@ Point point_of(const Run& run, const std::vector<std::string>& keys) {
     std::erase_if(apart.config,
                   [](const auto& one) { return one.key == "mode" || one.key == "sync"; });
     point.kind = workload_name(apart);
-    point.alone = run.setting(setting::kMode) == "single" && run.hosts.size() == 1;
+    point.alone = run.fact(fact::kSingleDevice) == "yes" && run.hosts.size() == 1;
     for (const auto& m : run.measurements)
         if (std::isfinite(m.summary.median)) point.values.emplace_back(m.name, m.summary.median);
     return point;
 }
 
-std::vector<std::string> ladders_of(const Point& point, const std::vector<Point>& all) {
-    std::set<std::string> ladders;
+std::vector<std::string> workloads_of(const Point& point, const std::vector<Point>& all) {
+    std::set<std::string> workloads;
     for (const auto& other : all)
-        if (point.alone && !other.alone && other.kind == point.kind) ladders.insert(other.workload);
-    if (ladders.empty()) ladders.insert(point.workload);
-    return {ladders.begin(), ladders.end()};
+        if (point.alone && !other.alone && other.kind == point.kind)
+            workloads.insert(other.workload);
+    if (workloads.empty()) workloads.insert(point.workload);
+    return {workloads.begin(), workloads.end()};
 }
 
 using Coordinates = std::set<std::string>;
@@ -88,21 +90,21 @@ struct Series {
 std::map<std::string, Series> series_of(const std::vector<Point>& points) {
     std::map<std::string, Series> all;  // by path and metric
     for (const auto& point : points)
-        for (const auto& ladder : ladders_of(point, points))
+        for (const auto& workload : workloads_of(point, points))
             for (const auto& [name, value] : point.values) {
                 const auto [path, metric] = path_and_metric(name);
-                Series& series = all[fmt::format("{}{} {}", ladder, path, metric)];
+                Series& series = all[fmt::format("{}{} {}", workload, path, metric)];
                 series.coordinates.insert(point.params.dump());
                 series.lines.push_back(json_line({{"params", point.params},
-                                                  {"callpath", ladder + path},
+                                                  {"callpath", workload + path},
                                                   {"metric", metric},
                                                   {"value", value}}));
             }
     return all;
 }
 
-// The most that a series has: Extra-P refuses a file in which one lacks a point of another.
-Coordinates longest_ladder(const std::map<std::string, Series>& all) {
+// The points of the longest series: Extra-P refuses a file whose series differ in their points.
+Coordinates longest_series(const std::map<std::string, Series>& all) {
     std::map<Coordinates, std::size_t> counts;
     for (const auto& [name, series] : all) ++counts[series.coordinates];
     const auto most = std::ranges::max_element(
@@ -126,19 +128,18 @@ void warn_of_differing(const std::map<std::string, std::vector<model::Conditions
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink) {
     const std::vector<std::string> names = keys.empty() ? std::vector<std::string>{"ranks"} : keys;
-    // Runs of other commands are not repetitions.
+    // By command, since runs of different commands are no repetitions.
     std::map<std::string, std::vector<model::Conditions>> met;
     std::vector<Point> points;
     runs.visit(results::Detail::summaries, [&](const Run& run) {
-        // The ladder's summary of several runs has no measurements of its own, and its ranks are
-        // "1,2".
+        // A run that holds a ladder has no measurements.
         if (!run.valid || run.measurements.empty()) return;
         met[run.command].push_back(model::pooling_key_of(run, false));
         points.push_back(point_of(run, names));
     });
     warn_of_differing(met);
     const auto all = series_of(points);
-    const Coordinates wanted = longest_ladder(all);
+    const Coordinates wanted = longest_series(all);
     std::vector<std::string> left_out;
     for (const auto& [name, series] : all) {
         if (series.coordinates != wanted) left_out.push_back(name);

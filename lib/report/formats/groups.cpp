@@ -1,8 +1,9 @@
-// Groups of runs with their scaling.
+// The table of groups in all formats.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/terminal.hpp"
 #include "base/text.hpp"
@@ -15,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using model::Groups;
 
-// The most important conditions, which stand below the table where all runs share them.
+// The most important conditions that all runs share, for a note below the table.
 std::string conditions_of(const Groups& groups) {
     static constexpr const char* kFirst =
         "command,model,data,mode,sync,op,datatype,from-model,memory,backend,device,precision,batch-"
@@ -24,24 +25,74 @@ std::string conditions_of(const Groups& groups) {
         "ranks,threads,host.cpu,host.logical_cpus,libraries.mpi,libraries.libtorch,version";
     std::vector<std::string> parts;
     for (const auto& key : base::split(kFirst, ',')) {
-        if (std::ranges::find(groups.keys, key) != groups.keys.end()) continue;
+        if (groups.has_key(key)) continue;
         std::string value = groups.common(key);
         if (key.starts_with("libraries."))
-            value = value.substr(0, value.find(','));  // the rest is detail
+            value = value.substr(0, value.find(','));  // without the details of its build
         if (!value.empty()) parts.push_back(fmt::format("{} = {}", key, value));
     }
     return base::join(parts, ", ");
 }
 
-// Writes the table and the sentences of its verdicts by `write`.
+void add_notes(Frame& frame, const Groups& groups, const model::Scaling& scaling) {
+    std::set<std::size_t> bases;
+    for (const auto& row : scaling.rows)
+        for (const std::size_t base : {row.strong.baseline, row.weak.baseline})
+            if (base != model::kNoBaseline && bases.insert(base).second)
+                frame.notes.push_back(model::baseline_note(groups, base));
+    if (scaling.has_strong())
+        frame.notes.push_back(
+            fmt::format("speedup = T(baseline) / T; efficiency = speedup / ({0}s / baseline {0}s)",
+                        scaling.unit));
+    if (scaling.has_weak())
+        frame.notes.push_back(
+            fmt::format("weak efficiency = T(baseline) / T x (global batch / baseline's) / ({0}s / "
+                        "baseline {0}s)",
+                        scaling.unit));
+    if (scaling.has_strong() || scaling.has_weak())
+        frame.notes.emplace_back(
+            "intervals of ratios: Welch's t-test between runs, from 3 a row on");
+    frame.notes.emplace_back(
+        "intervals of values: order statistics over 6 runs or more, of a single run over its own "
+        "repetitions");
+    if (groups.size() > model::kMostScaled)
+        frame.notes.push_back(
+            fmt::format("more than {} rows: no speedup and no verdict", model::kMostScaled));
+    if (!groups.apart().empty())
+        frame.notes.push_back(
+            fmt::format("runs that differ in {} are separate rows; --ignore KEY merges them",
+                        base::join(groups.apart(), ", ")));
+    if (groups.without() > 0)
+        frame.notes.push_back(
+            fmt::format("{} without these measurements left out; --measure NAME asks for others",
+                        counted(groups.without(), "run")));
+}
+
+// The columns for people and CSV: keys, runs, cores, those that the scaling appended, measurements.
+Frame frame_of(const Groups& groups, const model::Scaling& scaling) {
+    const Frame& table = scaling.table;
+    Places shown = table.all(Role::key);
+    shown.push_back(table.find("runs"));
+    if (!scaling.over.empty() && (scaling.has_strong() || scaling.has_weak()))
+        shown.push_back(table.find("cores"));
+    for (std::size_t i = groups.table().columns.size(); i < table.columns.size(); ++i)
+        shown.push_back(i);  // those that the scaling appended
+    const Places measured = table.all(Role::measured);
+    shown.insert(shown.end(), measured.begin(), measured.end());
+    Frame frame = table.select(shown);
+    add_notes(frame, groups, scaling);
+    return frame;
+}
+
+// The text that `write` makes of the table and the sentences of its verdicts.
 template <class Write>
 std::string written(const Groups& groups, const Write& write) {
-    if (groups.all.empty())
+    if (groups.size() == 0)
         return fmt::format(
             "{} of these {} have none of the measurements; --measure NAME asks for others\n",
-            groups.without, counted(groups.runs().ids.size(), "run"));
+            groups.without(), counted(groups.runs().rows.size(), "run"));
     const model::Scaling scaling = model::scaling_of(groups);
-    Frame frame = model::frame_of(groups, scaling);
+    Frame frame = frame_of(groups, scaling);
     if (const auto same = conditions_of(groups); !same.empty())
         frame.notes.push_back("the same in all: " + same);
     std::vector<std::string> sentences;
@@ -49,18 +100,22 @@ std::string written(const Groups& groups, const Write& write) {
     return write(frame, sentences);
 }
 
-// Not finite numbers are written as null by the library itself.
+// The library writes NaN and infinities as null.
 Json ratio_json(const stats::RatioEstimate& estimate) {
     if (std::isnan(estimate.ratio)) return nullptr;
     return {
         {"value", estimate.ratio}, {"ci95_low", estimate.ci.low}, {"ci95_high", estimate.ci.high}};
 }
 
-Json group_json(const Groups& groups, const model::Group& group, const model::ScalingRow& row) {
+Json group_json(const Groups& groups, const model::Scaling& scaling, std::size_t group) {
+    const Frame& table = scaling.table;
+    const model::ScalingRow& row = scaling.rows[group];
+    const model::Cores cores = groups.cores(group);
     Json key = Json::object(), measurements = Json::array(), marks = Json::array(),
          ids = Json::array();
-    for (std::size_t i = 0; i < groups.keys.size(); ++i) key[groups.keys[i]] = group.key[i];
-    for (const auto& name : groups.measurements()) {
+    for (const auto& name : groups.keys()) key[name] = groups.key(group, name);
+    for (const std::size_t column : table.all(Role::measured)) {
+        const auto& name = table.columns[column].name;
         const model::Estimate found = groups.estimate(group, name);
         if (found.runs > 0)
             measurements.push_back({{"name", name},
@@ -71,15 +126,15 @@ Json group_json(const Groups& groups, const model::Group& group, const model::Sc
                                     {"ci95_low", found.ci.low},
                                     {"ci95_high", found.ci.high}});
     }
-    for (const auto* caveats : {&group.caveats, &row.caveats})
-        for (const auto& caveat : *caveats) marks.push_back(sentence(caveat));
-    for (const std::size_t run : group.runs) ids.push_back(groups.runs().ids[run]);
+    for (const auto& caveat : table.rows[group].caveats) marks.push_back(sentence(caveat));
+    for (const std::size_t run : groups.members(group))
+        ids.push_back(groups.runs().at(run, "id").text);
     return {{"key", key},
             {"runs", ids},
-            {"invalid", group.invalid},
-            {"computed_on", group.cores.known() ? Json(group.cores.count) : Json(nullptr)},
-            {"computed_on_unit", group.cores.unit()},
-            {"oversubscribed", group.cores.oversubscription},
+            {"invalid", static_cast<std::size_t>(table.at(group, "invalid").number)},
+            {"computed_on", cores.known() ? Json(cores.count) : Json(nullptr)},
+            {"computed_on_unit", cores.unit},
+            {"oversubscribed", cores.oversubscription},
             {"measurements", measurements},
             {"is_base", row.is_baseline},
             {"speedup", ratio_json(row.speedup)},
@@ -112,7 +167,7 @@ std::string groups_markdown(const Groups& groups, const std::string& chosen) {
         const std::string of = chosen.empty() ? "." : " of " + chosen + ".";
         std::string text =
             fmt::format("{}\n{}\n", markdown_of(frame),
-                        markdown_text(counted(groups.runs().ids.size(), "run") + of));
+                        markdown_text(counted(groups.runs().rows.size(), "run") + of));
         for (const auto& one : sentences) text += fmt::format("\n{}\n", markdown_text(one));
         return text;
     });
@@ -127,17 +182,16 @@ std::string groups_latex(const Groups& groups, const std::string& chosen) {
 }
 
 std::string groups_csv(const Groups& groups) {
-    return csv_of(model::frame_of(groups, model::scaling_of(groups)));
+    return csv_of(frame_of(groups, model::scaling_of(groups)));
 }
 
 std::string groups_json(const Groups& groups) {
     const model::Scaling scaling = model::scaling_of(groups);
     Json rows = Json::array(), findings = Json::array();
-    for (std::size_t i = 0; i < groups.all.size(); ++i)
-        rows.push_back(group_json(groups, groups.all[i], scaling.rows[i]));
+    for (const std::size_t group : groups.all()) rows.push_back(group_json(groups, scaling, group));
     for (const auto& finding : scaling.findings) findings.push_back(finding_json(finding));
     return json_line({{"schema", 1},
-                      {"group_by", groups.keys},
+                      {"group_by", groups.keys()},
                       {"scaled_over", scaling.over},
                       {"efficiency_per", scaling.unit},
                       {"groups", rows},

@@ -1,5 +1,5 @@
-// A run of `ranklab comm` in the form of nccl-tests' output: its columns stand at their places, so
-// that programs that read its output can read ours. Every line but the rows begins with '#'.
+// A run of `ranklab comm` as nccl-tests prints it, for programs that read its output: the same
+// columns at the same places; every line except rows begins with '#'.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,9 +21,9 @@ using model::Message;
 using results::Run;
 using results::Table;
 
-constexpr std::size_t kTime = 7, kRate = 6;  // nccl-tests' widths
+constexpr std::size_t kTime = 7, kRate = 6;  // columns of a time and of a rate in nccl-tests
 
-// As many decimals as fit into so many letters, two at most; "n/a" for none. Flush right.
+// The value flush right in `width` columns with as many decimals as fit, at most two.
 std::string in_width(double value, std::size_t width) {
     if (!std::isfinite(value)) return fmt::format("{:>{}}", "n/a", width);
     for (const int decimals : {2, 1, 0})
@@ -32,7 +32,7 @@ std::string in_width(double value, std::size_t width) {
     return fmt::format("{:{}.{}e}", value, width, width >= kTime ? 1 : 0);
 }
 
-// The table's head, and that of the columns that -I adds on the right.
+// The head of the table, and of the columns that --per-iter adds on the right.
 constexpr const char* kHead[] = {
     "#                                                              out-of-place              "
     "in-place",
@@ -52,7 +52,7 @@ std::string head_text(bool per_iter) {
     return text;
 }
 
-// The columns time, algbw, busbw and #wrong; "N/A" for all where there is no such message.
+// The columns time, algbw, busbw and #wrong; "N/A" in all of them without a message.
 std::string first_columns(const Message* one) {
     if (one == nullptr) return fmt::format("  {0:>7}  {0:>6}  {0:>6}  {0:>6}", "N/A");
     const std::string wrong = one->wrong >= 0 ? fmt::to_string(one->wrong) : "N/A";
@@ -68,7 +68,7 @@ std::string calls(const Message* one) {
     return text;
 }
 
-// One size, out of place and in place.
+// The messages of one size: out of place, in place.
 struct Line {
     const Message* places[2] = {nullptr, nullptr};
 };
@@ -94,7 +94,7 @@ std::string title(const Message& one) {
         one.load == "loaded" ? "; a compute kernel ran on the same cores" : "");
 }
 
-// An operation at a level under a load: its types and reductions below each other.
+// The table of one operation, level and load.
 std::string block_text(const std::vector<const Message*>& block, bool per_iter) {
     InsertionOrderedMap<std::tuple<std::string, std::string, std::int64_t>, Line> lines;
     for (const Message* one : block)
@@ -123,7 +123,7 @@ std::string footer(const std::vector<Message>& all) {
         "Avg bus bandwidth", std::isfinite(mean) ? fmt::format("{:g}", mean) : "n/a");
 }
 
-std::string setting_or(const Run& run, const char* key, const char* otherwise) {
+std::string setting_or(const Run& run, std::string_view key, const char* otherwise) {
     const std::string value = run.setting(key);
     return value.empty() ? otherwise : value;
 }
@@ -132,24 +132,25 @@ std::string step_of(const Run& run) {
     if (!run.setting(setting::kSizes).empty() || !run.setting(setting::kFromModel).empty())
         return "none";
     const std::string bytes = run.setting(setting::kStepBytes);
-    return bytes.empty() || bytes == "nan" ? setting_or(run, "step-factor", "n/a") + "(factor)"
-                                           : bytes + "(bytes)";
+    return bytes.empty() || bytes == "nan"
+               ? setting_or(run, setting::kStepFactor, "n/a") + "(factor)"
+               : bytes + "(bytes)";
 }
 
-// With nccl-tests' words; what it has and ranklab has not is what it would be there.
+// The preamble of nccl-tests. Options that ranklab lacks have the values that describe its runs.
 std::string preamble(const Run& run, const std::vector<Message>& all) {
     const auto [least, most] = std::ranges::minmax(all, {}, &Message::bytes);
     const std::string library = run.fact(fact::kMpiLibrary),
-                      memory = setting_or(run, "memory", "pageable");
+                      memory = setting_or(run, setting::kMemory, "pageable");
     std::string text = fmt::format(
         "# ranklab comm {}, {}, backend {}, {} memory\n# Collective test starting: ranklab comm\n"
         "# nThread 1 nGpus {} minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg "
         "iters: 1 validation: {} graph: 0 unalign: {}\n#\n# Using devices\n",
         run.version, base::one_line(library.substr(0, library.find(','))),
-        setting_or(run, "backend", "mpi"), memory, memory == "device" ? 1 : 0, least.bytes,
-        most.bytes, step_of(run), setting_or(run, "warmup", "n/a"),
-        setting_or(run, "repetitions", "n/a"), setting_or(run, "check", "n/a"),
-        setting_or(run, "unalign", "0"));
+        setting_or(run, setting::kBackend, "mpi"), memory, memory == "device" ? 1 : 0, least.bytes,
+        most.bytes, step_of(run), setting_or(run, setting::kWarmup, "n/a"),
+        setting_or(run, setting::kRepetitions, "n/a"), setting_or(run, setting::kCheck, "n/a"),
+        setting_or(run, setting::kUnalign, "0"));
     for (const auto& host : run.hosts)
         text += fmt::format("#  Rank {:>2} on {:>10} device {}, cpus {}\n", host.rank,
                             base::one_line(host.host), base::one_line(host.device),

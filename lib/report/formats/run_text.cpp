@@ -1,4 +1,4 @@
-// A run at a terminal, and a list of runs.
+// The text of one run, and of a list of runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using results::Run;
 
-constexpr std::size_t kMostRows = 12;  // of a table of the experiment; more would not be one screen
+constexpr std::size_t kMostRows = 12;  // of a table: it fits one screen
 
 std::string where(const Run& run) {
     std::map<std::string, std::vector<int>> ranks;
@@ -39,7 +39,7 @@ std::string where(const Run& run) {
 
 std::string header(const Run& run) {
     return fmt::format("run {}\n", base::one_line(run.id)) +
-           // The command stays on one line, for copying.
+           // One line, so that a user can copy the command.
            (run.argv.empty() ? ""
                              : fmt::format("  {:<14}{}\n", "typed", base::one_line(run.argv))) +
            screen_line("label", run.label) +
@@ -50,10 +50,9 @@ std::string header(const Run& run) {
            screen_line("cut short", run.cut_short());
 }
 
-// Means over ranks, which add up to the step.
 Frame phases_of(const Run& run) {
     Frame frame{.title = "Phases of a step, means over ranks and steps"};
-    frame.columns = {{.name = "phase", .key = true},
+    frame.columns = {{.name = "phase", .role = Role::key},
                      {.name = "mean_s", .unit = "s", .head = "time"},
                      {.name = "percent", .unit = "%", .head = "share"}};
     double whole = 0;
@@ -66,7 +65,7 @@ Frame phases_of(const Run& run) {
     return frame;
 }
 
-// Without those that stand elsewhere, or are for who looks into the file.
+// The stored tables except those that are shown elsewhere.
 std::string tables(const Run& run) {
     static constexpr std::array kElsewhere{"order", "messages", "rank_summaries", "ladder",
                                            "phases"};
@@ -88,7 +87,7 @@ std::string run_text(const Run& run, bool verbose, const std::string& network) {
     if (const auto phases = text_of(phases_of(run)); !phases.empty())
         text += fmt::format("\n{}", phases);
     if (!verbose) return text;
-    if (const auto ladder = model::ladder_of(run); !ladder.rows.empty())
+    if (const auto ladder = model::ladder_of(run); !ladder.empty())
         text += fmt::format("\n{}", text_of(model::frame_of(ladder, true)));
     if (run.valid && !run.measurements.empty())
         text += fmt::format("\n{}", text_of(model::measurements_of(run)));

@@ -24,7 +24,7 @@ constexpr const char* kCsvHead =
 
 constexpr const char *kJsonHead = R"({"schema":1,"runs":[)", *kJsonTail = "\n]}\n";
 
-// In the order of the head.
+// A row per measurement, in the order of kCsvHead.
 std::string csv_rows(const Run& run) {
     Frame frame;
     for (const auto& m : run.measurements) {
@@ -48,13 +48,13 @@ std::string csv_rows(const Run& run) {
     return text.substr(text.find('\n') + 1);
 }
 
-// Not finite numbers are written as null by the library itself.
+// The library writes NaN and infinities as null.
 Json measurements_json(const Run& run) {
     Json all = Json::array();
     for (const auto& m : run.measurements) {
         Json json{{"name", m.name}, {"unit", m.unit}, {"kind", results::kind_name(m.kind)}};
         for (const auto& [name, value] : model::fields_of(m.summary)) json[name] = value;
-        json["n"] = m.summary.n;  // whole
+        json["n"] = m.summary.n;  // an integer
         json["rank_reduction"] = m.rank_reduction;
         all.push_back(std::move(json));
     }
@@ -104,11 +104,11 @@ std::string run_json(const Run& run) {
                                   {"version", run.version},
                                   {"git_revision", run.git_revision},
                                   {"argv", run.argv}});
-    text.pop_back();  // the object goes on
+    text.pop_back();  // the closing brace: members follow
     const auto add = [&](const char* name, const std::string& json) {
         text += std::string(",\"") + name + "\":" + json;
     };
-    // The same texts as in the results file, so that both say the same of a number that is none.
+    // The texts of the results file, which may hold NaN where a JSON library would write null.
     add("config", results::config_to_json(run.config));
     add("context", results::context_to_json(run.context));
     add("warnings", results::warnings_to_json(run.warnings));
@@ -123,7 +123,7 @@ std::string run_json(const Run& run) {
 
 void write_csv(const model::ChosenRuns& runs, const model::Sink& sink) {
     sink(kCsvHead);
-    // With the tables, which say where files of older runs lay.
+    // With tables: those of older runs have the place of the files.
     runs.visit(results::Detail::summaries, [&](const Run& run) { sink(csv_rows(run)); });
 }
 

@@ -12,9 +12,26 @@
 
 namespace ranklab::report {
 
+bool Row::has(CaveatKind kind) const {
+    return std::ranges::find(caveats, kind, &Caveat::kind) != caveats.end();
+}
+
 std::size_t Frame::find(std::string_view column) const {
     const auto found = std::ranges::find(columns, column, &Column::name);
     return static_cast<std::size_t>(found - columns.begin());
+}
+
+std::size_t Frame::find(std::string_view column, Role role) const {
+    const auto found = std::ranges::find_if(
+        columns, [&](const Column& one) { return one.role == role && one.name == column; });
+    return static_cast<std::size_t>(found - columns.begin());
+}
+
+Places Frame::all(Role role) const {
+    Places found;
+    for (std::size_t i = 0; i < columns.size(); ++i)
+        if (columns[i].role == role) found.push_back(i);
+    return found;
 }
 
 const Cell& Frame::at(std::size_t row, std::size_t column) const {
@@ -29,29 +46,40 @@ bool Frame::has_numbers(std::size_t column) const {
     });
 }
 
-bool Frame::has_doubts() const {
+bool Frame::has_caveats() const {
     return std::ranges::any_of(rows, [](const Row& row) { return !row.caveats.empty(); });
 }
 
 std::size_t Frame::add_column(Column column) {
-    const std::size_t place = find(column.name);
+    const std::size_t place = find(column.name, column.role);
     if (place == columns.size()) columns.push_back(std::move(column));
     return place;
 }
 
-void Frame::put(std::size_t column, Cell cell) {
-    auto& cells = rows.back().cells;
-    if (cells.size() <= column) cells.resize(column + 1);
-    cells[column] = std::move(cell);
+void Frame::set(std::size_t row, Column column, Cell cell) {
+    const std::size_t place = add_column(std::move(column));
+    auto& cells = rows[row].cells;
+    if (cells.size() <= place) cells.resize(place + 1);
+    cells[place] = std::move(cell);
 }
 
-std::vector<std::pair<std::vector<std::string>, std::vector<std::size_t>>> Frame::group_by(
-    const std::vector<std::size_t>& keys) const {
-    InsertionOrderedMap<std::vector<std::string>,
-                        std::pair<std::vector<std::string>, std::vector<std::size_t>>>
-        met;
+Frame Frame::select(const Places& chosen) const {
+    Frame some{.title = title, .notes = notes};
+    for (const std::size_t column : chosen)
+        if (column < columns.size()) some.columns.push_back(columns[column]);
     for (std::size_t row = 0; row < rows.size(); ++row) {
-        std::vector<std::string> key;
+        some.rows.push_back({{}, rows[row].caveats, rows[row].members});
+        for (const std::size_t column : chosen)
+            if (column < columns.size()) some.rows.back().cells.push_back(at(row, column));
+    }
+    return some;
+}
+
+std::vector<std::pair<std::vector<std::string>, Places>> Frame::group_by(const Places& keys) const {
+    using Texts = std::vector<std::string>;
+    InsertionOrderedMap<Texts, std::pair<Texts, Places>> met;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        Texts key;
         for (const std::size_t column : keys) key.push_back(exact(at(row, column)));
         auto& group = met[key];
         group.first = key;
@@ -60,16 +88,17 @@ std::vector<std::pair<std::vector<std::string>, std::vector<std::size_t>>> Frame
     return met.all();
 }
 
-void Frame::sort(const std::vector<std::size_t>& keys) {
-    const auto key_of = [&](const Row& row) {
-        std::vector<std::string> key;
-        for (const std::size_t column : keys)
-            key.push_back(column < row.cells.size() ? exact(row.cells[column]) : "");
-        return key;
+void Frame::sort(const Places& keys) {
+    const auto text = [](const Row& row, std::size_t column) {
+        return column < row.cells.size() ? exact(row.cells[column]) : "";
     };
     std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
-        const auto x = key_of(a), y = key_of(b);
-        return std::ranges::lexicographical_compare(x, y, in_order);
+        for (const std::size_t column : keys) {
+            const std::string x = text(a, column), y = text(b, column);
+            if (in_order(x, y)) return true;
+            if (in_order(y, x)) return false;
+        }
+        return false;
     });
 }
 
@@ -78,7 +107,7 @@ void Frame::drop_empty_columns() {
         const auto is_empty = [&](const Row& row) {
             return i >= row.cells.size() || row.cells[i].empty();
         };
-        if (columns[i].key || !std::ranges::all_of(rows, is_empty)) continue;
+        if (columns[i].is_key() || !std::ranges::all_of(rows, is_empty)) continue;
         const auto place = static_cast<std::ptrdiff_t>(i);
         columns.erase(columns.begin() + place);
         for (auto& row : rows)
@@ -140,7 +169,7 @@ nlohmann::ordered_json json_rows(const Frame& frame) {
     for (std::size_t row = 0; row < frame.rows.size(); ++row) {
         auto& json = rows.emplace_back(nlohmann::ordered_json::object());
         for (std::size_t i = 0; i < frame.columns.size(); ++i) {
-            const auto& [name, unit, key, interval, head] = frame.columns[i];
+            const auto& [name, unit, role, interval, head] = frame.columns[i];
             const Cell& cell = frame.at(row, i);
             json[name] = cell.text;
             if (cell.text.empty()) json[name] = cell.number;

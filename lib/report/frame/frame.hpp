@@ -1,4 +1,4 @@
-// The table type of reports: lists, groups, ladders, messages, phases and ranks become Frames, and
+// Frame, the one table type of reports: runs, groups, ladders and stored tables become Frames, and
 // every writer takes one.
 #pragma once
 
@@ -20,11 +20,11 @@ namespace ranklab::report {
 namespace fact = vocabulary::fact;
 namespace setting = vocabulary::setting;
 
-/// Things that differ by a key, in the order of their first use.
+/// A map that keeps its values in the order in which their keys came.
 template <class Key, class Thing>
 class InsertionOrderedMap {
   public:
-    /// A new one where the key was not met yet.
+    /// The value of that key; a new one if the key is new.
     Thing& operator[](const Key& key) {
         const auto [place, is_new] = places_.try_emplace(key, all_.size());
         if (is_new) all_.emplace_back();
@@ -54,88 +54,113 @@ struct Cell {
     bool empty() const { return text.empty() && !is_number(); }
 };
 
+/// What a column says about the rows of its table.
+enum class Role {
+    derived,    ///< follows from other columns
+    key,        ///< identifies the row
+    condition,  ///< keeps runs apart: runs that differ here are pooled only on request
+    factor,     ///< a setting or fact that numbers depend on: equal in repetitions
+    place,      ///< a property of the machine that a row and its baseline should share
+    measured,
+    table  ///< the rows of a table that the run stored
+};
+
 struct Column {
     std::string name;  ///< as machine formats have it, with its unit: "step_time_s"
     /// The unit of the cells: "s", "B", "MiB/s", "1" for a ratio; "" for texts and counts.
     std::string unit = {};
-    bool key = false;       ///< it says which row it is
+    Role role = Role::derived;
     bool interval = false;  ///< its cells may have one
     std::string head = {};  ///< for people; "": the name
 
+    bool is_key() const { return role == Role::key; }
     const std::string& title() const { return head.empty() ? name : head; }
 };
 
 struct Row {
     std::vector<Cell> cells = {};  ///< may be fewer than there are columns: the others are empty
     std::vector<Caveat> caveats = {};
+    std::vector<std::size_t> members = {};  ///< rows of another table that this row summarises
+
+    bool has(CaveatKind kind) const;
 };
+
+using Places = std::vector<std::size_t>;  ///< of columns or rows, from 0
 
 struct Frame {
     std::string title = {};
     std::vector<Column> columns = {};
     std::vector<Row> rows = {};
-    std::vector<std::string> notes = {};  ///< sentences below it
+    std::vector<std::string> notes = {};  ///< sentences below the table
 
     bool empty() const { return rows.empty(); }
-    /// Its place; columns.size() where there is none of that name.
+    /// The place of the first column of that name, and role; columns.size() if there is none.
     std::size_t find(std::string_view column) const;
+    std::size_t find(std::string_view column, Role role) const;
+    /// The places of all columns of a role.
+    Places all(Role role) const;
+    /// An empty cell if there is no such column.
     const Cell& at(std::size_t row, std::size_t column) const;
     const Cell& at(std::size_t row, std::string_view column) const { return at(row, find(column)); }
     bool has_numbers(std::size_t column) const;
-    bool has_doubts() const;
-    /// The column of that name, added where there is none yet.
+    bool has_caveats() const;
+    /// Adds the column if there is none of its name and role, and returns its place.
     std::size_t add_column(Column column);
-    /// Puts it into the last row.
-    void put(std::size_t column, Cell cell);
+    /// Sets the row's cell in a column, which add_column() adds; without a row in the last row.
+    void set(std::size_t row, Column column, Cell cell);
+    void put(Column column, Cell cell) { set(rows.size() - 1, std::move(column), std::move(cell)); }
+    /// A table of these columns in this order, with all rows and notes. Places that no column has
+    /// are left out.
+    Frame select(const Places& columns) const;
 
-    /// Rows with equal cells in these columns: the cells' texts, and the rows' numbers.
-    std::vector<std::pair<std::vector<std::string>, std::vector<std::size_t>>> group_by(
-        const std::vector<std::size_t>& keys) const;
-    /// By the columns' cells, numbers in their order and before texts.
-    void sort(const std::vector<std::size_t>& keys);
-    /// Without columns in which all cells are empty, but for keys.
+    /// The rows grouped by equal cells in these columns: for each group the texts of these cells,
+    /// and the places of its rows.
+    std::vector<std::pair<std::vector<std::string>, Places>> group_by(const Places& keys) const;
+    /// Sorts the rows by these columns, the first one first: numbers ascending, then texts.
+    void sort(const Places& keys);
+    /// Removes columns without any cell, except keys.
     void drop_empty_columns();
 };
 
-/// A column's name and unit by its ending: "step_time_s" is {"step time", "s"}; without a unit "".
+/// Splits the unit from a column's name: "step_time_s" is {"step time", "s"}. The unit is "" if the
+/// name has none.
 std::pair<std::string, std::string> named_unit(std::string_view column);
-/// "step time" of "step_time_s": for people, who read the unit at the numbers.
+/// "step time" for "step_time_s": the head of a column whose cells show their unit.
 std::string without_unit(std::string_view name);
-/// Numbers by their values, and before texts.
+/// Less-than for cells: numbers by value, and before texts.
 bool in_order(const std::string& a, const std::string& b);
-/// A number that reads back to the same double; "" for none.
+/// A decimal that reads back to the same double; "" for NaN.
 std::string exact(double number);
-/// The text, or the number with all its digits.
+/// The cell's text, or its number with all digits.
 std::string exact(const Cell& cell);
 
-// The writers. Those for people show numbers in the units that people read; those for programs
-// (csv, json) all digits in base units.
+// The writers. Those for people round numbers and scale their units; CSV and JSON have all digits
+// in the column's unit.
 
-/// A table for a screen of 80 columns, keys flush left; a wider table is split into blocks of
-/// columns, each after the keys. A column `note` refers to the rows' caveats below the table, and
-/// notes follow these.
+/// Text for a screen of 80 columns. A wider table is split into blocks of columns, each of which
+/// begins with the keys. The column `note` has the numbers of caveats, which are listed below the
+/// table, before the notes.
 std::string text_of(const Frame& frame);
-/// CSV by RFC 4180: one header, then the rows; an interval takes two more columns, NAME_low and
-/// NAME_high; the column `marks` has the caveats' sentences. A column with numbers has no words. A
-/// text that a spreadsheet would take for a formula gets an apostrophe before it.
+/// CSV by RFC 4180 with one header line. An interval adds the columns NAME_low and NAME_high; the
+/// column `marks` has the sentences of caveats. Texts in a column of numbers are left empty. A text
+/// that a spreadsheet would take for a formula begins with an apostrophe.
 std::string csv_of(const Frame& frame);
 std::string csv_cell(const std::string& text);
-/// One line that every JSON reader accepts: NaN and infinities become null, bytes that are not
-/// UTF-8 U+FFFD.
+/// One line of JSON: NaN and infinities become null, bytes that are not UTF-8 become U+FFFD.
 std::string json_line(const nlohmann::ordered_json& json);
-/// An object a row, by the columns' names; an interval takes two more, NAME_low and NAME_high.
+/// One object per row with the columns' names as keys; an interval adds NAME_low and NAME_high.
 nlohmann::ordered_json json_rows(const Frame& frame);
-/// GitHub's.
+/// GitHub's Markdown.
 std::string markdown_of(const Frame& frame);
-/// Fit for a cell or a line of it.
+/// Escapes a text for a cell or a line of Markdown.
 std::string markdown_text(const std::string& text);
-/// A table environment with booktabs; `label` is that of \ref.
+/// A table environment with booktabs, to which \ref{tab:LABEL} refers.
 std::string latex_of(const Frame& frame, const std::string& label);
 std::string latex_text(std::string_view text);
-/// A <table>; each number has all its digits as data-value. Doubts and notes stand below it.
+/// A <table> whose <data> elements have all digits, followed by caveats and notes.
 std::string html_of(const Frame& frame);
 /// Makes a text safe in an element and in a quoted attribute: replaces markup, control characters,
-/// broken UTF-8 and marks that turn the direction of writing.
+/// broken UTF-8 and characters that change the direction of writing.
 std::string html_escape(std::string_view text);
 
 }  // namespace ranklab::report

@@ -1,5 +1,5 @@
-// A Frame as HTML, Markdown and LaTeX. The contents of a results file are not trusted: no text of
-// it becomes markup.
+// A Frame as HTML, Markdown, LaTeX and CSV. Texts of a results file are not trusted: all of them
+// are escaped.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -13,9 +13,9 @@
 namespace ranklab::report {
 namespace {
 
-constexpr std::size_t kLongest = 300;  // letters of a cell of HTML
+constexpr std::size_t kLongest = 300;  // characters of a text in HTML
 
-// On one line, with names of the format in place of these letters.
+// The text on one line, with names[i] in place of letters[i].
 std::string escaped(std::string_view text, std::string_view letters,
                     const std::vector<const char*>& names) {
     std::string out;
@@ -26,7 +26,7 @@ std::string escaped(std::string_view text, std::string_view letters,
     return out;
 }
 
-// Numbers with their intervals, and texts as `escape` makes them.
+// The cells of a row: numbers with their intervals, texts through `escape`.
 template <class Escape>
 std::vector<std::string> cells_of(const Frame& frame, std::size_t row, const Escape& escape) {
     std::vector<std::string> cells;
@@ -58,7 +58,7 @@ std::string html_row(const Frame& frame, std::size_t row, Footnotes& footnotes) 
     if (!marks.empty()) marks = " <sup>" + marks + "</sup>";  // in the first cell
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Cell& cell = frame.at(row, i);
-        const bool key = frame.columns[i].key;
+        const bool key = frame.columns[i].is_key();
         text += fmt::format("<{}{}{}>{}{}</{}>", key ? "th" : "td", key ? " scope=\"row\"" : "",
                             key || cell.is_number() ? "" : " class=\"text\"",
                             html_cell(cell, frame.columns[i]), std::exchange(marks, ""),
@@ -112,7 +112,7 @@ std::string markdown_text(const std::string& text) {
 
 std::string markdown_of(const Frame& frame) {
     if (frame.empty()) return "";
-    const bool marked = frame.has_doubts();
+    const bool marked = frame.has_caveats();
     std::vector<std::string> heads, lines;
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         heads.push_back(markdown_text(frame.columns[i].title()));
@@ -135,7 +135,7 @@ std::string latex_of(const Frame& frame, const std::string& label) {
     std::string columns, rows;
     std::vector<std::string> heads;
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
-        columns += frame.has_numbers(i) && !frame.columns[i].key ? "r" : "l";
+        columns += frame.has_numbers(i) && !frame.columns[i].is_key() ? "r" : "l";
         heads.push_back(latex_text(frame.columns[i].title()));
     }
     Footnotes footnotes;
@@ -160,7 +160,7 @@ std::string latex_of(const Frame& frame, const std::string& label) {
 
 namespace {
 
-// Control characters become blanks, as in text; tabs and line ends belong to the format.
+// Replaces control characters by blanks. Tabs and line ends stay: CSV can quote them.
 std::string harmless(std::string_view raw) {
     std::string text;
     while (!raw.empty()) {
@@ -174,9 +174,9 @@ std::string harmless(std::string_view raw) {
 
 }  // namespace
 
-// A spreadsheet takes a text that begins with one of these for a formula. An apostrophe marks it as
-// text; a text that begins with one gets another, so that dropping the first always restores the
-// text.
+// A spreadsheet takes a text that begins with one of these characters for a formula; an apostrophe
+// marks it as text. A text with an apostrophe gets a second one, so that a reader may always drop
+// the first.
 std::string csv_cell(const std::string& raw) {
     std::string field = harmless(raw);
     if (raw.find_first_of("=+-@\t\r\n'") == 0) field.insert(field.begin(), '\'');
@@ -185,7 +185,7 @@ std::string csv_cell(const std::string& raw) {
 }
 
 std::string csv_of(const Frame& frame) {
-    const bool marked = frame.has_doubts();
+    const bool marked = frame.has_caveats();
     std::vector<std::string> cells;
     for (const auto& column : frame.columns) {
         cells.push_back(csv_cell(column.name));
@@ -198,7 +198,7 @@ std::string csv_of(const Frame& frame) {
         cells.clear();
         for (std::size_t i = 0; i < frame.columns.size(); ++i) {
             const Cell& cell = frame.at(row, i);
-            // A column is of one kind.
+            // A program expects one type in a column.
             const bool words = !cell.is_number() && !frame.has_numbers(i);
             cells.push_back(words ? csv_cell(cell.text) : exact(cell.number));
             if (frame.columns[i].interval)

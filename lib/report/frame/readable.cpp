@@ -12,10 +12,10 @@ namespace {
 
 constexpr double kKiB = 1024;
 
-// A unit that people read, by how many of the stored one it is.
+// A unit for people: one of it is per_one of the stored unit, and it is used from `from` on.
 struct Shown {
     std::string_view unit, name;
-    double per_one, from;  ///< `from` this many of the stored unit on
+    double per_one, from;
 };
 
 constexpr std::array kShown{
@@ -40,7 +40,7 @@ Shown shown_in(double value, std::string_view unit) {
     return {unit, unit == "1" ? "" : unit, 1, 0};
 }
 
-// Speedups and efficiencies are read to a per mille.
+// Speedups and efficiencies have three decimals.
 bool is_ratio(double value, std::string_view unit) {
     return unit == "1" && std::abs(value) >= 0.01 && std::abs(value) < 10;
 }

@@ -18,24 +18,46 @@ struct Words {
     const char *name, *text;
 };
 
-constexpr std::array kMarks{
-    Words{CaveatKind::single_run, "single_run", "single run: no interval between runs"},
-    Words{CaveatKind::oversubscribed, "oversubscribed", "oversubscribed: {}"},
-    Words{CaveatKind::other_load, "other_load", "other processes were busy on its hosts in {}"},
-    Words{CaveatKind::not_verified, "not_verified", "results not verified"},
-    Words{CaveatKind::invalid, "invalid", "INVALID: {}"},
-    Words{CaveatKind::left_out, "left_out", "{} invalid left out"},
-    Words{CaveatKind::not_converged, "not_converged", "{} not converged"},
-    Words{CaveatKind::exit_7, "exit_7", "{} with exit code 7"},
-    Words{CaveatKind::cut_short, "cut_short", "cut short: {}"},
-    Words{CaveatKind::not_summed, "not_summed", "gradients were not summed: not the same training"},
-    Words{CaveatKind::differs, "differs", "its runs differ in {}"},
-    Words{CaveatKind::other_work, "other_work", "no speedup: other work than the baseline ({})"},
-    Words{CaveatKind::not_as_baseline, "not_as_baseline", "not measured as the baseline: {}"},
-    Words{CaveatKind::no_efficiency, "no_efficiency", "no efficiency: {}"},
-    Words{CaveatKind::too_efficient, "too_efficient",
-          "efficiency above {}: a slow baseline, or other work"},
-    Words{CaveatKind::said, "said", "{}"},
+struct CaveatWords {
+    CaveatKind key;
+    const char *name, *text;
+    const char* of_groups;  // after "1 group", or "2 groups" with its "has" as "have"
+};
+
+constexpr std::array kCaveats{
+    CaveatWords{CaveatKind::single_run, "single_run", "single run: no interval between runs",
+                "has a single run, and no interval between runs"},
+    CaveatWords{CaveatKind::oversubscribed, "oversubscribed", "oversubscribed: {}",
+                "has runs with more compute threads than cores"},
+    CaveatWords{CaveatKind::other_load, "other_load",
+                "other processes were busy on its hosts in {}",
+                "has runs measured while other processes used its hosts"},
+    CaveatWords{CaveatKind::not_verified, "not_verified", "results not verified",
+                "has runs whose results are not verified"},
+    CaveatWords{CaveatKind::invalid, "invalid", "INVALID: {}", "has INVALID runs"},
+    CaveatWords{CaveatKind::left_out, "left_out", "{} invalid left out",
+                "has invalid runs, which are left out"},
+    CaveatWords{CaveatKind::not_converged, "not_converged", "{} not converged",
+                "has runs that did not converge"},
+    CaveatWords{CaveatKind::exit_7, "exit_7", "{} with exit code 7", "has runs of exit code 7"},
+    CaveatWords{CaveatKind::cut_short, "cut_short", "cut short: {}",
+                "has runs that were cut short"},
+    CaveatWords{CaveatKind::not_summed, "not_summed",
+                "gradients were not summed: not the same training",
+                "has runs that did not sum gradients: not the same training"},
+    CaveatWords{CaveatKind::differs, "differs", "its runs differ in {}",
+                "has runs with different settings"},
+    CaveatWords{CaveatKind::other_work, "other_work",
+                "no speedup: other work than the baseline ({})",
+                "has other work than the baseline"},
+    CaveatWords{CaveatKind::not_as_baseline, "not_as_baseline", "not measured as the baseline: {}",
+                "has other surroundings than the baseline"},
+    CaveatWords{CaveatKind::no_efficiency, "no_efficiency", "no efficiency: {}",
+                "has no efficiency"},
+    CaveatWords{CaveatKind::too_efficient, "too_efficient",
+                "efficiency above {}: a slow baseline, or other work",
+                "has an efficiency far above 1"},
+    CaveatWords{CaveatKind::said, "said", "{}", "has a caveat"},
 };
 
 constexpr std::array kVerdicts{
@@ -88,27 +110,24 @@ constexpr std::array kVerdicts{
 using Why = Refusal::Why;
 constexpr std::array kRefusals{
     Words{Why::none, "none", "{}"},
-    Words{Why::too_few_points, "too_few_points",
-          "a curve takes at least 4 numbers of ranks; measure: {}"},
+    Words{Why::too_few_points, "too_few_points", "needs at least 4 rank counts; measure: {}"},
     Words{Why::repeats_contradict, "repeats_contradict",
-          "the times of one number of ranks differ too much; on a quiet machine measure: {}"},
+          "repeats at one rank count differ too much; on a quiet machine measure: {}"},
     Words{Why::warm_up_inside, "warm_up_inside",
-          "the first time of each point is longer than the others, as warm-up makes it; "
-          "give more of --warmup, and measure: {}"},
-    Words{Why::misfit, "misfit", "no curve goes through the points; measure again: {}"},
-    Words{Why::jump, "jump",
-          "the time jumps between two points, as where a second node begins; measure: {}"},
+          "the first run at each rank count is slower than the rest, as with too little warm-up; "
+          "give a larger --warmup, and measure: {}"},
+    Words{Why::misfit, "misfit", "no curve fits the points; measure again: {}"},
+    Words{Why::jump, "jump", "the time jumps between two points, as at a second node; measure: {}"},
     Words{Why::held_out_missed, "held_out_missed",
-          "the other points forecast another time for the largest one; measure: {}"},
+          "the other points do not forecast the time of the largest one; measure: {}"},
     Words{Why::one_node, "one_node",
-          "the forecast needs several nodes, and fewer than 2 points have them; measure: {}"},
+          "the forecast spans several nodes, and fewer than 2 points do; measure: {}"},
     Words{Why::beyond_reach, "beyond_reach",
-          "more than 4 times the largest point; give --force, or measure: {}"},
+          "more than 4 times the ranks of the largest point; give --force, or measure: {}"},
     Words{Why::no_layers, "no_layers", "no run of one rank has the time of each layer: {}"},
-    Words{Why::batch_not_measured, "batch_not_measured",
-          "one rank was not measured with this batch: {}"},
+    Words{Why::batch_not_measured, "batch_not_measured", "no run of one rank has this batch: {}"},
     Words{Why::few_samples, "few_samples",
-          "more ranks than measured steps, so the slowest is not known: {}"},
+          "fewer measured steps than ranks, so the slowest rank's time is not known: {}"},
     Words{Why::level_not_crossed, "level_not_crossed",
           "no allreduce of this size was measured among ranks that are placed as these: {}"},
     Words{Why::too_far, "too_far",
@@ -119,8 +138,8 @@ const Words<Why>& words_of(Why why) {
     return *std::ranges::find(kRefusals, why, &Words<Why>::key);
 }
 
-const Words<CaveatKind>& words_of(CaveatKind mark) {
-    return *std::ranges::find(kMarks, mark, &Words<CaveatKind>::key);
+const CaveatWords& words_of(CaveatKind kind) {
+    return *std::ranges::find(kCaveats, kind, &CaveatWords::key);
 }
 
 const Words<Verdict>& words_of(Verdict verdict) {
@@ -167,8 +186,13 @@ std::string name_of(Refusal::Why why) {
     return words_of(why).name;
 }
 
-std::string name_of(CaveatKind mark) {
-    return words_of(mark).name;
+std::string name_of(CaveatKind kind) {
+    return words_of(kind).name;
+}
+
+std::string of_groups(CaveatKind kind, std::size_t groups) {
+    const std::string words = words_of(kind).of_groups;
+    return groups == 1 ? words : "have" + words.substr(std::string_view("has").size());
 }
 
 std::string Footnotes::references(const std::vector<Caveat>& caveats) {

@@ -1,5 +1,4 @@
-// The sentences of reports: verdicts and caveats are data, and a table has one row for the sentence
-// of each.
+// Verdicts and caveats are data; one table has the sentence of each.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace ranklab::report {
 
-/// Why a row is to be read with care.
+/// Why to read a row with care.
 enum class CaveatKind {
     single_run,
     oversubscribed,
@@ -28,20 +27,19 @@ enum class CaveatKind {
     not_as_baseline,
     no_efficiency,
     too_efficient,
-    said  ///< in the run's own words
+    said  ///< a sentence that the run stored
 };
 struct Caveat {
     CaveatKind kind = CaveatKind::said;
-    std::string what = {};  ///< what the sentence has a place for
+    std::string what = {};  ///< for the {} in the sentence
 
     bool operator==(const Caveat&) const = default;
 };
-/// One short sentence.
 std::string sentence(const Caveat& caveat);
 
 enum class Verdict {
     fastest,
-    fastest_of_others,  ///< the baseline is
+    fastest_of_others,  ///< the baseline is the fastest
     undecided,
     single_runs,
     weak_scaling,
@@ -54,31 +52,33 @@ enum class Verdict {
     nothing_verified,
     one_verified,
     faster_but_unverified,
-    // proposals: how far a curve reaches a centre's threshold
+    // Of proposals: the largest scale that meets a centre's threshold.
     reaches,
-    reaches_undecided,  ///< its interval does not
+    reaches_undecided,  ///< the interval includes the threshold
     reaches_without_interval,
     reaches_nothing,
     no_threshold
 };
-/// A verdict about some rows.
+/// A verdict on rows of a table, with the numbers of its sentence.
 struct Finding {
     Verdict verdict = Verdict::undecided;
-    std::string subject = {};             ///< the row's name
-    std::size_t row = 0;                  ///< and its place
-    std::string against = {};             ///< the row that it is compared with
-    std::string value = {};               ///< the subject's, for people: "33.2 ms"
-    stats::RatioEstimate ratio = {};      ///< of the two, above 1 where the subject is better
-    std::vector<std::string> alike = {};  ///< rows that may be as good
-    std::string unit = {};  ///< "core" where an efficiency is per core; the ratio's name
+    std::string subject = {};             ///< name of the row
+    std::size_t row = 0;                  ///< place of the row
+    std::string against = {};             ///< name of the row that it is compared with
+    std::string value = {};               ///< of the subject, for people: "33.2 ms"
+    stats::RatioEstimate ratio = {};      ///< subject to `against`; above 1: the subject is better
+    std::vector<std::string> alike = {};  ///< names of rows that may be as good
+    std::string unit = {};  ///< what an efficiency is per ("core"), or the ratio's name
 };
 std::string sentence(const Finding& finding);
 
-/// "fastest", for machine formats.
+/// The name in machine formats: "fastest".
 std::string name_of(Verdict verdict);
 std::string name_of(CaveatKind mark);
+/// How the page counts groups with a caveat: "has runs of exit code 7".
+std::string of_groups(CaveatKind kind, std::size_t groups);
 
-/// Why there is no forecast, and the run that would mend it, as a command or in words.
+/// Why there is no forecast, and the runs that would allow one, as a command or in words.
 struct Refusal {
     using Why = forecast::Refusal;
     Why why = Why::none;
@@ -87,12 +87,12 @@ struct Refusal {
 std::string sentence(const Refusal& refusal);
 std::string name_of(Refusal::Why why);
 
-/// The numbers by which rows refer to their caveats, and the sentences below the table, each once.
+/// Numbers the caveats of a table, equal ones alike, and lists their sentences below it.
 class Footnotes {
   public:
-    /// "1 2"; "" without caveats.
+    /// The numbers of a row's caveats: "1 2".
     std::string references(const std::vector<Caveat>& caveats);
-    /// "1: ..." a line each, in the order met, and then the table's notes.
+    /// A line "1: ..." per caveat, in the order of their numbers, then the table's notes.
     std::vector<std::string> lines(const std::vector<std::string>& notes) const;
 
   private:

@@ -14,12 +14,12 @@ namespace ranklab::report {
 namespace {
 
 constexpr std::size_t kLongestKey = 40;
-constexpr std::size_t kNarrowest = 24;  // of a text that goes on in the next line
+constexpr std::size_t kNarrowest = 24;  // columns of a text that is wrapped
 
 struct TextColumn {
     std::vector<std::string> texts;  // the head, then the cells
-    bool left = false;               // its texts are flush left and go on in the next line
-    bool beside = false;             // an interval, which stays next to its number
+    bool left = false;               // texts are flush left, and wrapped
+    bool beside = false;             // an interval, which is kept next to its number
 
     std::size_t width() const {
         return base::columns_of(std::ranges::max(texts, {}, base::columns_of));
@@ -32,9 +32,8 @@ struct TextColumn {
         return longest;
     }
 };
-using Places = std::vector<std::size_t>;
 
-// The first `keys` columns say which row it is.
+// The first `keys` columns identify a row.
 struct TextTable {
     std::vector<TextColumn> columns;
     std::size_t keys = 0;
@@ -46,10 +45,10 @@ bool has_intervals(const Frame& frame, std::size_t column) {
            });
 }
 
-// The marks stand behind the keys, so that each block of columns has them.
+// The column `note` follows the keys, so that each block of columns has it.
 TextTable table_of(const Frame& frame, Footnotes& footnotes) {
     TextTable table;
-    bool marked = !frame.has_doubts();
+    bool marked = !frame.has_caveats();
     const auto references = [&](std::size_t row) {
         return footnotes.references(frame.rows[row].caveats);
     };
@@ -62,14 +61,14 @@ TextTable table_of(const Frame& frame, Footnotes& footnotes) {
     };
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Column& column = frame.columns[i];
-        if (!column.key && !std::exchange(marked, true)) {
+        if (!column.is_key() && !std::exchange(marked, true)) {
             add("note", true, references);
             ++table.keys;
         }
-        if (column.key) ++table.keys;
+        if (column.is_key()) ++table.keys;
         add(column.title(), !frame.has_numbers(i), [&](auto row) {
             const std::string text = base::one_line(readable(frame.at(row, i), column));
-            return column.key ? base::shortened(text, kLongestKey) : text;
+            return column.is_key() ? base::shortened(text, kLongestKey) : text;
         });
         if (has_intervals(frame, i))
             add("95% interval", false, [&](auto row) {
@@ -100,7 +99,7 @@ std::string padded(const std::string& cell, std::size_t width, bool left) {
     return left ? cell + padding : padding + cell;
 }
 
-// Where texts from column `first` on go on in the next line; a word stays whole.
+// The widths of the columns if texts from column `first` on are wrapped between words.
 std::vector<std::size_t> least_widths(const TextTable& table, std::size_t first) {
     std::vector<std::size_t> least;
     for (const auto& column : table.columns) {
@@ -111,7 +110,8 @@ std::vector<std::size_t> least_widths(const TextTable& table, std::size_t first)
     return least;
 }
 
-// Room beyond the least widths goes to the text columns, from the left.
+// The lines of the chosen columns. Space beyond the least widths goes to columns of text, from the
+// left.
 std::string block(const TextTable& table, const Places& chosen, std::vector<std::size_t> widths) {
     std::size_t spare =
         base::kScreenColumns - std::min(base::kScreenColumns, room_of(widths, chosen));
@@ -138,14 +138,14 @@ std::string block(const TextTable& table, const Places& chosen, std::vector<std:
     return text;
 }
 
-// With the column `next` and its interval.
+// Appends the column `next`, with the interval that follows it.
 Places with_next(const TextTable& table, Places chosen, std::size_t next) {
     do chosen.push_back(next++);
     while (next < table.columns.size() && table.columns[next].beside);
     return chosen;
 }
 
-// The row's number says which row it is, in place of the keys.
+// Numbers the rows; the number is then the only key.
 TextTable numbered(TextTable table) {
     TextColumn numbers{{"row"}, true};
     for (std::size_t row = 1; row < table.columns.front().texts.size(); ++row)
@@ -155,9 +155,9 @@ TextTable numbered(TextTable table) {
     return table;
 }
 
-// A table that is wider than the screen is split into blocks of columns, each after the keys, or
-// after the row's number where keys take more than half a line. Only the last column continues in
-// the next line.
+// A table that is wider than the screen is split into blocks of columns. Each block begins with the
+// keys, or with the row's number if keys take more than half a line. Only the last column is
+// wrapped.
 std::string on_screen(const TextTable& table) {
     Places all(table.columns.size()), keys(table.keys);
     std::iota(all.begin(), all.end(), 0);

@@ -20,7 +20,7 @@ namespace {
 using results::Detail;
 using results::Run;
 
-constexpr std::size_t kMostValues = 8;  // of a key, for a user who misspelt one
+constexpr std::size_t kMostValues = 8;  // of a key, listed after a misspelt one
 
 struct Order {
     std::string_view relation;
@@ -148,7 +148,7 @@ std::vector<results::RunHeader> ChosenRuns::headers() const {
     return named_ ? *named_ : matching_headers();
 }
 
-// The values that the file's runs have of each key in the conditions.
+// "; model is a or b there": the values of each key in the conditions, over all runs of the file.
 std::string ChosenRuns::values_there() const {
     std::map<std::string, std::set<std::string>> there;
     file_.visit(Detail::settings, nullptr, [&](const Run& run) {

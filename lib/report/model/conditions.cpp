@@ -22,7 +22,7 @@ using vocabulary::FactRole;
 constexpr std::string_view kEnvironment = "environment.";
 constexpr const char *kUnknown = "unknown", *kStorage = "storage";
 
-// Left by mpirun, or by ranklab 0.1.0 before MPI_Init; the user did not say it.
+// A variable that mpirun set, or ranklab 0.1.0 before MPI_Init, and not the user.
 bool is_left_by_the_start(const std::string& key, const std::string& value) {
     return (key.starts_with(kEnvironment) &&
             base::is_launchers_own(key.substr(kEnvironment.size()))) ||
@@ -38,12 +38,12 @@ std::string or_unknown(const std::string& value) {
     return value.empty() ? kUnknown : value;
 }
 
-// "cpu" of "host.cpu".
+// "cpu" for "host.cpu".
 std::string short_name(const std::string& key) {
-    return key.substr(key.find('.') + 1);  // the whole where there is no dot
+    return key.substr(key.find('.') + 1);
 }
 
-// The value of a column in a table of `ranklab io`; "" where no table has it.
+// The values of a column of texts in the run's tables, each once.
 std::string seen_in_tables(const Run& run, const char* column_name) {
     std::set<std::string> values;
     for (const auto& table : run.tables)
@@ -52,13 +52,12 @@ std::string seen_in_tables(const Run& run, const char* column_name) {
     return joined(values);
 }
 
-// For a run of an older program: the cache label of the readings that its rate is of.
+// The cache labels of the first readings. Older versions stored them only in this table.
 std::string cache_in_table(const Run& run) {
-    const auto* table = run.find_table("io_reads");
     std::set<std::string> labels;
-    for (std::size_t i = 0; table != nullptr && i < row_count(*table); ++i)
-        if (const auto pass = text_at(*table, "pass", i); pass.empty() || pass == "read 1")
-            labels.insert(text_at(*table, "cache", i));
+    for (const auto& row : rows_of(run, "io_reads"))
+        if (const auto pass = row.text("pass"); pass.empty() || pass == "read 1")
+            labels.insert(row.text("cache"));
     return joined(labels, ", ");
 }
 
@@ -67,7 +66,6 @@ std::string cache_of(const Run& run) {
     return fact.empty() ? cache_in_table(run) : fact;
 }
 
-// Whether the fact or place follows from the number of ranks, or from how one rank is started.
 bool follows_from_ranks(const std::string& condition) {
     const auto* fact = vocabulary::find_fact(condition);
     return fact != nullptr && fact->follows_ranks;
@@ -131,7 +129,7 @@ Conditions factors_of(const Run& run) {
         if (vocabulary::matters_to(vocabulary::SettingUse::factor, key, value))
             factors[key] = value;
     factors.merge(decisive_facts(run));
-    // The setting is that of rank 0, and of one replica; those of io are its workers.
+    // The setting is of rank 0 and of one replica. Of io these threads are its workers.
     if (const auto threads = threads_text(run); !threads.empty() && run.command != "io")
         factors["threads"] = threads;
     if (const auto system = file_system_of(run); !system.empty()) factors["file_system"] = system;
@@ -140,15 +138,16 @@ Conditions factors_of(const Run& run) {
 }
 
 Conditions group_key_of(const Run& run) {
-    const bool alone = run.setting(setting::kMode) == "single", rung = is_strategy_run(run);
-    Conditions telling{{"command", run.command},
-                       {"ranks", rung ? fmt::to_string(ranks_of(run)) : value_of(run, "ranks")},
-                       {"nodes", value_of(run, "nodes")}};
+    const bool alone = run.fact(fact::kSingleDevice) == "yes";
+    Conditions key{
+        {"command", run.command},
+        {"ranks", is_strategy_run(run) ? fmt::to_string(ranks_of(run)) : value_of(run, "ranks")},
+        {"nodes", value_of(run, "nodes")}};
     for (const auto& [name, value, number] : run.config)
         if (vocabulary::matters_to(vocabulary::SettingUse::group, name, value) &&
-            (name == "mode" || !alone || !vocabulary::setting_row(name).between_ranks))
-            telling[name] = value;
-    return telling;
+            (name == setting::kMode || !alone || !vocabulary::setting_row(name).between_ranks))
+            key[name] = value;
+    return key;
 }
 
 std::vector<std::string> differing_keys(const std::vector<Conditions>& all) {
@@ -195,9 +194,9 @@ std::string hosts_of(const Run& run) {
 }
 
 std::string devices_of(const Run& run) {
-    std::set<std::string> devices;  // without the identity of GPUs of one kind
+    std::set<std::string> devices;  // without the ids of GPUs
     for (const auto& row : run.hosts) devices.insert(row.device.substr(0, row.device.find(" [")));
-    // Older programs stored that of any device they computed on.
+    // Older versions stored "cpu" for GPUs, too.
     if (run.setting(setting::kDevice) == "cuda" && devices == std::set<std::string>{"cpu"})
         return "";
     return joined(devices);

@@ -1,4 +1,4 @@
-// The cores or GPUs that runs computed on.
+// Counts the cores or GPUs on which a run computed.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,76 +20,76 @@ namespace {
 using results::HostRow;
 using results::Run;
 
-std::size_t number_of(const Run& run, const std::string& key) {
-    return base::number_in<std::size_t>(value_of(run, key)).value_or(0);
+std::size_t number_in(const std::string& text) {
+    return base::number_in<std::size_t>(text).value_or(0);
 }
 
-// Those that computed: a rung of io says its ranks itself, and some write in rank 0 alone.
+// The ranks that computed; in a run of io those that took part.
 std::vector<HostRow> computing(const Run& run) {
     std::vector<HostRow> rows = run.hosts;
     if (run.command != "io") return rows;
-    const bool alone = workers_of(run) > 0 || writes_on_rank_0(run);
-    const auto ranks = static_cast<std::size_t>(alone ? 1 : ranks_of(run));
+    const auto ranks = static_cast<std::size_t>(ranks_of(run));
     std::erase_if(rows,
                   [&](const HostRow& row) { return static_cast<std::size_t>(row.rank) >= ranks; });
     return rows;
 }
 
-// The compute threads of a rank with all its replicas; 0: not known. Older programs stored only
-// rank 0's.
+// The compute threads of a rank, of all its replicas; 0: not known. Older versions stored them only
+// of rank 0.
 std::size_t threads_of(const Run& run, const HostRow& row) {
     if (run.command == "io")
         return static_cast<std::size_t>(std::max<std::int64_t>(1, workers_of(run)));
-    if (run.command == "comm") return 1;  // the rank's own, which makes the calls
-    const std::size_t of_rank_0 = number_of(run, "training.intra_op_threads");
+    if (run.command == "comm") return 1;  // the thread that calls MPI
+    const std::size_t of_rank_0 = number_in(run.fact(fact::kIntraOpThreads));
     const std::size_t threads = row.threads > 0 ? static_cast<std::size_t>(row.threads)
                                 : of_rank_0 > 0 ? of_rank_0
-                                                : number_of(run, "threads");
-    const std::size_t replicas = number_of(run, "replicas");
+                                                : number_in(run.setting(setting::kThreads));
+    const std::size_t replicas = number_in(run.setting(setting::kReplicas));
     return threads == 0 || replicas == 0 ? threads
                                          : replicas * std::max<std::size_t>(1, threads / replicas);
 }
 
 std::string threads_on(std::size_t count, const char* what, const Cores& cores) {
-    return fmt::format("{} on {}", counted(count, what), counted(cores.count, cores.unit()));
+    return fmt::format("{} on {}", counted(count, what), counted(cores.count, cores.unit));
 }
 
-// In mode dp each replica has a GPU; the rank's row names the first.
+// Each replica has a GPU, of which the rank's row names the first.
 Cores gpus_of(const Run& run, const std::vector<HostRow>& rows) {
     std::set<std::string> gpus;
     for (const auto& row : rows) {
         if (row.device.find(" [") == std::string::npos)
-            return {.of = Unit::gpu, .why_not = "the file does not tell one GPU from another"};
+            return {.unit = "GPU", .why_not = "the file does not tell one GPU from another"};
         gpus.insert(row.host + ' ' + row.device);
     }
-    const std::size_t replicas = std::max<std::size_t>(1, number_of(run, "replicas"));
-    Cores cores{.count = gpus.size() * replicas, .of = Unit::gpu};
+    const std::size_t replicas =
+        std::max<std::size_t>(1, number_in(run.setting(setting::kReplicas)));
+    Cores cores{.count = gpus.size() * replicas, .unit = "GPU"};
     if (gpus.size() < rows.size()) cores.oversubscription = threads_on(rows.size(), "rank", cores);
     return cores;
 }
 
-// Ranks of one host, and what each may use.
+// The ranks of one host: their CPUs and their threads.
 struct Host {
     std::vector<base::NumberRanges> sets;
     std::vector<std::size_t> threads;
 };
 
-// A rank cannot use cores of other ranks only, and ranks with cores of their own cannot use more
-// than these.
+// Counts the cores of each set of ranks that share CPUs: not more than they have, nor more than
+// their threads can use.
 void add(Cores& cores, const Host& host) {
     for (const auto& together : base::connected(host.sets)) {
         base::NumberRanges all;
         std::size_t threads = 0, useful = 0;
         for (const auto i : together) {
             all.insert(all.end(), host.sets[i].begin(), host.sets[i].end());
-            const Cores own{.count = base::count_of(host.sets[i]), .of = cores.of};
+            const Cores own{.count = base::count_of(host.sets[i]), .unit = cores.unit};
             if (host.threads[i] > own.count)
                 cores.oversubscription =
                     threads_on(host.threads[i], "compute thread", own) + " of a rank";
             threads += host.threads[i];
             useful += std::min(host.threads[i], own.count);
         }
-        const Cores there{.count = base::count_of(all), .of = cores.of};
+        const Cores there{.count = base::count_of(all), .unit = cores.unit};
         if (useful > there.count)
             cores.oversubscription = threads_on(threads, "compute thread", there);
         cores.count += std::min(useful, there.count);
@@ -100,7 +100,7 @@ Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
     std::map<std::string, Host> hosts;
     const bool physical =
         std::ranges::none_of(rows, [](const HostRow& row) { return row.cores.empty(); });
-    Cores cores{.of = physical ? Unit::core : Unit::cpu};
+    Cores cores{.unit = physical ? "core" : "CPU"};
     for (const auto& row : rows) {
         const auto own = base::ranges_in(physical ? row.cores : row.cpus);
         const std::size_t threads = threads_of(run, row);
@@ -109,15 +109,14 @@ Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
         hosts[row.host].sets.push_back(*own);
         hosts[row.host].threads.push_back(threads);
     }
-    const auto quota =
-        base::number_in(run.fact(fact::kCpuQuota));  // of each host, where it is one number
+    const auto quota = base::number_in(run.fact(fact::kCpuQuota));  // per host
     for (const auto& [name, host] : hosts) {
         const std::size_t before = cores.count;
         add(cores, host);
         if (!quota || !(*quota > 0) || static_cast<double>(cores.count - before) <= *quota)
             continue;
         cores.oversubscription = fmt::format("threads on {} where the cgroup allows {:g} of them",
-                                             counted(cores.count - before, cores.unit()), *quota);
+                                             counted(cores.count - before, cores.unit), *quota);
         cores.count = before + static_cast<std::size_t>(std::ceil(*quota));
     }
     return cores;
@@ -143,11 +142,11 @@ Cores common_cores(const std::vector<Cores>& of_runs) {
     Cores common = of_runs.front();
     for (const Cores& one : of_runs) {
         if (one.oversubscribed()) common.oversubscription = one.oversubscription;
-        if (!common.known() || (one.count == common.count && one.of == common.of)) continue;
-        common.why_not = one.known() ? fmt::format("its runs used {} and {}",
-                                                   counted(common.count, common.unit()),
-                                                   counted(one.count, one.unit()))
-                                     : one.why_not;
+        if (!common.known() || (one.count == common.count && one.unit == common.unit)) continue;
+        common.why_not =
+            one.known() ? fmt::format("its runs used {} and {}", counted(common.count, common.unit),
+                                      counted(one.count, one.unit))
+                        : one.why_not;
         common.count = 0;
     }
     return common;
@@ -156,9 +155,9 @@ Cores common_cores(const std::vector<Cores>& of_runs) {
 std::string why_no_efficiency(const Cores& base, const Cores& own) {
     if (!own.known()) return own.why_not;
     if (!base.known()) return "of the baseline, " + base.why_not;
-    return base.of == own.of
+    return base.unit == own.unit
                ? ""
-               : fmt::format("one counts {}s, the other {}s", base.unit(), own.unit());
+               : fmt::format("one counts {}s, the other {}s", base.unit, own.unit);
 }
 
 }  // namespace ranklab::report::model

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
+#include "report/model/ladder.hpp"
 #include "report/model/values.hpp"
+#include "vocabulary/facts.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -17,31 +20,28 @@ namespace {
 using results::Run;
 using Names = std::vector<std::string>;
 
-constexpr std::string_view kCondition = "condition:", kMeasured = "measured:";
-
-std::set<CaveatKind> marks_of(const Run& run, const Cores& cores) {
+std::vector<Caveat> caveats_of_run(const Run& run, const Cores& cores) {
     const bool unconverged = run.fact(fact::kConverged).starts_with("no");
     const bool exit_7 = run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement);
-    const std::pair<CaveatKind, bool> marks[] = {
+    const std::pair<CaveatKind, bool> all[] = {
         {CaveatKind::invalid, !run.valid},
         {CaveatKind::oversubscribed, cores.oversubscribed()},
         {CaveatKind::other_load, run.fact(fact::kQuietHosts) == "no"},
         {CaveatKind::not_converged, unconverged},
         {CaveatKind::exit_7, exit_7 && !unconverged},
         {CaveatKind::cut_short, !run.cut_short().empty()},
-        // Ranks that share nothing: their speed does not say how fast they train together.
-        {CaveatKind::not_summed, run.hosts.size() > 1 && run.setting(setting::kMode) == "ddp" &&
-                                     run.setting(setting::kSync) == "none"},
+        // Independent ranks: their speed does not say how fast they train together.
+        {CaveatKind::not_summed, run.hosts.size() > 1 && run.fact(fact::kSumsGradients) == "no"},
         {CaveatKind::not_verified,
          run.find_table("verification") != nullptr && run.verified() != "yes"}};
-    std::set<CaveatKind> some;
-    for (const auto& [mark, holds] : marks)
-        if (holds) some.insert(mark);
-    return some;
+    std::vector<Caveat> found;
+    for (const auto& [kind, holds] : all)
+        if (holds) found.push_back({kind});
+    return found;
 }
 
-// A command's headline measurements: its rate, and the time that its speedups are made of.
-std::vector<std::string> headline_measurements() {
+// Of each command its rate and the time of its speedups.
+Names headline_measurements() {
     Names names;
     for (const char* command : {"train", "io", "comm"})
         std::ranges::move(vocabulary::shown_at(vocabulary::Shown::groups, command),
@@ -49,260 +49,356 @@ std::vector<std::string> headline_measurements() {
     return names;
 }
 
-// The conditions that all these rows share; the names of the others go to `differing`.
-Conditions common_of(const std::vector<Conditions>& of_runs, const std::vector<std::size_t>& rows,
-                     Names& differing) {
-    std::vector<Conditions> all;
-    for (const std::size_t row : rows) all.push_back(of_runs[row]);
-    differing = differing_keys(all);
-    Conditions common = all.empty() ? Conditions() : all.front();
-    for (const auto& key : differing) common.erase(key);
-    return common;
+void put_cores(Frame& frame, std::size_t row, const Cores& cores) {
+    frame.set(row, {.name = "cores"}, cores.known() ? Cell(cores.count) : "n/a");
+    frame.set(row, {.name = "cores_unit"}, cores.unit);
+    frame.set(row, {.name = "cores_unknown"}, cores.why_not);
+    frame.set(row, {.name = "oversubscription"}, cores.oversubscription);
 }
 
-std::size_t count(const RunsFrame& runs, const Group& group, CaveatKind mark) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        group.runs, [&](std::size_t row) { return runs.marks[row].contains(mark); }));
+Cores cores_in(const Frame& frame, std::size_t row) {
+    const Cell& count = frame.at(row, "cores");
+    return {.count = count.is_number() ? static_cast<std::size_t>(count.number) : 0,
+            .unit = frame.at(row, "cores_unit").text,
+            .why_not = frame.at(row, "cores_unknown").text,
+            .oversubscription = frame.at(row, "oversubscription").text};
 }
 
-std::vector<Caveat> doubts_of(const RunsFrame& runs, const Group& group) {
-    std::vector<Caveat> caveats;
-    const auto of_all = [&](std::size_t some) {
-        return fmt::format("{} of {}", some, counted(group.runs.size(), "run"));
-    };
-    const auto add = [&](CaveatKind mark) {
-        if (const std::size_t some = count(runs, group, mark); some > 0)
-            caveats.push_back({mark, of_all(some)});
-    };
-    if (const std::size_t some = count(runs, group, CaveatKind::oversubscribed); some > 0)
-        caveats.push_back({CaveatKind::oversubscribed,
-                           group.cores.oversubscription +
-                               (some == group.runs.size() ? "" : ", " + of_all(some))});
-    if (group.not_summed) caveats.push_back({CaveatKind::not_summed});
-    add(CaveatKind::other_load);
-    if (group.runs.size() == 1) caveats.push_back({CaveatKind::single_run});
-    if (group.invalid > 0) caveats.push_back({CaveatKind::left_out, fmt::to_string(group.invalid)});
-    for (const CaveatKind mark :
-         {CaveatKind::not_converged, CaveatKind::exit_7, CaveatKind::cut_short})
-        add(mark);
-    Names differing = group.differing;
-    std::erase_if(differing,
-                  [&](const auto& name) { return std::ranges::count(runs.asked.keys, name) > 0; });
-    if (!differing.empty() && !runs.asked.keys.empty())
-        caveats.push_back({CaveatKind::differs, some_of(differing, 4)});
-    if (count(runs, group, CaveatKind::not_verified) > 0)
-        caveats.push_back({CaveatKind::not_verified});
-    return caveats;
+// What the catalogue entries of the run can do, for Groups::says.
+void put_abilities(Frame& runs, const Run& run) {
+    runs.put({.name = "single_device"}, run.fact(fact::kSingleDevice));
+    runs.put({.name = "uses_sync"}, run.fact(fact::kUsesSync));
+    runs.put({.name = "baseline_sync"}, run.fact(fact::kBaselineSync));
+    runs.put({.name = "baseline_strategy"}, run.fact(fact::kIsBaseline));
+    runs.put({.name = "has_workers"}, workers_of(run) > 0 ? "yes" : "no");
 }
 
-Group group_of(const RunsFrame& runs, const std::vector<std::size_t>& rows) {
-    Group group;
-    std::vector<Cores> cores;
-    for (const std::size_t row : rows) {
-        const bool measured = std::ranges::any_of(runs.asked.measurements, [&](const auto& name) {
-            return runs.frame.at(row, std::string(kMeasured) + name).is_number();
-        });
-        if (runs.marks[row].contains(CaveatKind::invalid)) {
-            ++group.invalid;
-        } else if (!measured) {
-            ++group.without;
-        } else {
-            group.runs.push_back(row);
-            cores.push_back(runs.cores[row]);
-        }
-    }
-    group.cores = common_cores(cores);
-    Names other_places;
-    group.factors = common_of(runs.factors, group.runs, group.differing);
-    group.places = common_of(runs.places, group.runs, other_places);
-    group.not_summed = count(runs, group, CaveatKind::not_summed) > 0;
-    group.caveats = doubts_of(runs, group);
-    return group;
+std::string text_of_all(const Frame& runs, const Places& members, std::size_t column) {
+    if (members.empty()) return "";
+    const std::string& first = runs.at(members.front(), column).text;
+    const bool same = std::ranges::all_of(
+        members, [&](std::size_t row) { return runs.at(row, column).text == first; });
+    return same ? first : std::string(kVaries);
 }
 
 }  // namespace
 
-RunsFrame::RunsFrame(GroupQuery what) : asked(std::move(what)) {
-    if (asked.measurements.empty()) asked.measurements = headline_measurements();
-    for (const auto& key : asked.keys) {
-        if (key.empty() || frame.find(key) < frame.columns.size())
+bool is_surroundings(const Column& column) {
+    return column.role == Role::condition ||
+           (column.role == Role::factor &&
+            vocabulary::role_of_fact(column.name) == vocabulary::FactRole::surroundings);
+}
+
+void add_run(Frame& runs, const GroupQuery& query, const Run& run) {
+    const Cores cores = cores_of(run);
+    const auto put_all = [&](Role role, const Conditions& values) {
+        for (const auto& [name, value] : values) runs.put({.name = name, .role = role}, value);
+    };
+    runs.rows.push_back({{}, caveats_of_run(run, cores)});
+    for (const auto& key : query.keys)
+        runs.put({.name = key, .role = Role::key}, value_of(run, key));
+    if (query.keys.empty()) put_all(Role::key, group_key_of(run));
+    put_all(Role::condition, pooling_key_of(run));
+    put_all(Role::factor, factors_of(run));
+    put_all(Role::place, machine_of(run));
+    runs.put({.name = "threads", .role = Role::place}, threads_text(run));
+    put_cores(runs, runs.rows.size() - 1, cores);
+    put_abilities(runs, run);
+    runs.put({.name = "id"}, run.id);
+    runs.put({.name = "nodes"}, node_count(run));
+    for (const auto& table : run.tables)
+        runs.put({.name = table.name, .role = Role::table}, row_count(table));
+    for (const auto& m : run.measurements)
+        if (m.summary.n > 0)
+            runs.put({.name = m.name, .unit = m.unit, .role = Role::measured, .interval = true},
+                     {m.summary.median, m.summary.ci95});
+}
+
+Groups::Groups(Frame runs, GroupQuery query) : runs_(std::move(runs)), query_(std::move(query)) {
+    check_query();
+    add_groups();
+    for (const std::size_t group : all()) {
+        std::vector<Cores> cores;
+        for (const std::size_t run : members(group)) cores.push_back(cores_in(runs_, run));
+        put_cores(table_, group, common_cores(cores));
+        if (valid(group))
+            table_.set(group, {.name = "nodes"},
+                       runs_.at(members(group).back(), runs_.find("nodes", Role::derived)));
+    }
+    add_shared(Role::factor);
+    add_shared(Role::place);
+    for (const std::size_t group : all()) table_.rows[group].caveats = caveats_of(group);
+    add_names();
+    add_measured();
+}
+
+namespace {
+
+Frame table_of_runs(const ChosenRuns& chosen, const GroupQuery& query) {
+    Frame runs;
+    chosen.visit(results::Detail::summaries, [&](const Run& run) { add_run(runs, query, run); });
+    return runs;
+}
+
+}  // namespace
+
+Groups::Groups(const ChosenRuns& runs, const GroupQuery& query)
+    : Groups(table_of_runs(runs, query), query) {}
+
+void Groups::check_query() {
+    std::set<std::string> met, surroundings;
+    for (const auto& key : query_.keys)
+        if (key.empty() || !met.insert(key).second)
             throw base::OptionError(
                 fmt::format("a table is made by keys with a comma between, each once, such as "
                             "ranks,sync; not '{}'",
                             key),
                 {"group-by"});
-        frame.add_column({.name = key, .key = true});
+    for (const auto& column : runs_.columns)
+        if (is_surroundings(column)) surroundings.insert(column.name);
+    if (!runs_.empty()) refuse_unknown_ignored(query_.ignore, surroundings);
+    if (query_.measurements.empty()) query_.measurements = headline_measurements();
+}
+
+// Adds a row per group with its keys and members. Conditions in which groups differ become keys,
+// after those asked for.
+void Groups::add_groups() {
+    Places grouped = runs_.all(Role::key);
+    const std::size_t asked = grouped.size();
+    for (const std::size_t column : runs_.all(Role::condition))
+        if (const auto& name = runs_.columns[column].name;
+            !is_ignored(name, query_.ignore) && std::ranges::count(query_.keys, name) == 0)
+            grouped.push_back(column);
+    std::vector<Names> keys;
+    table_.add_column({.name = "runs"});
+    for (const auto& [key, rows] : runs_.group_by(grouped)) {
+        Places counted;
+        std::size_t invalid = 0;
+        for (const std::size_t row : rows) {
+            const bool measured = std::ranges::any_of(query_.measurements, [&](const auto& name) {
+                return runs_.at(row, runs_.find(name, Role::measured)).is_number();
+            });
+            if (runs_.rows[row].has(CaveatKind::invalid))
+                ++invalid;
+            else if (measured)
+                counted.push_back(row);
+            else
+                ++without_;
+        }
+        if (counted.empty() && invalid == 0) continue;
+        keys.push_back(key);
+        table_.rows.push_back({{}, {}, counted});
+        table_.put({.name = "runs"}, counted.size());
+        table_.put({.name = "invalid"}, invalid);
     }
-}
-
-void RunsFrame::add(const Run& run) {
-    frame.rows.emplace_back();
-    ids.push_back(run.id);
-    cores.push_back(cores_of(run));
-    marks.push_back(marks_of(run, cores.back()));
-    factors.push_back(factors_of(run));
-    places.push_back(machine_of(run));
-    places.back()["threads"] = threads_text(run);
-    for (const auto& key : asked.keys) put({.name = key}, value_of(run, key));
-    if (asked.keys.empty())
-        for (const auto& [key, value] : group_key_of(run)) put({.name = key, .key = true}, value);
-    for (const auto& [key, value] : surroundings_of(run)) conditions.insert(key);
-    for (const auto& [key, value] : pooling_key_of(run)) {
-        conditions.insert(key);
-        if (!is_ignored(key, asked.ignore) &&
-            std::ranges::find(asked.keys, key) == asked.keys.end())
-            put({.name = std::string(kCondition) + key}, value);
-    }
-    for (const auto& m : run.measurements)
-        if (m.summary.n > 0)
-            put({.name = std::string(kMeasured) + m.name, .unit = m.unit, .interval = true},
-                {m.summary.median, m.summary.ci95});
-    for (const auto& table : run.tables)
-        if (run.valid) newest_with[table.name] = run.id;
-}
-
-RunsFrame runs_frame(const ChosenRuns& runs, GroupQuery asked) {
-    RunsFrame made(std::move(asked));
-    runs.visit(results::Detail::summaries, [&](const Run& run) { made.add(run); });
-    made.check_ignored();
-    return made;
-}
-
-std::string Group::factor(const std::string& name) const {
-    const auto found = factors.find(name);
-    return found == factors.end() ? "" : found->second;
-}
-
-Groups::Groups(RunsFrame runs) : runs_(std::move(runs)) {
-    std::vector<std::size_t> columns, conditions;
-    for (std::size_t i = 0; i < runs_.frame.columns.size(); ++i) {
-        if (runs_.frame.columns[i].key) columns.push_back(i);
-        if (runs_.frame.columns[i].name.starts_with(kCondition)) conditions.push_back(i);
-    }
-    const std::size_t asked = columns.size();
-    columns.insert(columns.end(), conditions.begin(), conditions.end());
-    add_groups(columns);
-    keep_keys(columns, asked);
-    std::ranges::stable_sort(all, [](const Group& a, const Group& b) {
-        return std::ranges::lexicographical_compare(a.key, b.key, in_order);
-    });
-    if (!runs_.asked.keys.empty()) return;
-    std::vector<const Group*> some;
-    for (const auto& group : all) some.push_back(&group);
-    names_ = titles(some);
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-        const std::string& ranks = all[i].key[place_of("ranks")];
-        names_[i] += fmt::format(", {} rank{}", ranks, ranks == "1" ? "" : "s");
-    }
-}
-
-void Groups::add_groups(const std::vector<std::size_t>& columns) {
-    for (const auto& [key, rows] : runs_.frame.group_by(columns)) {
-        Group group = group_of(runs_, rows);
-        without += group.without;
-        if (group.runs.empty() && group.invalid == 0) continue;
-        group.key = key;
-        all.push_back(std::move(group));
-    }
-}
-
-// Conditions in which groups differ become keys, behind those asked for.
-void Groups::keep_keys(const std::vector<std::size_t>& columns, std::size_t asked) {
-    std::vector<std::vector<std::string>> kept(all.size());
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        const bool differs = std::ranges::any_of(
-            all, [&](const Group& group) { return group.key[i] != all.front().key[i]; });
+    for (std::size_t i = 0; i < grouped.size(); ++i) {
+        const auto& name = runs_.columns[grouped[i]].name;
+        const bool differs =
+            std::ranges::any_of(keys, [&](const Names& key) { return key[i] != keys.front()[i]; });
         if (i >= asked && !differs) continue;
-        std::string name = runs_.frame.columns[columns[i]].name;
-        if (i >= asked) apart.push_back(name = name.substr(kCondition.size()));
-        keys.push_back(name);
-        for (std::size_t group = 0; group < all.size(); ++group)
-            kept[group].push_back(all[group].key[i]);
+        if (i >= asked) apart_.push_back(name);
+        for (std::size_t row = 0; row < keys.size(); ++row)
+            table_.set(row, {.name = name, .role = Role::key}, keys[row][i]);
     }
-    for (std::size_t group = 0; group < all.size(); ++group)
-        all[group].key = std::move(kept[group]);
+    for (const auto& key : query_.keys) table_.add_column({.name = key, .role = Role::key});
+    table_.sort(table_.all(Role::key));
 }
 
-std::size_t Groups::place_of(std::string_view key) const {
-    return static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin());
+// Adds the values that all runs of a group share.
+void Groups::add_shared(Role role) {
+    for (const std::size_t column : runs_.all(role))
+        for (const std::size_t group : all())
+            table_.set(group, {.name = runs_.columns[column].name, .role = role},
+                       text_of_all(runs_, members(group), column));
 }
 
-std::vector<double> Groups::values(const Group& group, std::string_view measurement) const {
+// Adds the medians of the asked measurements. Counts have no unit.
+void Groups::add_measured() {
+    for (const auto& name : measurements()) {
+        const std::string& unit = runs_.columns[runs_.find(name, Role::measured)].unit;
+        const auto* known = vocabulary::find_quantity(name);
+        const bool counts =
+            known != nullptr && known->kind == vocabulary::Kind::count && unit == "1";
+        const Column column{.name = name,
+                            .unit = counts ? "" : unit,
+                            .role = Role::measured,
+                            .interval = true,
+                            .head = without_unit(name)};
+        for (const std::size_t group : all())
+            if (const Estimate found = estimate(group, name); found.runs > 0)
+                table_.set(group, column, {found.value, found.ci});
+    }
+}
+
+// Names a group by the keys asked for and their values, or by its title and ranks.
+void Groups::add_names() {
+    const auto titles = this->titles(all());
+    for (const std::size_t group : all()) {
+        const std::string& ranks = key(group, setting::kRanks);
+        std::string name =
+            fmt::format("{}, {} rank{}", titles[group], ranks, ranks == "1" ? "" : "s");
+        Names parts;
+        for (const auto& asked : query_.keys)
+            parts.push_back(fmt::format("{} = {}", asked, key(group, asked)));
+        if (!parts.empty()) name = base::join(parts, ", ");
+        table_.set(group, {.name = "title", .role = Role::derived, .head = "group"}, titles[group]);
+        table_.set(group, {.name = "group"}, name);
+    }
+}
+
+std::vector<Caveat> Groups::caveats_of(std::size_t group) const {
+    const std::size_t runs = members(group).size();
+    std::vector<Caveat> caveats;
+    const auto count = [&](CaveatKind kind) {
+        return static_cast<std::size_t>(std::ranges::count_if(
+            members(group), [&](std::size_t run) { return runs_.rows[run].has(kind); }));
+    };
+    const auto add = [&](CaveatKind kind) {
+        if (const std::size_t some = count(kind); some > 0)
+            caveats.push_back({kind, fmt::format("{} of {}", some, counted(runs, "run"))});
+    };
+    add(CaveatKind::oversubscribed);
+    if (!caveats.empty()) {
+        std::string& some = caveats.back().what;
+        const bool in_all = count(CaveatKind::oversubscribed) == runs;
+        some = cores(group).oversubscription + (in_all ? "" : ", " + some);
+    }
+    if (count(CaveatKind::not_summed) > 0) caveats.push_back({CaveatKind::not_summed});
+    add(CaveatKind::other_load);
+    if (runs == 1) caveats.push_back({CaveatKind::single_run});
+    if (const auto invalid = exact(table_.at(group, "invalid")); invalid != "0")
+        caveats.push_back({CaveatKind::left_out, invalid});
+    for (const CaveatKind kind :
+         {CaveatKind::not_converged, CaveatKind::exit_7, CaveatKind::cut_short})
+        add(kind);
+    Names differing = varying(group);
+    std::erase_if(differing,
+                  [&](const auto& name) { return std::ranges::count(query_.keys, name) > 0; });
+    if (!differing.empty() && !query_.keys.empty())
+        caveats.push_back({CaveatKind::differs, some_of(differing, 4)});
+    if (count(CaveatKind::not_verified) > 0) caveats.push_back({CaveatKind::not_verified});
+    return caveats;
+}
+
+std::vector<std::size_t> Groups::all() const {
+    std::vector<std::size_t> groups(size());
+    std::iota(groups.begin(), groups.end(), std::size_t{0});
+    return groups;
+}
+
+Names Groups::keys() const {
+    Names names;
+    for (const std::size_t column : table_.all(Role::key))
+        names.push_back(table_.columns[column].name);
+    return names;
+}
+
+bool Groups::has_key(std::string_view key) const {
+    return table_.find(key, Role::key) < table_.columns.size();
+}
+
+const std::string& Groups::key(std::size_t group, std::string_view name) const {
+    return table_.at(group, table_.find(name, Role::key)).text;
+}
+
+const std::string& Groups::factor(std::size_t group, std::string_view name) const {
+    static const std::string kNone;
+    const auto& text = table_.at(group, table_.find(name, Role::factor)).text;
+    return text == kVaries ? kNone : text;
+}
+
+const std::string& Groups::newest(std::size_t group) const {
+    return runs_.at(members(group).back(), "id").text;
+}
+
+Cores Groups::cores(std::size_t group) const {
+    return cores_in(table_, group);
+}
+
+bool Groups::says(std::size_t group, std::string_view column) const {
+    return text_of_all(runs_, members(group), runs_.find(column)) == "yes";
+}
+
+Names Groups::varying(std::size_t group) const {
+    return differing(group, group);
+}
+
+Names Groups::differing(std::size_t a, std::size_t b) const {
+    std::set<std::string> names;
+    for (const std::size_t column : table_.all(Role::factor)) {
+        const auto& text = table_.at(a, column).text;
+        if (text == kVaries || text != table_.at(b, column).text)
+            names.insert(table_.columns[column].name);
+    }
+    return {names.begin(), names.end()};
+}
+
+std::vector<double> Groups::values(std::size_t group, std::string_view measurement) const {
     std::vector<double> values;
-    const std::size_t column = runs_.frame.find(std::string(kMeasured) + std::string(measurement));
-    for (const std::size_t row : group.runs)
-        if (const Cell& cell = runs_.frame.at(row, column); cell.is_number())
+    const std::size_t column = runs_.find(measurement, Role::measured);
+    for (const std::size_t run : members(group))
+        if (const Cell& cell = runs_.at(run, column); cell.is_number())
             values.push_back(cell.number);
     return values;
 }
 
-Estimate Groups::estimate(const Group& group, std::string_view measurement) const {
-    const std::size_t column = runs_.frame.find(std::string(kMeasured) + std::string(measurement));
+Estimate Groups::estimate(std::size_t group, std::string_view measurement) const {
+    const std::size_t column = runs_.find(measurement, Role::measured);
     const stats::Summary s = stats::summarise(values(group, measurement));
     Estimate found{s.median, s.ci95, s.n, {}};
-    if (s.n > 0) found.unit = runs_.frame.columns[column].unit;
-    for (const std::size_t row : group.runs)
-        if (s.n == 1 && runs_.frame.at(row, column).is_number())
-            found.ci = runs_.frame.at(row, column).interval;
+    if (s.n > 0) found.unit = runs_.columns[column].unit;
+    for (const std::size_t run : members(group))
+        if (s.n == 1 && runs_.at(run, column).is_number())
+            found.ci = runs_.at(run, column).interval;
     return found;
 }
 
-std::vector<std::string> Groups::measurements() const {
-    std::vector<std::string> present = runs_.asked.measurements;
+Names Groups::measurements() const {
+    Names present = query_.measurements;
     std::erase_if(present, [&](const auto& name) {
-        return std::ranges::none_of(all, [&](const Group& group) { return has(group, name); });
+        return std::ranges::none_of(all(), [&](std::size_t group) { return has(group, name); });
     });
     return present;
 }
 
-std::string Groups::name(const Group& group) const {
-    if (runs_.asked.keys.empty()) return names_[static_cast<std::size_t>(&group - all.data())];
-    std::vector<std::string> parts;
-    for (std::size_t i = 0; i < keys.size() - apart.size(); ++i)
-        parts.push_back(fmt::format("{} = {}", keys[i], group.key[i]));
-    return base::join(parts, ", ");
-}
-
-// The titles grow from part to part: only groups whose titles are still the same get another one.
-std::vector<std::string> Groups::titles(const std::vector<const Group*>& some,
-                                        const std::set<std::string>& but) const {
+// Appends key after key, each only to groups whose titles are still equal.
+Names Groups::titles(const std::vector<std::size_t>& some, const std::set<std::string>& but) const {
     static const std::set<std::string> kNamed{"model",   "strategy", "op",  "from-model",
                                               "command", "mode",     "sync"};
-    const auto value = [&](const Group& group, const std::string& name) {
-        const std::size_t place = but.contains(name) ? keys.size() : place_of(name);
-        return place < keys.size() ? group.key[place] : std::string();
+    const auto value = [&](std::size_t group, const std::string& name) {
+        return but.contains(name) ? std::string() : key(group, name);
     };
-    std::vector<std::string> titles;
-    for (const Group* group : some) {
+    Names titles;
+    for (const std::size_t group : some) {
         std::string title;
         for (const char* name : {"from-model", "model", "strategy", "op", "command"})
-            if (title.empty()) title = value(*group, name);
-        const std::string mode = value(*group, "mode"), sync = value(*group, "sync");
+            if (title.empty()) title = value(group, name);
+        const std::string mode = value(group, "mode"), sync = value(group, "sync");
         if (!mode.empty()) title += (title.empty() ? "" : ", ") + mode;
-        if (mode == "ddp" && !sync.empty()) title += " " + sync;
+        if (says(group, "uses_sync") && !sync.empty()) title += " " + sync;
         titles.push_back(std::move(title));
     }
-    std::vector<std::string> order{"batch-size", "global-batch-size", "files", "size", "data"};
-    order.insert(order.end(), keys.begin(), keys.end());
+    Names order{"batch-size", "global-batch-size", "files", "size", "data"};
+    std::ranges::move(keys(), std::back_inserter(order));
     for (const auto& key : order) {
         if (kNamed.contains(key) || key == "ranks") continue;
-        // The values by title and ranks.
+        // The key's values by title and ranks.
         std::map<std::pair<std::string, std::string>, std::set<std::string>> values;
         const auto before = titles;
         for (std::size_t i = 0; i < some.size(); ++i)
-            values[{before[i], value(*some[i], "ranks")}].insert(value(*some[i], key));
+            values[{before[i], value(some[i], "ranks")}].insert(value(some[i], key));
         for (std::size_t i = 0; i < some.size(); ++i)
-            if (const auto text = value(*some[i], key);
-                !text.empty() && values[{before[i], value(*some[i], "ranks")}].size() > 1)
+            if (const auto text = value(some[i], key);
+                !text.empty() && values[{before[i], value(some[i], "ranks")}].size() > 1)
                 titles[i] += fmt::format(", {} {}", key, base::printable(text, 40));
     }
     return titles;
 }
 
-std::string Groups::common(const std::string& factor) const {
+std::string Groups::common(std::string_view name) const {
     std::set<std::string> values;
-    for (const auto& group : all)
-        if (group.valid()) values.insert(group.factor(factor));
+    for (const std::size_t group : all())
+        if (valid(group)) values.insert(factor(group, name));
     return values.size() == 1 ? *values.begin() : "";
 }
 

@@ -1,13 +1,10 @@
-// Runs as one Frame, and groups of its rows: their keys, the conditions that keep them apart, their
-// measurements and caveats.
+// One table of runs, a row per run, and the table of its groups, a row per set of repetitions.
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "report/frame/frame.hpp"
@@ -17,105 +14,97 @@
 namespace ranklab::report::model {
 
 struct GroupQuery {
-    /// To group by, as of value_of. Empty: by all that makes runs other than repetitions.
+    /// To group by, as in value_of. Empty: by everything that makes runs more than repetitions.
     std::vector<std::string> keys = {};
     std::vector<std::string> measurements = {};  ///< empty: the headline ones
     std::vector<std::string> ignore = {};        ///< conditions that may differ within a group
 };
 
-/// One row per run. Columns are named by their use: a key by its name, "condition:host.cpu",
-/// "measured:step_time_s".
-struct RunsFrame {
-    Frame frame;
-    GroupQuery asked;
-    std::vector<std::string> ids;
-    std::vector<Cores> cores;  ///< a run each
-    /// `places`: the conditions that a row and its baseline should share.
-    std::vector<Conditions> factors, places;
-    std::vector<std::set<CaveatKind>> marks;  ///< why each run is to be read with care
-    std::set<std::string> conditions;         ///< all that some run has
-    /// For each stored table the id of the newest valid run with it.
-    std::map<std::string, std::string> newest_with;
+/// Adds a row for a run that was read with its summaries (results::Detail): its keys, conditions,
+/// factors, places and measurements, and why to read it with care.
+void add_run(Frame& runs, const GroupQuery& query, const results::Run& run);
 
-    /// OptionError for an empty or repeated key.
-    explicit RunsFrame(GroupQuery what);
-    /// A run read with its summaries (results::Detail).
-    void add(const results::Run& run);
-    /// To be called after all runs: OptionError where `ignore` has a key that no run has.
-    void check_ignored() const {
-        if (!frame.empty()) refuse_unknown_ignored(asked.ignore, conditions);
-    }
-
-  private:
-    void put(Column column, Cell cell) {
-        frame.put(frame.add_column(std::move(column)), std::move(cell));
-    }
-};
-RunsFrame runs_frame(const ChosenRuns& runs, GroupQuery asked);
-
-/// Runs with equal keys and conditions.
-struct Group {
-    std::vector<std::string> key;  ///< in the order of Groups::keys
-    /// The rows of runs that count: valid, with a measurement; the newest last.
-    std::vector<std::size_t> runs;
-    std::size_t invalid = 0, without = 0;
-    Cores cores;
-    Conditions factors, places;          ///< that all its runs have
-    std::vector<std::string> differing;  ///< factors that are not the same in all
-    std::vector<Caveat> caveats;
-    bool not_summed = false;  ///< no gradients were summed in some
-
-    bool valid() const { return !runs.empty(); }
-    /// "" where its runs differ in it.
-    std::string factor(const std::string& name) const;
-};
+/// Whether the column of the table of runs is a condition that runs are kept apart by, or that
+/// follows from the number of ranks.
+bool is_surroundings(const Column& column);
 
 /// A group's estimate of a measurement: the median over the runs' medians with its 95 % interval
-/// (from 6 runs on); for a single run that run's own.
+/// (from 6 runs on); of a single run that run's own.
 struct Estimate {
     double value = stats::kNone;
     stats::Interval ci;
-    std::size_t runs = 0;  ///< 0: none has it
+    std::size_t runs = 0;  ///< 0: none has the measurement
     std::string unit;
 };
 
 class Groups {
   public:
-    explicit Groups(RunsFrame runs);
+    /// Throws OptionError if a key is empty or repeated, or if no run has a condition to ignore.
+    Groups(Frame runs, GroupQuery query);
+    Groups(const ChosenRuns& runs, const GroupQuery& query);
 
-    std::vector<Group> all;         ///< sorted by their keys
-    std::vector<std::string> keys;  ///< those asked for, and then `apart`
-    /// Conditions in which the groups differ, without being keys.
-    std::vector<std::string> apart;
-    std::size_t without = 0;  ///< runs with none of the measurements
+    const Frame& runs() const { return runs_; }
+    /// A row per group, sorted by keys: key columns (those asked for, then `apart`), "group" (its
+    /// name), "title" (without its ranks), "runs", "invalid", "nodes", "cores", the factors and
+    /// places that its runs share, and the asked measurements. Its members are the rows of runs()
+    /// that count: valid, with a measurement, the newest last.
+    const Frame& table() const { return table_; }
+    std::size_t size() const { return table_.rows.size(); }
+    std::vector<std::size_t> all() const;  ///< 0 .. size() - 1
 
-    const RunsFrame& runs() const { return runs_; }
-    /// Where the key stands in `keys` and in each group's; keys.size() where it is not one of them.
-    std::size_t place_of(std::string_view key) const;
-    /// One value for each run that counts, in their order.
-    std::vector<double> values(const Group& group, std::string_view measurement) const;
-    Estimate estimate(const Group& group, std::string_view measurement) const;
-    bool has(const Group& group, std::string_view measurement) const {
+    /// Conditions in which groups differ although nobody asked for them.
+    const std::vector<std::string>& apart() const { return apart_; }
+    std::size_t without() const { return without_; }  ///< runs with none of the measurements
+    std::vector<std::string> keys() const;
+    bool has_key(std::string_view key) const;
+    /// The asked measurements that a group has.
+    std::vector<std::string> measurements() const;
+
+    const Places& members(std::size_t group) const { return table_.rows[group].members; }
+    bool valid(std::size_t group) const { return !members(group).empty(); }
+    const std::string& key(std::size_t group, std::string_view name) const;
+    /// "" if the group's runs differ in the factor.
+    const std::string& factor(std::size_t group, std::string_view name) const;
+    const std::string& command(std::size_t group) const { return factor(group, "command"); }
+    const std::string& name(std::size_t group) const { return table_.at(group, "group").text; }
+    const std::string& newest(std::size_t group) const;  ///< the id of its newest run
+    Cores cores(std::size_t group) const;
+    /// Whether all its runs have "yes" in a column of runs() on what a catalogue entry can do:
+    /// "single_device", "uses_sync", "baseline_sync", "baseline_strategy", "has_workers".
+    bool says(std::size_t group, std::string_view column) const;
+    /// Factors of which the group's runs have several values.
+    std::vector<std::string> varying(std::size_t group) const;
+    /// Factors in which two groups differ, or one varies.
+    std::vector<std::string> differing(std::size_t a, std::size_t b) const;
+
+    /// A value per run that counts, in the order of the runs.
+    std::vector<double> values(std::size_t group, std::string_view measurement) const;
+    Estimate estimate(std::size_t group, std::string_view measurement) const;
+    bool has(std::size_t group, std::string_view measurement) const {
         return !values(group, measurement).empty();
     }
-    /// The requested measurements that some group has.
-    std::vector<std::string> measurements() const;
-    /// "mode = ddp, ranks = 2"; without keys asked for "mnist-cnn, ddp bucketed, 2 ranks".
-    std::string name(const Group& group) const;
-    /// Distinct names of some groups: the workload and the settings in which they differ, without
+    /// Distinct names of some groups: the workload and the settings in which they differ, except
     /// `but`.
-    std::vector<std::string> titles(const std::vector<const Group*>& some,
+    std::vector<std::string> titles(const std::vector<std::size_t>& some,
                                     const std::set<std::string>& but = {}) const;
-    const std::string& newest(const Group& group) const { return runs_.ids[group.runs.back()]; }
-    /// The factor's value where all groups have the same.
-    std::string common(const std::string& factor) const;
+    /// The factor's value if all groups have the same one.
+    std::string common(std::string_view factor) const;
 
   private:
-    void add_groups(const std::vector<std::size_t>& columns);
-    void keep_keys(const std::vector<std::size_t>& columns, std::size_t asked);
+    void check_query();
+    void add_groups();
+    void add_shared(Role role);
+    void add_measured();
+    void add_names();
+    std::vector<Caveat> caveats_of(std::size_t group) const;
 
-    RunsFrame runs_;
-    std::vector<std::string> names_;  ///< of groups without given keys
+    Frame runs_, table_;
+    GroupQuery query_;
+    std::vector<std::string> apart_;
+    std::size_t without_ = 0;
 };
+
+/// "(varies)": a shared column's cell if the runs of the group have several values.
+inline constexpr std::string_view kVaries = "(varies)";
 
 }  // namespace ranklab::report::model

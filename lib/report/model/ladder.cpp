@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <set>
 
-#include "base/io_times.hpp"
 #include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
+#include "vocabulary/facts.hpp"
 #include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
@@ -20,206 +21,213 @@ using results::Measurement;
 using results::Run;
 using results::Table;
 
-constexpr std::array kRankZeroAlone{"text-loop", "text-vectorized", "binary", "hdf5-serial"};
-constexpr const char* kBase = "text-loop";
+constexpr const char* kAsFast = "as fast";  // within the interval of the fastest
 
-std::int64_t whole(double value, std::int64_t otherwise) {
-    return std::isnan(value) ? otherwise : static_cast<std::int64_t>(value);
+// The first kNarrow columns are shown by time, the first kWide in full; the others are not shown.
+constexpr std::size_t kNarrow = 4, kWide = 13;
+const std::vector<Column>& columns() {
+    static const std::vector<Column> all{
+        {.name = "strategy", .role = Role::key},
+        {.name = "job_time_s", .unit = "s", .interval = true, .head = "job time"},
+        {.name = "write_MiBps", .unit = "MiB/s", .head = "write"},
+        {.name = "read_MiBps", .unit = "MiB/s", .head = "read"},
+        {.name = "speedup", .unit = "1"},
+        {.name = "tier", .head = "vs fastest"},
+        {.name = "n"},
+        {.name = "files_per_s", .unit = "files/s", .head = "files"},
+        {.name = "file_bytes", .unit = "B", .head = "on disk"},
+        {.name = "percent_of_ceiling", .unit = "%", .head = "ceiling"},
+        {.name = "ceiling", .head = "of"},
+        {.name = "cache"},
+        {.name = "verified"},
+        {.name = "rung"},
+        {.name = "ranks"},
+        {.name = "workers"},
+        {.name = "file_system"},
+        {.name = "fsync"}};
+    return all;
 }
 
-// "unknown" in a ladder that an older program stored.
-StoragePlace place_in(const Table& table, std::size_t row, const Run& run) {
-    const auto cell = [&](const char* column) {
-        return table.find<std::string>(column) == nullptr ? "unknown" : text_at(table, column, row);
-    };
-    const std::string fsync = fsync_of(run);
-    return {cell("directory"), cell("file_system"), fsync.empty() ? cell("fsync") : fsync,
-            cell("cache")};
+// Adds a row with a cell for each column.
+void add_row(Frame& table, const std::function<Cell(const std::string&)>& cell_of,
+             const std::string& mark) {
+    table.rows.emplace_back();
+    for (const Column& column : columns()) table.put(column, cell_of(column.name));
+    auto& caveats = table.rows.back().caveats;
+    const std::string& verified = table.at(table.rows.size() - 1, "verified").text;
+    if (verified == "NO") caveats.push_back({CaveatKind::invalid, "verification failed"});
+    if (verified != "NO" && verified != "yes") caveats.push_back({CaveatKind::not_verified});
+    if (!mark.empty()) caveats.push_back({CaveatKind::said, mark});
 }
 
-LadderRow row_at(const Table& table, std::size_t i, const Run& run) {
-    const auto value = [&](const char* column) { return number_at(table, column, i); };
-    return {.strategy = text_at(table, "rung", i),
-            .ranks = whole(value("ranks"), 1),
-            .workers = whole(value("workers"), 0),
-            .n = whole(value("n"), 0),
-            .time_s = value("job_time_s"),
-            .interval = {value("low_s"), value("high_s")},
-            .speedup = value("speedup"),
-            .write_MiBps = value("write_MiBps"),
-            .read_MiBps = value("read_MiBps"),
-            .files_per_s = value("files_per_s"),
-            .file_bytes = value("file_bytes"),
-            .ceiling = text_at(table, "ceiling", i),
-            .percent_of_ceiling = value("percent_of_ceiling"),
-            .verified = text_at(table, "verified", i),
-            .mark = text_at(table, "mark", i),
-            .place = place_in(table, i, run)};
+// Older programs stored neither place nor cache.
+Cell stored_cell(const Table& stored, std::size_t row, const Run& run, const std::string& name) {
+    if (name == vocabulary::kJobTime)
+        return {number_at(stored, name, row),
+                {number_at(stored, "low_s", row), number_at(stored, "high_s", row)}};
+    if (name == setting::kFsync && !fsync_of(run).empty()) return fsync_of(run);
+    const bool is_place = name == "cache" || name == "file_system" || name == setting::kFsync;
+    if (is_place && stored.find<std::string>(name) == nullptr) return "unknown";
+    return cell_at(stored, name, row);
 }
 
-LadderRow row_of(const Run& run) {
+Cell run_cell(const Run& run, const std::string& name) {
     const stats::Summary& time = run.find(vocabulary::kJobTime)->summary;
-    LadderRow row{.strategy = run.setting(setting::kStrategy),
-                  .ranks = ranks_of(run),
-                  .workers = workers_of(run),
-                  .n = static_cast<std::int64_t>(time.n),
-                  .time_s = time.median,
-                  .interval = time.ci95,
-                  .write_MiBps = run.median(vocabulary::kWriteRate),
-                  .read_MiBps = run.median(vocabulary::kReadRate),
-                  .files_per_s = run.median(vocabulary::kFileRate),
-                  .file_bytes = run.median("file_bytes"),
-                  .verified = run.verified(),
-                  .place = storage_place(run)};
-    if (!run.valid)
-        row.mark = run.warnings.empty() ? "the run is INVALID" : "INVALID: " + run.warnings.front();
-    return row;
+    const StoragePlace place = storage_place(run);
+    if (name == vocabulary::kJobTime) return {time.median, time.ci95};
+    if (name == "n") return time.n;
+    if (name == "rung") return run.setting(setting::kStrategy);
+    if (name == "ranks") return ranks_of(run);
+    if (name == "workers") return workers_of(run);
+    if (name == "verified") return run.verified();
+    if (name == "cache") return place.cache;
+    if (name == "file_system") return place.file_system;
+    if (name == "fsync") return place.fsync;
+    return run.median(name);
 }
 
-// The same records, on the same machine; hosts count where as many took part.
+std::string mark_of(const Run& run) {
+    if (run.valid) return "";
+    return run.warnings.empty() ? "the run is INVALID" : "INVALID: " + run.warnings.front();
+}
+
+// The same records, on the same machine; hosts count if equally many took part.
 bool are_of_one_ladder(const Run& a, const Run& b) {
     const bool as_many = node_count(a) == node_count(b);
     return records_text(a) == records_text(b) && machine_of(a, as_many) == machine_of(b, as_many);
 }
 
-// Strategies in the order of the runs, each where it was met first.
-std::vector<LadderRow> rows_of_runs(const std::vector<Run>& runs, const Run& newest) {
-    InsertionOrderedMap<std::tuple<std::string, std::int64_t, std::int64_t>, LadderRow> rows;
-    for (const auto& run : runs) {
-        if (!is_strategy_run(run) || !are_of_one_ladder(run, newest)) continue;
-        LadderRow row = row_of(run);
-        rows[{row.strategy, row.ranks, row.workers}] = std::move(row);
-    }
-    return rows.all();
+double count_at(const Frame& table, std::size_t row, const char* column, double otherwise) {
+    const double count = table.at(row, column).number;
+    return std::isnan(count) ? otherwise : count;
 }
 
-void name_rows(std::vector<LadderRow>& rows) {
-    for (auto& row : rows) {
-        row.name = row.strategy;
-        const auto add = [&](std::int64_t LadderRow::*count, const char* what) {
-            const bool several = std::ranges::any_of(rows, [&](const LadderRow& other) {
-                return other.strategy == row.strategy && other.*count != row.*count;
-            });
-            if (row.*count > 1 || several)
-                row.name += ", " + counted(static_cast<std::size_t>(row.*count), what);
+// A strategy that is measured with several ranks or workers has rows of different names.
+void name_rows(Frame& table) {
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        std::string name = table.at(row, "rung").text;
+        const auto add = [&](const char* column, double otherwise, const char* what) {
+            const double own = count_at(table, row, column, otherwise);
+            bool several = own > 1;
+            for (std::size_t other = 0; other < table.rows.size(); ++other)
+                several = several || (table.at(other, "rung").text == table.at(row, "rung").text &&
+                                      count_at(table, other, column, otherwise) != own);
+            if (several) name += ", " + counted(static_cast<std::size_t>(own), what);
         };
-        add(&LadderRow::ranks, "rank");
-        add(&LadderRow::workers, "worker");
+        add("ranks", 1, "rank");
+        add("workers", 0, "worker");
+        table.set(row, columns().front(), name);
     }
 }
 
-std::string value_text(const LadderRow& row) {
-    const std::string rate =
-        std::isfinite(row.write_MiBps) ? ", " + readable(row.write_MiBps, "MiB/s") : "";
-    return readable(row.time_s, "s") + rate;
+std::string value_text(const Frame& table, std::size_t row) {
+    const double rate = table.at(row, vocabulary::kWriteRate).number;
+    return readable(table.at(row, vocabulary::kJobTime).number, "s") +
+           (std::isfinite(rate) ? ", " + readable(rate, "MiB/s") : "");
 }
 
-bool has_interval(const LadderRow& row) {
-    return std::isfinite(row.interval.low) && std::isfinite(row.interval.high);
+// The rows with a time that are verified, or those that are not, the fastest first.
+Places timed(const Frame& table, bool verified) {
+    const auto time = [&](std::size_t row) { return table.at(row, vocabulary::kJobTime).number; };
+    Places rows;
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+        if (time(row) > 0 && (table.at(row, "verified").text == "yes") == verified)
+            rows.push_back(row);
+    std::ranges::stable_sort(rows, {}, time);
+    return rows;
 }
 
-// Verified rows alone are advised. The fastest first.
-std::vector<LadderRow*> timed(std::vector<LadderRow>& rows, bool verified) {
-    std::vector<LadderRow*> all;
-    for (auto& row : rows)
-        if (row.time_s > 0 && (row.verified == "yes") == verified) all.push_back(&row);
-    std::ranges::stable_sort(all, {}, &LadderRow::time_s);
-    return all;
-}
-
-Finding advice(const std::vector<LadderRow*>& rows) {
+// Verified rows alone are advised. Fills the column "tier".
+Finding advice(Frame& table, const Places& rows) {
     if (rows.empty()) return {.verdict = Verdict::nothing_verified};
-    LadderRow& best = *rows.front();
+    const auto name = [&](std::size_t row) { return table.at(row, "strategy").text; };
+    const auto time = [&](std::size_t row) { return table.at(row, vocabulary::kJobTime); };
+    const auto has_interval = [&](std::size_t row) {
+        return std::isfinite(time(row).interval.low) && std::isfinite(time(row).interval.high);
+    };
+    const std::size_t best = rows.front();
     Finding finding{
-        .verdict = Verdict::one_verified, .subject = best.name, .value = value_text(best)};
+        .verdict = Verdict::one_verified, .subject = name(best), .value = value_text(table, best)};
     if (rows.size() < 2) return finding;
     finding.verdict = Verdict::no_intervals;
     if (!has_interval(best)) return finding;
-    for (LadderRow* row : rows) {
-        const double low = has_interval(*row) ? row->interval.low : row->time_s;
-        row->tier = low <= best.interval.high ? 1 : 2;
-        if (row != &best && row->tier == 1) finding.alike.push_back(row->name);
+    for (const std::size_t row : rows) {
+        const double low = has_interval(row) ? time(row).interval.low : time(row).number;
+        const bool alike = low <= time(best).interval.high;
+        table.set(row, {.name = "tier"}, alike ? kAsFast : "slower");
+        if (row != best && alike) finding.alike.push_back(name(row));
     }
-    finding.against = rows[1]->name;
-    finding.ratio.ratio = rows[1]->time_s / best.time_s;
+    finding.against = name(rows[1]);
+    finding.ratio.ratio = time(rows[1]).number / time(best).number;
     finding.verdict = finding.alike.empty()                    ? Verdict::fastest_alone
                       : finding.alike.size() + 1 < rows.size() ? Verdict::best_tier
                                                                : Verdict::all_alike;
     return finding;
 }
 
-void complete(Ladder& ladder) {
-    auto& rows = ladder.rows;
-    if (rows.empty()) return;
-    name_rows(rows);
-    const auto base = std::ranges::find(rows, kBase, &LadderRow::strategy);
-    ladder.base = base == rows.end() ? 0 : static_cast<std::size_t>(base - rows.begin());
-    for (auto& row : rows)
-        if (std::isnan(row.speedup)) row.speedup = rows[ladder.base].time_s / row.time_s;
-    const auto verified = timed(rows, true), others = timed(rows, false);
-    ladder.findings.push_back(advice(verified));
-    if (!others.empty() && !verified.empty() && others[0]->time_s < verified[0]->time_s)
+void add_findings(Ladder& ladder) {
+    Frame& table = ladder.table;
+    const auto verified = timed(table, true), others = timed(table, false);
+    const auto time = [&](std::size_t row) { return table.at(row, vocabulary::kJobTime).number; };
+    ladder.findings.push_back(advice(table, verified));
+    if (!others.empty() && !verified.empty() && time(others[0]) < time(verified[0]))
         ladder.findings.push_back({.verdict = Verdict::faster_but_unverified,
-                                   .subject = others[0]->name,
-                                   .value = value_text(*others[0])});
+                                   .subject = table.at(others[0], "strategy").text,
+                                   .value = value_text(table, others[0])});
 }
 
-// A place that all rows share stands once, below them.
+// Names, speedups and findings. Numbers of a row that failed its verification are dropped.
+void complete(Ladder& ladder, const std::string& baseline) {
+    Frame& table = ladder.table;
+    name_rows(table);
+    for (std::size_t row = table.rows.size(); row-- > 0;)
+        if (table.at(row, "rung").text == baseline) ladder.base = row;
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+        if (!table.at(row, "speedup").is_number())
+            table.set(row, {.name = "speedup"},
+                      table.at(ladder.base, vocabulary::kJobTime).number /
+                          table.at(row, vocabulary::kJobTime).number);
+    if (!table.empty()) add_findings(ladder);
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+        for (const char* column :
+             {"write_MiBps", "read_MiBps", "speedup", "files_per_s", "percent_of_ceiling"})
+            if (table.rows[row].has(CaveatKind::invalid)) table.set(row, {.name = column}, {});
+}
+
+// The values of a column, each once, without "".
+std::set<std::string> texts_in(const Frame& table, const char* column) {
+    std::set<std::string> texts;
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+        texts.insert(table.at(row, column).text);
+    texts.erase("");
+    return texts;
+}
+
+// A place that all rows share is named once, below the table.
 std::string common_place(const Ladder& ladder) {
-    std::set<std::string> systems, fsync, cache;
-    for (const auto& row : ladder.rows) {
-        if (std::isfinite(row.read_MiBps)) cache.insert(row.place.cache);
-        systems.insert(row.place.file_system);
-        fsync.insert(row.place.fsync);
-    }
-    systems.erase("");
+    const bool reads = ladder.table.has_numbers(ladder.table.find(vocabulary::kReadRate));
+    const auto fsync = texts_in(ladder.table, "fsync");
+    const auto cache = reads ? texts_in(ladder.table, "cache") : std::set<std::string>();
     const std::string how = fsync == std::set<std::string>{"yes"} ? "with fsync"
                             : fsync == std::set<std::string>{"no"}
                                 ? "without fsync: memory may still hold the files"
                                 : "fsync not known";
-    cache.erase("");
     const std::string read = cache.empty() ? "" : "; cache when read: " + some_of(cache, 3);
-    return fmt::format("{} on {}, {}{}", ladder.title, some_of(systems, 4), how, read);
+    return fmt::format("{} on {}, {}{}", ladder.title,
+                       some_of(texts_in(ladder.table, "file_system"), 4), how, read);
 }
 
-// The bytes that the write rate is of.
-std::string what_is_counted(const Ladder& ladder) {
-    const auto is_text = [](const LadderRow& row) { return row.strategy.starts_with("text"); };
-    const auto has_size = [](const LadderRow& row) { return std::isfinite(row.file_bytes); };
-    if (std::ranges::none_of(ladder.rows, is_text)) return "";
-    const bool older = std::ranges::none_of(ladder.rows, has_size);
-    return older ? ", of the files" : ", of the numbers; text has 25 B on disk for 8";
-}
-
-// The numbers of a row that failed its verification do not stand.
-void add_row(Frame& frame, const LadderRow& row, bool wide) {
-    frame.rows.emplace_back();
-    const bool stands = row.verified != "NO";
-    const auto put = [&](Column column, Cell cell) {
-        frame.put(frame.add_column(std::move(column)), std::move(cell));
+// The bytes that the write rate counts. The table stores no facts of its strategies.
+std::string what_is_counted(const Frame& table) {
+    const auto strategies = texts_in(table, "rung");
+    const auto is_text = [](const std::string& strategy) {
+        return vocabulary::fact_of_older_run("storage.bytes_per_value",
+                                             [&](std::string_view) { return strategy; }) != "8";
     };
-    const auto put_if = [&](Column column, double value) {
-        put(std::move(column), stands ? value : Cell());
-    };
-    put({.name = "strategy", .key = true}, row.name);
-    put({.name = "job_time_s", .unit = "s", .interval = true, .head = "job time"},
-        {row.time_s, row.interval});
-    put_if({.name = "write_MiBps", .unit = "MiB/s", .head = "write"}, row.write_MiBps);
-    put_if({.name = "read_MiBps", .unit = "MiB/s", .head = "read"}, row.read_MiBps);
-    auto& caveats = frame.rows.back().caveats;
-    if (!stands) caveats.push_back({CaveatKind::invalid, "verification failed"});
-    if (row.verified != "yes" && stands) caveats.push_back({CaveatKind::not_verified});
-    if (!wide) return;
-    put_if({.name = "speedup", .unit = "1"}, row.speedup);
-    put({.name = "tier"}, row.tier == 0 ? Cell() : static_cast<double>(row.tier));
-    put({.name = "n"}, static_cast<double>(row.n));
-    put_if({.name = "files_per_s", .unit = "files/s", .head = "files"}, row.files_per_s);
-    put({.name = "file_bytes", .unit = "B", .head = "on disk"}, row.file_bytes);
-    put_if({.name = "percent_of_ceiling", .unit = "%", .head = "ceiling"}, row.percent_of_ceiling);
-    put({.name = "ceiling", .head = "of"}, row.ceiling);
-    put({.name = "cache"}, row.place.cache);
-    put({.name = "verified"}, row.verified);
-    if (!row.mark.empty()) caveats.push_back({CaveatKind::said, row.mark});
+    if (std::ranges::none_of(strategies, is_text)) return "";
+    return table.has_numbers(table.find("file_bytes"))
+               ? ", of the numbers; text has 25 B on disk for 8"
+               : ", of the files";
 }
 
 }  // namespace
@@ -230,8 +238,8 @@ bool is_strategy_run(const Run& run) {
            time->summary.n > 0 && !run.setting(setting::kStrategy).empty();
 }
 
-// A run stores the ranks that took part; in older ones job_time_s has a column for each, or the
-// options give them where samples are not read.
+// Runs of older versions did not store the ranks that took part: job_time_s has a column for each,
+// or the options give them if samples were not read.
 std::int64_t ranks_of(const Run& run) {
     const auto stored = base::number_in<std::int64_t>(run.fact(fact::kParticipants));
     if (stored && *stored > 0) return *stored;
@@ -243,13 +251,7 @@ std::int64_t ranks_of(const Run& run) {
 }
 
 std::int64_t workers_of(const Run& run) {
-    if (!run.setting(setting::kStrategy).starts_with("process-")) return 0;
-    return std::max<std::int64_t>(
-        1, base::number_in<std::int64_t>(run.setting(setting::kWorkers)).value_or(1));
-}
-
-bool writes_on_rank_0(const Run& rung) {
-    return std::ranges::count(kRankZeroAlone, rung.setting(setting::kStrategy)) > 0;
+    return base::number_in<std::int64_t>(run.fact(fact::kWorkerProcesses)).value_or(0);
 }
 
 std::string records_text(const Run& run) {
@@ -258,38 +260,59 @@ std::string records_text(const Run& run) {
 }
 
 Ladder ladder_of(const Run& run) {
-    Ladder ladder{records_text(run), {}};
-    const Table* table = run.find_table("ladder");
-    for (std::size_t i = 0; table != nullptr && i < row_count(*table); ++i)
-        ladder.rows.push_back(row_at(*table, i, run));
-    complete(ladder);
+    Ladder ladder{.title = records_text(run)};
+    const Table* stored = run.find_table("ladder");
+    for (std::size_t i = 0; stored != nullptr && i < row_count(*stored); ++i)
+        add_row(
+            ladder.table,
+            [&](const std::string& name) { return stored_cell(*stored, i, run, name); },
+            text_at(*stored, "mark", i));
+    complete(ladder, run.fact(fact::kLadderBaseline));
     return ladder;
 }
 
+// Strategies in the order of their first runs.
 Ladder newest_ladder(const std::vector<Run>& runs) {
-    const auto newest = std::find_if(runs.rbegin(), runs.rend(), is_strategy_run);
-    if (newest == runs.rend()) return {};
-    Ladder ladder{records_text(*newest) + ", the newest run of each", rows_of_runs(runs, *newest)};
-    complete(ladder);
+    const auto last = std::find_if(runs.rbegin(), runs.rend(), is_strategy_run);
+    if (last == runs.rend()) return {};
+    InsertionOrderedMap<std::tuple<std::string, std::int64_t, std::int64_t>, const Run*> newest;
+    std::string baseline;
+    for (const auto& run : runs) {
+        if (!is_strategy_run(run) || !are_of_one_ladder(run, *last)) continue;
+        const std::string strategy = run.setting(setting::kStrategy);
+        newest[{strategy, ranks_of(run), workers_of(run)}] = &run;
+        if (run.fact(fact::kIsBaseline) == "yes") baseline = strategy;
+    }
+    Ladder ladder{.title = records_text(*last) + ", the newest run of each"};
+    for (const Run* run : newest.all())
+        add_row(
+            ladder.table, [&](const std::string& name) { return run_cell(*run, name); },
+            mark_of(*run));
+    complete(ladder, baseline);
     return ladder;
 }
 
 Frame frame_of(const Ladder& ladder, bool wide) {
-    Frame frame;
-    std::vector<const LadderRow*> rows;
-    for (const auto& row : ladder.rows) rows.push_back(&row);
-    const auto last_if_none = [](const LadderRow* row) {
-        return std::isnan(row->time_s) ? HUGE_VAL : row->time_s;
-    };
-    if (!wide) std::ranges::stable_sort(rows, {}, last_if_none);
-    for (const LadderRow* row : rows) add_row(frame, *row, wide);
+    Places shown(wide ? kWide : kNarrow);
+    std::iota(shown.begin(), shown.end(), std::size_t{0});
+    Frame frame = ladder.table.select(shown);
+    if (!wide) {
+        frame.sort({frame.find(vocabulary::kJobTime)});
+        for (auto& row : frame.rows)
+            std::erase_if(row.caveats,
+                          [](const Caveat& caveat) { return caveat.kind == CaveatKind::said; });
+    }
     frame.drop_empty_columns();
-    const LadderRow& base = ladder.rows[ladder.base];
+    if (wide && !texts_in(ladder.table, "tier").empty())
+        frame.notes.push_back(
+            fmt::format("{}: within the 95 % interval of the fastest verified row", kAsFast));
     if (wide)
         frame.notes.push_back(
-            fmt::format("speedup: over {}, {}", base.name, readable(base.time_s, "s")));
+            fmt::format("speedup: over {}, {}", ladder.table.at(ladder.base, "strategy").text,
+                        readable(ladder.table.at(ladder.base, vocabulary::kJobTime).number, "s")));
     frame.notes.push_back(common_place(ladder));
-    frame.notes.push_back("write: from the first open to the last close" + what_is_counted(ladder));
+    frame.notes.push_back("write: from the first open to the last close" +
+                          what_is_counted(ladder.table));
     return frame;
 }
 

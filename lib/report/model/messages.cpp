@@ -53,7 +53,7 @@ std::string headline_of(const Run& run) {
     return run.fact(fact::kHeadline);
 }
 
-// As its own measurement is called behind "time_us:".
+// The suffix of the message's own measurement, after "time_us:".
 std::string measured_name(const Message& one) {
     std::string name = one.op;
     if (one.dtype != "none") name += fmt::format(":{}:{}:{}", one.dtype, one.redop, one.bytes);
@@ -108,7 +108,7 @@ std::string headline_task(const Run& run) {
     const auto words = base::split(name, ':');
     if (const auto model = run.setting(setting::kFromModel); !model.empty() && !name.empty())
         return "Largest gradient bucket of " + model;
-    if (words.size() < 4) return name;  // a barrier
+    if (words.size() < 4) return name;  // a barrier has no type and size
     return fmt::format("{} of {}, {}", words[0], words[1],
                        size_text(base::number_in(words[3]).value_or(stats::kNone)));
 }

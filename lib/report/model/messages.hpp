@@ -13,8 +13,8 @@
 
 namespace ranklab::report::model {
 
-/// A row of it, in microseconds and GB/s. NaN where there is no number. The time of a row of
-/// `nonblocking` is that without compute.
+/// A row of the table, in us and GB/s; NaN for a missing number. Of a row of `nonblocking` the time
+/// without compute.
 struct Message {
     std::size_t row = 0;
     std::string op, level, load, dtype, redop, place, mark;
@@ -27,26 +27,24 @@ struct Message {
 };
 
 bool is_comm(const results::Run& run);
-/// In the order stored; none where the run has no such table.
+/// The rows in the order stored; none if the run lacks the table.
 std::vector<Message> messages_of(const results::Run& run, std::string_view table = "messages");
-/// The rows of a table that identifies rows by the same columns (`fits`, `nonblocking`), as far as
-/// it has them.
+/// The rows of any table with some of these columns (`fits`, `nonblocking`, `buckets`).
 std::vector<Message> messages_in(const results::Table& table);
 
 /// Messages that differ in their size alone, ascending.
 using SizeCurve = std::vector<Message>;
-/// In the order in which each was met first.
+/// The curves in the order of their first messages.
 std::vector<SizeCurve> size_curves_of(const results::Run& run);
 
-/// All that differs from what is usual: "allreduce fp32", "allreduce bf16 max, within a host,
+/// The operation and all that is not usual: "allreduce fp32", "allreduce bf16 max, within a host,
 /// loaded".
 std::string full_name(const Message& one);
 
-/// The message of the plain `time_us`, by the run's fact collectives.headline. nullptr where the
-/// run's `messages` lack it.
+/// The message that the measurement `time_us` repeats (fact collectives.headline); nullptr if it is
+/// not among the messages.
 const Message* headline_message(const results::Run& run, const std::vector<Message>& messages);
-/// The headline of a run without its tables: "allreduce of fp32, 4 MiB". "" where nothing was
-/// timed.
+/// The same message, from the fact alone: "allreduce of fp32, 4 MiB"; "" if nothing was timed.
 std::string headline_task(const results::Run& run);
 
 }  // namespace ranklab::report::model

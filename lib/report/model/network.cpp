@@ -15,12 +15,11 @@ namespace ranklab::report::model {
 namespace {
 
 using results::Run;
-using results::Table;
 
 constexpr double kMicro = 1e-6;
-constexpr std::size_t kMostCandidates = 32;  // read whole
+constexpr std::size_t kMostCandidates = 32;  // runs of comm that are read in full
 
-// Decides by the conditions that keep runs apart in `compare`, as far as both have them.
+// Whether the run of comm measured the network of the training: no machine condition differs.
 bool is_network_of(const Run& comm, const Run& training) {
     if (!is_comm(comm) || !comm.valid || !measures_network(comm)) return false;
     const auto of_training = machine_of(training);
@@ -32,7 +31,7 @@ bool is_network_of(const Run& comm, const Run& training) {
            comm.setting(setting::kBackend) == training.setting(setting::kBackend);
 }
 
-// Calls in place before others, and buckets last.
+// The time by message size: of calls in place, else of other calls, else of buckets.
 forecast::AllreduceCurve curve_of(const Run& comm, const std::string& dtype) {
     auto calls = allreduces_in(comm, "messages", dtype);
     std::erase_if(calls, [](const Message& one) { return one.level != "job"; });
@@ -43,7 +42,7 @@ forecast::AllreduceCurve curve_of(const Run& comm, const std::string& dtype) {
     return curve;
 }
 
-// Without a time outside of the curve.
+// NaN outside the measured sizes.
 forecast::AllreduceTime inside(const forecast::AllreduceCurve& curve, double bytes) {
     const bool is_inside =
         !curve.empty() && bytes >= curve.begin()->first && bytes <= curve.rbegin()->first;
@@ -60,19 +59,19 @@ std::string gradient_type(const Run& training) {
 }
 
 bool measures_network(const Run& comm) {
-    const auto is = [&](const char* setting, const char* value) {
-        const std::string found = comm.setting(setting);
+    const auto is = [&](std::string_view option, std::string_view value) {
+        const std::string found = comm.setting(option);
         return found.empty() || found == value;
     };
-    return is("blocking", "3") && is("average", "3") && is("rotate-buffers", "false") &&
-           is("unalign", "0") && comm.setting(setting::kFault).empty() &&
-           comm.fact(fact::kCallStraggler).empty() && comm.cut_short().empty();
+    return is(setting::kBlocking, "3") && is(setting::kAverage, "3") &&
+           is(setting::kRotateBuffers, "false") && is(setting::kUnalign, "0") &&
+           comm.setting(setting::kFault).empty() && comm.fact(fact::kCallStraggler).empty() &&
+           comm.cut_short().empty();
 }
 
 bool has_bucket_times(const Run& training) {
-    const Table* table = training.find_table("communication");
     return training.command == "train" && training.valid && training.hosts.size() > 1 &&
-           table != nullptr && row_count(*table) > 0;
+           !rows_of(training, "communication").empty();
 }
 
 std::vector<Message> allreduces_in(const Run& comm, const char* table, const std::string& dtype) {
@@ -102,10 +101,9 @@ std::string NetworkCost::text() const {
 
 NetworkCost network_cost(const Run& comm, const Run& training) {
     NetworkCost cost{comm.id, curve_of(comm, gradient_type(training))};
-    const Table* table = training.find_table("communication");
-    for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row) {
-        const double bytes = number_at(*table, "bytes", row),
-                     step_s = number_at(*table, std::string(vocabulary::kTransferTime), row);
+    for (const auto& row : rows_of(training, "communication")) {
+        const double bytes = row.number("bytes"),
+                     step_s = row.number(std::string(vocabulary::kTransferTime));
         const auto network = inside(cost.curve, bytes);
         cost.buckets.push_back({bytes, network, step_s});
         if (std::isnan(network.s)) {
@@ -122,8 +120,7 @@ NetworkCost network_cost(const Run& comm, const Run& training) {
 
 std::optional<NetworkCost> network_cost(const results::ResultFile& file, const Run& training) {
     std::vector<results::RunHeader> found;
-    const auto headers =
-        file.runs();  // without a run of comm nothing more is read, even of thousands
+    const auto headers = file.runs();  // cheap, even of thousands of runs
     if (std::ranges::any_of(headers, [](const auto& run) { return run.command == "comm"; }))
         file.visit(
             results::Detail::settings, [&](const Run& run) { return is_network_of(run, training); },

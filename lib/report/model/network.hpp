@@ -1,5 +1,5 @@
-// The network's own share of a training step: the buckets of a training run on the curve that a run
-// of `ranklab comm` measured.
+// What the network alone takes for the gradient buckets of a training run, by the allreduce times
+// of a run of `ranklab comm`.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,23 @@
 
 namespace ranklab::report::model {
 
-/// The type in which gradients travel: "fp32", "bf16".
+/// The element type in which gradients are sent: "fp32", "bf16".
 std::string gradient_type(const results::Run& training);
-/// Whether a run of comm measured the network as a step uses it: separate calls, until the last
-/// rank is done, without deliberate disturbance.
+/// Whether a run of comm measured the network as a training step uses it: separate calls, each
+/// until the last rank is done, without an injected fault or a straggler.
 bool measures_network(const results::Run& comm);
-/// Whether its ranks sum gradients, and what each bucket took is stored.
+/// Whether the run stored the times of its gradient buckets.
 bool has_bucket_times(const results::Run& training);
 
-/// The allreduces of that type without other load in a table of `comm`, `messages` or
-/// `nonblocking`: calls in place (a step sums in place) before others.
+/// The allreduce sums of that type without load, in the table `messages` or `nonblocking`. Calls in
+/// place come first, since a step sums in place.
 std::vector<Message> allreduces_in(const results::Run& comm, const char* table,
                                    const std::string& dtype);
 forecast::AllreduceTime time_of(const Message& one);
 
 struct BucketCost {
     double bytes = 0;
-    /// It has no time outside of the measured sizes: nothing is extrapolated.
+    /// NaN outside the measured sizes: nothing is extrapolated.
     forecast::AllreduceTime network = {};
     double step_s = stats::kNone;
 };
@@ -39,20 +39,17 @@ struct NetworkCost {
     forecast::AllreduceCurve curve = {};
     std::vector<BucketCost> buckets = {};
     std::size_t outside = 0;
-    /// Sums over the buckets inside; the ends of the intervals are added, too.
+    /// Sums over the buckets within the measured sizes; ends of intervals are summed, too.
     forecast::AllreduceTime network = {0, {0, 0}};
     double step_s = 0;
 
-    /// One sentence.
     std::string text() const;
 };
-/// Takes allreduces of the gradients' type by all ranks of the job, and the buckets of
-/// --from-model.
+/// Uses allreduces of the gradients' type among all ranks, and the buckets of --from-model.
 NetworkCost network_cost(const results::Run& comm, const results::Run& training);
 
-/// Takes a valid run of comm by as many ranks, on the same hosts and machine, by the same backend.
-/// The newest one that reaches all buckets wins, otherwise the newest one; nullopt where there is
-/// none.
+/// Uses a valid run of comm with as many ranks on the same hosts, machine and backend: the newest
+/// one that covers all buckets, else the newest one; nullopt if there is none.
 std::optional<NetworkCost> network_cost(const results::ResultFile& file,
                                         const results::Run& training);
 

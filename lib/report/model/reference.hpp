@@ -12,40 +12,39 @@
 namespace ranklab::report::model {
 
 struct Reference {
-    std::string document;  ///< of the file's line `# source:`
+    std::string document;  ///< from the file's line `# source:`
     std::string experiment, source, quantity, unit;
     double value = 0;
     std::string conditions, note;
-    /// Conditions of a run of ours that is the same experiment (Selection); may be empty.
+    /// Conditions (Selection) that make a run the same experiment; may be empty.
     std::vector<std::string> same_as;
 };
 
-/// Whether the run is of what the figure is of: it meets all of same_as, and there are any.
+/// Whether the run meets all conditions of same_as, and there are any.
 bool is_same_experiment(const Reference& reference, const results::Run& run);
 
 struct References {
     std::vector<Reference> rows;
-    /// A sentence for each file that could not be used; none of its rows is there.
+    /// A sentence per file that could not be read; `rows` has none of its figures.
     std::vector<std::string> problems;
 };
-/// All *.csv of the folder but the curves, by name; nothing where there is no such folder.
+/// Reads all *.csv of the folder except kPublishedCurves; nothing if there is no such folder.
 References read_references(const std::filesystem::path& folder);
 
-/// Lines for the text of a run, one for each published figure of the same experiment that the run
-/// measured too; "" where there is none.
+/// A line per published figure of the same experiment that the run measured, too.
 std::string reference_lines(const results::Run& run, const References& references);
 
-/// Why a curve is not to be taken as that of one code on one machine; the README describes each.
+/// Why a curve is not of one code on one machine; the README describes each reason.
 enum class CurveCaution { none, no_communication, one_level, contradicts, other_configuration };
 
 struct PublishedCurve {
     std::string name, family;
-    bool weak = false;  ///< each node or device keeps its work; otherwise all share one
+    bool weak = false;  ///< each node or device keeps its work; else all share one work
     CurveCaution caution = CurveCaution::none;
-    /// Ascending numbers of nodes or devices, at least 2, and at each the rate of one of them, in a
-    /// unit of the curve's own.
+    /// At least two ascending numbers of nodes or devices, and the rate per node or device at each,
+    /// in any unit.
     std::vector<double> x, rates_per_x;
-    /// The least x on more than one node; 0: none is, or the source does not say.
+    /// The least x on more than one node; 0: none, or not known.
     double first_beyond_one_node = 0;
 
     bool beyond_one_node(std::size_t point) const {
@@ -57,7 +56,7 @@ struct PublishedCurve {
 
 /// The name of the file in the folder of published figures.
 inline constexpr const char* kPublishedCurves = "curves.csv";
-/// DataError with the line where the file cannot be read or a row of it is not a curve.
+/// Throws DataError with the line if the file cannot be read or a row is not a curve.
 std::vector<PublishedCurve> read_published_curves(const std::filesystem::path& path);
 
 }  // namespace ranklab::report::model

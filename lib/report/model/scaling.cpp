@@ -19,32 +19,27 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Caches that suddenly hold the work give a little more than 1; higher values show a wrong
-/// baseline.
+// Work that suddenly fits into caches gives a little more than 1; higher values show a wrong
+// baseline.
 constexpr double kMostEfficiency = 1.2;
-constexpr const char *kOfRank = "batch-size", *kOfAll = "global-batch-size";
 
-bool same(const Group& a, const Group& b, const std::string& key) {
-    const std::string value = a.factor(key);
-    return !value.empty() && value == b.factor(key);
-}
-
-bool is_batch(const std::string& key) {
-    return key == kOfRank || key == kOfAll;
+bool is_batch(std::string_view key) {
+    return key == setting::kBatchSize || key == setting::kGlobalBatchSize;
 }
 
 bool too_efficient(const stats::RatioEstimate& efficiency) {
     return (std::isnan(efficiency.ci.low) ? efficiency.ratio : efficiency.ci.low) > kMostEfficiency;
 }
 
-// More ranks need more hosts: those are others only where the baseline's are not among them.
+// Whether a host of the baseline is not among these hosts: more ranks need more hosts, which is no
+// difference.
 bool is_elsewhere(const std::string& hosts, const std::string& of_base) {
     const auto all = base::split(hosts, ' '), some = base::split(of_base, ' ');
     return std::ranges::any_of(
         some, [&](const auto& host) { return std::ranges::find(all, host) == all.end(); });
 }
 
-// Which group another one may be compared with, and how.
+// Finds the group with which another one may be compared, and compares them.
 class Baselines {
   public:
     Baselines(const Groups& groups, const std::string& over);
@@ -53,134 +48,137 @@ class Baselines {
 
   private:
     std::vector<std::size_t> candidates(std::size_t group) const;
-    BaselineComparison first_of(const std::vector<std::size_t>& candidates, const Group& group,
+    BaselineComparison first_of(const std::vector<std::size_t>& candidates, std::size_t group,
                                 bool weak) const;
-    std::optional<double> growth_of_work(const Group& base, const Group& group, bool weak) const;
-    Names other_work(const Group& base, const Group& group) const;
-    Names differing_work(const Group& base, const Group& group) const;
-    Names pooled_work(const Group& group) const;
-    Names other_places(const Group& base, const Group& group) const;
-    void judge(BaselineComparison& against, const Group& group, std::vector<Caveat>& caveats) const;
+    std::optional<double> growth_of_work(std::size_t base, std::size_t group, bool weak) const;
+    Names other_work(std::size_t base, std::size_t group) const;
+    Names differing_work(std::size_t base, std::size_t group) const;
+    Names pooled_work(std::size_t group) const;
+    Names other_places(std::size_t base, std::size_t group) const;
+    void judge(BaselineComparison& against, std::size_t group, std::vector<Caveat>& caveats) const;
     bool is_free(const std::string& setting) const;
-    bool is_alone(const Group& group) const {
-        return over_ranks_ && group.factor("mode") == "single";
+    bool is_alone(std::size_t group) const {
+        return over_ranks_ && groups_.says(group, "single_device");
+    }
+    bool same(std::size_t a, std::size_t b, std::string_view factor) const {
+        const auto& value = groups_.factor(a, factor);
+        return !value.empty() && value == groups_.factor(b, factor);
     }
 
     const Groups& groups_;
     std::string over_;
     bool over_ranks_;
     std::vector<double> widths_;
-    /// For each group the keys of its work, and those with the keys of its method.
-    Names work_, curves_;
+    Names work_;    ///< for each group the values of its keys that define the work
+    Names curves_;  ///< and, in addition, of the keys that say how ranks work together
 };
 
-// Compares the keys except the batch, whose two forms make the kinds of scaling. Hosts count where
-// each group ran on one: on several, more ranks need others.
+// Compares the keys except the two batch sizes, which make the kinds of scaling. Hosts count only
+// if each group ran on one host, since more ranks need more hosts.
 Baselines::Baselines(const Groups& groups, const std::string& over)
     : groups_(groups), over_(over), over_ranks_(over == "ranks") {
-    const std::size_t hosts = groups.place_of("hosts"), place = groups.place_of(over);
-    const bool one_host = std::ranges::none_of(groups.all, [&](const Group& group) {
-        return hosts < groups.keys.size() && group.key[hosts].find(' ') != std::string::npos;
+    const auto groups_of_table = groups.all();
+    const bool one_host = std::ranges::none_of(groups_of_table, [&](std::size_t group) {
+        return groups.key(group, "hosts").find(' ') != std::string::npos;
     });
-    for (const Group& group : groups.all) {
+    for (const std::size_t group : groups_of_table) {
         std::string work, between_ranks;
-        for (std::size_t i = 0; i < groups.keys.size(); ++i) {
-            const std::string& name = groups.keys[i];
+        for (const auto& name : groups.keys()) {
             const bool follows =
                 over_ranks_ && (name == "nodes" || vocabulary::setting_row(name).follows_ranks);
-            if (i == place || is_batch(name) || follows || (i == hosts && !one_host)) continue;
-            (is_between_ranks(name) ? between_ranks : work) += name + "=" + group.key[i] + "\n";
+            if (name == over || is_batch(name) || follows || (name == "hosts" && !one_host))
+                continue;
+            (is_between_ranks(name) ? between_ranks : work) +=
+                name + "=" + groups.key(group, name) + "\n";
         }
-        widths_.push_back(base::number_in(group.key[place]).value_or(0));
+        widths_.push_back(base::number_in(groups.key(group, over)).value_or(0));
         work_.push_back(work);
         curves_.push_back(work + between_ranks);
     }
 }
 
-ScalingRow Baselines::row(std::size_t place) const {
-    const Group& group = groups_.all[place];
-    const auto bases = candidates(place);
-    ScalingRow row{.width = widths_[place],
-                   .curve = curves_[place],
+ScalingRow Baselines::row(std::size_t group) const {
+    const auto bases = candidates(group);
+    ScalingRow row{.width = widths_[group],
+                   .curve = curves_[group],
                    .strong = first_of(bases, group, false),
                    .weak = first_of(bases, group, true)};
     for (BaselineComparison* against : {&row.strong, &row.weak})
         if (against->exists()) judge(*against, group, row.caveats);
     if (row.strong.exists())
-        row.speedup = speedup_of(groups_, groups_.all[row.strong.baseline], group);
+        row.speedup = speedup_of(groups_, row.strong.baseline, group);
     else if (!row.weak.exists() && !bases.empty())
         row.caveats.push_back(
-            {CaveatKind::other_work, some_of(other_work(groups_.all[bases.front()], group), 4)});
+            {CaveatKind::other_work, some_of(other_work(bases.front(), group), 4)});
     return row;
 }
 
-// The best baseline first: the single-device code, then the fewest.
+// The best baseline first: the single-device code, then the fewest ranks, threads or workers.
 std::vector<std::size_t> Baselines::candidates(std::size_t group) const {
     std::vector<std::size_t> found;
-    const Group& it = groups_.all[group];
-    for (std::size_t i = 0; i < groups_.all.size(); ++i) {
-        const Group& other = groups_.all[i];
-        if (!(widths_[i] > 0) || common_time(groups_, other, it).empty()) continue;
-        const bool alone = is_alone(other), same_work = work_[i] == work_[group];
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+        if (!(widths_[i] > 0) || common_time(groups_, i, group).empty()) continue;
+        const bool alone = is_alone(i), same_work = work_[i] == work_[group];
         const bool narrower = widths_[i] < widths_[group];
-        const bool other_code = alone && !is_alone(it) && widths_[i] <= widths_[group];
+        const bool other_code = alone && !is_alone(group) && widths_[i] <= widths_[group];
         if (narrower ? curves_[i] == curves_[group] || (alone && same_work)
                      : other_code && same_work)
             found.push_back(i);
     }
     std::ranges::stable_sort(found, [&](std::size_t a, std::size_t b) {
-        const Group &x = groups_.all[a], &y = groups_.all[b];
-        if (is_alone(x) != is_alone(y)) return is_alone(x);
+        if (is_alone(a) != is_alone(b)) return is_alone(a);
         if (widths_[a] != widths_[b]) return widths_[a] < widths_[b];
-        return x.runs.size() > y.runs.size();
+        return groups_.members(a).size() > groups_.members(b).size();
     });
     return found;
 }
 
-// Where the best baseline pools different work, another one would be a surprise.
+// The search stops at a candidate that pools different work: no baseline is better than an
+// unexpected one.
 BaselineComparison Baselines::first_of(const std::vector<std::size_t>& candidates,
-                                       const Group& group, bool weak) const {
+                                       std::size_t group, bool weak) const {
     for (const std::size_t base : candidates) {
-        if (!pooled_work(groups_.all[base]).empty()) break;
-        if (const auto work = growth_of_work(groups_.all[base], group, weak)) return {base, *work};
+        if (!pooled_work(base).empty()) break;
+        if (const auto work = growth_of_work(base, group, weak)) return {base, *work};
     }
     return {};
 }
 
-// The work of a step or job over the baseline's; nullopt where the two give no scaling of that
+// The work of a step or job over the baseline's; nullopt if the two groups give no scaling of that
 // kind.
-std::optional<double> Baselines::growth_of_work(const Group& base, const Group& group,
+std::optional<double> Baselines::growth_of_work(std::size_t base, std::size_t group,
                                                 bool weak) const {
     if (!pooled_work(group).empty() || !differing_work(base, group).empty()) return std::nullopt;
-    if (same(base, group, "files") && same(base, group, "size"))
+    if (same(base, group, setting::kFiles) && same(base, group, setting::kSize))
         return weak ? std::nullopt : std::optional(1.0);
-    const auto all = base::number_in(group.factor(kOfAll)),
-               base_all = base::number_in(base.factor(kOfAll));
-    if (!all || !base_all || !(*base_all > 0) || base.factor(kOfRank).empty()) return std::nullopt;
-    const bool of_rank = same(base, group, kOfRank), of_all = *all == *base_all;
+    const auto all = base::number_in(groups_.factor(group, setting::kGlobalBatchSize)),
+               base_all = base::number_in(groups_.factor(base, setting::kGlobalBatchSize));
+    if (!all || !base_all || !(*base_all > 0) || groups_.factor(base, setting::kBatchSize).empty())
+        return std::nullopt;
+    const bool of_rank = same(base, group, setting::kBatchSize), of_all = *all == *base_all;
     if (of_all && (of_rank || (over_ranks_ && !weak))) return 1;
     return of_rank && over_ranks_ && weak ? std::optional(*all / *base_all) : std::nullopt;
 }
 
 // Why a group has no baseline although there is a candidate: names of settings.
-Names Baselines::other_work(const Group& base, const Group& group) const {
+Names Baselines::other_work(std::size_t base, std::size_t group) const {
     for (const Names& names : {pooled_work(group), pooled_work(base), differing_work(base, group)})
         if (!names.empty()) return names;
-    return {kOfRank, kOfAll};
+    return {std::string(setting::kBatchSize), std::string(setting::kGlobalBatchSize)};
 }
 
-Names Baselines::differing_work(const Group& base, const Group& group) const {
-    auto names = differing_factors(
-        base, group, [&](const std::string& name) { return is_free(name) || is_batch(name); });
-    if (!over_ranks_ && !same(base, group, "ranks")) names.emplace_back("ranks");
+Names Baselines::differing_work(std::size_t base, std::size_t group) const {
+    Names names = groups_.differing(base, group);
+    std::erase_if(names, [&](const auto& name) { return is_free(name) || is_batch(name); });
+    if (!over_ranks_ && !same(base, group, setting::kRanks)) names.emplace_back(setting::kRanks);
     return names;
 }
 
-// How many work together is within one group a mixture of several.
-Names Baselines::pooled_work(const Group& group) const {
-    Names names = group.differing;
+// Work settings that differ within one group, including ranks and replicas.
+Names Baselines::pooled_work(std::size_t group) const {
+    Names names = groups_.varying(group);
     std::erase_if(names, [&](const auto& name) {
-        return is_free(name) && name != "ranks" && name != "replicas";
+        return is_free(name) && name != setting::kRanks && name != setting::kReplicas;
     });
     return names;
 }
@@ -191,13 +189,14 @@ bool Baselines::is_free(const std::string& setting) const {
            (over_ranks_ && vocabulary::setting_row(setting).follows_ranks);
 }
 
-// Efficiency, and what makes a reader caveat it.
-void Baselines::judge(BaselineComparison& against, const Group& group,
+// Computes the efficiency, and adds what makes the comparison doubtful.
+void Baselines::judge(BaselineComparison& against, std::size_t group,
                       std::vector<Caveat>& caveats) const {
-    const Group& base = groups_.all[against.baseline];
-    const bool loaders = over_ == "workers" && group.factor("command") == "train";
+    std::size_t base = against.baseline;
+    const Cores cores = groups_.cores(group), base_cores = groups_.cores(base);
+    const bool loaders = over_ == setting::kWorkers && groups_.command(group) == "train";
     const std::string why = loaders ? "loader threads share the cores that compute"
-                                    : why_no_efficiency(base.cores, group.cores);
+                                    : why_no_efficiency(base_cores, cores);
     const auto add = [&](CaveatKind mark, const std::string& what) {
         const Caveat caveat{mark, what};
         if (!what.empty() && std::ranges::find(caveats, caveat) == caveats.end())
@@ -207,33 +206,64 @@ void Baselines::judge(BaselineComparison& against, const Group& group,
     add(CaveatKind::no_efficiency, why);
     if (!why.empty()) return;
     const auto [ratio, ci] = speedup_of(groups_, base, group);
-    const double factor =
-        against.work * base::real(base.cores.count) / base::real(group.cores.count);
+    const double factor = against.work * base::real(base_cores.count) / base::real(cores.count);
     against.efficiency = {ratio * factor, {ci.low * factor, ci.high * factor}};
     if (too_efficient(against.efficiency))
         add(CaveatKind::too_efficient, fmt::format("{}", kMostEfficiency));
 }
 
-// Places that differ from the baseline's, although a reader takes them for the same.
-Names Baselines::other_places(const Group& base, const Group& group) const {
+// Places that differ from the baseline's, and that a reader would take for equal.
+Names Baselines::other_places(std::size_t base, std::size_t group) const {
+    const Frame& table = groups_.table();
     Names other;
-    for (const auto& [key, own] : group.places) {
-        const auto its = base.places.find(key);
-        if (key == over_ || its == base.places.end() || own.empty() || its->second.empty())
-            continue;
-        if (key == "hosts" ? is_elsewhere(own, its->second) : own != its->second)
-            other.push_back(fmt::format("{} {} (baseline {})", key, base::printable(own, 40),
-                                        base::printable(its->second, 40)));
+    for (const std::size_t column : table.all(Role::place)) {
+        const std::string &name = table.columns[column].name, &own = table.at(group, column).text,
+                          &its = table.at(base, column).text;
+        const auto is_one = [](const auto& text) { return !text.empty() && text != kVaries; };
+        if (name == over_ || !is_one(own) || !is_one(its)) continue;
+        if (name == "hosts" ? is_elsewhere(own, its) : own != its)
+            other.push_back(fmt::format("{} {} (baseline {})", name, base::printable(own, 40),
+                                        base::printable(its, 40)));
     }
+    std::ranges::sort(other);
     return other;
 }
 
 Scaling nothing_scaled(const Groups& groups, const std::string& over) {
     std::set<std::string> units;
-    for (const auto& group : groups.all)
-        if (group.cores.known()) units.insert(group.cores.unit());
+    for (const std::size_t group : groups.all())
+        if (const Cores cores = groups.cores(group); cores.known()) units.insert(cores.unit);
     return {over, units.empty() ? "core or GPU" : base::join({units.begin(), units.end()}, " or "),
-            std::vector<ScalingRow>(groups.all.size())};
+            std::vector<ScalingRow>(groups.size())};
+}
+
+// A row that is the baseline of others has a weak efficiency only over a baseline of its own.
+Cell ratio_cell(const stats::RatioEstimate& found, const ScalingRow& row, bool weak) {
+    if (std::isnan(found.ratio) || (weak && row.is_baseline && !row.is_weak()))
+        return row.is_baseline ? "baseline" : "";
+    return {found.ratio, found.ci};
+}
+
+// Columns and caveats that the scaling adds to the groups' table.
+void append_columns(Scaling& scaling, const Groups& groups) {
+    scaling.table = groups.table();
+    for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
+        const ScalingRow& row = scaling.rows[i];
+        const auto append = [&](const char* name, const std::string& head,
+                                const stats::RatioEstimate& found, bool weak = false) {
+            scaling.table.set(i, {.name = name, .unit = "1", .interval = true, .head = head},
+                              ratio_cell(found, row, weak));
+        };
+        if (scaling.has_strong()) append("speedup", "", row.speedup);
+        if (scaling.has_strong() && !scaling.over.empty())
+            append("efficiency", "efficiency/" + scaling.unit, row.strong.efficiency);
+        if (scaling.has_weak())
+            append("weak_efficiency", "weak efficiency/" + scaling.unit, row.weak.efficiency, true);
+        auto& caveats = scaling.table.rows[i].caveats;
+        caveats.insert(caveats.end(), row.caveats.begin(), row.caveats.end());
+    }
+    if (const auto cores = scaling.table.find("cores"); cores < scaling.table.columns.size())
+        scaling.table.columns[cores].head = scaling.unit + "s";
 }
 
 void mark_baselines(Scaling& scaling) {
@@ -258,20 +288,26 @@ bool Scaling::has_weak() const {
 Scaling scaling_over(const Groups& groups, const std::string& over) {
     Scaling scaling = nothing_scaled(groups, over);
     const Baselines baselines(groups, over);
-    for (std::size_t i = 0; i < groups.all.size(); ++i)
-        if (groups.all[i].valid()) scaling.rows[i] = baselines.row(i);
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        if (groups.valid(i)) scaling.rows[i] = baselines.row(i);
     mark_baselines(scaling);
+    append_columns(scaling, groups);
     add_findings(scaling, groups);
     return scaling;
 }
 
 Scaling scaling_of(const Groups& groups) {
     Scaling scaling = nothing_scaled(groups, "");
-    if (groups.all.empty() || groups.all.size() > kMostScaled) return scaling;
-    for (const char* key : {"ranks", "threads", "workers"})
-        if (scaling.over.empty() && groups.place_of(key) < groups.keys.size())
-            scaling = scaling_over(groups, key);
-    if (scaling.over.empty()) compare_ways(scaling, groups), mark_baselines(scaling);
+    scaling.table = groups.table();
+    if (groups.size() == 0 || groups.size() > kMostScaled) return scaling;
+    for (const auto key : {setting::kRanks, setting::kThreads, setting::kWorkers})
+        if (scaling.over.empty() && groups.has_key(key))
+            scaling = scaling_over(groups, std::string(key));
+    if (scaling.over.empty()) {
+        compare_ways(scaling, groups);
+        mark_baselines(scaling);
+        append_columns(scaling, groups);
+    }
     if (scaling.findings.empty()) add_best_rate(scaling, groups);
     return scaling;
 }
@@ -284,18 +320,19 @@ std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, bool 
         if (against.exists()) met[{against.baseline, scaling.rows[i].curve}].push_back(i);
     }
     std::vector<Curve> curves;
-    std::vector<const Group*> last;
+    std::vector<std::size_t> last;
     for (auto& [key, points] : met) {
         std::ranges::stable_sort(points, {}, width);
         if (width(points.back()) <= width(key.first)) continue;
         Curve curve{"", {key.first}, {}};
         curve.groups.insert(curve.groups.end(), points.begin(), points.end());
         std::ranges::transform(curve.groups, std::back_inserter(curve.widths), width);
-        last.push_back(&groups.all[points.back()]);
+        last.push_back(points.back());
         curves.push_back(std::move(curve));
     }
     const auto titles =
-        groups.titles(last, {"ranks", "nodes", scaling.over, weak ? kOfAll : kOfRank, "hosts"});
+        groups.titles(last, {"ranks", "nodes", "hosts", scaling.over,
+                             std::string(weak ? setting::kGlobalBatchSize : setting::kBatchSize)});
     for (std::size_t i = 0; i < curves.size(); ++i) curves[i].title = titles[i];
     return curves;
 }

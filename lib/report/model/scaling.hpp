@@ -17,21 +17,21 @@ inline constexpr std::size_t kNoBaseline = std::numeric_limits<std::size_t>::max
 
 /// A group against its baseline in one kind of scaling.
 struct BaselineComparison {
-    std::size_t baseline = kNoBaseline;    ///< a group
-    double work = 1;                       ///< of all ranks together, over the baseline's
-    stats::RatioEstimate efficiency = {};  ///< per core, or GPU; NaN: none
+    std::size_t baseline = kNoBaseline;    ///< place of a group
+    double work = 1;                       ///< of all ranks, relative to the baseline
+    stats::RatioEstimate efficiency = {};  ///< per core or GPU; NaN: none
 
     bool exists() const { return baseline != kNoBaseline; }
 };
 
-/// The scaling of one group. Strong: the same work in all; weak: the same on each rank. Rows of the
-/// baseline's ranks are both.
+/// The scaling of one group. Strong scaling: the same work in total; weak scaling: the same work
+/// per rank. A group with as many ranks as its baseline has both.
 struct ScalingRow {
-    double width = 0;  ///< how many ranks, threads or workers
-    /// Equal for groups that differ only in the width and the corresponding batch.
+    double width = 0;  ///< number of ranks, threads or workers
+    /// Equal for groups that differ only in the width and the batch sizes.
     std::string curve = {};
     BaselineComparison strong = {}, weak = {};
-    stats::RatioEstimate speedup = {};  ///< T(baseline) / T of strong; NaN: none
+    stats::RatioEstimate speedup = {};  ///< T(strong baseline) / T; NaN: none
     bool is_baseline = false;
     std::vector<Caveat> caveats = {};
 
@@ -40,29 +40,30 @@ struct ScalingRow {
 };
 
 struct Scaling {
-    std::string over;  ///< what is scaled, of the keys: ranks, threads or workers; "": ways of the
-                       ///< same work
-    std::string unit;  ///< what efficiency is per: "core", "CPU", "GPU", or "core or GPU"
-    std::vector<ScalingRow> rows;  ///< one a group
+    std::string over;  ///< the scaled key: ranks, threads or workers; "": none
+    std::string unit;  ///< of efficiency, which is per "core", "CPU", "GPU" or "core or GPU"
+    std::vector<ScalingRow> rows;  ///< one per group
     std::vector<Finding> findings = {};
+    /// The groups' table, to which the scaling appends the columns "speedup", "efficiency" and
+    /// "weak_efficiency" (those that some row has) and the caveats of `rows`.
+    Frame table = {};
 
     bool has_strong() const;
     bool has_weak() const;
 };
 
 inline constexpr std::size_t kMostScaled = 200;  ///< more groups are not scaled
-/// Scales all groups over the first of the keys ranks, threads and workers. The baseline of a group
-/// is the single-device runs whose other keys are the same, except those without meaning on one
-/// device; without such runs, the fewest ranks whose other keys are the same. Strong is claimed
-/// where the work of all ranks is the same (global-batch-size; files and size of io), weak where
-/// that of each rank is (batch-size). Without such a key groups that did the same work are compared
-/// with the usual way to do it (mode single, strategy text-loop, sync per-parameter), or with the
-/// first one. Intervals are those between runs, from three per side on.
+/// Scales all groups over the first key of ranks, threads and workers. A group's baseline is the
+/// single-device group with the same other keys (except those that mean nothing on one device),
+/// else the group with the fewest ranks and the same other keys. Scaling is strong if the total
+/// work is equal (global-batch-size; files and size of io), weak if the work per rank is
+/// (batch-size). Without such a key groups of the same work are compared with the usual way to do
+/// it, else with the first group. Intervals are between runs, from three runs per side on.
 Scaling scaling_of(const Groups& groups);
 /// Scales all groups over the key `over`.
 Scaling scaling_over(const Groups& groups, const std::string& over);
 
-/// Groups with one baseline that differ only in what is scaled, ascending, the baseline first.
+/// Groups that differ only in the width: the baseline first, then by width.
 struct Curve {
     std::string title;
     std::vector<std::size_t> groups;
@@ -72,36 +73,19 @@ std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, bool 
 
 /// "baseline: mode = single, step time 33.2 ms, 1 core, single-device code".
 std::string baseline_note(const Groups& groups, std::size_t base);
-/// The groups as a table: keys, runs, cores, speedup, efficiency, the measurements.
-Frame frame_of(const Groups& groups, const Scaling& scaling);
-
-/// Adds the fastest of each baseline and the groups that did its work, and the efficiency at the
-/// most ranks of each curve of weak scaling.
+/// Adds the fastest group for each baseline, and the efficiency at the most ranks of each weak
+/// curve.
 void add_findings(Scaling& scaling, const Groups& groups);
-/// Compares ways to do the same work by speedups and the fastest, where no key is a number of ranks
-/// or the like.
+/// Adds speedups and the fastest group if the groups are ways to do the same work.
 void compare_ways(Scaling& scaling, const Groups& groups);
-/// The best rate of collectives, whose calls belong to no step or job.
+/// Adds the best rate if all groups are of `ranklab comm`.
 void add_best_rate(Scaling& scaling, const Groups& groups);
 
-/// The time that two groups both have: of a step, or of a job; "" where there is none.
-std::string common_time(const Groups& groups, const Group& a, const Group& b);
-/// T(base) / T(group) of their common time.
-stats::RatioEstimate speedup_of(const Groups& groups, const Group& base, const Group& group);
-/// Whether a setting defines the work, unlike those of how ranks work together and the
-/// surroundings.
+/// The time that both groups measured, of a step or of a job; "" if there is none.
+std::string common_time(const Groups& groups, std::size_t a, std::size_t b);
+/// T(base) / T(group) in their common time.
+stats::RatioEstimate speedup_of(const Groups& groups, std::size_t base, std::size_t group);
+/// Whether the setting defines the work, and not how ranks work together.
 bool is_work(const std::string& key);
-/// The names of the factors, except those that `is_free`, in which two groups differ or one has
-/// several.
-template <class IsFree>
-std::vector<std::string> differing_factors(const Group& a, const Group& b, IsFree is_free) {
-    std::set<std::string> names(a.differing.begin(), a.differing.end());
-    names.insert(b.differing.begin(), b.differing.end());
-    for (const auto* factors : {&a.factors, &b.factors})
-        for (const auto& [key, value] : *factors)
-            if (a.factor(key) != b.factor(key)) names.insert(key);
-    std::erase_if(names, is_free);
-    return {names.begin(), names.end()};
-}
 
 }  // namespace ranklab::report::model

@@ -1,5 +1,7 @@
-// Verdicts of a scaling, and what it compares.
+// The verdicts of a scaling.
 #include "report/model/scaling.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -16,20 +18,15 @@ namespace {
 
 using Rows = std::vector<std::size_t>;
 
-// The usual value of a key that is a way to do the same work.
-struct Usual {
-    const char *key, *value;
-};
-constexpr std::array kUsual{Usual{"mode", "single"}, Usual{"strategy", "text-loop"},
-                            Usual{"sync", "per-parameter"}};
+// Keys that are ways to do the same work, and the column (Groups::says) that marks the usual way.
+constexpr std::pair<std::string_view, const char*> kUsual[] = {
+    {setting::kMode, "single_device"},
+    {setting::kStrategy, "baseline_strategy"},
+    {setting::kSync, "baseline_sync"}};
 
-bool has_key(const Groups& groups, const std::string& key) {
-    return groups.place_of(key) < groups.keys.size();
-}
-
-// Whether its numbers may be compared: valid, and trained together.
-bool counts(const Group& group) {
-    return group.valid() && !group.not_summed;
+// Whether the group's numbers may be compared: valid, and trained together.
+bool counts(const Groups& groups, std::size_t group) {
+    return groups.valid(group) && !groups.table().rows[group].has(CaveatKind::not_summed);
 }
 
 bool is_more_better(const std::string& measurement) {
@@ -37,27 +34,26 @@ bool is_more_better(const std::string& measurement) {
     return known != nullptr && known->better == vocabulary::Better::more;
 }
 
-// Above 1 where a is better. What many rows are compared in needs more than 95 % each.
+// How much better a is than b; above 1: better.
 stats::RatioEstimate ratio(const Groups& groups, const std::string& measurement, std::size_t a,
                            std::size_t b) {
-    const auto of_a = groups.values(groups.all[a], measurement),
-               of_b = groups.values(groups.all[b], measurement);
+    const auto of_a = groups.values(a, measurement), of_b = groups.values(b, measurement);
     return is_more_better(measurement) ? stats::run_ratio(of_a, of_b)
                                        : stats::run_ratio(of_b, of_a);
 }
 
-// Finds the best of at least two rows at a measurement that all have, and whether their runs
-// suffice. `baseline`: one of the rows, or kNoBaseline.
+// The best of at least two rows in a measurement that all of them have. `baseline`: one of the
+// rows, or kNoBaseline.
 Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
                 std::size_t baseline) {
-    const auto name = [&](std::size_t row) { return groups.name(groups.all[row]); };
+    const auto name = [&](std::size_t row) { return groups.name(row); };
     std::ranges::stable_sort(rows, {}, [&](std::size_t row) {
-        const double value = groups.estimate(groups.all[row], measurement).value;
+        const double value = groups.estimate(row, measurement).value;
         return std::isnan(value) ? HUGE_VAL : is_more_better(measurement) ? -value : value;
     });
     const std::size_t best = rows.front();
     const std::size_t against = best == baseline || baseline == kNoBaseline ? rows[1] : baseline;
-    const Estimate found = groups.estimate(groups.all[best], measurement);
+    const Estimate found = groups.estimate(best, measurement);
     Finding finding{.verdict = best == baseline ? Verdict::fastest_of_others : Verdict::fastest,
                     .subject = name(best),
                     .row = best,
@@ -74,28 +70,32 @@ Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
     return finding;
 }
 
-// The keys are methods of working together or of writing. Methods of summing gradients are compared
-// on equally many cores.
+// Whether the keys are only ways to work together or to write, and the rows agree in all else. Ways
+// to sum gradients are compared on equally many cores.
 bool did_the_same_work(const Groups& groups, const Rows& rows) {
-    const auto is_way = [](const std::string& key) { return key == "strategy" || !is_work(key); };
-    if (!std::ranges::all_of(groups.keys, is_way)) return false;
-    const Group& first = groups.all[rows.front()];
-    const bool trains = first.factor("command") == "train", modes = has_key(groups, "mode");
-    const auto is_free = [&](const std::string& name) {
-        return is_way(name) || (trains && name == "batch-size");
+    const auto is_way = [](const std::string& key) {
+        return key == setting::kStrategy || !is_work(key);
     };
+    if (!std::ranges::all_of(groups.keys(), is_way)) return false;
+    const std::size_t first = rows.front();
+    const bool trains = groups.command(first) == "train", modes = groups.has_key(setting::kMode);
     return std::ranges::all_of(rows, [&](std::size_t row) {
-        const Group& group = groups.all[row];
-        const bool as_many = group.cores.known() ? group.cores.count == first.cores.count
-                                                 : group.factor("ranks") == first.factor("ranks");
-        return differing_factors(first, group, is_free).empty() && (!trains || modes || as_many);
+        const Cores cores = groups.cores(row);
+        const bool as_many = cores.known() ? cores.count == groups.cores(first).count
+                                           : groups.factor(row, setting::kRanks) ==
+                                                 groups.factor(first, setting::kRanks);
+        const bool same_work =
+            std::ranges::all_of(groups.differing(first, row), [&](const std::string& name) {
+                return is_way(name) || (trains && name == setting::kBatchSize);
+            });
+        return same_work && (!trains || modes || as_many);
     });
 }
 
 std::size_t usual_row(const Groups& groups, const Rows& rows) {
-    for (const auto& [key, value] : kUsual)
+    for (const auto& [key, is_usual] : kUsual)
         for (const std::size_t row : rows)
-            if (has_key(groups, key) && groups.all[row].factor(key) == value) return row;
+            if (groups.has_key(key) && groups.says(row, is_usual)) return row;
     return rows.front();
 }
 
@@ -103,17 +103,16 @@ void add_fastest(Scaling& scaling, const Groups& groups) {
     InsertionOrderedMap<std::size_t, Rows> of_base;
     for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
         const BaselineComparison& strong = scaling.rows[i].strong;
-        if (!strong.exists() || scaling.rows[i].is_weak() || !counts(groups.all[i]) ||
-            !counts(groups.all[strong.baseline]))
+        if (!strong.exists() || scaling.rows[i].is_weak() || !counts(groups, i) ||
+            !counts(groups, strong.baseline))
             continue;
         auto& rows = of_base[strong.baseline];
         if (rows.empty()) rows.push_back(strong.baseline);
         rows.push_back(i);
     }
     for (auto& rows : of_base.all()) {
-        const std::string time =
-            common_time(groups, groups.all[rows.front()], groups.all[rows.back()]);
-        std::erase_if(rows, [&](std::size_t row) { return !groups.has(groups.all[row], time); });
+        const std::string time = common_time(groups, rows.front(), rows.back());
+        std::erase_if(rows, [&](std::size_t row) { return !groups.has(row, time); });
         if (rows.size() > 1) scaling.findings.push_back(best_of(groups, time, rows, rows.front()));
     }
 }
@@ -121,14 +120,14 @@ void add_fastest(Scaling& scaling, const Groups& groups) {
 Finding weak_finding(const Scaling& scaling, const Groups& groups, std::size_t row) {
     const auto& [base, work, efficiency] = scaling.rows[row].weak;
     Finding finding{.verdict = Verdict::weak_scaling,
-                    .subject = groups.name(groups.all[row]),
+                    .subject = groups.name(row),
                     .row = row,
-                    .against = groups.name(groups.all[base]),
+                    .against = groups.name(base),
                     .ratio = efficiency,
                     .unit = scaling.unit};
     if (std::isnan(efficiency.ratio)) {
         finding.verdict = Verdict::no_efficiency;
-        finding.value = why_no_efficiency(groups.all[base].cores, groups.all[row].cores);
+        finding.value = why_no_efficiency(groups.cores(base), groups.cores(row));
     } else if (std::isnan(efficiency.ci.low)) {
         finding.verdict = Verdict::weak_scaling_undecided;
     }
@@ -139,7 +138,7 @@ void add_weak(Scaling& scaling, const Groups& groups) {
     InsertionOrderedMap<std::pair<std::size_t, std::string>, Rows> widest;
     for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
         const ScalingRow& row = scaling.rows[i];
-        if (!row.is_weak() || !counts(groups.all[i])) continue;
+        if (!row.is_weak() || !counts(groups, i)) continue;
         auto& most = widest[{row.weak.baseline, row.curve}];
         const double width = most.empty() ? 0 : scaling.rows[most.front()].width;
         if (width < row.width) most.clear();
@@ -150,26 +149,25 @@ void add_weak(Scaling& scaling, const Groups& groups) {
             scaling.findings.push_back(weak_finding(scaling, groups, i));
 }
 
-// Whether the runs differ in nothing but the keys.
+// Whether the rows differ in nothing but the keys.
 bool is_one_work(const Groups& groups, const Rows& rows) {
-    const auto is_key = [&](const auto& factor) {
-        return has_key(groups, factor) || !is_work(factor);
-    };
     return std::ranges::all_of(rows, [&](std::size_t row) {
-        return differing_factors(groups.all[rows.front()], groups.all[row], is_key).empty();
+        return std::ranges::all_of(groups.differing(rows.front(), row), [&](const auto& factor) {
+            return groups.has_key(factor) || !is_work(factor);
+        });
     });
 }
 
 }  // namespace
 
-std::string common_time(const Groups& groups, const Group& a, const Group& b) {
+std::string common_time(const Groups& groups, std::size_t a, std::size_t b) {
     for (const auto* whole : vocabulary::wholes())
         if (groups.has(a, whole->name) && groups.has(b, whole->name))
             return std::string(whole->name);
     return "";
 }
 
-stats::RatioEstimate speedup_of(const Groups& groups, const Group& base, const Group& group) {
+stats::RatioEstimate speedup_of(const Groups& groups, std::size_t base, std::size_t group) {
     const std::string time = common_time(groups, base, group);
     return stats::run_ratio(groups.values(base, time), groups.values(group, time));
 }
@@ -180,6 +178,16 @@ bool is_work(const std::string& key) {
            !vocabulary::setting_row(key).between_ranks;
 }
 
+std::string baseline_note(const Groups& groups, std::size_t base) {
+    const std::string time = common_time(groups, base, base);
+    const Estimate found = groups.estimate(base, time);
+    const Cores cores = groups.cores(base);
+    return fmt::format("baseline: {}, {} {}{}{}", groups.name(base), without_unit(time),
+                       readable(found.value, found.unit),
+                       cores.known() ? ", " + counted(cores.count, cores.unit) : "",
+                       groups.says(base, "single_device") ? ", single-device code" : "");
+}
+
 void add_findings(Scaling& scaling, const Groups& groups) {
     add_fastest(scaling, groups);
     add_weak(scaling, groups);
@@ -187,34 +195,32 @@ void add_findings(Scaling& scaling, const Groups& groups) {
 
 void compare_ways(Scaling& scaling, const Groups& groups) {
     Rows rows;
-    for (std::size_t i = 0; i < groups.all.size(); ++i)
-        if (counts(groups.all[i])) rows.push_back(i);
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        if (counts(groups, i)) rows.push_back(i);
     if (rows.size() < 2 || !did_the_same_work(groups, rows)) return;
-    const std::string time = common_time(groups, groups.all[rows.front()], groups.all[rows.back()]);
-    if (!std::ranges::all_of(rows,
-                             [&](std::size_t row) { return groups.has(groups.all[row], time); }))
-        return;
+    const std::string time = common_time(groups, rows.front(), rows.back());
+    if (!std::ranges::all_of(rows, [&](std::size_t row) { return groups.has(row, time); })) return;
     const std::size_t base = usual_row(groups, rows);
     for (const std::size_t row : rows) {
         if (row == base) continue;
         scaling.rows[row].strong.baseline = base;
-        scaling.rows[row].speedup = speedup_of(groups, groups.all[base], groups.all[row]);
+        scaling.rows[row].speedup = speedup_of(groups, base, row);
     }
     scaling.findings.push_back(best_of(groups, time, rows, base));
 }
 
 void add_best_rate(Scaling& scaling, const Groups& groups) {
-    const auto is_other = [](const Group& group) {
-        return group.valid() && group.factor("command") != "comm";
+    const auto is_other = [&](std::size_t group) {
+        return groups.valid(group) && groups.command(group) != "comm";
     };
-    if (std::ranges::any_of(groups.all, is_other)) return;
+    if (std::ranges::any_of(groups.all(), is_other)) return;
     for (const auto& name : groups.measurements()) {
         const auto* known = vocabulary::find_quantity(name);
         if (known == nullptr || known->better == vocabulary::Better::neither) continue;
         Rows rows;
-        for (std::size_t i = 0; i < groups.all.size(); ++i)
-            if (const Group& group = groups.all[i];
-                counts(group) && groups.has(group, name) && group.factor("ranks") != "1")
+        for (std::size_t i = 0; i < groups.size(); ++i)
+            if (counts(groups, i) && groups.has(i, name) &&
+                groups.factor(i, setting::kRanks) != "1")
                 rows.push_back(i);
         if (rows.size() < 2 || !is_one_work(groups, rows)) continue;
         scaling.findings.push_back(best_of(groups, name, rows, kNoBaseline));

@@ -21,7 +21,7 @@ namespace {
 
 using results::Table;
 
-// Long tables: by this column the rows that are to be looked at come first.
+// Of a long table the rows with the largest values of this column are shown.
 struct Worst {
     std::string_view table, column;
 };
@@ -35,7 +35,8 @@ Column column_of(const std::string& name) {
     return {.name = name, .unit = std::move(unit), .head = std::move(head)};
 }
 
-// Whether the column is one end, "alpha_low_us" or "low_us"; if so, what stands around the word.
+// Whether the name is one end of an interval ("alpha_low_us", "low_us"); if so, splits it at the
+// word.
 bool is_end(const std::string& name, const std::string& end, std::string& before,
             std::string& unit) {
     const std::size_t at = name.starts_with(end + "_") ? 0 : name.find("_" + end + "_");
@@ -70,7 +71,7 @@ std::vector<std::size_t> shown_rows(const Table& table, std::size_t rows, std::s
     return order;
 }
 
-// Stored columns, the one that each end of an interval belongs to among them.
+// A shown column, and the stored columns of its interval.
 struct Shown {
     std::string name, low = {}, high = {};
 };
@@ -95,16 +96,14 @@ std::vector<Shown> columns_of(const Table& table) {
 }
 
 Cell cell_of(const Table& table, const Shown& shown, std::size_t row) {
-    const double number = number_at(table, shown.name, row);
-    if (!std::isnan(number))
-        return {number, {number_at(table, shown.low, row), number_at(table, shown.high, row)}};
-    const std::string text = text_at(table, shown.name, row);
-    return text == "nan" ? "" : text;
+    Cell cell = cell_at(table, shown.name, row);
+    cell.interval = {number_at(table, shown.low, row), number_at(table, shown.high, row)};
+    return cell;
 }
 
-constexpr std::size_t kMostNames = 1;  // of a run over several strategies
+constexpr std::size_t kMostNames = 1;  // of a run with several strategies
 
-// One of several runs has what they differ in listed: "none, bucketed".
+// "none and 1 more" for a setting with a list of values.
 std::string names(const std::string& setting) {
     return setting.empty() ? "" : some_of(base::split(setting, ','), kMostNames, ", ");
 }
@@ -120,7 +119,7 @@ std::string comm_work(const results::Run& run) {
 std::string work_of(const results::Run& run) {
     std::string text = run.command;
     if (is_comm(run)) return text + ' ' + comm_work(run);
-    for (const char* key : {"model", "strategy", "mode"})
+    for (const auto key : {setting::kModel, setting::kStrategy, setting::kMode})
         if (const std::string name = names(run.setting(key)); !name.empty()) text += ' ' + name;
     return text;
 }
@@ -134,7 +133,7 @@ std::string width_of(const results::Run& run) {
 }
 
 std::string rate_of(const results::Run& run) {
-    if (is_comm(run) && run.hosts.size() < 2) return "";  // of calls and copies
+    if (is_comm(run) && run.hosts.size() < 2) return "";  // nothing was sent
     for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, run.command)) {
         const auto* const found = run.find(name);
         if (found != nullptr && found->kind == results::Kind::rate && found->summary.n > 0)
@@ -147,7 +146,7 @@ std::string rate_of(const results::Run& run) {
 
 Frame measurements_of(const results::Run& run) {
     Frame frame{.title = "Measurements"};
-    frame.columns = {{.name = "measurement", .key = true},
+    frame.columns = {{.name = "measurement", .role = Role::key},
                      {.name = "n"},
                      {.name = "median", .head = "median (95 % interval)"},
                      {.name = "min"},
@@ -158,7 +157,7 @@ Frame measurements_of(const results::Run& run) {
         if (vocabulary::family_of(m.name) != m.name) continue;
         const stats::Summary& s = m.summary;
         const auto text = [&](double value) { return readable(value, m.unit); };
-        // Below 100 samples the 99th percentile is made of the largest sample.
+        // Below 100 samples the 99th percentile is the largest sample.
         frame.rows.push_back({{m.name, static_cast<double>(s.n), readable(s.median, s.ci95, m.unit),
                                text(s.min), text(s.p95), s.n < 100 ? "" : text(s.p99), text(s.max)},
                               {}});
@@ -178,8 +177,8 @@ Frame frame_of(const Table& table, std::size_t most) {
         frame.columns.back().interval = !one.low.empty();
     }
     for (auto& column : frame.columns)
-        column.key =
-            &column == &frame.columns.front() || column.name == "bytes" || column.name == "level";
+        if (&column == &frame.columns.front() || column.name == "bytes" || column.name == "level")
+            column.role = Role::key;
     std::string by;
     const std::size_t rows = row_count(table);
     const auto order = shown_rows(table, rows, most, by);
@@ -197,16 +196,13 @@ Frame frame_of(const Table& table, std::size_t most) {
 }
 
 std::string use_text(const results::Run& run) {
-    const results::Table* const table = run.find_table("job_use");
     double wall_s = 0, cpu_s = 0, cpus = 0, fullest = 0;
-    std::map<std::string, double>
-        memory;  // for each host the sum of its ranks' peaks: the most at a time
-    for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row) {
-        const auto at = [&](const char* column) { return number_at(*table, column, row); };
-        wall_s = std::max(wall_s, at("wall_s"));
-        cpu_s += at("cpu_s");
-        cpus += at("host_cpus");
-        fullest = std::max(fullest, memory[text_at(*table, "host", row)] += at("peak_rss_bytes"));
+    std::map<std::string, double> memory;  // by host, the sum of its ranks' peaks: an upper bound
+    for (const auto& row : rows_of(run, "job_use")) {
+        wall_s = std::max(wall_s, row.number("wall_s"));
+        cpu_s += row.number("cpu_s");
+        cpus += row.number("host_cpus");
+        fullest = std::max(fullest, memory[row.text("host")] += row.number("peak_rss_bytes"));
     }
     const double percent = 100 * cpu_s / (wall_s * cpus);
     if (!std::isfinite(percent)) return "";
@@ -220,7 +216,7 @@ Frame list_runs(const results::ResultFile& file, const std::vector<results::RunH
                 std::size_t most) {
     Frame frame;
     frame.columns = {
-        {.name = "run", .key = true}, {.name = "what"}, {.name = "rate"}, {.name = "label"}};
+        {.name = "run", .role = Role::key}, {.name = "what"}, {.name = "rate"}, {.name = "label"}};
     for (std::size_t i = headers.size() - std::min(most, headers.size()); i < headers.size(); ++i) {
         const auto& header = headers[i];
         std::string what = header.command + ", damaged", rate;
@@ -231,7 +227,7 @@ Frame list_runs(const results::ResultFile& file, const std::vector<results::RunH
             rate = run.valid ? rate_of(run) : fmt::format("INVALID ({})", run.exit_code);
             if (const auto cut = run.cut_short(); !cut.empty())
                 caveats.push_back({CaveatKind::cut_short, cut});
-        } catch (const base::DataError&) {  // the others are listed
+        } catch (const base::DataError&) {  // its header alone
         }
         frame.rows.push_back(
             {{header.id, base::shortened(what, 28), rate, base::shortened(header.label, 40)},

@@ -20,7 +20,7 @@ std::size_t rows_of(const results::Column& column) {
     return std::visit([](const auto& values) { return values.size(); }, column.values);
 }
 
-// The column of that name if it has such a row; nullptr otherwise.
+// The column of that name; nullptr if it is missing or too short.
 const results::Column* find_cell(const results::Table& table, const std::string& name,
                                  std::size_t row) {
     for (const auto& column : table.columns)
@@ -51,8 +51,7 @@ const Field* find_field(const std::string& key) {
     return field == kFields.end() ? nullptr : field;
 }
 
-// A group of facts ("libraries.*") is known by its runs; the environment may have any variable of a
-// user.
+// Facts of a pattern ("libraries.*") are known only from runs, except variables of the environment.
 bool is_known_key(const std::string& key) {
     const auto* const fact = vocabulary::find_fact(key);
     return find_field(key) != nullptr || vocabulary::find_setting(key) != nullptr ||
@@ -60,7 +59,7 @@ bool is_known_key(const std::string& key) {
             (fact->name == key || key.starts_with("environment.")));
 }
 
-// One with a suffix is as known as the runs that have it.
+// Measurements with a suffix are known only from runs.
 bool is_known_measurement(const std::string& name) {
     return vocabulary::family_of(name) == name && vocabulary::find_quantity(name) != nullptr;
 }
@@ -78,8 +77,8 @@ std::set<std::string> stored_measurements(const results::Run& run) {
     return names;
 }
 
-// `sentence` has a place for the name and one for the advice. The files are read only for unknown
-// names.
+// `sentence` has a {} for the name and one for the advice. Reads the files only for an unknown
+// name.
 template <class IsKnown, class NamesOf, class Offered>
 void refuse_unknown(std::vector<std::string> names, const std::vector<results::ResultFile>& files,
                     results::Detail detail, IsKnown is_known, NamesOf names_of,
@@ -102,7 +101,7 @@ double last_of_epochs(const results::Run& run, const std::string& measurement) {
     const results::Table* epochs = run.find_table("epochs");
     const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(measurement);
     if (values == nullptr) return stats::kNone;
-    // The last epoch may have ended before its evaluation.
+    // The last epoch may have ended before its evaluation, with NaN.
     const auto last = std::find_if(values->rbegin(), values->rend(),
                                    [](double value) { return std::isfinite(value); });
     return last == values->rend() ? stats::kNone : *last;
@@ -181,13 +180,25 @@ std::string text_at(const results::Table& table, const std::string& name, std::s
     return fmt::format("{:.4g}", number_at(table, name, row));
 }
 
-std::vector<StepPart> step_parts(const results::Run& run) {
-    const results::Table* table = run.find_table("phases");
-    std::vector<StepPart> parts;
+std::vector<StoredRow> rows_of(const results::Run& run, std::string_view name) {
+    std::vector<StoredRow> rows;
+    const results::Table* table = run.find_table(name);
     for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row)
-        if (const std::string phase = text_at(*table, "phase", row); phase != "step")
-            parts.push_back(
-                {phase, number_at(*table, "per_hit_s", row), number_at(*table, "percent", row)});
+        rows.push_back({*table, row});
+    return rows;
+}
+
+Cell cell_at(const results::Table& table, const std::string& column, std::size_t row) {
+    const double number = number_at(table, column, row);
+    if (!std::isnan(number)) return number;
+    return table.find<std::string>(column) == nullptr ? "" : text_at(table, column, row);
+}
+
+std::vector<StepPart> step_parts(const results::Run& run) {
+    std::vector<StepPart> parts;
+    for (const auto& row : rows_of(run, "phases"))
+        if (const std::string phase = row.text("phase"); phase != "step")
+            parts.push_back({phase, row.number("per_hit_s"), row.number("percent")});
     return parts;
 }
 

@@ -19,13 +19,12 @@
 namespace ranklab::report::page {
 namespace {
 
-using model::Group;
 using model::Groups;
 using results::Run;
 
 constexpr std::size_t kMostHeadlines = 6, kMostWarnings = 12;
 
-// The measurements of the page's tables and figures.
+// The measurements that the page shows.
 std::vector<std::string> measurements() {
     std::vector<std::string> names;
     for (const char* command : {"train", "io", "comm"})
@@ -40,18 +39,18 @@ std::string lead_of(const model::ChosenRuns& runs, const Groups& groups) {
     const auto [first, last] = std::ranges::minmax(headers, {}, &results::RunHeader::started_utc);
     const std::string chosen = runs.text().empty() ? "" : "; chosen: " + runs.text();
     return fmt::format("{} in {}, {} .. {}{}.", counted(headers.size(), "run"),
-                       counted(groups.all.size(), "group"), first.started_utc, last.started_utc,
+                       counted(groups.size(), "group"), first.started_utc, last.started_utc,
                        chosen);
 }
 
-// The first rate that is shown of a command.
+// The rate that headlines show of a command.
 std::string rate_of(const std::string& command) {
     for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, command))
         if (vocabulary::quantity(name).kind == vocabulary::Kind::rate) return name;
     return "";
 }
 
-// Settings that make it another task, not another way to do it.
+// The work of a run, without the way in which ranks do it.
 std::string task_of(const Run& run) {
     if (run.command == "io")
         return fmt::format("Writing {} x {} x {} float64 on {}", run.setting(setting::kFiles),
@@ -59,55 +58,55 @@ std::string task_of(const Run& run) {
                            model::file_system_of(run));
     if (model::is_comm(run)) return model::headline_task(run);
     std::string task = run.setting(setting::kModel);
-    for (const char* key : {"data", "width"})
+    for (const auto key : {setting::kData, setting::kWidth})
         if (const auto value = run.setting(key); !value.empty() && value != "1")
-            task += std::string(", ") + key + " " + value;
+            task += fmt::format(", {} {}", key, value);
     return task;
 }
 
 Object headline(const Groups& all, const std::string& task,
-                const std::vector<const Group*>& groups) {
-    const std::string rate = rate_of(groups.front()->factor("command"));
-    const Group& best = **std::ranges::max_element(
-        groups, {}, [&](const Group* group) { return all.estimate(*group, rate).value; });
+                const std::vector<std::size_t>& groups) {
+    const std::string rate = rate_of(all.command(groups.front()));
+    const std::size_t best = *std::ranges::max_element(
+        groups, {}, [&](std::size_t group) { return all.estimate(group, rate).value; });
     const auto found = all.estimate(best, rate);
+    const model::Cores cores = all.cores(best);
     std::vector<std::string> caveats;
-    for (const auto& caveat : best.caveats) caveats.push_back(sentence(caveat));
+    for (const auto& caveat : all.table().rows[best].caveats) caveats.push_back(sentence(caveat));
     const auto detailed = detailed_groups(all);
     return {
         {"workload", task},
         {"value", readable(found.value, found.unit)},
         {"interval", readable_interval(found.ci, found.value, found.unit)},
         {"name", all.name(best)},
-        {"link", std::ranges::find(detailed, &best) != detailed.end()},
+        {"link", std::ranges::find(detailed, best) != detailed.end()},
         {"run", all.newest(best)},
         {"which", fmt::format("highest of {}; {}", counted(groups.size(), "group"),
-                              counted(best.runs.size(), "run"))},
-        {"machine", fmt::format("{}; {}",
-                                best.cores.known() ? counted(best.cores.count, best.cores.unit())
-                                                   : "cores not known",
-                                base::printable(best.factor("host.cpu"), 80))},
+                              counted(all.members(best).size(), "run"))},
+        {"machine",
+         fmt::format("{}; {}", cores.known() ? counted(cores.count, cores.unit) : "cores not known",
+                     base::printable(all.factor(best, "host.cpu"), 80))},
         {"doubts", caveats.empty() ? Data(false) : Data(base::join(caveats, "; "))}};
 }
 
-// A list that the template writes; false where it is empty.
+// A list for the template; false if it is empty.
 Data list_or_false(const List& all) {
     return all.empty() ? Data(false) : Data(Object{{"all", all}});
 }
 
-// The best rate of each workload.
+// The best rate of each task.
 Data headlines_of(const figures::Source& source) {
     const Groups& groups = source.groups;
-    InsertionOrderedMap<std::string, std::pair<std::string, std::vector<const Group*>>> workloads;
-    for (const auto& group : groups.all) {
-        if (!group.valid() || group.not_summed ||
-            !groups.has(group, rate_of(group.factor("command"))))
+    InsertionOrderedMap<std::string, std::pair<std::string, std::vector<std::size_t>>> workloads;
+    for (const std::size_t group : groups.all()) {
+        if (!groups.valid(group) || groups.table().rows[group].has(CaveatKind::not_summed) ||
+            !groups.has(group, rate_of(groups.command(group))))
             continue;
         const auto& run = source.newest(group);
         if (model::is_comm(run) && !model::measures_network(run)) continue;
         const std::string task = task_of(run);
         auto& [name, some] = workloads[task];
-        name = task, some.push_back(&group);
+        name = task, some.push_back(group);
     }
     List all;
     for (const auto& [task, some] : workloads.all())
@@ -115,10 +114,10 @@ Data headlines_of(const figures::Source& source) {
     return list_or_false(all);
 }
 
-// The runs' own warnings, with the number of runs that have each.
+// The warnings that runs stored, each with the number of its runs.
 using RunWarnings = InsertionOrderedMap<std::string, std::pair<std::string, std::size_t>>;
 
-// The warnings above the numbers.
+// The list "Read this first".
 Data warnings_of(const Groups& groups, std::size_t invalid, const RunWarnings& of_runs) {
     List all;
     const auto add = [&](const std::string& text, bool bad) {
@@ -127,17 +126,14 @@ Data warnings_of(const Groups& groups, std::size_t invalid, const RunWarnings& o
     if (invalid > 0)
         add(fmt::format("{} invalid: none of their numbers is used", counted(invalid, "run")),
             true);
-    std::map<CaveatKind, std::size_t> marks;
-    for (const auto& group : groups.all)
-        for (const auto& caveat : group.caveats) ++marks[caveat.kind];
-    for (const auto& [mark, count] : marks) {
-        std::string name = name_of(mark);
-        std::ranges::replace(name, '_', ' ');
-        add(fmt::format("{}: {}", counted(count, "group"), name), false);
-    }
-    if (!groups.apart.empty())
-        add("groups are kept apart by " + model::some_of(groups.apart, 6) +
-                " and are not points of one curve",
+    std::map<CaveatKind, std::size_t> kinds;
+    for (const auto& row : groups.table().rows)
+        for (const auto& caveat : row.caveats) ++kinds[caveat.kind];
+    for (const auto& [kind, count] : kinds)
+        add(fmt::format("{} {}", counted(count, "group"), of_groups(kind, count)), false);
+    if (!groups.apart().empty())
+        add("runs that differ in " + model::some_of(groups.apart(), 6) +
+                " are in separate groups, and not points of one curve",
             false);
     for (const auto& [text, runs] : of_runs.all())
         add(fmt::format("{}: {}", counted(runs, "run"), text), false);
@@ -158,16 +154,17 @@ std::string filled(const char* name, const Data& data) {
 std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& folder) {
     const model::References references = model::read_references(folder);
     for (const auto& problem : references.problems) base::log::warn(problem);
-    model::RunsFrame frame({{}, measurements(), {}});
+    const model::GroupQuery query{.measurements = measurements()};
+    Frame table;
     std::size_t invalid = 0;
     RunWarnings warnings;
     runs.visit(results::Detail::summaries, [&](const Run& run) {
-        frame.add(run);
+        add_run(table, query, run);
         invalid += run.valid ? 0 : 1;
         for (const auto& warning : run.warnings)
             warnings[warning].first = warning, ++warnings[warning].second;
     });
-    const model::Groups groups(std::move(frame));
+    const model::Groups groups(std::move(table), query);
     const figures::Source source{groups, runs.file(), references};
     List sections;
     const auto add = [&](const std::string& id, const std::string& heading,
@@ -182,16 +179,17 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
             if (section.id.ends_with("-scaling") == scaling)
                 add(section.id, section.heading, figures_of(section, not_drawn));
     };
-    add_figures(true);  // that is what most come for
+    add_figures(true);  // scaling first: most readers look for it
     add("summary", "Summary", summary_of(groups));
-    for (const auto* const newest : figures::newest_groups(groups, "train", 1))
+    for (const std::size_t newest : figures::newest_groups(groups, "train", 1))
         add("why", "Why is it slow",
-            diagnosis::html_of(diagnosis::diagnose(source.newest_whole(*newest), runs.file())));
+            diagnosis::html_of(diagnosis::diagnose(source.newest_whole(newest), runs.file())));
     add_figures(false);
     if (!not_drawn.empty()) base::log::warn(not_drawn);
     add("ranks", "Rank by rank", ranks_of(source));
     add("runs", "Runs", runs_of(source));
-    add("environment", "Environment", html_of(values_of(groups.runs().places)));
+    add("environment", "Environment",
+        html_of(values_of(groups.runs(), groups.runs().all(Role::place))));
     add("definitions", "Definitions", definitions_of(groups));
     return filled("page.html", Object{{"file", runs.file().path().filename().string()},
                                       {"style", std::string(template_text("style.css"))},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
@@ -13,41 +14,33 @@
 namespace ranklab::report::page {
 namespace {
 
-using model::Group;
 using model::Groups;
 using results::Measurement;
 using results::Run;
 
 constexpr std::size_t kMostRows = 60, kMostDetailed = 60, kMostRanks = 128;
 
-// A row a group of one command: what a reader compares.
-Frame summary_frame(const Groups& groups, const std::vector<const Group*>& some,
-                    const std::string& command) {
-    Frame frame;
-    frame.columns = {{.name = "group", .key = true}, {.name = "ranks"}, {.name = "runs"}};
-    const auto names = vocabulary::shown_at(vocabulary::Shown::summary, command);
-    for (const auto& name : names)
-        frame.columns.push_back({.name = name,
-                                 .unit = std::string(vocabulary::quantity(name).unit),
-                                 .interval = true,
-                                 .head = without_unit(name)});
-    const auto titles = groups.titles(some);
-    for (std::size_t i = 0; i < std::min(some.size(), kMostRows); ++i) {
-        Row row{{titles[i], some[i]->factor("ranks"), some[i]->runs.size()}, some[i]->caveats};
-        for (const auto& name : names) {
-            const auto found = groups.estimate(*some[i], name);
-            row.cells.push_back(found.runs == 0 ? Cell() : Cell(found.value, found.ci));
-        }
-        frame.rows.push_back(std::move(row));
-    }
+// A row per group of one command.
+Frame summary_frame(const Groups& groups, const std::string& command) {
+    const auto shown = figures::newest_groups(groups, command, SIZE_MAX);
+    const Frame& table = groups.table();
+    Places columns{table.find("title"), table.find(setting::kRanks, Role::factor),
+                   table.find("runs")};
+    for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, command))
+        columns.push_back(table.find(name, Role::measured));
+    Frame frame = table.select(columns);
+    frame.columns.front().role = Role::key;
+    const auto rows = std::exchange(frame.rows, {});
+    for (std::size_t i = 0; i < std::min(shown.size(), kMostRows); ++i)
+        frame.rows.push_back(rows[shown[i]]);
     frame.drop_empty_columns();
-    if (some.size() > kMostRows)
-        frame.notes.push_back(
-            fmt::format("{} older groups are not shown; --where chooses", some.size() - kMostRows));
+    if (shown.size() > kMostRows)
+        frame.notes.push_back(fmt::format("{} older groups are not shown; --where chooses",
+                                          shown.size() - kMostRows));
     return frame;
 }
 
-// More points are for no reader.
+// The numbers of a figure, at most kMost.
 Frame numbers_of(const figures::Figure& figure) {
     constexpr std::size_t kMost = 300;
     Frame numbers = frame_of(figure);
@@ -75,25 +68,23 @@ std::string base64(const std::string& bytes) {
     return out;
 }
 
-// Each rank's mean over the counted rows; of more than 64 ranks the run stored them.
+// Each rank's mean over the counted rows. Runs of more than 64 ranks store only the means.
 std::vector<double> means_of(const Run& run, const Measurement& m) {
     std::vector<double> means;
-    const results::Table* table = run.find_table("rank_summaries");
     if (m.columns > 1 && m.rows() > 0) {
         means.assign(m.columns, 0);
         for (std::size_t i = 0; i < m.samples.size(); ++i)
             means[i % m.columns] += m.samples[i] / static_cast<double>(m.rows());
     }
-    for (std::size_t row = 0; means.empty() && table != nullptr && row < model::row_count(*table);
-         ++row)
-        if (model::text_at(*table, "measurement", row) == m.name)
-            means.push_back(model::number_at(*table, "mean", row));
+    if (!means.empty()) return means;
+    for (const auto& row : model::rows_of(run, "rank_summaries"))
+        if (row.text("measurement") == m.name) means.push_back(row.number("mean"));
     return means;
 }
 
 Frame ranks_frame(const Run& run, const std::string& title) {
     Frame frame{.title = title + ": means of each rank over its counted steps or repetitions",
-                .columns = {{.name = "rank", .key = true}, {.name = "host"}}};
+                .columns = {{.name = "rank", .role = Role::key}, {.name = "host"}}};
     for (const auto& row : run.hosts)
         if (frame.rows.size() < kMostRanks)
             frame.rows.push_back({{fmt::to_string(row.rank), row.host}, {}});
@@ -115,7 +106,7 @@ Frame ranks_frame(const Run& run, const std::string& title) {
 
 Frame facts_frame(const Run& run) {
     Frame frame;
-    frame.columns = {{.name = "fact", .key = true}, {.name = "value"}};
+    frame.columns = {{.name = "fact", .role = Role::key}, {.name = "value"}};
     const auto add = [&](const std::string& name, const std::string& value) {
         if (!value.empty()) frame.rows.push_back({{name, value}, {}});
     };
@@ -133,7 +124,7 @@ Frame facts_frame(const Run& run) {
 
 }  // namespace
 
-std::vector<const Group*> detailed_groups(const Groups& groups) {
+std::vector<std::size_t> detailed_groups(const Groups& groups) {
     return figures::newest_groups(groups, "", kMostDetailed);
 }
 
@@ -142,8 +133,7 @@ std::string summary_of(const Groups& groups) {
     for (const auto& [command, heading] : {std::pair{"train", "Training"},
                                            {"io", "Writing and reading files"},
                                            {"comm", "Collectives"}}) {
-        Frame frame =
-            summary_frame(groups, figures::newest_groups(groups, command, SIZE_MAX), command);
+        Frame frame = summary_frame(groups, command);
         frame.title = heading;
         text += html_of(frame);
     }
@@ -174,11 +164,13 @@ std::string figures_of(const figures::Section& section, std::string& not_drawn) 
 }
 
 std::string ranks_of(const figures::Source& source) {
-    for (const Group* group : figures::newest_groups(source.groups, "", SIZE_MAX)) {
-        if (group->factor("command") == "comm" || group->factor("ranks") == "1") continue;
-        const Run run = source.newest_whole(*group);
+    const Groups& groups = source.groups;
+    for (const std::size_t group : figures::newest_groups(groups, "", SIZE_MAX)) {
+        if (groups.command(group) == "comm" || groups.factor(group, setting::kRanks) == "1")
+            continue;
+        const Run run = source.newest_whole(group);
         const auto* const waiting = run.find_table("waiting");
-        return html_of(ranks_frame(run, source.groups.name(*group))) +
+        return html_of(ranks_frame(run, groups.name(group))) +
                (waiting == nullptr ? "" : html_of(model::frame_of(*waiting, kMostRanks)));
     }
     return "";
@@ -187,40 +179,43 @@ std::string ranks_of(const figures::Source& source) {
 std::string runs_of(const figures::Source& source) {
     const auto groups = detailed_groups(source.groups);
     std::string text;
-    for (const Group* group : groups) {
-        const Run run = source.newest(*group);
-        text +=
-            filled("run.html", Object{{"id", run.id},
-                                      {"name", fmt::format("{} ({})", source.groups.name(*group),
-                                                           counted(group->runs.size(), "run"))},
-                                      {"open", groups.size() == 1},
-                                      {"measurements", html_of(model::measurements_of(run))},
-                                      {"facts", html_of(facts_frame(run))}});
+    for (const std::size_t group : groups) {
+        const Run run = source.newest(group);
+        text += filled(
+            "run.html",
+            Object{{"id", run.id},
+                   {"name", fmt::format("{} ({})", source.groups.name(group),
+                                        counted(source.groups.members(group).size(), "run"))},
+                   {"open", groups.size() == 1},
+                   {"measurements", html_of(model::measurements_of(run))},
+                   {"facts", html_of(facts_frame(run))}});
     }
     return text;
 }
 
-Frame values_of(const std::vector<model::Conditions>& of_runs) {
+Frame values_of(const Frame& runs, const Places& columns) {
     constexpr std::size_t kMostValues = 6;
-    std::map<std::string, std::map<std::string, std::size_t>> facts;
-    for (const auto& conditions : of_runs)
-        for (const auto& [key, value] : conditions) ++facts[key][value];
-    Frame frame;
-    frame.columns = {{.name = "fact", .key = true}, {.name = "value"}};
-    for (const auto& [key, values] : facts) {
+    Frame frame{.columns = {{.name = "fact", .role = Role::key}, {.name = "value"}}};
+    for (const std::size_t column : columns) {
+        std::map<std::string, std::size_t> values;
+        for (std::size_t row = 0; row < runs.rows.size(); ++row)
+            if (const Cell& cell = runs.at(row, column); !cell.empty()) ++values[cell.text];
         std::vector<std::string> texts;
         for (const auto& [value, some] : values)
             texts.push_back(
                 values.size() == 1 ? value : fmt::format("{} ({})", value, counted(some, "run")));
-        frame.rows.push_back({{key, model::some_of(texts, kMostValues, " | ")}, {}});
+        if (!texts.empty())
+            frame.rows.push_back(
+                {{runs.columns[column].name, model::some_of(texts, kMostValues, " | ")}});
     }
+    frame.sort({0});
     return frame;
 }
 
 std::string definitions_of(const Groups& groups) {
     Frame frame;
     frame.columns = {
-        {.name = "measurement", .key = true}, {.name = "unit"}, {.name = "definition"}};
+        {.name = "measurement", .role = Role::key}, {.name = "unit"}, {.name = "definition"}};
     const auto shown = groups.measurements();
     for (const auto& known : vocabulary::quantities())
         if (std::ranges::find(shown, known.name) != shown.end() ||

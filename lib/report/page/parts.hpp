@@ -18,51 +18,51 @@ using Data = kainjow::mustache::data;
 using Object = kainjow::mustache::object;
 using List = kainjow::mustache::list;
 
-/// Fills the template of that name; contents of results files enter only by {{name}}, which escapes
-/// them.
+/// Fills the template of that name. {{name}} escapes texts of results files.
 std::string filled(const char* name, const Data& data);
 
-/// Groups that the page shows whole, by their newest run.
-std::vector<const model::Group*> detailed_groups(const model::Groups& groups);
+/// The groups whose newest run the page shows in full.
+std::vector<std::size_t> detailed_groups(const model::Groups& groups);
 
 std::string summary_of(const model::Groups& groups);
-/// Where a picture is missing, `not_drawn` says why.
+/// Fills `not_drawn` with the reason if a picture is missing.
 std::string figures_of(const figures::Section& section, std::string& not_drawn);
-/// The newest run of several ranks, rank by rank.
+/// The newest run with several ranks: a row per rank.
 std::string ranks_of(const figures::Source& source);
 std::string runs_of(const figures::Source& source);
-/// A row a condition, with its values and of how many runs each is.
-Frame values_of(const std::vector<model::Conditions>& of_runs);
+/// A row per column of the table of runs: its values, and how many runs have each.
+Frame values_of(const Frame& runs, const Places& columns);
 std::string definitions_of(const model::Groups& groups);
 
 /// The page in UTF-8 HTML. `reference`: the folder of published figures (results/reference/*.csv);
-/// empty: none are shown. Figures are drawn by gnuplot; where it is missing, the page says so in
-/// their places and still has their numbers. Throws what ChosenRuns::visit throws.
+/// empty: none are shown. Without gnuplot the page has the numbers of figures and says why their
+/// pictures are missing. Throws what ChosenRuns::visit throws.
 std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& reference = {});
 
 /// The demands of a computing centre on a scaling section; configs/centres.ini describes them.
 struct Centre {
     std::string title = {}, says = {}, url = {};
     double threshold = stats::kNone;
-    bool per_doubling = false;  ///< of the speedup; otherwise of the efficiency over the base
+    bool per_doubling = false;  ///< of the speedup per doubling; else of the efficiency
 };
-/// An empty name is that of a centre without demands. OptionError where the file lacks the name or
-/// is not as it describes.
+/// An empty name returns a centre without demands. Throws OptionError if the file lacks the name or
+/// has an unknown key.
 Centre centre_of(const std::filesystem::path& path, const std::string& name);
 
-/// The largest scale up to which no point is below the centre's threshold, and whether its interval
-/// is above; without a threshold the last point. `rows`: a curve's in a table of
+/// The largest scale below which every point meets the centre's threshold, and whether its interval
+/// does; without a threshold the last point. `rows`: those of one curve in a table of
 /// figures::scaling_over_ranks, the base first.
 Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const Centre& centre);
 
-/// The points of these among those of published curves of the same kind at the same multiple of the
-/// base's cores, GPUs or nodes, both on one node or both on several: a row a point. Left out are
-/// curves without communication, contradictory ones, and those that are not known to leave a node.
+/// A row per point of the scaling sections: its efficiency among those of published curves of the
+/// same kind, at the same multiple of the base's cores, GPUs or nodes, both on one node or both on
+/// several. Left out are curves without communication, contradictory ones, and those that are not
+/// known to leave a node.
 Frame placed_among(const std::vector<model::PublishedCurve>& published,
                    const std::vector<figures::Section>& scaling);
 
-/// A scaling section for a proposal, as "html", "markdown" or "latex". `planned_steps` 0: without
-/// node-hours. OptionError where the runs have no scaling over ranks.
+/// The scaling section of a proposal as "html", "markdown" or "latex". With planned_steps > 0 it
+/// has node-hours. Throws OptionError if the runs have no scaling over ranks.
 std::string proposal(const model::ChosenRuns& runs, const Centre& centre,
                      std::int64_t planned_steps, const std::string& format);
 

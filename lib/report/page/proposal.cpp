@@ -1,4 +1,4 @@
-// The scaling section of a proposal: sections that each format writes in its way.
+// The scaling section of a proposal in HTML, Markdown or LaTeX.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using figures::Section;
 
 constexpr const char* kFigures = "report --plots plots, with the same selection, draws the figures";
 
-// A single run's own interval says nothing of the next run.
+// A single run's own interval does not cover the next run.
 std::string node_hours(const Frame& table, std::size_t row, double steps) {
     const Cell& time = table.at(row, vocabulary::kStepTime);
     const double factor = steps * table.at(row, "nodes").number / 3600;
@@ -55,10 +55,26 @@ Section text_of(const std::vector<Section>& scaling, const Centre& centre, std::
         }
     }
     if (!centre.title.empty())
-        all.text.push_back(fmt::format("{} asks: {} ({}). These runs have {} of nodes.",
-                                       centre.title, centre.says, centre.url,
-                                       counted(node_counts.size(), "number")));
+        all.text.push_back(fmt::format("{} asks: {} ({}). These runs cover {}.", centre.title,
+                                       centre.says, centre.url,
+                                       counted(node_counts.size(), "node count")));
     return all;
+}
+
+// Settings that are essential, or differ from their defaults in some run, and facts of the work.
+Places settings_of(const Frame& runs) {
+    Places some = runs.all(Role::factor);
+    std::erase_if(some, [&](std::size_t column) {
+        const auto& name = runs.columns[column].name;
+        const auto& row = vocabulary::setting_row(name);
+        bool usual = !row.essential;
+        for (std::size_t i = 0; i < runs.rows.size(); ++i)
+            if (const Cell& cell = runs.at(i, column); !cell.empty())
+                usual = usual && cell.text == row.fallback;
+        return usual || model::is_surroundings(runs.columns[column]) ||
+               runs.find(name, Role::condition) < runs.columns.size();
+    });
+    return some;
 }
 
 std::string as_html(const std::vector<Section>& sections, const std::string& file) {
@@ -143,7 +159,7 @@ Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const
     for (const std::size_t row : rows) {
         const double value = table.at(row, figure).number;
         if (value < threshold) break;
-        if (value >= threshold) reached = row;  // a point without the figure changes nothing
+        if (value >= threshold) reached = row;  // NaN neither ends nor extends the scale
     }
     const auto& [text, ratio, ci] = table.at(reached, figure);
     const auto count = [&](const std::string& what) {
@@ -164,20 +180,13 @@ Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const
 
 std::string proposal(const model::ChosenRuns& runs, const Centre& centre,
                      std::int64_t planned_steps, const std::string& format) {
-    const model::Groups groups(model::runs_frame(runs, {}));
-    const auto& all = groups.runs();
-    auto settings = all.factors;  // essential ones, and those that differ from their defaults
-    for (auto& of_run : settings)
-        std::erase_if(of_run, [&](const auto& one) {
-            const auto& row = vocabulary::setting_row(one.first);
-            return all.conditions.contains(one.first) ||
-                   (!row.essential && row.fallback == one.second);
-        });
+    const model::Groups groups(runs, {});
+    const Frame& all = groups.runs();
     auto sections = figures::scaling_over_ranks({groups, runs.file(), {}});
     sections.push_back(text_of(sections, centre, planned_steps));
     sections.insert(sections.begin(),
-                    {{"code", "Code and configuration", {}, {values_of(settings)}},
-                     {"machine", "Machine", {}, {values_of(all.places)}}});
+                    {{"code", "Code and configuration", {}, {values_of(all, settings_of(all))}},
+                     {"machine", "Machine", {}, {values_of(all, all.all(Role::place))}}});
     return format == "markdown" ? as_markdown(sections)
            : format == "latex"  ? as_latex(sections)
                                 : as_html(sections, runs.file().path().filename().string());

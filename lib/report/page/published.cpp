@@ -1,4 +1,4 @@
-// A user's scaling among published curves of its kind.
+// The user's scaling among published curves of its kind.
 #include <algorithm>
 #include <cmath>
 
@@ -7,10 +7,10 @@
 namespace ranklab::report::page {
 namespace {
 
-constexpr double kSame = 0.01;      // the most by which logarithms of equal factors differ
-constexpr std::size_t kFewest = 5;  // fewer curves say little of what is usual
+constexpr double kSame = 0.01;      // factors are equal if their logarithms differ by less
+constexpr std::size_t kFewest = 5;  // with fewer curves nothing is called usual
 
-// The efficiencies at that factor of curves that were measured as a user's would be.
+// The efficiencies at that factor, of curves with communication that reach several nodes.
 std::vector<double> published_at(const std::vector<model::PublishedCurve>& published, bool weak,
                                  bool beyond, double factor) {
     std::vector<double> found;
@@ -33,7 +33,7 @@ Frame placed_among(const std::vector<model::PublishedCurve>& published,
                    const std::vector<figures::Section>& scaling) {
     Frame frame;
     for (const char* name : {"series", "kind", "ranks"})
-        frame.columns.push_back({.name = name, .key = true});
+        frame.columns.push_back({.name = name, .role = Role::key});
     for (const char* name : {"nodes", "published_curves"}) frame.columns.push_back({.name = name});
     frame.columns.push_back({.name = "efficiency", .unit = "1", .interval = true});
     for (const char* name : {"published_p10", "published_median", "published_p90"})
@@ -48,10 +48,7 @@ Frame placed_among(const std::vector<model::PublishedCurve>& published,
             const Cell& own = table.at(row, "efficiency");
             const Cell& nodes = table.at(row, "nodes");
             const double factor = table.at(row, "speedup").number / own.number;
-            const bool is_oversubscribed = std::ranges::any_of(
-                table.rows[row].caveats,
-                [](const Caveat& one) { return one.kind == CaveatKind::oversubscribed; });
-            if (is_oversubscribed || !(factor > 1 + kSame)) continue;
+            if (table.rows[row].has(CaveatKind::oversubscribed) || !(factor > 1 + kSame)) continue;
             const auto others = published_at(published, weak, nodes.number > 1, factor);
             const auto at = [&](double q) {
                 return others.size() < kFewest ? stats::kNone : stats::quantile(others, q);

@@ -68,8 +68,8 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
     const auto found = forecast::forecast_curve(measured.points, measured.scaling, ranks,
                                                 measured.node_holds, force);
     Frame frame{.title = fmt::format("{}, {} scaling", measured.title, name_of(measured.scaling)),
-                .columns = {{.name = "ranks", .key = true},
-                            {.name = "what", .key = true, .head = ""},
+                .columns = {{.name = "ranks", .role = Role::key},
+                            {.name = "what", .role = Role::key, .head = ""},
                             {.name = measured.quantity,
                              .unit = measured.is_rate ? "1" : "s",
                              .interval = true,

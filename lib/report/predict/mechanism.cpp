@@ -211,7 +211,7 @@ std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> 
 Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
     Frame frame{.title = "Forecast of a step, by simulating it"};
     if (const auto& work = forecasts.back().work; !work.empty()) frame.title += ": " + work;
-    frame.columns = {{.name = "ranks", .key = true},
+    frame.columns = {{.name = "ranks", .role = Role::key},
                      {.name = "batch_size", .head = "batch"},
                      {.name = "step_time_s", .unit = "s", .head = "step"},
                      {.name = "step_time_s_low", .unit = "s", .head = "low"},

@@ -129,7 +129,7 @@ Measured read_points(const std::filesystem::path& path, std::optional<Scaling> s
 }
 
 Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted) {
-    const model::Groups groups(model::runs_frame(runs, {}));
+    const model::Groups groups(runs, {});
     const auto [curve, weak, curves] = longest_curve(groups, wanted);
     if (curve.groups.empty())
         throw base::OptionError(
@@ -137,21 +137,21 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
                         "sweep train --ranks 1,2,4,8 measures them",
                         runs.file().path().string()),
             {"where", "scaling"});
-    const auto& first = groups.all[curve.groups.front()];
+    const auto first = curve.groups.front();
     Measured found{.title = curve.title,
                    .quantity = model::common_time(groups, first, first),
                    .scaling = weak ? Scaling::weak : Scaling::strong};
     std::size_t oversubscribed = 0;
     results::Run run;
     for (std::size_t i = 0; i < curve.groups.size(); ++i) {
-        const auto& group = groups.all[curve.groups[i]];
+        const auto group = curve.groups[i];
         run = runs.file().read(groups.newest(group));
         const std::size_t nodes = model::node_count(run);
         found.points.push_back({.ranks = curve.widths[i],
                                 .times_s = groups.values(group, found.quantity),
                                 .nodes = static_cast<int>(nodes)});
         if (nodes == 1) found.node_holds = std::max(found.node_holds, node_holds(run));
-        oversubscribed += group.cores.oversubscribed() ? 1 : 0;
+        oversubscribed += groups.cores(group).oversubscribed() ? 1 : 0;
         if (run.argv.starts_with("ranklab "))
             found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());
     }

@@ -92,17 +92,17 @@ Validation validate(const std::vector<PublishedCurve>& curves) {
     all.curves = {.title =
                       "Published curves, forecast from a quarter of their scale at most: relative "
                       "errors of the time",
-                  .columns = {{.name = "curve", .key = true},
+                  .columns = {{.name = "curve", .role = Role::key},
                               {.name = "to"},
                               {.name = "error", .unit = "1", .interval = true},
                               same,
                               logs}};
     all.refused = {
         .title = "Refused",
-        .columns = {{.name = "curve", .key = true}, {.name = "points"}, {.name = "why"}}};
+        .columns = {{.name = "curve", .role = Role::key}, {.name = "points"}, {.name = "why"}}};
     all.families = {
         .title = "By family: medians of the absolute errors",
-        .columns = {{.name = "family", .key = true},
+        .columns = {{.name = "family", .role = Role::key},
                     {.name = "forecast", .head = "n"},
                     {.name = "refused"},
                     {.name = "error", .unit = "1"},

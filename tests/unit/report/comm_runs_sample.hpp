@@ -1,4 +1,4 @@
-// Runs as `ranklab comm` stores them, made by hand, for the tests of their texts and pictures.
+// Made-up runs of `ranklab comm`.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ struct CommSample {
     double alpha_us = 2, GBps = 4;
 };
 
-/// A call of that size: alpha + S / bandwidth, a tenth more in place.
+/// The time of a call: alpha + S / bandwidth, 10 % more in place.
 inline double sample_time_us(const CommSample& sample, double bytes, bool in_place) {
     return (in_place ? 1.1 : 1) * (sample.alpha_us + bytes / sample.GBps / 1e3);
 }
@@ -76,7 +76,7 @@ inline results::Measurement comm_measurement(const std::string& name, const std:
     return m;
 }
 
-/// Sizes 8 B, 1 KiB, 64 KiB and 4 MiB of each.
+/// With messages of 8 B, 1 KiB, 64 KiB and 4 MiB.
 inline results::Run comm_run(const std::vector<CommSample>& samples = {{}},
                              const std::string& id = "20261124T101500Z-c0ffee") {
     results::Run run;
@@ -147,7 +147,7 @@ inline results::Table sample_buckets(const std::vector<std::int64_t>& sizes, dou
     return std::move(rows).table();
 }
 
-/// A training run's buckets: bytes, and seconds that their transfer took.
+/// The buckets of a training run: bytes, and seconds of their transfers.
 inline results::Table sample_communication(
     const std::vector<std::pair<std::int64_t, double>>& buckets) {
     results::Rows rows("communication");

@@ -1,4 +1,4 @@
-// Runs as `ranklab io` stores them, made by hand, for the tests of their texts and pictures.
+// Made-up runs of `ranklab io`.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ inline results::Measurement io_measurement(const std::string& name, const std::s
     return m;
 }
 
-/// 100 records of size 300, one rung, `ranks` of a job's four ranks on one host.
+/// One strategy, 100 records of size 300, with `ranks` of four ranks on one host.
 inline results::Run rung_run(const std::string& strategy, int ranks, int workers,
                              const RungTime& time) {
     results::Run run;
@@ -89,7 +89,8 @@ inline results::Run ladder_run(const std::vector<std::pair<std::string, RungTime
     return run;
 }
 
-/// All ten rungs, 40 x apart, the pools without intervals, two rows marked.
+/// All ten strategies; the fastest is 40 times as fast as the slowest. Two rows have marks, the
+/// pools no intervals.
 inline results::Run sample_ladder() {
     return ladder_run(
         {{"text-loop", {4.8, {4.7, 5.0}}},

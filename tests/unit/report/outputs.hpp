@@ -1,4 +1,4 @@
-// Outputs that are compared whole: several under their names in one golden file.
+// Texts that are compared whole: several with their names in one golden file.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace ranklab::report {
 
-/// With nine digits at most of each number that has a point: more depend on the machine's rounding.
+/// Rounds decimals to nine digits: further ones differ between machines.
 inline std::string rounded(const std::string& text) {
     std::string all;
     for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
@@ -33,10 +33,10 @@ inline std::string lines_of(const std::vector<std::string>& lines) {
 
 class Outputs {
   public:
-    /// Without the folder of a results file r.h5.
+    /// Drops the folder of a results file r.h5.
     void add(const std::string& name, std::string text) {
         if (const auto file = text.find("/r.h5 "); file != std::string::npos) {
-            const auto begin = text.find_last_of(" \n", file) + 1;  // 0 where there is none
+            const auto begin = text.find_last_of(" \n", file) + 1;
             text.erase(begin, file + 1 - begin);
         }
         all_ += fmt::format("======== {}\n{}\n", name, rounded(text));

@@ -1,4 +1,4 @@
-// A results file of made-up runs, and what a report writes of them.
+// A results file with made-up runs.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace ranklab::report {
 
-/// A training run whose median step takes `step_s`, with 8 steps about it.
+/// A training run of 8 steps with the median `step_s`.
 inline results::StoredRun step_run(const std::string& id, int ranks, double step_s,
                                    const std::string& sync = "flat") {
     results::StoredRun run = results::sample_run(id);

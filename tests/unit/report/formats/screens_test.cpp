@@ -1,5 +1,5 @@
-// A run, a list of runs and groups as a person reads them: golden files have the texts whole, this
-// file has the rules that hold for any.
+// The texts of a run, of a list of runs and of groups: whole in golden files, rules for all of them
+// here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ StoredRun invalid(StoredRun run, const std::string& why) {
     return run;
 }
 
-// A training of several ranks, shares as of its phases; rank 1 is late.
+// A training run with these shares of its phases, in per cent; rank 1 is the straggler.
 StoredRun trained(double computes, double waits) {
     StoredRun run = sample_run();
     run.context.push_back({"communication", "late_rank", "1"});
@@ -157,12 +157,13 @@ TEST(RunsList, IsAsStored) {
 }
 
 model::Groups groups_of(const Runs& runs, const Texts& keys) {
-    model::RunsFrame frame({keys, {}, {}});
-    for (const auto& run : runs) frame.add(run);
-    return model::Groups(std::move(frame));
+    const model::GroupQuery query{.keys = keys};
+    Frame table;
+    for (const auto& run : runs) model::add_run(table, query, run);
+    return {std::move(table), query};
 }
 
-// Steps of 0.10 s at one rank; at 2 and 4 those of a perfect and of half an efficiency.
+// Weak scaling: efficiency 1 at two ranks, 0.5 at four.
 Runs weak_runs(int repetitions) {
     Runs runs;
     for (int i = 0; i < repetitions; ++i) {

@@ -1,4 +1,4 @@
-// The table that every part of a report speaks, and its writers.
+// Frame and its writers.
 #include "report/frame/frame.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ::testing::Not;
 
 Frame sample() {
     Frame frame{.title = "Steps & <b>rates</b>"};
-    frame.columns = {{.name = "mode", .key = true},
+    frame.columns = {{.name = "mode", .role = Role::key},
                      {.name = "ranks"},
                      {.name = "step_time_s", .unit = "s", .interval = true, .head = "step time"},
                      {.name = "peak_rss_bytes", .unit = "B", .head = "memory"}};
@@ -29,6 +29,21 @@ Frame sample() {
         {{"dp", 1.0, Cell(0.1)}, {}}};
     frame.notes = {"baseline: mode = single, 50 % of it"};
     return frame;
+}
+
+TEST(Frame, HasOneColumnPerNameAndRoleAndSelectsSome) {
+    Frame frame;
+    frame.rows.push_back({{}, {{CaveatKind::single_run}}, {3}});
+    frame.put({.name = "threads", .role = Role::key}, "2");
+    frame.put({.name = "threads", .role = Role::measured}, 4.0);
+    frame.put({.name = "threads", .role = Role::key}, "8");
+    ASSERT_EQ(frame.columns.size(), 2U);
+    EXPECT_EQ(frame.at(0, frame.find("threads", Role::key)).text, "8");
+    const Frame some = frame.select({frame.find("threads", Role::measured), frame.find("none")});
+    ASSERT_EQ(some.columns.size(), 1U);
+    EXPECT_EQ(some.at(0, std::size_t{0}).number, 4);
+    EXPECT_TRUE(some.rows[0].has(CaveatKind::single_run));
+    EXPECT_EQ(some.rows[0].members, Places{3});
 }
 
 TEST(Frame, IsTheSameInEveryFormat) {
@@ -57,7 +72,7 @@ TEST(Frame, GroupsAndSorts) {
 
 TEST(Frame, IsBrokenIntoBlocksOf80Columns) {
     Frame frame;
-    frame.columns = {{.name = "key", .key = true}};
+    frame.columns = {{.name = "key", .role = Role::key}};
     frame.rows = {{{"row"}, {{CaveatKind::not_verified}}}};
     for (int i = 0; i < 12; ++i) {
         frame.columns.push_back({.name = "a long name " + std::to_string(i), .unit = "s"});
@@ -72,7 +87,7 @@ TEST(Frame, IsBrokenIntoBlocksOf80Columns) {
     EXPECT_GT(keys, 1U) << "each block has the key and the note";
 }
 
-// Text in a results file may come from anywhere.
+// A results file may come from someone else: its texts must not become markup or commands.
 TEST(Frame, ForeignTextStaysText) {
     Frame frame = sample();
     frame.rows[0].cells[0] = "x\x1b[31m\n</td><script>|`@all \xff";

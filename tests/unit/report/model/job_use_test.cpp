@@ -16,7 +16,8 @@ results::Run run_with(results::Rows rows) {
     return run;
 }
 
-// Two ranks on each of two hosts, the second of which computes half as much; its CPUs count once.
+// Two hosts with two ranks each; the second host computes half as much. CPUs are stored once per
+// host.
 TEST(JobUse, IsOfEachHost) {
     results::Rows ranks("job_use");
     ranks.add({std::int64_t{0}, "n1", 10.0, 9.0, std::int64_t{2}, 100 * kMiB, 1024 * kMiB});

@@ -1,4 +1,4 @@
-// The ladder of `ranklab io`, the messages of `ranklab comm`, and what the network gives a
+// The ladder of `ranklab io`, the messages of `ranklab comm`, and the network's share of a
 // training.
 #include "report/model/ladder.hpp"
 
@@ -31,14 +31,16 @@ Verdict advice_of(const std::vector<std::pair<std::string, RungTime>>& rungs,
 
 TEST(Ladder, NamesTheTierOfTheFastest) {
     const Ladder ladder = ladder_of(sample_ladder());
-    ASSERT_EQ(ladder.rows.size(), 10U);
+    const Frame& table = ladder.table;
+    ASSERT_EQ(table.rows.size(), 10U);
     const Finding& best = ladder.findings.front();
     EXPECT_EQ(best.verdict, Verdict::best_tier);
     EXPECT_EQ(best.subject, "mpi-send, 2 ranks");
     EXPECT_THAT(best.alike, testing::Contains("mpi-scatter, 2 ranks"));
-    for (const auto& row : ladder.rows)
-        EXPECT_EQ(row.tier, row.strategy.starts_with("mpi-") ? 1 : 2) << row.name;
-    EXPECT_EQ(ladder.rows[ladder.base].strategy, "text-loop");
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+        EXPECT_EQ(table.at(row, "tier").text == "as fast",
+                  table.at(row, "strategy").text.starts_with("mpi-"));
+    EXPECT_EQ(table.at(ladder.base, "strategy").text, "text-loop, 2 ranks");
     EXPECT_EQ(advice_of({{"a", {1, {0.9, 1.1}}}, {"b", {2, {1.9, 2.1}}}}), Verdict::fastest_alone);
     EXPECT_EQ(advice_of({{"a", {1, {}}}, {"b", {2, {}}}}), Verdict::no_intervals);
     EXPECT_EQ(advice_of({{"a", {1, {0.9, 1.1}}}}), Verdict::one_verified);
@@ -53,11 +55,11 @@ TEST(Ladder, OfTablesAndOfRuns) {
                                       rung_run("text-loop", 1, 1, {2, {1.9, 2.1}}),
                                       rung_run("binary", 1, 1, {0.25, {0.2, 0.3}})};
     const Ladder newest = newest_ladder(runs);
-    ASSERT_EQ(newest.rows.size(), 2U) << "the newest of each";
-    EXPECT_EQ(newest.rows[0].speedup, 8);
+    ASSERT_EQ(newest.table.rows.size(), 2U) << "the newest of each";
+    EXPECT_EQ(newest.table.at(0, "speedup").number, 8);
     all.add("rung by rung", text_of(frame_of(newest, true)));
     all.expect("ladder.txt");
-    EXPECT_TRUE(newest_ladder({}).rows.empty());
+    EXPECT_TRUE(newest_ladder({}).empty());
 }
 
 TEST(Messages, AreCurvesByWhatTheyAreOf) {
@@ -83,7 +85,7 @@ StoredRun training(const std::vector<std::pair<std::int64_t, double>>& buckets) 
     return run;
 }
 
-// In place, as a step reduces; between two sizes a line of the logarithms; nothing is extrapolated.
+// Calls in place count. Between two sizes the logarithms are interpolated; nothing is extrapolated.
 TEST(Network, GivesEachBucketWhatACallOfItsSizeTook) {
     const auto comm = comm_run();
     const auto cost = network_cost(comm, training({{1024, 5e-6}, {65536, 50e-6}, {8388608, 1}}));
@@ -91,7 +93,7 @@ TEST(Network, GivesEachBucketWhatACallOfItsSizeTook) {
     EXPECT_NEAR(cost.buckets[0].network.s, 1e-6 * sample_time_us({}, 1024, true), 1e-12);
     EXPECT_EQ(cost.outside, 1U);
     EXPECT_NEAR(cost.step_s, 55e-6, 1e-12);
-    EXPECT_THAT(cost.text(), HasSubstr("1 outside of the measured sizes"));
+    EXPECT_THAT(cost.text(), HasSubstr("1 outside"));
     const auto between = network_cost(comm, training({{8192, 1e-6}})).buckets[0].network.s;
     EXPECT_GT(between, cost.buckets[0].network.s);
     EXPECT_LT(between, cost.buckets[1].network.s);

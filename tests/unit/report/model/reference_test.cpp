@@ -76,7 +76,7 @@ TEST_F(ReferenceFiles, AreALineOfTheTextOfTheSameExperiment) {
     EXPECT_EQ(reference_lines(run, found), "");
 }
 
-// The figures that ranklab comes with.
+// The figures in results/reference.
 TEST(ShippedReferences, AreAllRead) {
     const References found = read_references(RANKLAB_REFERENCE_FOLDER);
     EXPECT_TRUE(found.problems.empty()) << found.problems.front();

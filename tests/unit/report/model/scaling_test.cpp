@@ -38,7 +38,8 @@ StoredRun on_cpus(StoredRun run, const std::vector<std::string>& cpus) {
     return run;
 }
 
-// `train` alone with so many threads, and ranks with one each; each on CPUs of its own.
+// A single-device run with `threads` threads; ranks() makes runs with one thread per rank, each on
+// its own CPU.
 StoredRun alone(const std::string& id, double step_s, int threads) {
     return on_cpus(with(with(step_run(id, 1, step_s, "none"), "mode", "single"), "threads",
                         std::to_string(threads)),
@@ -56,10 +57,10 @@ StoredRun strong(StoredRun run) {
 }
 
 Groups groups_by(const Keys& keys, const Runs& runs, const Keys& allow = {}) {
-    RunsFrame frame({keys, {}, allow});
-    for (const auto& run : runs) frame.add(run);
-    frame.check_ignored();
-    return Groups(std::move(frame));
+    const GroupQuery query{keys, {}, allow};
+    Frame table;
+    for (const auto& run : runs) add_run(table, query, run);
+    return {std::move(table), query};
 }
 
 struct Scaled {
@@ -93,8 +94,7 @@ StoredRun in_quota(StoredRun run, const std::string& quota) {
     return run;
 }
 
-// The compute threads of all ranks, but no more than the CPUs of each set of ranks that share some:
-// what one set has to spare is no help to the others.
+// Counts compute threads, for each set of ranks that share CPUs at most these CPUs.
 TEST(Cores, AreThoseThatTheRanksCouldUse) {
     StoredRun two_hosts = on_cpus(step_run("a", 2, 1), {"0"}),
               dp = with(alone("a", 1, 1), "replicas", "4");
@@ -109,7 +109,7 @@ TEST(Cores, AreThoseThatTheRanksCouldUse) {
              {on_cpus(step_run("a", 3, 1), {"0-1"}), 2, "CPU", "3 compute threads on 2 CPUs"},
              {with(ranks("a", 2, 1), "threads", "4"), 2, "CPU",
               "4 compute threads on 1 CPU of a rank"},
-             {two_hosts, 2, "CPU", ""},  // CPU 0 of each
+             {two_hosts, 2, "CPU", ""},  // CPU 0 of each host
              {with(on_cpus(step_run("a", 2, 1), {"0", "1-7"}), "threads", "4"), 5, "CPU",
               "4 compute threads on 1 CPU of a rank"},
              {with(on_cpus(step_run("a", 3, 1), {"0-1", "0-1", "2-5"}), "threads", "2"), 4, "CPU",
@@ -126,9 +126,9 @@ TEST(Cores, AreThoseThatTheRanksCouldUse) {
              {on_gpus(step_run("a", 2, 1), {" [GPU-1]", " [GPU-2]"}), 2, "GPU", ""},
              {on_gpus(step_run("a", 2, 1), {" [GPU-1]", " [GPU-1]"}), 1, "GPU", "2 ranks on 1 GPU"},
              {on_gpus(dp, {" [GPU-1]"}), 4, "GPU",
-              ""}}) {  // the row of the one rank names the first
+              ""}}) {  // the row of a rank names its first GPU only
         EXPECT_EQ(cores_of(run).count, count) << oversubscription;
-        EXPECT_EQ(cores_of(run).unit(), unit);
+        EXPECT_EQ(cores_of(run).unit, unit);
         EXPECT_EQ(cores_of(run).oversubscription, oversubscription);
     }
     EXPECT_FALSE(cores_of(on_gpus(step_run("a", 2, 1), {" [GPU-1]", ""})).known());
@@ -153,7 +153,7 @@ TEST(Groups, AreSortedByNumbersThenTexts) {
     const auto groups = groups_by(
         {"ranks"}, {step_run("a", 16, 0.1), step_run("b", 2, 0.1), step_run("c", 1, 0.1)});
     Keys keys;
-    for (const auto& group : groups.all) keys.push_back(group.key[0]);
+    for (const auto group : groups.all()) keys.push_back(groups.key(group, "ranks"));
     EXPECT_THAT(keys, ElementsAre("1", "2", "16"));
     EXPECT_THAT(groups.measurements(), ElementsAre("step_time_s", "throughput_samples_per_s"));
     for (const Keys& none : {Keys{""}, Keys{"ranks", "ranks"}, Keys{"ranks", ""}})
@@ -173,8 +173,7 @@ StoredRun on_host(StoredRun run, const std::string& host) {
     return run;
 }
 
-// Two processors, two hosts, two builds, two instruction sets: a row of its own each, and no
-// baseline of the other.
+// Runs that differ in a condition have separate rows, and are no baseline of each other.
 TEST(Groups, NeverPoolRunsOfDifferentSurroundings) {
     const StoredRun one = step_run("a", 1, 0.1), two = step_run("b", 1, 0.3);
     StoredRun revised = two;
@@ -190,23 +189,23 @@ TEST(Groups, NeverPoolRunsOfDifferentSurroundings) {
           {"hosts", on_host(two, "node77")},
           {"git_revision", revised}}) {
         const auto [groups, scaling] = scaling_by({"ranks"}, {one, other});
-        EXPECT_EQ(groups.all.size(), 2U) << name;
-        EXPECT_THAT(groups.apart, ElementsAre(name));
+        EXPECT_EQ(groups.size(), 2U) << name;
+        EXPECT_THAT(groups.apart(), ElementsAre(name));
         EXPECT_FALSE(scaling.rows[0].strong.exists() || scaling.rows[1].strong.exists()) << name;
     }
 }
 
-// A slip is no permission.
+// A misspelt word of --ignore is refused.
 TEST(Groups, PoolThemWhereTheUserAllowsIt) {
     const Runs runs{with_fact(step_run("a", 1, 0.1), "host", "cpu", "A64FX"),
                     on_host(step_run("b", 1, 0.3), "node77")};
-    EXPECT_EQ(groups_by({"ranks"}, runs, {"hosts", "host.cpu"}).all.size(), 1U);
+    EXPECT_EQ(groups_by({"ranks"}, runs, {"hosts", "host.cpu"}).size(), 1U);
     for (const char* word : {"hosts", "host", "host.*", "host.cpu", "cpu", "version", "*"})
-        EXPECT_LE(groups_by({"ranks"}, runs, {word}).all.size(), 2U) << word;
+        EXPECT_LE(groups_by({"ranks"}, runs, {word}).size(), 2U) << word;
     EXPECT_THAT(tests::thrown_sentence<base::OptionError>([&] {
                     groups_by({"ranks"}, runs, {"hosts", "hots"});
                 }),
-                HasSubstr("did you mean hosts?"));
+                HasSubstr("hosts?"));
 }
 
 TEST(Groups, CountWhatIsLeftOutAndSayWhatIsDoubtful) {
@@ -217,15 +216,15 @@ TEST(Groups, CountWhatIsLeftOutAndSayWhatIsDoubtful) {
     runs[3].context.push_back({"measuring", "converged", "no: step_time_s"});
     runs[3].config.push_back({"accumulate", "2", true});
     const auto groups = groups_by({"ranks"}, runs);
-    ASSERT_EQ(groups.all.size(), 1U);
-    EXPECT_EQ(groups.all[0].runs.size(), 2U);
-    EXPECT_EQ(groups.without, 1U);
+    ASSERT_EQ(groups.size(), 1U);
+    EXPECT_EQ(groups.members(0).size(), 2U);
+    EXPECT_EQ(groups.without(), 1U);
     Keys said;
-    for (const auto& caveat : groups.all[0].caveats) said.push_back(name_of(caveat.kind));
+    for (const auto& caveat : groups.table().rows[0].caveats) said.push_back(name_of(caveat.kind));
     EXPECT_THAT(said, testing::IsSupersetOf({"left_out", "not_converged", "differs"}));
 }
 
-// 2 threads alone against 2 x 1 are the same 2 cores.
+// A single device with 2 threads and 2 ranks with one thread use equally many cores.
 TEST(Scaling, CostsCoresNotRanks) {
     const auto strong_rows =
         scaling_by({"ranks"}, {strong(alone("a", 0.2, 2)), strong(ranks("b", 2, 0.1))})
@@ -242,7 +241,7 @@ TEST(Scaling, CostsCoresNotRanks) {
     EXPECT_TRUE(std::isnan(even[1].weak.efficiency.ci.low)) << "single runs have no interval";
 }
 
-// Rows of 2 and of 4 ranks, of either kind, have the one baseline at 1.
+// Strong and weak rows of 2 and 4 ranks share the baseline at one rank.
 TEST(Scaling, TheFirstPointIsWeakAndStrongAtOnce) {
     const auto rows =
         scaling_by({"ranks", "batch-size"},
@@ -257,7 +256,7 @@ TEST(Scaling, TheFirstPointIsWeakAndStrongAtOnce) {
     EXPECT_NEAR(rows[4].weak.efficiency.ratio, 0.5, 1e-9);    // 4 of 32
 }
 
-// Runs that are told apart by their ids, with a per mille between each two.
+// Runs with different ids, each 0.1 % slower than the one before.
 Runs times(int count, const StoredRun& run) {
     Runs runs;
     for (int i = 0; i < count; ++i) {
@@ -374,13 +373,13 @@ TEST(Titles, HaveNoMorePartsThanTellGroupsApart) {
                     with(ranks("c", 2, 0.1), "model", "resnet18"), ranks("d", 4, 0.1)};
     const auto groups = groups_by({}, runs);
     Keys names;
-    for (const auto& group : groups.all) names.push_back(groups.name(group));
+    for (const auto group : groups.all()) names.push_back(groups.name(group));
     EXPECT_THAT(names, testing::UnorderedElementsAre(
                            "mnist-cnn, ddp flat, 2 ranks", "mnist-cnn, ddp flat, lr 0.1, 2 ranks",
                            "resnet18, ddp flat, 2 ranks", "mnist-cnn, ddp flat, 4 ranks"));
 }
 
-// Runs of the same speed: how often a verdict is firm although nothing differs.
+// How often runs of equal speed get a firm verdict.
 int firm_of(int tries, int runs_a_side, double spread) {
     stats::Random random(7);
     int firm = 0;

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using tests::thrown_sentence;
 
-// One thread a rank on CPUs of their own, four ranks a node.
+// One thread per rank on its own CPU, four ranks per node.
 StoredRun run_of(const std::string& id, int ranks, double step_s, bool weak) {
     StoredRun run = step_run(id, ranks, step_s);
     for (auto& [key, value, number] : run.config) {
@@ -43,7 +43,7 @@ Frame table_of(const std::vector<Measured>& measured, bool weak, int repeats = 1
             runs.push_back(
                 run_of(fmt::format("{}-{}", ranks, i), ranks, step_s * (1 + 0.002 * i), weak));
     const StoredRuns stored(runs);
-    const model::Groups groups(model::runs_frame(stored.chosen(), {}));
+    const model::Groups groups(stored.chosen(), {});
     for (const auto& section : figures::scaling_over_ranks({groups, stored.file(), {}}))
         if ((section.id == "weak-scaling") == weak) return section.tables.front();
     return {};
@@ -53,7 +53,7 @@ struct Expected {
     double speedup, efficiency, per_doubling;
 };
 
-// By hand: T 8, 5, 2 on 1, 2, 8 ranks.
+// Computed by hand for T = 8, 5, 2 s on 1, 2, 8 ranks.
 TEST(ScalingTable, HasTheEfficiencyOverTheBaseAndTheSpeedupPerDoubling) {
     const std::vector<Measured> times{{1, 8}, {2, 5}, {8, 2}};
     for (const auto& [weak, expected] : std::vector<std::pair<bool, std::vector<Expected>>>{
@@ -101,7 +101,7 @@ TEST(Placement, IsAmongCurvesOfTheSameKindFactorAndLevel) {
     all.push_back(published(1.9));
     all.back().weak = false;
     all.push_back(published(1.9));
-    all.back().first_beyond_one_node = 2;  // its second point is on another level, its third is not
+    all.back().first_beyond_one_node = 2;  // the second point spans nodes
     Frame own;
     for (const char* name : {"series", "ranks", "nodes", "speedup", "efficiency"})
         own.columns.push_back({.name = name});
