@@ -1,5 +1,5 @@
-"""Every name that the programs store is in the vocabulary, with the same unit, kind and type; and docs/names.md is made
-of it. `vocabulary_test.py --write` makes that page anew."""
+"""Every name that the programs store is in the vocabulary with its unit, kind and type, and docs/names.md lists the vocabulary.
+`vocabulary_test.py --write` writes that page."""
 
 import fnmatch
 import json
@@ -16,7 +16,7 @@ PAGE = cli.SOURCE / "docs" / "names.md"
 SMALL = ("--data", "synthetic", "--width", 16, "--train-samples", 320, "--validation-samples", 64, "--threads", 1, "--batch-size", 8)
 TYPES = {"number": (float, int, type(None)), "whole": (int,), "text": (str,)}
 
-# Between them they store all there is: (words, ranks).
+# (options, ranks): together these runs store all names.
 PROGRAMS = {
     "train": (((*SMALL, "--steps", 8, "--overlap-steps", 6, "--sync", "bucketed"), 2),
               ((*SMALL, "--epochs", 1, "--checkpoint", "kept", "--precision", "bf16"), 1),
@@ -56,7 +56,7 @@ class Vocabulary(cli.Case):
                 self.assertTrue(any(fnmatch.fnmatchcase(fact, row["name"]) for row in self.words["facts"]), fact)
 
     def check_table(self, name, columns):
-        """Its columns are in the schema, in that order, and of that type."""
+        """Checks that the table's columns are in the schema, in order and with their types."""
         known = {column["name"]: column["type"] for column in self.tables[name]}
         self.assertEqual([column for column in known if column in columns], list(columns), name)
         for column, values in columns.items():

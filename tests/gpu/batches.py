@@ -1,4 +1,4 @@
-"""The first batch of `ranklab train --data synthetic --shuffle off`, made again from its description (lib/data), to the bit: torch and no file."""
+"""The first batch of `ranklab train --data synthetic --shuffle off`, equal bit by bit, made with torch from lib/data's formula."""
 
 import math
 
@@ -9,7 +9,7 @@ WORDS = 312  # of the 64-bit Mersenne Twister
 
 
 def signed(value):
-    """64 bits as torch's int64 holds them."""
+    """Returns 64 bits as torch's int64."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value
 
@@ -20,12 +20,12 @@ def shifted(x, bits):
 
 
 def remainder(x, n):
-    """Unsigned, n below 2^31."""
+    """Unsigned modulo, n below 2^31."""
     return (shifted(x, 1) % n * 2 + (x & 1)) % n
 
 
 class Twister:
-    """C++'s std::mt19937_64, by the block."""
+    """C++'s std::mt19937_64, in blocks."""
 
     def __init__(self, seed):
         state = [seed & ((1 << 64) - 1)]
@@ -63,7 +63,7 @@ class Twister:
 
 
 def class_images(count, channels, edge, classes, seed):
-    """Bytes [count, channels, edge, edge] and labels: each class's pattern of coarse blocks under noise (data/sources/synthetic.cpp)."""
+    """Returns bytes [count, channels, edge, edge] and labels: per class a pattern of coarse blocks, plus noise (data/sources/synthetic.cpp)."""
     coarse = (edge + 3) // 4
     words = Twister(seed).take(classes * channels * coarse * coarse)
     coarse_patterns = remainder(words, 200).view(classes, channels, coarse, coarse)
@@ -81,7 +81,7 @@ def class_images(count, channels, edge, classes, seed):
 
 
 def mix64(x):
-    """splitmix64's finaliser, of an int64 tensor."""
+    """splitmix64's finaliser for an int64 tensor."""
     x = (x ^ shifted(x, 30)) * signed(0xBF58476D1CE4E5B9)
     x = (x ^ shifted(x, 27)) * signed(0x94D049BB133111EB)
     return x ^ shifted(x, 31)
@@ -99,7 +99,7 @@ def normal_numbers(count, seed):
 
 
 def volumes(count, edge, seed):
-    """Inputs [count, 4, edge^3] and targets [count, 5, edge^3]: windows of one pool of normal numbers (data/sources/synthetic.cpp)."""
+    """Returns inputs [count, 4, edge^3] and targets [count, 5, edge^3]: windows of one pool of normal numbers (data/sources/synthetic.cpp)."""
     sizes = [(4, edge, edge, edge), (5, edge, edge, edge)]
     pool = normal_numbers(2 * math.prod(sizes[1]), seed)
     fields = [[], []]
@@ -115,7 +115,7 @@ def volumes(count, edge, seed):
 
 
 def first_batch(model, count, edge=None, seed=1):
-    """(input, targets) as they go into the network."""
+    """Returns (input, targets) of the network."""
     if model == "unet3d":
         return volumes(count, edge or 64, seed)
     channels, edge, classes = (1, edge or 28, 10) if model == "mnist-cnn" else (3, edge or 224, 100)

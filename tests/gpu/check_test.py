@@ -1,5 +1,5 @@
-"""tests/gpu/check without a GPU: nothing is measured, each refusal is said, and the table's rules are kept. The rehearsal of all parts and of the table, with and
-without a stand-in that computes on the CPU what is asked of a GPU: tests/slow/apps/gpu_check_test.py."""
+"""tests/gpu/check without a GPU: no measurement, a message for each refusal, and the rules of the table. The rehearsal of all parts and of the table,
+and a stand-in that computes a GPU's work on the CPU: tests/slow/apps/gpu_check_test.py."""
 
 import argparse
 import hashlib
@@ -28,7 +28,7 @@ loader.exec_module(check)
 SOURCE, BIN = pathlib.Path(os.environ["RANKLAB_SOURCE"]), pathlib.Path(os.environ["RANKLAB_BIN"])
 TORCH_ROOT = pathlib.Path(importlib.util.find_spec("torch").origin).parent
 
-# A GPU that is the CPU: options of the device are answered as one GPU would, and the rest is ranklab's own.
+# A stand-in for ranklab: answers device options as one GPU would, and runs the rest on the CPU.
 STAND_IN = """#!{python}
 import os, sys
 words = sys.argv[1:]
@@ -93,13 +93,13 @@ class WithoutAGpu(CheckCase):
 
 
 class WhichPrograms(unittest.TestCase):
-    """Those of the checkout or archive that the check lies in; no folder above it is searched."""
+    """The programs of the check's own checkout or archive; folders above it are not searched."""
 
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="gpu-check-")))
         self.top = self.folder / "top"
         shutil.copytree(HERE, self.top / "tests/gpu", ignore=shutil.ignore_patterns("__pycache__"))
-        self.program(self.folder / "bin/ranklab")  # of somebody else
+        self.program(self.folder / "bin/ranklab")  # another build's
         self.program(self.folder / "bin/ranklab-doctor")
 
     def program(self, path, version="ranklab 0.1.0 (unknown, Release)"):
@@ -202,7 +202,7 @@ class WithAStandIn(StandInCase):
 
 
 class WhatCompileLacks(unittest.TestCase):
-    """By the exception's type, not by the words of its text."""
+    """By the exception's type, not by its text."""
 
     class Server:
         def __init__(self, answers):

@@ -1,4 +1,4 @@
-"""Programs started with a time limit and a log, and what their end means: passed, failed, or no GPU."""
+"""Starts programs with a time limit and a log, and judges their end: passed, failed, or no GPU."""
 
 import dataclasses
 import json
@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-NO_GPU_CODES = (5, 77)  # environment; every test of the program skipped
+NO_GPU_CODES = (5, 77)  # exit codes: environment; all tests skipped
 NO_GPU_WORDS = ("no GPU can be used", "needs a GPU", "finds no GPU", "the CUDA runtime lists no GPU")
 
 
@@ -18,7 +18,7 @@ class Failed(Exception):
 
 
 class NotThere(Exception):
-    """Something that is needed is not on this machine; the message says why."""
+    """A requirement is missing on this machine; the message names it."""
 
 
 @dataclasses.dataclass
@@ -31,7 +31,7 @@ class Done:
 
     @property
     def no_gpu(self):
-        """The sentence that says so; "" if there is none."""
+        """Returns the message about a missing GPU, or ""."""
         if self.code not in NO_GPU_CODES:
             return ""
         lines = (self.out + "\n" + self.err).splitlines()
@@ -42,7 +42,7 @@ class Done:
         return " ".join(lines[-3:])[-500:]
 
     def run(self):
-        """The run that `--json` printed."""
+        """Returns the run that `--json` printed."""
         try:
             return json.loads(self.out)["runs"][0]
         except (ValueError, KeyError, IndexError) as error:
@@ -50,7 +50,7 @@ class Done:
 
 
 class Clock:
-    """All parts share one time."""
+    """The time that all parts share."""
 
     def __init__(self, total):
         self.start, self.total = time.monotonic(), total
@@ -63,8 +63,8 @@ class Clock:
 
 
 class Runner:
-    """Starts programs in one environment; each part's log gets every command with its output. A program that outlives its limit is killed with all that it
-    started."""
+    """Starts programs in one environment; each part's log has every command with its output. A program that exceeds its limit is killed with its
+    children."""
 
     def __init__(self, environment, folder, clock):
         self.environment, self.folder, self.clock = environment, folder, clock
@@ -82,7 +82,7 @@ class Runner:
         words = [str(word) for word in words]
         start = time.monotonic()
         limit = max(1.0, min(limit or 1e9, self.deadline - start))
-        # The results of programs are of no folder but this one.
+        # Programs store results in this folder.
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment, cwd=self.folder,
                                    start_new_session=True)
         try:
@@ -92,7 +92,7 @@ class Runner:
             out, err = process.communicate()
             self.note(f"$ {shlex.join(words)}\n{text_of(out)}{text_of(err)}# killed after {limit:.0f} s")
             raise Failed(f"{pathlib.Path(words[0]).name} was killed after {limit:.0f} s: {shlex.join(words[1:])}") from None
-        except BaseException:  # this script is stopped: nothing of it is left behind
+        except BaseException:  # this script is stopped: kill the program, too
             kill(process)
             raise
         done = Done(words, process.returncode, text_of(out), text_of(err), time.monotonic() - start)
@@ -105,7 +105,7 @@ def text_of(output):
 
 
 def kill(process):
-    """The process and what it started: it leads a session of its own."""
+    """Kills the process and its children, which share its session."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -113,7 +113,7 @@ def kill(process):
 
 
 class Server:
-    """pytorch_side.py: a job in, an answer out."""
+    """Runs pytorch_side.py: one line per job in, one line per answer out."""
 
     def __init__(self, command, runner):
         self.runner, self.log = runner, open(runner.folder / "pytorch.log", "ab")

@@ -1,6 +1,6 @@
-"""ranklab's networks written again with PyTorch's own modules, for comparisons: with torch alone, so that they run wherever a torch wheel is.
+"""ranklab's networks made of PyTorch's modules, for comparisons. They need only torch.
 
-The modules stand in the order in which ranklab registers them, and are initialised as it does, so that one seed gives the same weights.
+Modules have ranklab's order and initialisation, so that one seed gives equal weights.
 """
 
 import torch
@@ -50,7 +50,7 @@ class Bottleneck(nn.Module):
 
 
 class ResNet(nn.Module):
-    """torchvision's v1.5: the stride stands on the 3 x 3 convolution."""
+    """torchvision's v1.5: the 3 x 3 convolution has the stride."""
 
     def __init__(self, blocks, width=1, classes=100):
         super().__init__()
@@ -102,7 +102,7 @@ class UNet(nn.Module):
         return torch.tanh(self.up[-1](x))
 
 
-# By model: a function that makes it with its channels divided, its loss, and its optimizer as published.
+# By model: a function that makes it with divided channels, its loss, and its published optimizer.
 MODELS = {
     "mnist-cnn": (lambda width: Net(), F.nll_loss, lambda p: torch.optim.Adadelta(p, lr=1.0)),
     "resnet50": (lambda width: ResNet((3, 4, 6, 3), width), F.cross_entropy, lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9)),
@@ -112,7 +112,7 @@ MODELS = {
 
 
 def made(model, width=1, seed=1):
-    """(network, loss, optimizer) with the weights that `ranklab train --model --width --seed` begins with."""
+    """Returns (network, loss, optimizer) with the initial weights of `ranklab train --model --width --seed`."""
     make, loss, optimizer = MODELS[model]
     torch.manual_seed(seed)
     network = make(width)

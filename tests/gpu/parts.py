@@ -1,4 +1,4 @@
-"""The parts of the check but the table: each a few commands, and what their end has to say."""
+"""The parts of the check except the table: each has a few commands and a judgement of their results."""
 
 import dataclasses
 import math
@@ -8,7 +8,7 @@ from commands import Failed
 
 FIRST_GRADIENT = "gradients summed correctly"
 REPLICAS = "replicas' gradient equals one model's"
-# Twenty steps of a small network with BatchNorm on one batch, an epoch each, so that the run tells each step's loss. A recorded graph replays from the twelfth on.
+# Twenty steps of a small network with BatchNorm on one batch; each step is an epoch, so that the run stores its loss. A recorded graph replays from step 12 on.
 ANY_OPTIMIZER = ["train", "--model", "bn-cnn", "--data", "synthetic", "--train-samples", 16, "--validation-samples", 16, "--batch-size", 16, "--epochs", 20,
                  "--warmup", 0, "--shuffle", "off", "--dropout", "off", "--lr-schedule", "none", "--evaluate", "off", "--threads", 1,
                  "--memory-format", "contiguous", "--output", "none", "--json"]
@@ -19,11 +19,11 @@ ON_GPU, SYNTHETIC = ["--device", "cuda"], ["--input", "synthetic"]
 @dataclasses.dataclass
 class Command:
     words: list  # the program's name first
-    judge: Callable  # of (Done, what the part's commands left by name); throws Failed
-    name: str = ""  # to be left for the commands behind it
-    on_cpu: bool = False  # a reference: it runs without a GPU too
-    code: int = 0  # that it ends with
-    refused_everywhere: bool = False  # with that code, without a GPU as with one
+    judge: Callable  # judge(Done, results of the part's commands by name); throws Failed
+    name: str = ""  # name for later commands
+    on_cpu: bool = False  # a reference, which runs without a GPU
+    code: int = 0  # expected exit code
+    refused_everywhere: bool = False  # expected exit code with and without a GPU
 
 
 @dataclasses.dataclass
@@ -52,7 +52,7 @@ def verified(*checks):
 
 
 def as_reference(name, bound, check=FIRST_GRADIENT):
-    """Each step's loss is that of the command `name`."""
+    """Checks that each step's loss equals the loss of the command `name`."""
     def judge(done, left):
         need_verified(done.run(), [check])
         ours, theirs = losses_of(done), losses_of(left[name])
@@ -84,7 +84,7 @@ def says(*words):
 
 
 def copies(done, left):
-    """Batches that a loader's threads make go through pinned memory."""
+    """Checks that batches of the loader's threads go through pinned memory."""
     as_reference("cpu", 1e-3)(done, left)
     phases = dict(zip(done.run()["tables"]["phases"]["phase"], done.run()["tables"]["phases"]["time_s"]))
     if not phases["copy"] > 0:
@@ -92,7 +92,7 @@ def copies(done, left):
 
 
 def phases_fit(done, _):
-    """Events on the stream: every phase took time, and together they are most of the step, not more."""
+    """Checks times by CUDA events: every phase took time, and their sum is most of the step and not more."""
     table = done.run()["tables"]["phases"]
     seconds = dict(zip(table["phase"], table["time_s"]))
     for phase in ("forward", "backward", "optimizer"):
@@ -121,7 +121,7 @@ def cpu_reference(name, *words):
 
 
 def optimizer(*words):
-    """The same steps in double precision on the CPU and on the GPU."""
+    """Compares steps in double precision on the CPU and on the GPU."""
     run, name = [*ANY_OPTIMIZER, *SYNTHETIC, "--precision", "fp64", "--optimizer", *words], " ".join(map(str, words))
     return [Command([*run, "--device", "cpu"], verified(FIRST_GRADIENT), name=name, on_cpu=True), Command([*run, *ON_GPU], as_reference(name, 1e-8))]
 

@@ -1,9 +1,8 @@
-"""PyTorch's side of the table: training steps of one network on one batch that stays on the device, as `ranklab train --input synthetic` makes them.
+"""PyTorch's side of the table: training steps of one network on one batch that stays on the device, as `ranklab train --input synthetic`.
 
-Reads jobs, one line of JSON each, and answers each by one: {"step_s": [...], "first_loss": x, "last_loss": x, "peak_bytes": n}, or {"error": "why", "types":
-[the exception's, then that of each one inside it]}. One process serves many jobs, since its start costs seconds. With --ahead FILE it takes the jobs of that file,
-makes a few steps of each and ends: torch.compile's cache on the disk then has what the table will ask for. With --lacking DEVICE it prints what torch.compile
-lacks here for that device, as a list.
+Reads jobs, one line of JSON each, and answers each with a line: {"step_s": [...], "first_loss": x, "last_loss": x, "peak_bytes": n}, or {"error": "why", "types":
+[type of the exception, then of each wrapped one]}. One process serves all jobs, since its start takes seconds. --ahead FILE makes a few steps of each job in
+that file, which fills torch.compile's cache on disk for the table. --lacking DEVICE prints what torch.compile needs for that device and lacks here, as a list.
 """
 
 import contextlib
@@ -23,11 +22,11 @@ import batches
 import networks
 
 SIXTEEN_BITS = {"bf16": torch.bfloat16, "fp16": torch.float16}
-STEPS_BEFORE_CAPTURE = 11  # as ranklab: the allocator and cuDNN's choices have settled
+STEPS_BEFORE_CAPTURE = 11  # as ranklab: until allocator and cuDNN have settled
 
 
 class Training:
-    """One step after another, each with its loss read and the device waited for, as ranklab's."""
+    """Makes steps one by one; reads each loss and synchronises the device, as ranklab does."""
 
     def __init__(self, job):
         self.device = torch.device(job["device"])
@@ -104,7 +103,7 @@ def tidy(job):
 
 
 def types_of(error):
-    """Its own, then those of what it wraps: torch.compile wraps what its compiler threw."""
+    """Returns the exception's type, then the types of wrapped exceptions: torch.compile wraps its compiler's."""
     names = []
     while error is not None and len(names) < 10:
         names.append(type(error).__name__)
@@ -115,14 +114,14 @@ def types_of(error):
 def answer(job):
     try:
         return measured(job)
-    except Exception as error:  # whatever it is, it is this job's answer, and the next one goes on
+    except Exception as error:  # any exception is this job's answer; the next job continues
         return {"error": " ".join(f"{type(error).__name__}: {error}".split())[:400], "types": types_of(error)}
     finally:
         tidy(job)
 
 
 def lacking(device):
-    """The parts, in words, that torch.compile needs and this machine lacks. A wheel's dependencies are not always installed with it."""
+    """Returns the names of the parts that torch.compile needs and this machine lacks: wheels may be installed without dependencies."""
     on_gpu = device.startswith("cuda")
     modules = ["filelock", "jinja2", "networkx", "sympy", *(["triton"] if on_gpu else [])]
     found = [f"the package {name}" for name in modules if importlib.util.find_spec(name) is None]
@@ -148,7 +147,7 @@ def main():
                 print(job["model"], job["precision"], answer(job).get("error", "compiled"), f"{time.perf_counter() - start:.0f} s", flush=True)
         return
     answers = sys.stdout
-    sys.stdout = sys.stderr  # what libraries print is no answer
+    sys.stdout = sys.stderr  # keeps output of libraries out of the answers
     print(json.dumps({"torch": torch.__version__, "cuda": torch.version.cuda, "gpus": torch.cuda.device_count(),
                       "gpu": torch.cuda.get_device_name(0) if torch.cuda.is_available() else None}), file=answers, flush=True)
     for line in sys.stdin:

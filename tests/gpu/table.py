@@ -1,4 +1,4 @@
-"""The table: which work is compared, what the sides must agree on, and how what was measured becomes Markdown. Nothing is written that was not measured."""
+"""The table: the work that is compared, the values on which sides must agree, and Markdown of the measured cells."""
 
 import dataclasses
 import math
@@ -10,14 +10,14 @@ BEGIN, END = "<!-- gpu table: begin -->", "<!-- gpu table: end -->"
 
 # The documents' batches. (batch, warm-up, counted steps); a recorded graph begins after eleven steps.
 WORK = {"mnist-cnn": (64, 20, 200), "resnet50": (64, 13, 20), "resnet152": (64, 13, 20), "unet3d": (32, 13, 20)}
-# The same networks for a rehearsal on a CPU: (batch, warm-up, counted steps, edge, width).
+# The networks in a rehearsal on a CPU: (batch, warm-up, counted steps, edge, width).
 TINY = {"mnist-cnn": (8, 1, 3, 28, 1), "resnet50": (4, 1, 2, 32, 8), "resnet152": (4, 1, 2, 32, 16), "unet3d": (1, 1, 2, 64, 16)}
 VARIANTS = ("fp32", "bf16", "bf16 channels-last", "tf32", "fp16", "bf16 graph")
 REHEARSED = ("fp32", "bf16 channels-last")
 
-# How far the losses of the first step may lie apart, relative: weights, batch and dropout's seed are the same, the arithmetic is not.
+# Largest relative difference of the first losses: weights, batch and dropout seed are equal, the arithmetic is not.
 BOUNDS = {"fp32": 1e-3, "tf32": 5e-3, "fp16": 1e-2, "bf16": 3e-2}
-# torch.compile draws other dropout masks.
+# torch.compile uses other dropout masks.
 BOUND_OF_OTHER_MASKS = 0.1
 HAS_DROPOUT = ("mnist-cnn",)
 
@@ -31,7 +31,7 @@ class Row:
     steps: int
     edge: int | None = None
     width: int = 1
-    sides: dict = dataclasses.field(default_factory=dict)  # name -> a side, as side_of makes it, or {"error"}
+    sides: dict = dataclasses.field(default_factory=dict)  # name -> a side of side_of(), or {"error"}
 
     @property
     def precision(self):
@@ -46,11 +46,11 @@ class Row:
         return "graph" in self.variant
 
     def names(self):
-        """The names of the sides, as they are measured."""
+        """The names of the sides in the order of measurement."""
         return ["ranklab", "eager", *(["graph"] if self.graph else []), "compile"]
 
     def ranklab_words(self, device):
-        """An epoch of one batch is a step, so that the run tells each step's loss."""
+        """An epoch has one batch, so that the run stores each step's loss."""
         words = ["train", "--model", self.model, "--device", device, "--mode", "single", "--data", "synthetic", "--input", "synthetic", "--shuffle", "off"]
         words += ["--train-samples", self.batch, "--validation-samples", 2, "--batch-size", self.batch, "--epochs", self.warmup + self.steps]
         words += ["--warmup", self.warmup, "--evaluate", "off", "--lr-schedule", "none", "--lr-scaling", "none", "--ops", "libtorch", "--threads", 1, "--json"]
@@ -66,11 +66,11 @@ class Row:
                 "way": way, "warmup": self.warmup, "steps": self.steps, "device": device}
 
     def disagreement(self, side):
-        """Why that side did other work than ranklab; "" if it did the same."""
+        """Returns how that side's work differs from ranklab's, or ""."""
         ours, theirs = self.sides["ranklab"]["first_loss"], self.sides[side]["first_loss"]
         bound = BOUND_OF_OTHER_MASKS if side == "compile" and self.model in HAS_DROPOUT else BOUNDS[self.precision]
         apart = abs(ours - theirs) / abs(ours)
-        if apart <= bound:  # written so that what is no number fails
+        if apart <= bound:  # written so that NaN fails
             return ""
         return f"the first loss of {side} is {theirs:.6g}, ranklab's {ours:.6g}: {apart:.1e} apart, allowed {bound:.0e}"
 
@@ -86,7 +86,7 @@ def planned(rehearsal):
 
 
 def agenda(rows):
-    """(row, side) in the order of measuring, should time run out: what starts fast, of all variants, and torch.compile, which takes long, last."""
+    """Returns (row, side) in the order of measurement: fast starts of all variants first, torch.compile last, should time run out."""
     def of(variants, names):
         return [(row, name) for variant in variants for row in rows if row.variant == variant for name in row.names() if name in names]
     first, fast = ("fp32", "bf16"), ("ranklab", "eager", "graph")
@@ -101,7 +101,7 @@ def side_of(median_s, steps, first_loss, last_loss, peak_bytes):
 
 
 def pytorch_side(answer):
-    """The answer of pytorch_side.py as a side or an error."""
+    """Returns the answer of pytorch_side.py as a side or an error."""
     if "error" in answer:
         return {"error": answer["error"]}
     times = answer["step_s"]
@@ -109,7 +109,7 @@ def pytorch_side(answer):
 
 
 def ranklab_side(run):
-    """A run's JSON as a side; an error where the run does not count."""
+    """Returns a run's JSON as a side, or an error if the run is invalid."""
     verdicts = dict(zip(run["tables"]["verification"]["check"], run["tables"]["verification"]["result"]))
     wanted = {"gradients summed correctly": "passed", "loss is a number": "passed"}
     not_so = [f"{check}: {verdicts.get(check, 'not there')}" for check, result in wanted.items() if verdicts.get(check) != result]
@@ -130,7 +130,7 @@ def rate(row, side):
 
 
 def ratio(row, side):
-    """How many times as fast ranklab is; n/a where a side is missing."""
+    """Returns ranklab's speedup, or n/a if a side is missing."""
     if not (row.measured("ranklab") and row.measured(side)):
         return "n/a"
     return f"{row.sides[side]['median_s'] / row.sides['ranklab']['median_s']:.2f}"
@@ -142,7 +142,7 @@ def memory(row, side):
 
 
 def markdown(rows, facts, rehearsal):
-    """Rows of which nothing was measured are left out; what is missing is said below."""
+    """Rows without any measurement are left out; notes name the missing cells."""
     shown = [row for row in rows if any(row.measured(side) for side in row.names())]
     lines = []
     if rehearsal:
@@ -160,7 +160,7 @@ def markdown(rows, facts, rehearsal):
 
 
 def missing_lines(rows):
-    """One line a reason, with the cells that it is the reason of."""
+    """One line per reason, with its cells."""
     reasons, late = {}, 0
     for row in rows:
         for side in row.names():
@@ -173,7 +173,7 @@ def missing_lines(rows):
 
 
 def put_between_markers(document, table):
-    """`document` with what stands between the markers replaced; ValueError without them."""
+    """Returns `document` with the text between the markers replaced; ValueError without markers."""
     if document.count(BEGIN) != 1 or document.count(END) != 1 or document.index(BEGIN) > document.index(END):
         raise ValueError(f"the document has not one line {BEGIN} and, behind it, one line {END}")
     before, rest = document.split(BEGIN)
@@ -181,7 +181,7 @@ def put_between_markers(document, table):
 
 
 def main():
-    """table.py GPU_MD DOCUMENT: puts the table that the check wrote on another machine into a document here."""
+    """table.py GPU_MD DOCUMENT: inserts the check's table from another machine into a document."""
     source, document = (pathlib.Path(word) for word in sys.argv[1:3])
     text = source.read_text(encoding="utf-8")
     inner = text.split(BEGIN + "\n")[1].split(END)[0]

@@ -1,4 +1,4 @@
-"""`ranklab train --device cuda`: it computes what the CPU computes, in every precision, with and without a graph. Skips without a GPU."""
+"""`ranklab train --device cuda` equals the CPU in every precision, with and without a graph. Skips without a GPU."""
 
 import sys
 

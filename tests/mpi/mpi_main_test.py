@@ -1,5 +1,5 @@
-"""tests/mpi/main.cpp notices a failure on any rank: a test main that does not would make every multi-rank test
-worthless. Runs the tests of faulty_tests.cpp, which fail on purpose."""
+"""tests/mpi/main.cpp reports a failure on any rank, which every multi-rank test relies on. Runs the tests of
+faulty_tests.cpp, which fail on purpose."""
 
 import os
 import pathlib
@@ -10,12 +10,12 @@ import unittest
 
 MPIEXEC = os.environ.get("RANKLAB_MPIEXEC") or shutil.which("mpirun")
 PROGRAM = pathlib.Path(os.environ.get("RANKLAB_BIN", "")).parent / "tests" / "mpi_main_faulty"
-HANGS_AFTER, HANGED = 100, 124  # seconds, and the exit code of `timeout` then
+HANGS_AFTER, HANGED = 100, 124  # time limit in seconds, and the exit code of `timeout` after it
 
 
 def run(ranks, *tests, expect=None, patience=None):
-    """Exit code, stdout and stderr of the named faulty tests; 124 where they hung."""
-    # `timeout` asks mpirun to end, so that it takes its ranks along.
+    """Returns exit code, stdout and stderr of the named faulty tests; 124 if they hung."""
+    # `timeout` ends mpirun, which ends its ranks.
     names = ":".join(f"Faulty.{test}" for test in tests)
     command = ["timeout", "-k", "5", str(HANGS_AFTER), MPIEXEC, "-n", str(ranks), str(PROGRAM), f"--gtest_filter={names}",
                "--gtest_color=no", f"--expect-ranks={expect or ranks}"]

@@ -1,15 +1,15 @@
-"""PyTorch's DistributedDataParallel as the oracle of `ranklab train` on three ranks: from the same seed and data, every gradient
-synchronisation that promises equal ranks gives DDP's losses, gradients and final parameters.
+"""PyTorch's DistributedDataParallel as the oracle of `ranklab train` on three ranks: with equal seed and data, every gradient sync that
+keeps ranks equal gives DDP's losses, gradients and final parameters.
 
-29 images do not divide by 3, so the shares are padded, and 5 steps cross an epoch boundary. PyTorch trains once; every strategy is compared
-with that."""
+29 images do not divide by 3, so the shares are padded, and 5 steps cross an epoch boundary. PyTorch trains once for all gradient
+syncs."""
 
 import ranklab_cli as cli
 from torch_oracle import OracleCase, in_ddp, make_twin, np, torch
 
 RANKS, IMAGES, BATCH, STEPS, LR, GAMMA, SEED = 3, 29, 4, 5, 0.05, 0.7, 5
-# One step of so large a rate leaves its gradient in the parameters: what rounding the difference loses is 2^-24 of the gradient's
-# own scale, not of the weights'. A power of two, so that dividing by it loses nothing.
+# After one step at this rate the parameters are mostly the gradient times the rate: rounding loses 2^-24 of the gradient's scale,
+# not of the weights'. A power of two, so that the division is exact.
 LARGE_LR = 1024.0
 
 

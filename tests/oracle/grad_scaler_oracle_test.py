@@ -1,5 +1,5 @@
-"""PyTorch's torch.amp.GradScaler as the oracle: the same sequence of gradients, with infinities and NaN strewn in,
-gives the same scales, the same skipped steps and the same parameters, bit by bit."""
+"""PyTorch's torch.amp.GradScaler as the oracle: equal gradients, some infinite or NaN, give equal scales, skipped steps and
+parameters, bit by bit."""
 
 import os
 import random
@@ -14,7 +14,7 @@ REPLAY = os.environ["RANKLAB_REPLAY"]
 
 
 def sequence(seed, steps):
-    """Gradients of three elements; about every seventh is not finite, and some overflow only once they are scaled."""
+    """Gradients of three elements; about every seventh is not finite, some overflow after scaling."""
     numbers = random.Random(seed)
     lines = []
     for _ in range(steps):
@@ -61,7 +61,7 @@ class GradScaler(unittest.TestCase):
         return expected
 
     def test_the_default_settings_and_others(self):
-        """A scale that grows and falls, factors that are no powers of two, and growth in every step."""
+        """A scale that grows and falls, factors that are not powers of two, growth in every step."""
         for seed, settings in enumerate(((65536.0, 2.0, 0.5, 2000, 0.01), (1000.0, 2.0, 0.5, 4, 0.01), (3.7, 1.9, 0.37, 3, 0.05), (1.0, 16.0, 0.1, 1, 0.01))):
             with self.subTest(settings=settings):
                 scales = {row[1] for row in self.check(seed + 1, 100, *settings)}

@@ -1,4 +1,4 @@
-"""NumPy and h5py as the oracle of `ranklab io`, for every rung that --list names: counts that ranks do not divide, fewer records than ranks and none.
+"""NumPy and h5py as the oracle of `ranklab io`, for every strategy in --list: counts that ranks do not divide, fewer records than ranks, no record.
 More ranks, sizes and options: tests/slow/apps/io_oracle_long_test.py."""
 
 import unittest

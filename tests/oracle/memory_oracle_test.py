@@ -1,5 +1,5 @@
-"""PyTorch's own count of what autograd saves for backward (torch.autograd.graph.saved_tensors_hooks), each storage once and without parameters, as the
-oracle of the activations that `ranklab train --dry-run` says a rank takes."""
+"""The oracle of the activation bytes in `ranklab train --dry-run`: tensors that PyTorch's autograd saves for backward
+(torch.autograd.graph.saved_tensors_hooks), each storage once, without parameters."""
 
 import re
 

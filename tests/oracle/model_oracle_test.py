@@ -1,5 +1,5 @@
-"""torchvision (ResNets) and a U-Net of PyTorch's own modules as the oracle of the networks in lib/nn: one seed gives the same weights, bit by bit, and
-from the same weights one training step leaves the same. More networks: tests/slow/apps/model_oracle_long_test.py."""
+"""torchvision (ResNets) and a U-Net of PyTorch's modules as the oracle of the networks in lib/nn: one seed gives weights that are equal bit by bit, and
+one training step has equal results. More networks: tests/slow/apps/model_oracle_long_test.py."""
 
 import unittest
 

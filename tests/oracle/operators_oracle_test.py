@@ -1,4 +1,4 @@
-"""The operators of a trace beside those that PyTorch's profiler finds: the same network and batches."""
+"""Compares the operators of a trace with those of PyTorch's profiler, for equal network and batches."""
 
 import unittest
 
@@ -13,7 +13,7 @@ STEPS = 3
 
 
 def of_pytorch(name, batch):
-    """{operator: self time} of training steps."""
+    """Returns {operator: self time} of training steps."""
     network = own_networks.network(name)
     inputs, targets = own_networks.samples(name, batch)
     inputs, targets = [torch.from_numpy(each) for each in inputs], torch.from_numpy(targets)
@@ -49,7 +49,7 @@ class Operators(cli.Case):
             def slowest(times):
                 return set(sorted((key for key in times if key.startswith("aten::")), key=times.get)[-5:])
 
-            # Where some take about as long, noise decides which are the fourth and fifth: in PyTorch, ours take nearly as long as its own five.
+            # Noise decides the order of operators with similar times: ranklab's five take nearly as long as PyTorch's top five there.
             longest = sum(theirs[key] for key in slowest(theirs))
             self.assertGreaterEqual(sum(theirs.get(key, 0) for key in slowest(mine)), 0.8 * longest, (name, slowest(mine), slowest(theirs)))
 

@@ -1,4 +1,4 @@
-"""A user's own networks, TorchScript from PyTorch, beside PyTorch's DistributedDataParallel: the same weights and batches."""
+"""Compares a user's TorchScript networks with PyTorch's DistributedDataParallel, for equal weights and batches."""
 
 import sys
 import unittest

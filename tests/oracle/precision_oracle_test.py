@@ -1,5 +1,5 @@
-"""PyTorch's torch.autocast and torch.amp.GradScaler as the oracle of whole runs: `ranklab train --precision bf16` and `fp16` make the losses
-that the same network in Python makes. In 16 bits, where two ways to one number may differ in its last bit: the bound is a few of these."""
+"""PyTorch's torch.autocast and torch.amp.GradScaler as the oracle of whole runs: `ranklab train --precision bf16` and `fp16` have the
+losses of PyTorch's network, within a few units of the last of 16 bits."""
 
 import ranklab_cli as cli
 from torch_oracle import OracleCase, np, torch

@@ -1,4 +1,4 @@
-"""The C++ sources are formatted as .clang-format says (mend: clang-format -i FILE)."""
+"""C++ sources are formatted by .clang-format (fix: clang-format -i FILE)."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The job scripts: what each hands to its launcher, by stand-ins for srun, jsrun and mpirun; what README.md names is there; shellcheck."""
+"""The job scripts: the launcher's command line, with stand-ins for srun, jsrun and mpirun; files that README.md names; shellcheck."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ SOURCE = pathlib.Path(os.environ.get("RANKLAB_SOURCE", pathlib.Path(__file__).re
 FOLDER = SOURCE / "jobscripts"
 SCRIPTS = sorted(path for path in FOLDER.iterdir() if path.suffix in (".slurm", ".sh"))
 LAUNCHER = '#!/bin/sh\n[ "$1" = --version ] || echo "${0##*/} $OMP_NUM_THREADS: $*"\ncase "$*" in *"$FAILS"*) exit 138;; esac\n'
-FORMS = {  # words before the config, and what starts the ranks
+FORMS = {  # words before the config, and the launcher's command line
     "cpu.slurm": ((), "srun 3: --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=3 --cpu-bind=cores --distribution=block:block"),
     "gpu.slurm": ((), "srun 3: --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=3 --cpu-bind=cores --distribution=block:block --gpus-per-task=2 --gpu-bind=none"),
     "lsf.sh": ((), "jsrun 7: -n12 -a1 -c7 -g1 -r6 --bind=packed:7 --launch_distribution=packed"),
