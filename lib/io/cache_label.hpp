@@ -57,8 +57,8 @@ struct CacheEvidence {
     }
 };
 
-/// Sums of both. A number that either side lacks is unknown. Of different file systems the one with
-/// the larger FileSystemKind stays, which allows less to be concluded.
+/// Adds both. A number that either side lacks is unknown. Of two file systems keeps the one with
+/// the larger FileSystemKind, the more cautious choice.
 CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b);
 std::vector<CacheEvidence> merged_over_ranks(comm::Communicator& ranks,
                                              const std::vector<CacheEvidence>& mine);

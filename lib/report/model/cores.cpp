@@ -24,7 +24,7 @@ std::size_t number_in(const std::string& text) {
     return base::number_in<std::size_t>(text).value_or(0);
 }
 
-// The ranks that computed; in a run of io those that took part.
+// The ranks that computed (in a run of io: took part).
 std::vector<HostRow> computing(const Run& run) {
     std::vector<HostRow> rows = run.hosts;
     if (run.command != "io") return rows;

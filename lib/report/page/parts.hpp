@@ -49,8 +49,8 @@ struct Centre {
 /// has an unknown key.
 Centre centre_of(const std::filesystem::path& path, const std::string& name);
 
-/// The largest scale below which every point meets the centre's threshold, and whether its interval
-/// does; without a threshold the last point. `rows`: those of one curve in a table of
+/// The largest scale up to which every point meets the centre's threshold, and whether its whole
+/// interval does; without a threshold the last point. `rows`: one curve in a table of
 /// figures::scaling_over_ranks, the base first.
 Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const Centre& centre);
 
