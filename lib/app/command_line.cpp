@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "app/manual.hpp"
 #include "app/process.hpp"
 #include "app/version.hpp"
 #include "base/log.hpp"

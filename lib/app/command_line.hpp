@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/manual.hpp"
 #include "options/options.hpp"
 
 namespace ranklab::app {
@@ -18,13 +19,6 @@ struct HelpSettings {
 };
 /// --help --version, of every program.
 void describe_help(options::Schema& schema);
-
-struct ProgramText {
-    std::string command;  ///< "train"
-    std::string usage;    ///< what follows "ranklab train" in the usage line
-    std::string summary;
-    std::string examples;  ///< indented command lines
-};
 
 /// Lines "  command  what it does". In a line too wide for a screen the description moves below.
 std::string narrow_examples(const std::string& examples);
@@ -46,6 +40,17 @@ int run_plain_command(const options::Schema& schema, const ProgramText& text,
 int run_plain_program(int argc, char** argv, const ProgramText& text,
                       const std::function<void(options::Schema&)>& describe,
                       const std::function<int(const options::Options&)>& work);
+/// Answers --help, --version, --list and --help-as before any verb of a program ("make mnist"), and
+/// returns the exit code; nullopt without them.
+std::optional<int> answer_early(const ProgramManual& program,
+                                const std::vector<std::string>& words);
+/// The error message for words that do not begin with a verb of the program.
+std::string unknown_verb(const ProgramManual& program, const std::vector<std::string>& words);
+/// Runs a program without MPI whose verbs have one word each, and adds --help to their schemas.
+/// Answers early, or calls `work(verb, options, remaining words)`.
+int run_verbs(ProgramManual program, const std::vector<std::string>& words,
+              const std::function<int(const std::string&, const options::Options&,
+                                      const std::vector<std::string>&)>& work);
 /// --output FILE of reports, for ReportOutput.
 options::Schema& describe_report_output(options::Schema& schema);
 

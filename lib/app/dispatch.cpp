@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "app/command_line.hpp"
-#include "app/manual.hpp"
 #include "app/process.hpp"
 #include "app/programs.hpp"
 #include "app/version.hpp"

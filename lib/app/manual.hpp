@@ -3,14 +3,20 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "app/command_line.hpp"
+#include "options/schema.hpp"
 
 namespace ranklab::app {
+
+struct ProgramText {
+    std::string command;  ///< "train"
+    std::string usage;    ///< what follows "ranklab train" in the usage line
+    std::string summary;
+    std::string examples;  ///< indented command lines
+};
 
 /// A command, or a verb of one ("data make mnist").
 struct Manual {
@@ -37,18 +43,6 @@ std::string completion(const ProgramManual& program);
 /// Answers --help-as; returns false without it.
 bool answer_manual(const std::vector<std::string>& words,
                    const std::function<ProgramManual()>& program);
-
-/// Answers --help, --version, --list and --help-as before any verb of a program ("make mnist"), and
-/// returns the exit code; nullopt without them.
-std::optional<int> answer_early(const ProgramManual& program,
-                                const std::vector<std::string>& words);
-/// The error message for words that do not begin with a verb of the program.
-std::string unknown_verb(const ProgramManual& program, const std::vector<std::string>& words);
-/// Runs a program without MPI whose verbs have one word each, and adds --help to their schemas.
-/// Answers early, or calls `work(verb, options, remaining words)`.
-int run_verbs(ProgramManual program, const std::vector<std::string>& words,
-              const std::function<int(const std::string&, const options::Options&,
-                                      const std::vector<std::string>&)>& work);
 
 /// The completion script of a shell for all commands; `parts` are the programs' own parts.
 using Commands = std::vector<std::pair<std::string, std::string>>;

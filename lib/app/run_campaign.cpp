@@ -4,7 +4,6 @@
 #include <array>
 
 #include "app/command_line.hpp"
-#include "app/manual.hpp"
 #include "app/process.hpp"
 #include "app/programs.hpp"
 #include "base/error.hpp"

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "app/command_line.hpp"
-#include "app/manual.hpp"
 #include "app/process.hpp"
 #include "app/programs.hpp"
 #include "base/error.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/command_line.hpp"
-#include "app/manual.hpp"
 #include "app/process.hpp"
 #include "app/programs.hpp"
 #include "base/error.hpp"

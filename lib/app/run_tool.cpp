@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "app/manual.hpp"
+#include "app/command_line.hpp"
 #include "app/process.hpp"
 #include "app/programs.hpp"
 #include "app/run_facts.hpp"

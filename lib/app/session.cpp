@@ -10,7 +10,6 @@
 #include <string>
 
 #include "app/command_line.hpp"
-#include "app/manual.hpp"
 #include "app/process.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
